@@ -1,0 +1,110 @@
+# Argosy: build, test, demo. `make help` lists the targets.
+#
+# Layers and programs are found by folder; a new .c file needs no line here.
+#   x.c          goes into the library
+#   x_test.c     becomes a test program of its own (cmocka), run by `make unit`
+#   main_NAME.c  becomes the program build/bin/NAME
+SHELL := /bin/bash
+MAKEFLAGS += --no-builtin-rules
+
+CC ?= cc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# VARIANT: release (default), asan (ASan+UBSan), each with its own objects.
+VARIANT ?= release
+BUILD := build
+OBJ := $(BUILD)/$(VARIANT)
+ifeq ($(VARIANT),asan)
+OPTIMISE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARGOSY_ASAN=1
+BIN := $(OBJ)/bin
+else
+OPTIMISE := -O2
+BIN := $(BUILD)/bin
+endif
+
+PACKAGES := libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 libwebsockets
+CFLAGS_ALL = -std=gnu17 -g $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -fvisibility=hidden \
+	-D_GNU_SOURCE -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null) $(CFLAGS)
+LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lwebsockets -lm -lpthread
+
+LAYERS := common/base common/loop common/json common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
+SOURCES := $(sort $(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null))
+TESTS := $(filter %_test.c,$(SOURCES))
+MAINS := $(filter %.c,$(foreach s,$(SOURCES),$(if $(filter main_%,$(notdir $(s))),$(s))))
+LIBRARY_SOURCES := $(filter-out $(TESTS) $(MAINS),$(SOURCES))
+LIBRARY_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(LIBRARY_SOURCES))
+LIBRARY := $(OBJ)/libargosy.a
+PROGRAMS := $(foreach m,$(MAINS),$(BIN)/$(patsubst main_%.c,%,$(notdir $(m))))
+TEST_PROGRAMS := $(patsubst %.c,$(OBJ)/test/%,$(TESTS))
+
+.PHONY: build unit unit-asan test lint format generate bench sim demo demo-down test-kube fuzz spec-coverage clean help packages
+
+build: $(PROGRAMS) ## build all programs into build/bin
+
+$(OBJ)/%.c.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(OBJ)/%.S.o: %.S
+	@mkdir -p $(@D)
+	@$(CC) -g -c -o $@ $<
+
+# The archive is made anew whenever its list of members changes, so a removed file cannot linger.
+$(OBJ)/members: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIBRARY_OBJECTS)' | cmp -s - $@ || echo '$(LIBRARY_OBJECTS)' > $@
+
+$(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/members
+	@echo "  AR    $@"
+	@rm -f $@ && ar rcs $@ $(LIBRARY_OBJECTS)
+
+define program_rule
+$(BIN)/$(patsubst main_%.c,%,$(notdir $(1))): $(OBJ)/$(1).o $(LIBRARY)
+	@mkdir -p $$(@D)
+	@echo "  LINK  $$@"
+	@$(CC) $(OPTIMISE) -o $$@ $$< $(LIBRARY) $(LIBS)
+endef
+$(foreach m,$(MAINS),$(eval $(call program_rule,$(m))))
+
+$(OBJ)/test/%: $(OBJ)/%.c.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	@$(CC) $(OPTIMISE) -o $@ $< $(LIBRARY) $(LIBS) -lcmocka
+
+tests: $(TEST_PROGRAMS)
+
+# make unit ONLY=common/json runs the tests of one folder.
+ONLY ?=
+unit: tests ## unit tests (ONLY=folder for some of them; VARIANT=asan under sanitizers)
+	@e2e/run-tests $(OBJ)/test '$(ONLY)'
+
+unit-asan: ## unit tests under ASan and UBSan
+	@$(MAKE) --no-print-directory unit VARIANT=asan
+
+packages: ## install the Debian packages that are missing
+	@e2e/install-packages
+
+test: packages ## everything but real Kubernetes: ends in `N passed, N failed`
+	@e2e/run-all
+
+lint: packages ## format, warnings of both compilers, static analysis, layer order, banned calls
+	@e2e/lint/run
+
+format: ## format the tree
+	@git ls-files '*.c' '*.h' | grep -v '/gen/' | xargs clang-format -i
+
+clean: ## remove everything built
+	@rm -rf $(BUILD)
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+-include $(wildcard make/*.mk)
+
+FORCE:
+.SECONDARY:
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -1,0 +1,43 @@
+/* The world: everything that is not a function of its inputs, handed in. Real agents get world_real(); the
+ * simulation hands each agent a world of its own with the simulated loop, a virtual disk and the loopback
+ * transport. No code outside common/loop and common/net calls the system for these. */
+#pragma once
+
+#include "common/loop/loop.h"
+
+struct http_transport; /* common/net/http.h */
+
+struct world {
+        struct loop *loop;                /* clock, random, timers, fibers */
+        struct http_transport *transport; /* how HTTP requests leave: libcurl or loopback */
+        const struct log_sink *log_sink;
+        const struct world_files *files;  /* never NULL */
+        const struct world_process *process;
+        void *ctx; /* of the files and process tables */
+};
+
+/* Small-file access (kubeconfig, tokens, CA bundles). Paths may be followed through links only where Kubernetes
+ * itself uses them (projected tokens); writes go to a temporary name, mode 0600, then rename. */
+struct world_files {
+        /* Reads at most max bytes; mem_free the result; NUL-terminated. ERR_NOT_FOUND, ERR_LIMIT, ERR_SYSTEM. */
+        int (*read)(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len, struct error *err);
+        int (*write)(void *ctx, const char *path, const void *data, size_t len, struct error *err);
+        /* Changes whenever the file may have changed (inode, size, mtime mixed); 0 if it cannot be read. */
+        uint64_t (*stamp)(void *ctx, const char *path);
+        int (*make_directory)(void *ctx, const char *path, struct error *err); /* with parents; exists is fine */
+        int (*remove)(void *ctx, const char *path, struct error *err);
+};
+
+/* Environment and signals of the process; the simulation has none. */
+struct world_process {
+        const char *(*getenv)(void *ctx, const char *name);
+        int64_t (*cpu_us)(void *ctx);    /* CPU time used, for metrics */
+        size_t (*rss_bytes)(void *ctx);
+};
+
+/* Fills a world on the real backend; transport stays NULL until common/net sets it. */
+void world_init_real(struct world *w, struct loop *l, const struct log_sink *sink);
+const struct log_sink *log_sink_stderr(enum log_format format, enum log_level least); /* for mains */
+
+/* SIGTERM and SIGINT call fn once, from the loop. Real backend only. */
+int world_on_terminate(struct world *w, void (*fn)(void *ctx), void *ctx, struct error *err);
