@@ -1,0 +1,60 @@
+/* JSON documents (jansson's json_t) with type checks and limits. Getters borrow; functions documented as new hand
+ * over a reference. */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/base/text.h"
+
+#define AUTO_JSON CLEANUP(json_decref_cleanup)
+static inline void json_decref_cleanup(json_t **j)
+{
+        json_decref(*j);
+}
+
+/* Strict UTF-8 JSON text -> document. Checks depth (LIMIT_JSON_DEPTH) before recursing; duplicate keys and
+ * trailing bytes are errors; integers beyond 64 bits become reals. ERR_INVALID with line, column and what was
+ * expected; ERR_LIMIT. The caller owns *ret. */
+int doc_parse(struct slice text, json_t **ret, struct error *err);
+int doc_write(const json_t *doc, struct buf *b); /* compact, keys in document order */
+/* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx): equal
+ * documents give equal bytes. */
+int doc_write_canonical(const json_t *doc, struct buf *b);
+int doc_write_pretty(const json_t *doc, struct buf *b);              /* indented, sorted keys */
+int doc_hash(const json_t *doc, char ret[65], struct error *err);    /* SHA-256 hex of the canonical form */
+json_t *doc_copy(const json_t *doc);                                 /* deep, new; NULL on no memory */
+bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
+
+/* Getters by a path of keys separated by dots ("metadata.name"; for keys with dots: doc_get_keys). NULL or the
+ * fallback if absent or of another type. `doc` may be NULL. */
+json_t *doc_get(const json_t *doc, const char *path);
+json_t *doc_get_keys(const json_t *doc, const char *const *keys, size_t n);
+const char *doc_get_string(const json_t *doc, const char *path);
+bool doc_get_bool(const json_t *doc, const char *path, bool fallback);
+int64_t doc_get_int(const json_t *doc, const char *path, int64_t fallback);
+json_t *doc_get_object(const json_t *doc, const char *path);
+json_t *doc_get_array(const json_t *doc, const char *path);
+
+/* Checked getters: 0, with *ret untouched when absent; ERR_INVALID "spec.replicas: must be an integer, is a string"
+ * when the type is wrong. The need_ form calls absence an error. */
+int doc_need_string(const json_t *doc, const char *path, const char **ret, struct error *err);
+int doc_want_string(const json_t *doc, const char *path, const char **ret, struct error *err);
+int doc_want_int(const json_t *doc, const char *path, int64_t *ret, struct error *err);
+int doc_want_bool(const json_t *doc, const char *path, bool *ret, struct error *err);
+int doc_want_object(const json_t *doc, const char *path, json_t **ret, struct error *err);
+int doc_want_array(const json_t *doc, const char *path, json_t **ret, struct error *err);
+
+/* Setters create the objects on the way. `value` is taken, also on failure; a NULL value is ERR_NO_MEMORY, so
+ * doc_set(d, "a.b", json_string(s)) checks both at once. */
+int doc_set(json_t *doc, const char *path, json_t *value);
+int doc_set_string(json_t *doc, const char *path, const char *value);
+int doc_set_int(json_t *doc, const char *path, int64_t value);
+int doc_remove(json_t *doc, const char *path); /* absent is fine */
+
+/* YAML both ways, scalars read as sigs.k8s.io/yaml does (YAML 1.1 booleans). Anchors limited, duplicate keys an
+ * error, error texts with line. */
+int yaml_parse(struct slice text, json_t **ret, struct error *err);           /* exactly one document */
+int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err); /* stream; empty documents dropped; JSON too */
+int yaml_write(const json_t *doc, struct buf *b); /* block style, sorted keys, as kubectl -o yaml prints */

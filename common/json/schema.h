@@ -1,0 +1,85 @@
+/* One model of types for everything that must know them: CRD structural schemas and the built-in kinds. It drives
+ * validation, defaulting, pruning, strategic merge, server-side apply and OpenAPI output. Immutable once built;
+ * nodes are shared and live in their owner's arena. */
+#pragma once
+
+#include "common/json/doc.h"
+
+enum schema_type {
+        SCHEMA_ANY,
+        SCHEMA_OBJECT,
+        SCHEMA_ARRAY,
+        SCHEMA_STRING,
+        SCHEMA_INTEGER,
+        SCHEMA_NUMBER,
+        SCHEMA_BOOLEAN
+};
+enum schema_list_type { SCHEMA_LIST_ATOMIC, SCHEMA_LIST_SET, SCHEMA_LIST_MAP };
+
+struct cel_program; /* common/json/cel.h */
+
+struct schema_rule { /* one x-kubernetes-validations entry */
+        const char *rule, *message, *message_expression, *reason, *field_path;
+        bool optional_old_self;
+        bool is_transition; /* refers to oldSelf */
+        struct cel_program *program, *message_program;
+};
+
+struct schema_property {
+        const char *name;
+        const struct schema *schema;
+};
+
+struct schema {
+        enum schema_type type;
+        const char *format;      /* "int32", "date-time", "byte", "quantity"...; NULL */
+        const char *description; /* for explain; NULL */
+        const char *ref;         /* definition name in OpenAPI ("io.k8s.api.core.v1.Pod"); NULL */
+        const struct schema_property *properties; /* sorted by name */
+        size_t n_properties;
+        const struct schema *additional; /* of map values; NULL if none */
+        const struct schema *items;
+        const char *const *required;
+        size_t n_required;
+        const json_t *enum_values; /* array or NULL */
+        const json_t *default_value;
+        const char *pattern;
+        void *pattern_code; /* compiled, owned by the arena */
+        double minimum, maximum, multiple_of;
+        int64_t min_length, max_length, min_items, max_items, min_properties, max_properties; /* -1 = none */
+        bool has_minimum, has_maximum, exclusive_minimum, exclusive_maximum, has_multiple_of, unique_items;
+        bool nullable, int_or_string, preserve_unknown, embedded_resource;
+        bool map_atomic, additional_allowed; /* the latter: additionalProperties: true */
+        enum schema_list_type list_type;
+        const char *const *list_map_keys;
+        size_t n_list_map_keys;
+        const char *patch_merge_key; /* strategic merge, built-ins only; NULL */
+        bool patch_merge, patch_retain_keys, patch_replace;
+        const struct schema *const *all_of, *const *any_of, *const *one_of, *not_; /* value validation only */
+        size_t n_all_of, n_any_of, n_one_of;
+        const struct schema_rule *rules;
+        size_t n_rules;
+};
+
+const struct schema *schema_property(const struct schema *s, const char *name); /* declared, else additional, else NULL */
+
+/* Builds from a CRD's openAPIV3Schema; checks that it is structural and within limits; compiles patterns and
+ * rules. Errors name the path as kube-apiserver does. Everything lives in `arena`. */
+int schema_from_crd(struct arena *arena, const json_t *openapi, const struct schema **ret, struct error *err);
+
+/* One problem as Kubernetes reports it: FieldValueRequired, "Required value", spec.x. */
+struct schema_problem {
+        const char *reason, *field, *message;
+};
+struct schema_problems {
+        struct schema_problem *at;
+        size_t n, cap;
+        struct arena *arena; /* of the texts; set by the caller */
+};
+/* Validates types, bounds, enums, formats and CEL rules. `old` is the stored object or NULL on create. Returns 0
+ * with problems->n counting what is wrong; only ERR_NO_MEMORY and ERR_LIMIT are returned as errors. */
+int schema_validate(const struct schema *s, const json_t *doc, const json_t *old, struct schema_problems *problems,
+                    struct error *err);
+int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err); /* in place */
+/* Removes unknown fields in place; their dotted paths are appended to the array `ret_removed` if not NULL. */
+int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err);

@@ -1,0 +1,148 @@
+/* The contract: one description per kind (proto/kinds/), from which the generator writes CRDs, C types with field
+ * tables, and the reference page. This header is the run-time half: kinds, typed objects, codecs and diffs driven
+ * by the generated tables.
+ *
+ * A typed object is one compact block: struct object, the generated fields behind it, then all its strings and
+ * arrays. Blocks are reference-counted and immutable once shared; copies to change are made in an arena. */
+#pragma once
+
+#include "common/base/intern.h"
+#include "common/json/doc.h"
+
+enum field_type {
+        FIELD_STRING,     /* const char *, NULL = absent */
+        FIELD_INTERNED,   /* const char *, from the intern table where one is given */
+        FIELD_BOOL,       /* struct opt_bool */
+        FIELD_INT,        /* struct opt_int */
+        FIELD_TIME,       /* int64_t wall ms, TIME_NONE = absent */
+        FIELD_OBJECT,     /* pointer to the generated struct, NULL = absent */
+        FIELD_LIST,       /* { T *at; uint32_t n; bool set; } of structs, or of const char * where element is NULL */
+        FIELD_STRING_MAP, /* struct string_map, sorted by key */
+        FIELD_MAP,        /* { struct { const char *key; T value; } *at; uint32_t n; bool set; } sorted by key */
+        FIELD_RAW,        /* struct slice of JSON text (embed, raw, any, int-or-string); data NULL = absent */
+        FIELD_RAW_LIST,   /* { struct slice *at; uint32_t n; bool set; } */
+        FIELD_RAW_MAP,    /* { struct { const char *key; struct slice value; } *at; uint32_t n; bool set; } */
+};
+enum field_flags {
+        FIELD_BULK = 1,     /* left out of projections: manifests, snapshots' resources */
+        FIELD_REQUIRED = 2, /* by the CRD */
+        FIELD_EMIT_EMPTY = 4
+};
+
+struct opt_bool {
+        bool set, value;
+};
+struct opt_int {
+        int64_t value;
+        bool set;
+};
+struct string_pair {
+        const char *key, *value;
+};
+struct string_map {
+        struct string_pair *at;
+        uint32_t n;
+        bool set;
+};
+struct string_list {
+        const char **at;
+        uint32_t n;
+        bool set;
+};
+const char *string_map_get(const struct string_map *m, const char *key); /* NULL if absent */
+int string_map_put(struct string_map *m, const char *key, const char *value, struct arena *arena); /* strings borrowed */
+void string_map_remove(struct string_map *m, const char *key);
+
+struct owner_reference {
+        const char *api_version, *kind, *name, *uid;
+        bool controller, block_owner_deletion;
+};
+
+struct object_meta {
+        const char *name, *ns /* NULL if cluster-scoped */, *uid, *resource_version, *generate_name;
+        int64_t generation;
+        int64_t creation_ms, deletion_ms; /* wall ms, TIME_NONE if absent */
+        struct string_map labels, annotations;
+        const char **finalizers;
+        struct owner_reference *owners;
+        uint16_t n_finalizers, n_owners;
+};
+
+struct kind;
+
+/* Header of every typed object; the generated struct starts with it:
+ *     struct work { struct object object; struct work_spec *spec; struct work_status *status; }; */
+struct object {
+        const struct kind *kind;
+        uint32_t refs;       /* 0 = lives in an arena */
+        uint32_t block_size; /* bytes of the whole block; 0 = lives in an arena */
+        struct object_meta meta;
+};
+
+/* Field tables, written by the generator, read by the codec. */
+struct type;
+struct field {
+        const char *name; /* JSON key */
+        uint8_t type;     /* enum field_type */
+        uint8_t flags;    /* enum field_flags */
+        uint16_t offset;
+        const struct type *element; /* of OBJECT, LIST, MAP; NULL element of LIST = strings */
+};
+struct type {
+        const char *name;
+        const struct field *fields; /* sorted by JSON key */
+        uint16_t n_fields;
+        uint16_t size; /* of the C struct */
+};
+/* One per kind, for the version the agents use. Generated: proto/gen/kinds.h declares them as member_cluster_kind,
+ * cluster_resource_placement_kind, work_kind, ... */
+struct kind {
+        const char *group, *version, *api_version, *kind, *plural, *list_kind;
+        bool namespaced, has_status;
+        const struct type *root; /* fields behind struct object: usually spec and status */
+};
+
+enum decode_flags { DECODE_FULL = 0, DECODE_PROJECTION = 1 /* bulk fields are left out */ };
+
+/* From bytes into one compact block (one reference, the caller's). Unknown fields are passed over; wrong types are
+ * ERR_INVALID naming the field. `interns` may be NULL. */
+int object_decode(const struct kind *kind, struct slice json, enum decode_flags flags, struct intern_table *interns,
+                  struct object **ret, struct error *err);
+int object_decode_arena(const struct kind *kind, struct slice json, struct arena *arena, struct object **ret,
+                        struct error *err);
+int object_from_doc(const struct kind *kind, const json_t *doc, struct arena *arena, struct object **ret,
+                    struct error *err);
+int object_to_doc(const struct object *o, json_t **ret, struct error *err);
+int object_encode(const struct object *o, struct buf *b); /* JSON text with apiVersion and kind */
+struct object *object_copy(const struct object *o, struct arena *arena); /* deep, for changing; NULL on no memory */
+struct object *object_new(const struct kind *kind, const char *ns, const char *name, struct arena *arena);
+
+struct object *object_ref(const struct object *o);
+void object_unref(const struct object *o); /* NULL is fine; no-op on arena objects */
+size_t object_bytes(const struct object *o);
+
+enum object_part { OBJECT_META_SPEC /* metadata and everything but status */, OBJECT_STATUS };
+/* JSON merge patch that turns `now` into `wanted` for one part, by the kind's field table. Appends nothing to b when
+ * they are equal. With `bound`, carries metadata.resourceVersion of `now`. */
+int object_merge_patch(const struct object *now, const struct object *wanted, enum object_part part, bool bound,
+                       struct buf *b, struct error *err);
+bool object_equal_part(const struct object *a, const struct object *b, enum object_part part);
+
+/* Conditions. Every generated field that is a list of Kubernetes conditions has this type. */
+struct condition {
+        const char *type, *status, *reason, *message;
+        int64_t last_transition_ms;
+        struct opt_int observed_generation;
+};
+struct condition_list {
+        struct condition *at;
+        uint32_t n;
+        bool set;
+};
+const struct condition *condition_find(const struct condition_list *l, const char *type);
+bool condition_is_true(const struct condition_list *l, const char *type, int64_t generation);  /* True and current */
+bool condition_is_false(const struct condition_list *l, const char *type, int64_t generation); /* False and current */
+/* Replaces or adds, keeping last_transition_ms unless the status changes; grows in the arena; strings are
+ * borrowed. Returns 1 if anything but the time differs, 0 if equal (nothing is changed), ERR_NO_MEMORY. */
+int condition_set(struct condition_list *l, const struct condition *c, int64_t now_ms, struct arena *arena);
+void condition_remove(struct condition_list *l, const char *type);
