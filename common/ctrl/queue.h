@@ -1,0 +1,25 @@
+/* The work queue: keys, de-duplicated, never two fibers on one key, priorities, delays, exponential backoff per key. */
+#pragma once
+
+#include "common/loop/loop.h"
+
+enum queue_priority { QUEUE_HIGH /* user edits */, QUEUE_NORMAL, QUEUE_LOW /* initial list, resync */ };
+
+struct work_queue;
+struct queue_options {
+        int64_t backoff_base_ms, backoff_max_ms; /* 0 = 5 ms, 60 s */
+        const char *name;
+};
+struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o);
+struct work_queue *work_queue_free(struct work_queue *q);
+int work_queue_add(struct work_queue *q, const char *key, enum queue_priority p);
+int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p); /* an earlier due time wins */
+int work_queue_add_backoff(struct work_queue *q, const char *key); /* after the key's next backoff */
+void work_queue_forget(struct work_queue *q, const char *key);     /* resets its backoff */
+/* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED. */
+int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);
+void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it was added meanwhile */
+size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */
+size_t work_queue_delayed(const struct work_queue *q);
+size_t work_queue_active(const struct work_queue *q);
+int64_t work_queue_oldest_ms(const struct work_queue *q); /* age of the oldest waiting key, 0 if none */

@@ -1,0 +1,81 @@
+/* REST verbs of the Kubernetes API, typed and on documents. Every call parks the fiber, carries a deadline
+ * (KUBE_CALL_DEADLINE_MS unless the client was told otherwise) and turns a Status answer into a struct error with
+ * code, reason and text ("placements \"x\" not found"). 409 on create is ERR_EXISTS, other 409s ERR_CONFLICT. */
+#pragma once
+
+#include "common/net/http.h"
+#include "proto/object.h"
+
+#define KUBE_CALL_DEADLINE_MS 30000
+
+struct kube_request_counter; /* verb x resource -> count; common/ctrl/metrics.h reads it */
+
+struct kube_client {
+        struct world *world;
+        const struct http_endpoint *endpoint;
+        const struct log *log;
+        int64_t call_deadline_ms; /* 0 = KUBE_CALL_DEADLINE_MS */
+        const char *field_manager; /* added to every write */
+        void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
+        void *count_ctx;
+};
+
+/* A resource as the API server serves it. Strings are borrowed. */
+struct kube_resource {
+        const char *group;   /* "" = core */
+        const char *version;
+        const char *plural;
+        const char *kind;
+        bool namespaced;
+};
+struct kube_resource kube_resource_of(const struct kind *kind);
+
+/* ---- typed ---- */
+int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name, struct arena *arena,
+             struct object **ret, struct error *err);
+/* Creates; *ret (may be NULL) is what the server stored. */
+int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret, struct error *err);
+/* Writes the difference of one part as a merge patch bound to now's resourceVersion; no difference, no request
+ * (then *ret = now). Status goes to the status subresource. *ret may be NULL. */
+int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted, enum object_part part,
+                    struct arena *arena, struct object **ret, struct error *err);
+/* Deletes with preconditions of o (uid always; resourceVersion if `bound`). Not found counts as done. */
+int kube_delete(struct kube_client *k, const struct object *o, bool bound, struct error *err);
+int kube_delete_named(struct kube_client *k, const struct kind *kind, const char *ns, const char *name, const char *uid,
+                      struct error *err);
+/* Pages through a list; `each` sees every object (borrowed for the call; object_ref to keep). label_selector may be NULL. */
+int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, const char *label_selector,
+              enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o), void *ctx,
+              char **ret_resource_version, struct error *err);
+
+/* ---- documents ---- */
+enum kube_patch_type { KUBE_PATCH_MERGE, KUBE_PATCH_JSON, KUBE_PATCH_STRATEGIC, KUBE_PATCH_APPLY };
+struct kube_write {
+        const char *subresource;   /* NULL, "status", ... */
+        const char *field_manager; /* NULL = the client's */
+        bool force;                /* apply */
+        bool dry_run;
+};
+int kube_doc_get(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name, json_t **ret,
+                 struct error *err);
+int kube_doc_list(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *label_selector,
+                  json_t **ret_items, struct error *err);
+int kube_doc_create(struct kube_client *k, const struct kube_resource *r, const char *ns, const json_t *doc,
+                    const struct kube_write *o, json_t **ret, struct error *err);
+int kube_doc_update(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                    const json_t *doc, const struct kube_write *o, json_t **ret, struct error *err);
+int kube_doc_patch(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                   enum kube_patch_type type, const json_t *patch, const struct kube_write *o, json_t **ret,
+                   struct error *err);
+/* propagation: "Background", "Foreground", "Orphan" or NULL; uid NULL = no precondition. Not found: ERR_NOT_FOUND. */
+int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                    const char *uid, const char *propagation, struct error *err);
+
+/* Anything else: raw path. The response is checked for a Status error. */
+int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type, struct slice body,
+             struct arena *arena, struct http_response *ret, struct error *err);
+
+/* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. */
+int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub);
+/* Turns a non-2xx answer into an error; HTML and other strangers get a sentence of their own. */
+int kube_status_error(const struct http_response *r, const char *what, struct error *err);
