@@ -5,6 +5,7 @@
 
 struct arena {
         struct arena_chunk *head;
+        struct arena_defer *defers;
         size_t used;  /* bytes handed out, for accounting */
         size_t limit; /* 0 = ARENA_DEFAULT_LIMIT of limits.h */
 };

@@ -25,7 +25,8 @@
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* Hands a pointer over: yields its value and leaves NULL behind, so that a cleanup attribute frees nothing. */
+/* Hands a pointer over: yields its value and leaves NULL behind, so that a cleanup attribute frees nothing.
+ */
 #define TAKE_PTR(p)                                                                                          \
         ({                                                                                                   \
                 __typeof__(p) taken_ = (p);                                                                  \

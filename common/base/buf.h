@@ -18,10 +18,12 @@ int buf_append(struct buf *b, const void *data, size_t n);
 int buf_append_str(struct buf *b, const char *s);
 int buf_append_char(struct buf *b, char c);
 int buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-int buf_append_json_string(struct buf *b, const char *s, size_t n); /* quoted and escaped; s must be valid UTF-8 */
-int buf_reserve(struct buf *b, size_t extra);                         /* room for extra bytes behind len */
-void buf_consume(struct buf *b, size_t n);                            /* drops n bytes at the front */
-int buf_status(const struct buf *b, struct error *err, const char *what); /* 0 or the failure, with a sentence */
-char *buf_take(struct buf *b, size_t *ret_len);                       /* hands over; free with mem_free; NULL if failed */
+int buf_append_json_string(struct buf *b, const char *s,
+                           size_t n);         /* quoted and escaped; s must be valid UTF-8 */
+int buf_reserve(struct buf *b, size_t extra); /* room for extra bytes behind len */
+void buf_consume(struct buf *b, size_t n);    /* drops n bytes at the front */
+int buf_status(const struct buf *b, struct error *err,
+               const char *what);               /* 0 or the failure, with a sentence */
+char *buf_take(struct buf *b, size_t *ret_len); /* hands over; free with mem_free; NULL if failed */
 
 #define AUTO_BUF CLEANUP(buf_free)

@@ -1,4 +1,4 @@
-/* SHA-256 over bytes, whole or in pieces (OpenSSL behind it). */
+/* SHA-256 over bytes, whole or in pieces (own code: pure, so it may run offloaded). */
 #pragma once
 
 #include "common/base/error.h"

@@ -1,5 +1,5 @@
-/* Interned strings: one copy of each distinct string (cluster names, reasons, kinds). They live as long as the
- * table; equal strings have equal pointers. Only for values whose number is bounded by design. */
+/* Interned strings: one copy of each distinct string (cluster names, reasons, kinds). They live as long as
+ * the table; equal strings have equal pointers. Only for values whose number is bounded by design. */
 #pragma once
 
 #include "common/base/map.h"
@@ -7,6 +7,6 @@
 struct intern_table;
 
 struct intern_table *intern_table_new(void);
-struct intern_table *intern_table_free(struct intern_table *t); /* returns NULL */
+struct intern_table *intern_table_free(struct intern_table *t);      /* returns NULL */
 const char *intern(struct intern_table *t, const char *s, size_t n); /* NULL on no memory */
 size_t intern_table_bytes(const struct intern_table *t);

@@ -2,18 +2,19 @@
  * ERR_LIMIT with the object, the limit's name and its value. */
 #pragma once
 
-#define ARENA_DEFAULT_LIMIT (256u << 20)     /* bytes one reconcile or request may take */
-#define LIMIT_OBJECT_BYTES (3u << 20)        /* one object as JSON: devcluster's cap, as etcd's usual request cap doubled */
-#define LIMIT_REQUEST_BODY_BYTES (3u << 20)  /* body of one API request */
-#define LIMIT_RESPONSE_BYTES (64u << 20)     /* one non-streamed HTTP response */
-#define LIMIT_WATCH_EVENT_BYTES (8u << 20)   /* one watch event line */
-#define LIMIT_HEADER_BYTES (64u << 10)       /* all headers of one message */
-#define LIMIT_JSON_DEPTH 128                 /* nesting of any document */
+#define ARENA_DEFAULT_LIMIT (256u << 20) /* bytes one reconcile or request may take */
+#define LIMIT_OBJECT_BYTES                                                                                   \
+        (3u << 20) /* one object as JSON: devcluster's cap, as etcd's usual request cap doubled */
+#define LIMIT_REQUEST_BODY_BYTES (3u << 20) /* body of one API request */
+#define LIMIT_RESPONSE_BYTES (64u << 20)    /* one non-streamed HTTP response */
+#define LIMIT_WATCH_EVENT_BYTES (8u << 20)  /* one watch event line */
+#define LIMIT_HEADER_BYTES (64u << 10)      /* all headers of one message */
+#define LIMIT_JSON_DEPTH 128                /* nesting of any document */
 #define LIMIT_JSON_STRING (4u << 20)
-#define LIMIT_YAML_BYTES (8u << 20)          /* one YAML stream */
-#define LIMIT_YAML_ALIASES 64                /* expansions of anchors in one document */
-#define LIMIT_LIST_PAGE 500                  /* items the informers ask for at a time */
-#define LIMIT_WATCH_QUEUE_EVENTS 4096        /* events a slow watcher may be behind before it is cut */
+#define LIMIT_YAML_BYTES (8u << 20)   /* one YAML stream */
+#define LIMIT_YAML_ALIASES 64         /* expansions of anchors in one document */
+#define LIMIT_LIST_PAGE 500           /* items the informers ask for at a time */
+#define LIMIT_WATCH_QUEUE_EVENTS 4096 /* events a slow watcher may be behind before it is cut */
 #define LIMIT_WATCH_QUEUE_BYTES (16u << 20)
 #define LIMIT_FIBERS 30000                   /* two mappings each; the kernel's default allows about 32,000 */
 #define LIMIT_FIBER_IDLE_STACKS 64           /* pooled stacks kept when idle */

@@ -35,8 +35,8 @@ void *map_get_n(const struct map *m, const char *key, size_t n);
 bool map_has(const struct map *m, const char *key);
 int map_put(struct map *m, const char *key, void *value) MUST_CHECK; /* replaces; destroys the old value */
 int map_put_n(struct map *m, const char *key, size_t n, void *value) MUST_CHECK;
-void *map_take(struct map *m, const char *key);   /* removes and hands over the value, NULL if absent */
-bool map_remove(struct map *m, const char *key);  /* removes and destroys */
+void *map_take(struct map *m, const char *key);  /* removes and hands over the value, NULL if absent */
+bool map_remove(struct map *m, const char *key); /* removes and destroys */
 uint32_t map_count(const struct map *m);
 /* Sorted array of the keys (borrowed from the map); free the array with mem_free. NULL on no memory. */
 const char **map_sorted_keys(const struct map *m, size_t *ret_n);
@@ -45,4 +45,5 @@ const char **map_sorted_keys(const struct map *m, size_t *ret_n);
 struct map_entry *map_next(const struct map *m, struct map_entry *previous);
 #define map_for_each(m, e) for (struct map_entry *e = map_next((m), NULL); e; e = map_next((m), e))
 
-uint64_t hash_bytes(const void *data, size_t n, uint64_t seed); /* fast, not cryptographic, same on all runs */
+uint64_t hash_bytes(const void *data, size_t n,
+                    uint64_t seed); /* fast, not cryptographic, same on all runs */

@@ -5,17 +5,18 @@
 
 #include "common/base/base.h"
 
-void *mem_alloc(size_t size) MUST_CHECK;             /* uninitialised; size 0 is taken as 1 */
-void *mem_zalloc(size_t size) MUST_CHECK;            /* zeroed */
-void *mem_calloc(size_t n, size_t size) MUST_CHECK;  /* zeroed; NULL on overflow */
-void *mem_realloc(void *p, size_t size) MUST_CHECK;  /* on failure p stays valid */
+void *mem_alloc(size_t size) MUST_CHECK;            /* uninitialised; size 0 is taken as 1 */
+void *mem_zalloc(size_t size) MUST_CHECK;           /* zeroed */
+void *mem_calloc(size_t n, size_t size) MUST_CHECK; /* zeroed; NULL on overflow */
+void *mem_realloc(void *p, size_t size) MUST_CHECK; /* on failure p stays valid */
 void *mem_realloc_array(void *p, size_t n, size_t size) MUST_CHECK;
 char *mem_strdup(const char *s) MUST_CHECK;
 char *mem_strndup(const char *s, size_t n) MUST_CHECK; /* copies n bytes exactly, adds a NUL */
 char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_CHECK;
 void mem_free(void *p); /* NULL is fine */
 
-void *mem_must(void *p); /* ends the process with a sentence when p is NULL: boot and command-line tools only */
+void *
+mem_must(void *p); /* ends the process with a sentence when p is NULL: boot and command-line tools only */
 
 static inline void mem_free_cleanup(void *p)
 {

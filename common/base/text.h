@@ -31,13 +31,16 @@ bool text_parse_u64(const char *s, uint64_t *ret);
 bool slice_parse_i64(struct slice s, int64_t *ret);
 
 bool text_is_utf8(const char *s, size_t n);
-bool text_is_dns1123_label(const char *s);     /* 1..63 */
-bool text_is_dns1123_subdomain(const char *s); /* 1..253 */
-bool text_is_label_key(const char *s);         /* qualified name, optional DNS prefix */
-bool text_is_label_value(const char *s);       /* "" or up to 63 */
+size_t text_utf8_length(const char *s, size_t n); /* bytes of the first character; 0 if malformed or n == 0 */
+bool text_is_dns1123_label(const char *s);        /* 1..63 */
+bool text_is_dns1123_subdomain(const char *s);    /* 1..253 */
+bool text_is_label_key(const char *s);            /* qualified name, optional DNS prefix */
+bool text_is_label_value(const char *s);          /* "" or up to 63 */
 
-/* Base64 (RFC 4648, padded) and hex; decoders are strict and return ERR_INVALID. */
-size_t text_base64_size(size_t n); /* including the NUL */
+/* Base64 (RFC 4648, padded) and hex; the decoder returns ERR_INVALID on a foreign character or wrong padding
+ * and ERR_LIMIT when cap is too small. As Go's it skips line ends. In the URL alphabet padding may be absent
+ * (JWT). */
+size_t text_base64_size(size_t n);                              /* including the NUL */
 void text_base64_encode(const void *data, size_t n, char *ret); /* text_base64_size(n) bytes */
 int text_base64_decode(struct slice s, void *ret, size_t cap, size_t *ret_len, bool url_alphabet);
 void text_hex_encode(const void *data, size_t n, char *ret); /* 2n+1 bytes, lower case */

@@ -8,10 +8,13 @@
 #define RFC3339_SIZE 32 /* enough for micro form with the NUL */
 
 void time_format_rfc3339(int64_t wall_ms, char ret[RFC3339_SIZE]);       /* 2006-01-02T15:04:05Z */
+void time_format_rfc3339_milli(int64_t wall_ms, char ret[RFC3339_SIZE]); /* 2006-01-02T15:04:05.000Z: logs */
 void time_format_rfc3339_micro(int64_t wall_us, char ret[RFC3339_SIZE]); /* 2006-01-02T15:04:05.000000Z */
-int time_parse_rfc3339(struct slice s, int64_t *ret_wall_ms);            /* 0 or ERR_INVALID; offsets and fractions accepted */
+int time_parse_rfc3339(struct slice s,
+                       int64_t *ret_wall_ms); /* 0 or ERR_INVALID; offsets and fractions accepted */
+int time_parse_rfc3339_micro(struct slice s, int64_t *ret_wall_us); /* the same in microseconds */
 
 /* Go durations: "1h30m", "90s", "1.5h", "300ms"; ERR_INVALID otherwise. Result in nanoseconds. */
 int duration_parse_go(struct slice s, int64_t *ret_ns);
-void duration_format_go(int64_t ns, char *ret, size_t size); /* as time.Duration.String(): "1m30s" */
+void duration_format_go(int64_t ns, char *ret, size_t size);    /* as time.Duration.String(): "1m30s" */
 void duration_format_human(int64_t ms, char *ret, size_t size); /* as kubectl's AGE: "5d3h", "2m10s" */

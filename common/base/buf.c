@@ -1,0 +1,156 @@
+#include "common/base/buf.h"
+
+#include <stdarg.h>
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+
+static char empty[1] = "";
+
+void buf_init(struct buf *b, size_t max)
+{
+        *b = (struct buf){ .data = empty, .max = max };
+}
+
+void buf_free(struct buf *b)
+{
+        if (b->cap)
+                mem_free(b->data);
+        buf_init(b, b->max);
+}
+
+void buf_clear(struct buf *b)
+{
+        b->len = 0;
+        b->failed = 0;
+        if (b->cap)
+                b->data[0] = '\0';
+}
+
+int buf_reserve(struct buf *b, size_t extra)
+{
+        if (b->failed)
+                return b->failed;
+        if (b->len > b->max || extra > b->max - b->len)
+                return b->failed = ERR_LIMIT;
+        size_t need = b->len + extra + 1;
+        if (need <= b->cap)
+                return 0;
+        size_t cap = MAX(b->cap + b->cap / 2, 64u);
+        cap = MAX(MIN(cap, b->max + 1), need);
+        char *data = mem_realloc(b->cap ? b->data : NULL, cap);
+        if (!data)
+                return b->failed = ERR_NO_MEMORY;
+        data[b->len] = '\0';
+        b->data = data;
+        b->cap = cap;
+        return 0;
+}
+
+int buf_append(struct buf *b, const void *data, size_t n)
+{
+        TRY(buf_reserve(b, n));
+        if (!n)
+                return 0;
+        memcpy(b->data + b->len, data, n);
+        b->len += n;
+        b->data[b->len] = '\0';
+        return 0;
+}
+
+int buf_append_str(struct buf *b, const char *s)
+{
+        return buf_append(b, s, strlen(s));
+}
+
+int buf_append_char(struct buf *b, char c)
+{
+        return buf_append(b, &c, 1);
+}
+
+int buf_printf(struct buf *b, const char *fmt, ...)
+{
+        va_list args, again;
+        va_start(args, fmt);
+        va_copy(again, args);
+        size_t room = b->cap ? b->cap - b->len : 0;
+        int n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, args);
+        int code = b->failed;
+        if (n < 0)
+                code = b->failed = ERR_INTERNAL;
+        else if (!code)
+                code = buf_reserve(b, (size_t)n);
+        if (code == 0) {
+                if ((size_t)n >= room)
+                        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+                b->len += (size_t)n;
+        } else if (room) {
+                b->data[b->len] = '\0';
+        }
+        va_end(again);
+        va_end(args);
+        return code;
+}
+
+static int append_escape(struct buf *b, unsigned char c)
+{
+        static const char short_form[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+        for (size_t i = 0; i + 1 < sizeof(short_form); i += 2) {
+                if (short_form[i] == (char)c) {
+                        char two[2] = { '\\', short_form[i + 1] };
+                        return buf_append(b, two, 2);
+                }
+        }
+        return buf_printf(b, "\\u%04x", c);
+}
+
+int buf_append_json_string(struct buf *b, const char *s, size_t n)
+{
+        TRY(buf_reserve(b, n + 2));
+        TRY(buf_append_char(b, '"'));
+        size_t start = 0, i = 0;
+        while (i < n) {
+                unsigned char c = (unsigned char)s[i];
+                size_t len = c < 0x80 ? 1 : text_utf8_length(s + i, n - i);
+                if (len && c >= 0x20 && c != '"' && c != '\\') {
+                        i += len;
+                        continue;
+                }
+                TRY(buf_append(b, s + start, i - start));
+                TRY(len ? append_escape(b, c) : buf_append(b, "\xef\xbf\xbd", 3));
+                start = ++i;
+        }
+        TRY(buf_append(b, s + start, n - start));
+        return buf_append_char(b, '"');
+}
+
+void buf_consume(struct buf *b, size_t n)
+{
+        ASSERT(n <= b->len);
+        if (!n)
+                return;
+        b->len -= n;
+        memmove(b->data, b->data + n, b->len + 1);
+}
+
+int buf_status(const struct buf *b, struct error *err, const char *what)
+{
+        if (b->failed == ERR_LIMIT)
+                return error_set(err, ERR_LIMIT, "%s is longer than %zu bytes", what, b->max);
+        if (b->failed == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        if (b->failed)
+                return error_set(err, b->failed, "%s could not be formatted", what);
+        return 0;
+}
+
+char *buf_take(struct buf *b, size_t *ret_len)
+{
+        if (b->failed || (!b->cap && buf_reserve(b, 0) < 0))
+                return NULL;
+        char *data = b->data;
+        if (ret_len)
+                *ret_len = b->len;
+        buf_init(b, b->max);
+        return data;
+}

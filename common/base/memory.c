@@ -1,0 +1,161 @@
+#include "common/base/memory.h"
+
+#include <malloc.h>
+#include <stdarg.h>
+
+/* The counters are the one piece of process-wide state: the heap itself is process-wide. Offloaded work
+ * allocates on other threads, hence the atomics. */
+static struct {
+        uint64_t allocations, frees;
+        size_t live_bytes;
+        uint64_t base;    /* value of allocations at the last mem_fail_at() */
+        uint64_t fail_at; /* absolute; 0 = off */
+        bool sticky, fired;
+} heap;
+
+#define ADD(counter, n) __atomic_add_fetch(&heap.counter, (n), __ATOMIC_RELAXED)
+#define SUB(counter, n) __atomic_sub_fetch(&heap.counter, (n), __ATOMIC_RELAXED)
+#define GET(counter) __atomic_load_n(&heap.counter, __ATOMIC_RELAXED)
+
+/* Counts one allocation; true if it has to fail. */
+static bool must_fail(void)
+{
+        uint64_t number = ADD(allocations, 1);
+        uint64_t fail_at = GET(fail_at);
+        if (__builtin_expect(!fail_at, 1))
+                return false;
+        if (number != fail_at && !(heap.sticky && number > fail_at))
+                return false;
+        __atomic_store_n(&heap.fired, true, __ATOMIC_RELAXED);
+        return true;
+}
+
+/* An allocation that failed is counted as freed, so that live = allocations - frees holds. */
+static void *account(void *p)
+{
+        if (p)
+                ADD(live_bytes, malloc_usable_size(p));
+        else
+                ADD(frees, 1);
+        return p;
+}
+
+void *mem_alloc(size_t size)
+{
+        return account(must_fail() ? NULL : malloc(size ? size : 1));
+}
+
+void *mem_zalloc(size_t size)
+{
+        return account(must_fail() ? NULL : calloc(1, size ? size : 1));
+}
+
+void *mem_calloc(size_t n, size_t size)
+{
+        size_t total;
+        if (__builtin_mul_overflow(n, size, &total))
+                return NULL;
+        return mem_zalloc(total);
+}
+
+void *mem_realloc(void *p, size_t size)
+{
+        if (!p)
+                return mem_alloc(size);
+        size_t before = malloc_usable_size(p);
+        bool fails = must_fail();
+        ADD(frees, 1); /* of the old block, or of the one that did not come about */
+        void *moved = fails ? NULL : realloc(p, size ? size : 1);
+        if (!moved)
+                return NULL;
+        SUB(live_bytes, before);
+        ADD(live_bytes, malloc_usable_size(moved));
+        return moved;
+}
+
+void *mem_realloc_array(void *p, size_t n, size_t size)
+{
+        size_t total;
+        if (__builtin_mul_overflow(n, size, &total))
+                return NULL;
+        return mem_realloc(p, total);
+}
+
+void mem_free(void *p)
+{
+        if (!p)
+                return;
+        SUB(live_bytes, malloc_usable_size(p));
+        ADD(frees, 1);
+        free(p);
+}
+
+char *mem_strndup(const char *s, size_t n)
+{
+        char *copy = n < SIZE_MAX ? mem_alloc(n + 1) : NULL;
+        if (!copy)
+                return NULL;
+        memcpy(copy, s, n);
+        copy[n] = '\0';
+        return copy;
+}
+
+char *mem_strdup(const char *s)
+{
+        return mem_strndup(s, strlen(s));
+}
+
+char *mem_printf(const char *fmt, ...)
+{
+        va_list args, again;
+        va_start(args, fmt);
+        va_copy(again, args);
+        int n = vsnprintf(NULL, 0, fmt, args);
+        char *text = n < 0 ? NULL : mem_alloc((size_t)n + 1);
+        if (text)
+                vsnprintf(text, (size_t)n + 1, fmt, again);
+        va_end(again);
+        va_end(args);
+        return text;
+}
+
+void *mem_must(void *p)
+{
+        if (p)
+                return p;
+        fputs("out of memory\n", stderr);
+        exit(1);
+}
+
+void mem_fail_at(uint64_t n, bool sticky)
+{
+        heap.base = GET(allocations);
+        heap.sticky = sticky;
+        __atomic_store_n(&heap.fired, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&heap.fail_at, n ? heap.base + n : 0, __ATOMIC_RELAXED);
+}
+
+uint64_t mem_alloc_count(void)
+{
+        return GET(allocations) - heap.base;
+}
+
+bool mem_fault_fired(void)
+{
+        return GET(fired);
+}
+
+size_t mem_live_bytes(void)
+{
+        return GET(live_bytes);
+}
+
+size_t mem_live_count(void)
+{
+        return GET(allocations) - GET(frees);
+}
+
+void mem_trim(void)
+{
+        malloc_trim(0);
+}
