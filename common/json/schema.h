@@ -1,6 +1,6 @@
-/* One model of types for everything that must know them: CRD structural schemas and the built-in kinds. It drives
- * validation, defaulting, pruning, strategic merge, server-side apply and OpenAPI output. Immutable once built;
- * nodes are shared and live in their owner's arena. */
+/* One model of types for everything that must know them: CRD structural schemas and the built-in kinds. It
+ * drives validation, defaulting, pruning, strategic merge, server-side apply and OpenAPI output. Immutable
+ * once built; nodes are shared and live in their owner's arena. */
 #pragma once
 
 #include "common/json/doc.h"
@@ -61,25 +61,37 @@ struct schema {
         size_t n_rules;
 };
 
-const struct schema *schema_property(const struct schema *s, const char *name); /* declared, else additional, else NULL */
+const struct schema *schema_property(const struct schema *s,
+                                     const char *name); /* declared, else additional, else NULL */
 
 /* Builds from a CRD's openAPIV3Schema; checks that it is structural and within limits; compiles patterns and
  * rules. Errors name the path as kube-apiserver does. Everything lives in `arena`. */
 int schema_from_crd(struct arena *arena, const json_t *openapi, const struct schema **ret, struct error *err);
 
+/* Builds from OpenAPI definitions (an object: name -> schema), the way the built-in kinds are described: $ref
+ * to
+ * "#/definitions/NAME" or "#/components/schemas/NAME" (also the one entry of an allOf),
+ * x-kubernetes-patch-merge-key, x-kubernetes-patch-strategy, x-kubernetes-list-type, -list-map-keys,
+ * -map-type, -int-or-string. Each definition is built once and shared; definitions that refer to themselves
+ * (JSONSchemaProps) give cyclic graphs. An object without properties and additionalProperties keeps unknown
+ * fields. Everything lives in `arena`. */
+int schema_from_definitions(struct arena *arena, const json_t *definitions, const char *root_name,
+                            const struct schema **ret, struct error *err);
+
 /* One problem as Kubernetes reports it: FieldValueRequired, "Required value", spec.x. */
 struct schema_problem {
-        const char *reason, *field, *message;
+        const char *reason, *field, *message; /* the whole sentence is "field: message" */
 };
 struct schema_problems {
         struct schema_problem *at;
         size_t n, cap;
         struct arena *arena; /* of the texts; set by the caller */
 };
-/* Validates types, bounds, enums, formats and CEL rules. `old` is the stored object or NULL on create. Returns 0
- * with problems->n counting what is wrong; only ERR_NO_MEMORY and ERR_LIMIT are returned as errors. */
-int schema_validate(const struct schema *s, const json_t *doc, const json_t *old, struct schema_problems *problems,
-                    struct error *err);
+/* Validates types, bounds, enums, formats and CEL rules. `old` is the stored object or NULL on create.
+ * Returns 0 with problems->n counting what is wrong; only ERR_NO_MEMORY and ERR_LIMIT are returned as errors.
+ */
+int schema_validate(const struct schema *s, const json_t *doc, const json_t *old,
+                    struct schema_problems *problems, struct error *err);
 int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err); /* in place */
 /* Removes unknown fields in place; their dotted paths are appended to the array `ret_removed` if not NULL. */
 int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err);
