@@ -5,11 +5,16 @@
 #define ARENA_DEFAULT_LIMIT (256u << 20) /* bytes one reconcile or request may take */
 #define LIMIT_OBJECT_BYTES                                                                                   \
         (3u << 20) /* one object as JSON: devcluster's cap, as etcd's usual request cap doubled */
-#define LIMIT_REQUEST_BODY_BYTES (3u << 20) /* body of one API request */
-#define LIMIT_RESPONSE_BYTES (64u << 20)    /* one non-streamed HTTP response */
-#define LIMIT_WATCH_EVENT_BYTES (8u << 20)  /* one watch event line */
-#define LIMIT_HEADER_BYTES (64u << 10)      /* all headers of one message */
-#define LIMIT_JSON_DEPTH 128                /* nesting of any document */
+#define LIMIT_REQUEST_BODY_BYTES (3u << 20)   /* body of one API request */
+#define LIMIT_RESPONSE_BYTES (64u << 20)      /* one non-streamed HTTP response */
+#define LIMIT_WATCH_EVENT_BYTES (8u << 20)    /* one watch event line */
+#define LIMIT_HEADER_BYTES (64u << 10)        /* all headers of one message */
+#define LIMIT_HEADER_COUNT 128                /* headers of one message */
+#define LIMIT_SERVER_CONNECTIONS 4096         /* open connections of one listener */
+#define LIMIT_SERVER_QUEUE_BYTES (128u << 20) /* bytes one connection has not sent yet */
+#define LIMIT_STREAM_QUEUE_BYTES                                                                             \
+        (16u << 20)          /* bytes a client stream holds for a slow reader before it is cut */
+#define LIMIT_JSON_DEPTH 128 /* nesting of any document */
 #define LIMIT_JSON_STRING (4u << 20)
 #define LIMIT_YAML_BYTES (8u << 20)   /* one YAML stream */
 #define LIMIT_YAML_ALIASES 64         /* expansions of anchors in one document */

@@ -18,9 +18,10 @@ struct cert_subject {
 
 /* All return PEM text to mem_free. now_ms is wall time; validity starts an hour earlier. */
 int cert_new_key(char **ret_key_pem, struct error *err);
-int cert_self_signed_ca(const char *common_name, int64_t now_ms, int64_t days, char **ret_cert, char **ret_key, struct error *err);
-int cert_issue(const char *ca_cert_pem, const char *ca_key_pem, const struct cert_subject *subject, bool server,
-               int64_t now_ms, int64_t days, char **ret_cert, char **ret_key, struct error *err);
+int cert_self_signed_ca(const char *common_name, int64_t now_ms, int64_t days, char **ret_cert,
+                        char **ret_key, struct error *err);
+int cert_issue(const char *ca_cert_pem, const char *ca_key_pem, const struct cert_subject *subject,
+               bool server, int64_t now_ms, int64_t days, char **ret_cert, char **ret_key, struct error *err);
 int cert_request(const struct cert_subject *subject, const char *key_pem, char **ret_csr, struct error *err);
 int cert_sign_request(const char *ca_cert_pem, const char *ca_key_pem, const char *csr_pem, int64_t now_ms,
                       int64_t seconds, char **ret_cert, struct error *err);
@@ -29,6 +30,7 @@ int cert_read_subject(const char *pem, char **ret_common_name, char ***ret_organ
 int64_t cert_not_after_ms(const char *cert_pem); /* wall ms, TIME_NONE if unreadable */
 
 /* Signed tokens (JWT): ES256 with the key. payload is compact JSON. */
-int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token, struct error *err);
+int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token,
+             struct error *err);
 /* Checks the signature only; *ret_payload is the decoded JSON text (mem_free). ERR_UNAUTHORIZED if bad. */
 int jwt_verify(const char *key_or_cert_pem, const char *token, char **ret_payload, struct error *err);

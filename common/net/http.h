@@ -19,17 +19,17 @@ const char *http_header_get(const struct http_headers *h, const char *name); /* 
 
 /* Where and as whom. One per API server and identity; owned by who made it, must outlive its requests. */
 struct http_endpoint {
-        char *base_url;            /* https://host:port or with a path prefix, without trailing slash */
-        char *ca_pem;              /* PEM bundle text; NULL = the system's */
+        char *base_url; /* https://host:port or with a path prefix, without trailing slash */
+        char *ca_pem;   /* PEM bundle text; NULL = the system's */
         char *client_cert_pem, *client_key_pem; /* both or none */
-        char *tls_server_name;     /* NULL = from URL */
-        char *proxy_url;           /* NULL = none */
-        bool insecure_skip_verify; /* logged once when used */
-        char *bearer_token;        /* fixed token, or */
-        char *bearer_token_file;   /* file, re-read when its stamp changes and on 401 */
-        char *username, *password; /* basic */
+        char *tls_server_name;                  /* NULL = from URL */
+        char *proxy_url;                        /* NULL = none */
+        bool insecure_skip_verify;              /* logged once when used */
+        char *bearer_token;                     /* fixed token, or */
+        char *bearer_token_file;                /* file, re-read when its stamp changes and on 401 */
+        char *username, *password;              /* basic */
         char *user_agent;
-        uint64_t generation;       /* bumped when certificates or CA change: old connections are not re-used */
+        uint64_t generation; /* bumped when certificates or CA change: old connections are not re-used */
 };
 void http_endpoint_free(struct http_endpoint *e); /* frees the fields */
 
@@ -40,7 +40,7 @@ struct http_request {
         const char *method;
         const char *path; /* path and query behind base_url, already escaped */
         struct http_headers headers;
-        struct slice body; /* borrowed until the call returns */
+        struct slice body;   /* borrowed until the call returns */
         int64_t deadline_ms; /* loop time; for streams: until the headers; required, never DEADLINE_NONE */
         size_t max_body;     /* cap on the response body; 0 = LIMIT_RESPONSE_BYTES */
         enum http_priority priority;
@@ -61,8 +61,8 @@ struct http_stream {
 };
 
 struct http_stream_ops {
-        /* Parks until bytes arrive. *ret_data is valid until the next call. Returns 0, ERR_CLOSED at a clean end,
-         * ERR_RETRY on a broken connection, ERR_TIMEOUT, ERR_CANCELLED. */
+        /* Parks until bytes arrive. *ret_data is valid until the next call. Returns 0, ERR_CLOSED at a clean
+         * end, ERR_RETRY on a broken connection, ERR_TIMEOUT, ERR_CANCELLED. */
         int (*read)(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err);
         void (*close)(struct http_stream *s); /* frees s */
 };
@@ -74,7 +74,8 @@ struct http_transport {
 struct http_transport_ops {
         int (*roundtrip)(struct http_transport *t, const struct http_request *rq, struct arena *arena,
                          struct http_response *ret, struct error *err);
-        int (*open)(struct http_transport *t, const struct http_request *rq, struct http_stream **ret, struct error *err);
+        int (*open)(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
+                    struct error *err);
         struct http_transport *(*free)(struct http_transport *t);
 };
 
@@ -82,7 +83,8 @@ struct http_transport_ops {
  * ERR_TIMEOUT, over-long answers ERR_LIMIT, bad certificates ERR_UNAUTHORIZED with the reason in words. */
 int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
                    struct http_response *ret, struct error *err);
-int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret, struct error *err);
+int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
+                     struct error *err);
 int http_stream_read(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err);
 void http_stream_close(struct http_stream *s); /* NULL is fine */
 

@@ -13,22 +13,23 @@ struct http_exchange {
         const char *path;  /* escaped path, without query */
         const char *query; /* escaped, without '?'; "" if none */
         struct http_headers headers;
-        struct slice body;             /* complete, capped */
-        const char *peer_common_name;  /* verified client certificate: CN and O values; NULL if none */
+        struct slice body;            /* complete, capped */
+        const char *peer_common_name; /* verified client certificate: CN and O values; NULL if none */
         const char *const *peer_organizations; /* NULL-terminated; NULL if none */
         const char *remote_address;
 };
 
 struct http_exchange_ops {
-        int (*begin)(struct http_exchange *x, int status, const struct http_headers *headers); /* headers without length: a stream */
+        int (*begin)(struct http_exchange *x, int status,
+                     const struct http_headers *headers); /* headers without length: a stream */
         /* Queues bytes (copied). ERR_CLOSED once the client is gone. Does not wait; see queued(). */
         int (*write)(struct http_exchange *x, const void *data, size_t n);
         size_t (*queued)(const struct http_exchange *x); /* bytes the client has not taken yet */
         /* Parks until queued() <= level or the client is gone (ERR_CLOSED), deadline, cancel. */
         int (*drain)(struct http_exchange *x, size_t level, int64_t deadline_ms);
         bool (*gone)(const struct http_exchange *x);
-        /* Parks until the client is gone or *woken is set... by waitq_wake_all on the given queue. 0 when woken,
-         * ERR_CLOSED when the client left, ERR_TIMEOUT, ERR_CANCELLED. For watch loops. */
+        /* Parks until the client is gone or *woken is set... by waitq_wake_all on the given queue. 0 when
+         * woken, ERR_CLOSED when the client left, ERR_TIMEOUT, ERR_CANCELLED. For watch loops. */
         int (*wait)(struct http_exchange *x, struct waitq *q, int64_t deadline_ms);
         int (*end)(struct http_exchange *x);
 };
@@ -58,8 +59,8 @@ typedef void (*http_handler_fn)(void *ctx, struct http_exchange *x);
 struct tls_identity; /* common/net/cert.h */
 
 struct http_server_options {
-        const char *bind; /* "127.0.0.1" */
-        int port;         /* 0 = any free one: ask http_server_port() */
+        const char *bind;               /* "127.0.0.1" */
+        int port;                       /* 0 = any free one: ask http_server_port() */
         const struct tls_identity *tls; /* NULL = plain */
         http_handler_fn handle;
         void *ctx;
@@ -67,21 +68,25 @@ struct http_server_options {
         const char *websocket_prefix;
 };
 struct http_server;
-int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret, struct error *err);
+int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret,
+                      struct error *err);
 int http_server_port(const struct http_server *s);
-struct http_server *http_server_stop(struct http_server *s); /* from a fiber: ends open exchanges, joins them */
+struct http_server *
+http_server_stop(struct http_server *s); /* from a fiber: ends open exchanges, joins them */
 
 /* ---- loopback: the simulation's network ---- */
 
-/* What may happen to one message, asked by the loopback transport before and after delivery. All NULL = nothing. */
+/* What may happen to one message, asked by the loopback transport before and after delivery. All NULL =
+ * nothing. */
 struct loopback_faults {
         void *ctx;
         /* Delay in ms before the request arrives / before the answer (or next stream piece) arrives. */
         int64_t (*delay)(void *ctx, const struct http_request *rq, bool answer);
         /* Fate of the request: 0 = deliver; ERR_RETRY = lost before arrival (server never sees it);
-         * ERR_CLOSED = server sees it, the answer is lost; positive = this HTTP status instead of delivery. */
+         * ERR_CLOSED = server sees it, the answer is lost; positive = this HTTP status instead of delivery.
+         */
         int (*fate)(void *ctx, const struct http_request *rq);
-        bool (*duplicate)(void *ctx, const struct http_request *rq); /* deliver twice, answer once */
+        bool (*duplicate)(void *ctx, const struct http_request *rq);  /* deliver twice, answer once */
         bool (*cut_stream)(void *ctx, const struct http_request *rq); /* asked per piece */
 };
 
