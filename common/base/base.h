@@ -20,6 +20,8 @@
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#undef MIN /* <sys/param.h> has them too */
+#undef MAX
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 

@@ -58,10 +58,15 @@ static void settle(struct heap *h, size_t i, struct heap_node *node)
                 sift_down(h, i, node);
 }
 
+int heap_reserve(struct heap *h, size_t n)
+{
+        return vec_grow((void **)&h->at, &h->cap, n, sizeof(*h->at));
+}
+
 int heap_push(struct heap *h, struct heap_node *node)
 {
         ASSERT(!node->place);
-        TRY(vec_grow((void **)&h->at, &h->cap, h->n + 1, sizeof(*h->at)));
+        TRY(heap_reserve(h, h->n + 1));
         h->n++;
         sift_up(h, h->n - 1, node);
         return 0;

@@ -15,6 +15,7 @@ struct heap {
 
 void heap_init(struct heap *h, bool (*before)(const struct heap_node *, const struct heap_node *));
 void heap_free(struct heap *h);
+int heap_reserve(struct heap *h, size_t n) MUST_CHECK; /* pushes up to n nodes in all cannot fail then */
 int heap_push(struct heap *h, struct heap_node *node) MUST_CHECK;
 struct heap_node *heap_top(const struct heap *h); /* NULL if empty */
 struct heap_node *heap_pop(struct heap *h);

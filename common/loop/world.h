@@ -11,27 +11,30 @@ struct world {
         struct loop *loop;                /* clock, random, timers, fibers */
         struct http_transport *transport; /* how HTTP requests leave: libcurl or loopback */
         const struct log_sink *log_sink;
-        const struct world_files *files;  /* never NULL */
+        const struct world_files *files; /* never NULL */
         const struct world_process *process;
         void *ctx; /* of the files and process tables */
 };
 
-/* Small-file access (kubeconfig, tokens, CA bundles). Paths may be followed through links only where Kubernetes
- * itself uses them (projected tokens); writes go to a temporary name, mode 0600, then rename. */
+/* Small-file access (kubeconfig, tokens, CA bundles). Paths may be followed through links only where
+ * Kubernetes itself uses them (projected tokens); writes go to a temporary name, mode 0600, then rename. */
 struct world_files {
-        /* Reads at most max bytes; mem_free the result; NUL-terminated. ERR_NOT_FOUND, ERR_LIMIT, ERR_SYSTEM. */
-        int (*read)(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len, struct error *err);
+        /* Reads at most max bytes; mem_free the result; NUL-terminated. ERR_NOT_FOUND, ERR_LIMIT, ERR_SYSTEM.
+         */
+        int (*read)(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len,
+                    struct error *err);
         int (*write)(void *ctx, const char *path, const void *data, size_t len, struct error *err);
         /* Changes whenever the file may have changed (inode, size, mtime mixed); 0 if it cannot be read. */
         uint64_t (*stamp)(void *ctx, const char *path);
-        int (*make_directory)(void *ctx, const char *path, struct error *err); /* with parents; exists is fine */
+        int (*make_directory)(void *ctx, const char *path,
+                              struct error *err); /* with parents; exists is fine */
         int (*remove)(void *ctx, const char *path, struct error *err);
 };
 
 /* Environment and signals of the process; the simulation has none. */
 struct world_process {
         const char *(*getenv)(void *ctx, const char *name);
-        int64_t (*cpu_us)(void *ctx);    /* CPU time used, for metrics */
+        int64_t (*cpu_us)(void *ctx); /* CPU time used, for metrics */
         size_t (*rss_bytes)(void *ctx);
 };
 

@@ -1,0 +1,107 @@
+/* What the files of common/loop share. Nobody else includes this. */
+#pragma once
+
+#include "common/base/arena.h"
+#include "common/base/heap.h"
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "common/loop/loop.h"
+#include "common/loop/switch.h"
+
+/* Lies at the top of its own stack, so a fiber costs no allocation beside it. */
+struct fiber {
+        struct context context;
+        struct loop *loop;
+        struct fiber_group *group;
+        const char *name;
+        fiber_fn fn;
+        void *ctx;
+        struct list all;       /* of the loop's fibers */
+        struct list of_group;  /* of the group's own fibers */
+        struct list queue;     /* of the ready queue (real) */
+        struct list wait;      /* of one wait queue */
+        struct timer deadline; /* of the park it is in */
+        unsigned masked;       /* nesting of fiber_mask_cancel */
+        bool queued, cancelled, ended;
+        bool woken;      /* a wake not yet seen by a park */
+        bool queue_woke; /* taken off its wait queue by a wake */
+        void *stack;     /* lowest usable byte */
+        size_t stack_size;
+        void *fake_stack; /* of ASan */
+        unsigned valgrind_id;
+};
+
+struct fiber_group {
+        struct loop *loop;
+        struct fiber_group *parent;
+        const char *name;
+        struct list fibers, groups;
+        struct list of_parent; /* of parent->groups */
+        size_t live;           /* fibers here and below */
+        bool cancelled;
+        struct waitq waiters; /* for live to fall */
+};
+
+/* Idle stacks, the warmest last. The first n_trimmed hold only their top page. */
+struct stack_pool {
+        struct fiber *idle[LIMIT_FIBER_IDLE_STACKS];
+        size_t n, n_trimmed;
+        size_t mapped; /* bytes, in use and idle */
+};
+
+/* What differs between real and simulated. */
+struct loop_backend {
+        int64_t (*now_us)(const struct loop *l);
+        int64_t (*wall_us)(const struct loop *l);
+        void (*random)(struct loop *l, void *ret, size_t n);
+        /* Fetches the time and what happened outside; with `wait`, sleeps until something may be due. */
+        void (*poll)(struct loop *l, bool wait);
+        bool (*alive)(struct loop *l); /* open handles of others */
+        void (*free)(struct loop *l);
+};
+
+struct loop {
+        const struct loop_backend *backend;
+        int64_t now_ms;
+        struct fiber *current; /* NULL: the loop itself runs */
+        struct context context;
+        struct list fibers;                /* all, by struct fiber.all */
+        struct list ready;                 /* real: first come, first served */
+        VEC(struct fiber *) ready_by_draw; /* simulated: drawn at random; room for all is reserved at spawn */
+        size_t n_fibers, n_ready;
+        struct heap timers;
+        size_t n_timers; /* running, without the fibers' deadlines */
+        uint64_t timer_order;
+        struct list armed_hooks;
+        struct stack_pool stacks;
+        bool simulated, stopping, running;
+        const void *asan_stack; /* of the thread that runs the loop */
+        size_t asan_stack_size;
+        void *fake_stack;
+        void *backend_state;
+};
+
+/* stack.c */
+struct fiber *stack_take(struct stack_pool *pool); /* a zeroed fiber with its stack; NULL on no memory */
+void stack_give(struct stack_pool *pool, struct fiber *f);
+void stack_pool_trim(struct stack_pool *pool); /* gives pages of cold idle stacks back */
+void stack_pool_free(struct stack_pool *pool);
+
+/* fiber.c */
+void fiber_queue(struct fiber *f); /* makes it ready; no-op if it is */
+void fiber_run_ready(struct loop *l, size_t budget);
+
+/* group.c */
+void group_enter(struct fiber *f);
+void group_leave(struct fiber *f);
+
+/* loop.c */
+struct loop *loop_new(const struct loop_backend *backend, bool simulated);
+void timer_arm(struct loop *l, struct timer *t, int64_t at_ms,
+               void (*fn)(struct timer *)); /* room is reserved */
+int timer_reserve(struct loop *l, size_t extra_timers, size_t extra_fibers);
+int64_t loop_next_timer_ms(const struct loop *l); /* DEADLINE_NONE if none */
+
+/* loop_simulated.c */
+uint64_t simulated_draw(struct loop *l); /* the scheduler's own random numbers */

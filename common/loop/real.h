@@ -1,0 +1,17 @@
+/* What the files of the real backend share. */
+#pragma once
+
+#include <uv.h>
+
+#include "common/loop/loop.h"
+
+/* SIGTERM and SIGINT; closed with the loop. */
+struct terminate {
+        uv_signal_t signals[2];
+        bool open;
+        void (*fn)(void *ctx);
+        void *ctx;
+};
+
+struct terminate *real_terminate(struct loop *l);
+void terminate_close(struct terminate *t);
