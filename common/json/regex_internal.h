@@ -1,0 +1,47 @@
+/* The compiled form of a regular expression, shared by its compiler and its matcher. */
+#pragma once
+
+#include "common/json/regex.h"
+
+enum regex_op {
+        REGEX_MATCH,
+        REGEX_JUMP,   /* to x */
+        REGEX_SPLIT,  /* to x, or else y */
+        REGEX_RANGE,  /* a code point x..y */
+        REGEX_CLASS,  /* a code point of class x (y: negated) */
+        REGEX_ASSERT, /* the condition x holds here */
+};
+
+enum regex_assert {
+        REGEX_TEXT_BEGIN,
+        REGEX_TEXT_END,
+        REGEX_LINE_BEGIN,
+        REGEX_LINE_END,
+        REGEX_WORD_BOUNDARY,
+        REGEX_NO_WORD_BOUNDARY,
+};
+
+struct regex_instruction {
+        uint32_t op, x, y;
+};
+
+struct regex_range {
+        uint32_t low, high;
+};
+
+struct regex_class {
+        struct regex_range *ranges;
+        size_t n, cap;
+        bool negated;
+};
+
+struct regex {
+        struct regex_instruction *code;
+        size_t n_code, cap_code;
+        struct regex_class **classes;
+        size_t n_classes, cap_classes;
+        bool anchored; /* a match can only begin at the start of the text */
+};
+
+/* The code point at `at` (at < text.len) and its width; a byte that is no UTF-8 counts as U+FFFD. */
+uint32_t regex_decode(struct slice text, size_t at, size_t *ret_width);
