@@ -25,8 +25,9 @@ int cert_issue(const char *ca_cert_pem, const char *ca_key_pem, const struct cer
 int cert_request(const struct cert_subject *subject, const char *key_pem, char **ret_csr, struct error *err);
 int cert_sign_request(const char *ca_cert_pem, const char *ca_key_pem, const char *csr_pem, int64_t now_ms,
                       int64_t seconds, char **ret_cert, struct error *err);
-/* Reads CN and O of a certificate or request; strings to mem_free. */
+/* Reads CN and O of a certificate or request: mem_free, cert_strings_free. A name without CN gives "". */
 int cert_read_subject(const char *pem, char **ret_common_name, char ***ret_organizations, struct error *err);
+void cert_strings_free(char **strings);          /* NULL-terminated array and its strings */
 int64_t cert_not_after_ms(const char *cert_pem); /* wall ms, TIME_NONE if unreadable */
 
 /* Signed tokens (JWT): ES256 with the key. payload is compact JSON. */

@@ -4,6 +4,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
+#include "common/base/text.h"
 #include "common/loop/world.h"
 
 struct http_header {
@@ -62,13 +63,17 @@ struct http_stream {
 
 struct http_stream_ops {
         /* Parks until bytes arrive. *ret_data is valid until the next call. Returns 0, ERR_CLOSED at a clean
-         * end, ERR_RETRY on a broken connection, ERR_TIMEOUT, ERR_CANCELLED. */
+         * end, ERR_RETRY on a broken connection, ERR_TIMEOUT,
+         * ERR_CANCELLED, ERR_LIMIT when the reader was so slow that LIMIT_STREAM_QUEUE_BYTES piled up. */
         int (*read)(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err);
         void (*close)(struct http_stream *s); /* frees s */
 };
 
+struct http_credentials; /* common/net/http_credentials.h */
+
 struct http_transport {
         const struct http_transport_ops *ops;
+        struct http_credentials *credentials; /* what http_roundtrip() knows of token files */
 };
 
 struct http_transport_ops {
@@ -79,8 +84,10 @@ struct http_transport_ops {
         struct http_transport *(*free)(struct http_transport *t);
 };
 
-/* A status outside 2xx is not an error at this layer. Network failures are ERR_RETRY, a passed deadline
- * ERR_TIMEOUT, over-long answers ERR_LIMIT, bad certificates ERR_UNAUTHORIZED with the reason in words. */
+/* Both add the endpoint's credentials and user agent to the request; a 401 on a token file makes them read
+ * the file again and, if the token changed, ask once more. A status outside 2xx is not an error at this
+ * layer. Network failures are ERR_RETRY, a passed deadline ERR_TIMEOUT, over-long answers ERR_LIMIT, bad
+ * certificates ERR_UNAUTHORIZED with the reason in words. */
 int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
                    struct http_response *ret, struct error *err);
 int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
@@ -91,6 +98,9 @@ void http_stream_close(struct http_stream *s); /* NULL is fine */
 /* libcurl multi on the loop's libuv: HTTP/2 and HTTP/1.1, keep-alive, watches on connections of their own. */
 struct http_transport *http_transport_curl(struct world *w, struct error *err);
 struct http_transport *http_transport_free(struct http_transport *t);
+
+/* Deep copy into an arena: 0 or ERR_NO_MEMORY. */
+int http_headers_copy(struct arena *arena, const struct http_headers *from, struct http_headers *ret);
 
 /* Percent-encodes a path segment or query value into b. */
 int http_escape(struct buf *b, const char *s);

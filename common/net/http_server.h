@@ -28,11 +28,13 @@ struct http_exchange_ops {
         /* Parks until queued() <= level or the client is gone (ERR_CLOSED), deadline, cancel. */
         int (*drain)(struct http_exchange *x, size_t level, int64_t deadline_ms);
         bool (*gone)(const struct http_exchange *x);
-        /* Parks until the client is gone or *woken is set... by waitq_wake_all on the given queue. 0 when
-         * woken, ERR_CLOSED when the client left, ERR_TIMEOUT, ERR_CANCELLED. For watch loops. */
+        /* Parks until the client is gone or q is woken: 0 when woken (or spuriously: re-check), ERR_CLOSED
+         * when the client left, ERR_TIMEOUT, ERR_CANCELLED. For watch loops. */
         int (*wait)(struct http_exchange *x, struct waitq *q, int64_t deadline_ms);
         int (*end)(struct http_exchange *x);
 };
+
+/* A handler that returns without end(): before begin() the client gets 500, behind it a cut connection. */
 
 int http_reply(struct http_exchange *x, int status, const char *content_type, struct slice body,
                const struct http_headers *extra);
@@ -76,25 +78,31 @@ http_server_stop(struct http_server *s); /* from a fiber: ends open exchanges, j
 
 /* ---- loopback: the simulation's network ---- */
 
-/* What may happen to one message, asked by the loopback transport before and after delivery. All NULL =
- * nothing. */
+/* What may happen to one message. All NULL = nothing. Asked while the client is there, so rq and its endpoint
+ * live. */
 struct loopback_faults {
         void *ctx;
-        /* Delay in ms before the request arrives / before the answer (or next stream piece) arrives. */
+        /* Delay in ms before the request arrives / before the answer (or next stream piece) arrives. A client
+         * that gives up meanwhile does not stop a request that is on its way. */
         int64_t (*delay)(void *ctx, const struct http_request *rq, bool answer);
         /* Fate of the request: 0 = deliver; ERR_RETRY = lost before arrival (server never sees it);
-         * ERR_CLOSED = server sees it, the answer is lost; positive = this HTTP status instead of delivery.
-         */
+         * ERR_CLOSED = server sees it, the answer is lost; ERR_TIMEOUT = never arrives and nobody says so;
+         * positive = this HTTP status instead of delivery. */
         int (*fate)(void *ctx, const struct http_request *rq);
         bool (*duplicate)(void *ctx, const struct http_request *rq);  /* deliver twice, answer once */
         bool (*cut_stream)(void *ctx, const struct http_request *rq); /* asked per piece */
 };
 
 struct loopback; /* a name -> handler table shared by all worlds of one simulation */
-struct loopback *loopback_new(struct loop *l);
-struct loopback *loopback_free(struct loopback *lb);
-/* Serves https://<authority>/... ; handler NULL takes it away (connection refused, open streams cut). */
+struct loopback *loopback_new(struct loop *l); /* NULL on no memory */
+struct loopback *
+loopback_free(struct loopback *lb); /* in a fiber: ends open exchanges; outside: none may be left */
+/* Serves https://<authority>/... ; handler NULL takes it away (connection refused, open streams cut, handlers
+ * cancelled). In a fiber this waits until the last handler returned; outside, handlers may still be unwinding
+ * on `ctx`. Never call it from a handler of that server. ERR_NO_MEMORY. */
 int loopback_listen(struct loopback *lb, const char *authority, http_handler_fn handle, void *ctx);
 /* A transport for one client; client certificates and bearer tokens travel as on the wire (a client
- * certificate arrives as peer_common_name and peer_organizations). */
-struct http_transport *loopback_transport(struct loopback *lb, const struct loopback_faults *faults);
+ * certificate arrives as peer_common_name and peer_organizations). `w` gives the token files; `faults`
+ * (borrowed) may be NULL. NULL on no memory. */
+struct http_transport *loopback_transport(struct loopback *lb, struct world *w,
+                                          const struct loopback_faults *faults);

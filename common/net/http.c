@@ -1,0 +1,248 @@
+#include "common/net/http.h"
+
+#include <strings.h>
+
+#include "common/base/memory.h"
+#include "common/net/http_credentials.h"
+#include "common/net/http_server.h"
+
+const char *http_header_get(const struct http_headers *h, const char *name)
+{
+        for (size_t i = 0; i < h->n; i++)
+                if (strcasecmp(h->at[i].name, name) == 0)
+                        return h->at[i].value;
+        return NULL;
+}
+
+int http_headers_copy(struct arena *arena, const struct http_headers *from, struct http_headers *ret)
+{
+        struct http_headers copy = { 0 };
+        if (from->n > 0) {
+                copy.at = ARENA_NEW_ARRAY(arena, struct http_header, from->n);
+                if (!copy.at)
+                        return ERR_NO_MEMORY;
+        }
+        for (; copy.n < from->n; copy.n++) {
+                struct http_header *to = &copy.at[copy.n];
+                to->name = arena_strdup(arena, from->at[copy.n].name);
+                to->value = arena_strdup(arena, from->at[copy.n].value);
+                if (!to->name || !to->value)
+                        return ERR_NO_MEMORY;
+        }
+        *ret = copy;
+        return 0;
+}
+
+/* Secrets are wiped before their memory goes back. */
+static void free_secret(char *s)
+{
+        if (s)
+                explicit_bzero(s, strlen(s));
+        mem_free(s);
+}
+
+void http_endpoint_free(struct http_endpoint *e)
+{
+        if (!e)
+                return;
+        mem_free(e->base_url);
+        mem_free(e->ca_pem);
+        mem_free(e->client_cert_pem);
+        free_secret(e->client_key_pem);
+        mem_free(e->tls_server_name);
+        mem_free(e->proxy_url);
+        free_secret(e->bearer_token);
+        mem_free(e->bearer_token_file);
+        mem_free(e->username);
+        free_secret(e->password);
+        mem_free(e->user_agent);
+        *e = (struct http_endpoint){ 0 };
+}
+
+/* ---- requests ---- */
+
+static int check_request(const struct http_request *rq, struct error *err)
+{
+        ASSERT(rq->deadline_ms != DEADLINE_NONE && rq->method && rq->path && rq->endpoint);
+        if (!rq->endpoint->base_url)
+                return error_set(err, ERR_INVALID, "%s %s: the endpoint has no URL", rq->method, rq->path);
+        if (rq->path[0] != '/')
+                return error_set(err, ERR_INVALID, "%s %s: a path starts with /", rq->method, rq->path);
+        for (const char *c = rq->path; *c; c++)
+                if (*c <= ' ' || *c == 0x7f)
+                        return error_set(err, ERR_INVALID, "%s: a path with a control character or space",
+                                         rq->method);
+        for (size_t i = 0; i < rq->headers.n; i++)
+                if (strpbrk(rq->headers.at[i].value, "\r\n") || strpbrk(rq->headers.at[i].name, "\r\n: "))
+                        return error_set(err, ERR_INVALID, "%s %s: header %zu would break the message",
+                                         rq->method, rq->path, i);
+        return 0;
+}
+
+/* The request as it leaves: the caller's headers, then the user agent and the credentials. */
+static int dress(struct http_transport *t, const struct http_request *rq, bool again, struct arena *arena,
+                 struct http_request *ret, const char **ret_credentials, struct error *err)
+{
+        const char *credentials = NULL;
+        TRY(http_credentials_header(t->credentials, rq->endpoint, again, arena, &credentials, err));
+        struct http_header *at = ARENA_NEW_ARRAY(arena, struct http_header, rq->headers.n + 2);
+        if (!at)
+                return error_no_memory(err);
+        size_t n = rq->headers.n;
+        if (n > 0)
+                memcpy(at, rq->headers.at, n * sizeof(*at));
+        if (rq->endpoint->user_agent && !http_header_get(&rq->headers, "User-Agent"))
+                at[n++] = (struct http_header){ "User-Agent", rq->endpoint->user_agent };
+        if (credentials && !http_header_get(&rq->headers, "Authorization"))
+                at[n++] = (struct http_header){ "Authorization", credentials };
+        *ret = *rq;
+        ret->headers = (struct http_headers){ at, n };
+        *ret_credentials = credentials;
+        return 0;
+}
+
+/* Whether a 401 is worth a second request: the token file was read anew and says something else now. */
+static bool has_fresh_token(struct http_transport *t, const struct http_request *rq, struct arena *arena,
+                            const char *used)
+{
+        const char *now = NULL;
+        if (!rq->endpoint->bearer_token_file ||
+            http_credentials_header(t->credentials, rq->endpoint, true, arena, &now, NULL) < 0)
+                return false;
+        return now && !text_equal(now, used);
+}
+
+int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
+                   struct http_response *ret, struct error *err)
+{
+        TRY(check_request(rq, err));
+        AUTO_ARENA struct arena scratch = ARENA_INIT;
+        struct http_request dressed;
+        const char *credentials;
+        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
+        TRY(t->ops->roundtrip(t, &dressed, arena, ret, err));
+        if (ret->status != 401 || !has_fresh_token(t, rq, &scratch, credentials))
+                return 0;
+        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
+        return t->ops->roundtrip(t, &dressed, arena, ret, err);
+}
+
+int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
+                     struct error *err)
+{
+        TRY(check_request(rq, err));
+        AUTO_ARENA struct arena scratch = ARENA_INIT;
+        struct http_request dressed;
+        const char *credentials;
+        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
+        struct http_stream *s = NULL;
+        TRY(t->ops->open(t, &dressed, &s, err));
+        if (s->status != 401 || !has_fresh_token(t, rq, &scratch, credentials)) {
+                *ret = s;
+                return 0;
+        }
+        http_stream_close(s);
+        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
+        return t->ops->open(t, &dressed, ret, err);
+}
+
+int http_stream_read(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err)
+{
+        return s->ops->read(s, deadline_ms, ret_data, err);
+}
+
+void http_stream_close(struct http_stream *s)
+{
+        if (s)
+                s->ops->close(s);
+}
+
+struct http_transport *http_transport_free(struct http_transport *t)
+{
+        return t ? t->ops->free(t) : NULL;
+}
+
+/* ---- escaping ---- */
+
+static bool is_unreserved(unsigned char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+               c == '_' || c == '.' || c == '~';
+}
+
+int http_escape(struct buf *b, const char *s)
+{
+        for (; *s; s++) {
+                unsigned char c = (unsigned char)*s;
+                TRY(is_unreserved(c) ? buf_append_char(b, (char)c) : buf_printf(b, "%%%02X", c));
+        }
+        return 0;
+}
+
+static int hex_digit(char c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* NULL on a malformed escape, an escaped NUL or no memory. */
+static char *unescape_query(struct arena *arena, struct slice s)
+{
+        char *out = arena_alloc(arena, s.len + 1);
+        if (!out)
+                return NULL;
+        size_t n = 0;
+        for (size_t i = 0; i < s.len; i++) {
+                char c = s.data[i] == '+' ? ' ' : s.data[i];
+                if (c == '%') {
+                        int high = i + 2 < s.len ? hex_digit(s.data[i + 1]) : -1;
+                        int low = i + 2 < s.len ? hex_digit(s.data[i + 2]) : -1;
+                        if (high < 0 || low < 0 || high + low == 0)
+                                return NULL;
+                        c = (char)(high << 4 | low);
+                        i += 2;
+                }
+                out[n++] = c;
+        }
+        out[n] = 0;
+        return out;
+}
+
+const char *http_query_get(struct http_exchange *x, const char *name)
+{
+        struct slice rest = slice_of(x->query);
+        while (rest.len > 0) {
+                struct slice pair;
+                slice_cut(&rest, '&', &pair);
+                struct slice key;
+                slice_cut(&pair, '=', &key);
+                const char *plain = unescape_query(x->arena, key);
+                if (plain && strcmp(plain, name) == 0)
+                        return unescape_query(x->arena, pair);
+        }
+        return NULL;
+}
+
+/* ---- answering ---- */
+
+int http_reply(struct http_exchange *x, int status, const char *content_type, struct slice body,
+               const struct http_headers *extra)
+{
+        size_t n_extra = extra ? extra->n : 0;
+        struct http_header *at = ARENA_NEW_ARRAY(x->arena, struct http_header, n_extra + 2);
+        const char *length = arena_printf(x->arena, "%zu", body.len);
+        if (!at || !length)
+                return ERR_NO_MEMORY;
+        size_t n = 0;
+        if (content_type)
+                at[n++] = (struct http_header){ "Content-Type", content_type };
+        at[n++] = (struct http_header){ "Content-Length", length };
+        for (size_t i = 0; i < n_extra; i++)
+                at[n++] = extra->at[i];
+        TRY(http_begin(x, status, &(struct http_headers){ at, n }));
+        if (body.len > 0)
+                TRY(http_write(x, body.data, body.len));
+        return http_end(x);
+}

@@ -1,0 +1,327 @@
+#include "common/net/loopback_call.h"
+
+#include "common/net/cert.h"
+
+/* ---- life ---- */
+
+static void free_pieces(struct loopback_call *c)
+{
+        list_for_each_safe(piece, next, &c->pieces, struct loopback_piece, node) {
+                list_remove(&piece->node);
+                mem_free(piece);
+        }
+}
+
+void loopback_call_release(struct loopback_call *c)
+{
+        if (--c->holders > 0)
+                return;
+        free_pieces(c);
+        timer_stop(&c->arrival);
+        arena_free(&c->server_arena);
+        arena_free(&c->client_arena);
+        mem_free(c);
+}
+
+static void wake_server(struct loopback_call *c)
+{
+        waitq_wake_all(&c->server_waits);
+        if (c->watcher)
+                fiber_wake(c->watcher);
+}
+
+void loopback_call_cut(struct loopback_call *c, const char *why)
+{
+        if (!c->broken.code && !c->ended)
+                error_set(&c->broken, ERR_RETRY, "%s %s%s: %s", c->rq.method, c->authority, c->rq.path, why);
+        waitq_wake_all(&c->client_waits);
+        wake_server(c);
+}
+
+void loopback_call_leave(struct loopback_call *c)
+{
+        c->client_gone = true;
+        c->faults = NULL;
+        c->rq.endpoint = NULL;
+        free_pieces(c);
+        c->queued = 0;
+        wake_server(c);
+        loopback_call_release(c);
+}
+
+/* ---- the request as the server sees it ---- */
+
+/* Splits https://authority/prefix. */
+static int split_url(struct arena *arena, const char *url, const char **ret_authority,
+                     const char **ret_prefix, struct error *err)
+{
+        const char *rest = strstr(url, "://");
+        if (!rest)
+                return error_set(err, ERR_INVALID, "%s: not an URL", url);
+        rest += 3;
+        size_t n = strcspn(rest, "/");
+        *ret_authority = arena_strndup(arena, rest, n);
+        *ret_prefix = arena_strdup(arena, rest + n);
+        return *ret_authority && *ret_prefix ? 0 : error_no_memory(err);
+}
+
+static void person_free(void *value)
+{
+        struct loopback_person *p = value;
+        if (!p)
+                return;
+        mem_free(p->common_name);
+        cert_strings_free(p->organizations);
+        mem_free(p);
+}
+
+void loopback_people_init(struct loopback *lb)
+{
+        map_init(&lb->people, MAP_OWN_KEYS, person_free);
+}
+
+int loopback_person_find(struct loopback *lb, const struct http_endpoint *e,
+                         const struct loopback_person **ret, struct error *err)
+{
+        *ret = NULL;
+        if (!e->client_cert_pem)
+                return 0;
+        struct loopback_person *p = map_get(&lb->people, e->client_cert_pem);
+        if (!p) {
+                p = NEW(struct loopback_person);
+                if (!p)
+                        return error_no_memory(err);
+                int r = cert_read_subject(e->client_cert_pem, &p->common_name, &p->organizations, err);
+                if (r == 0 && map_put(&lb->people, e->client_cert_pem, p) < 0)
+                        r = error_no_memory(err);
+                if (r < 0) {
+                        person_free(p);
+                        return error_wrap(err, "client certificate for %s", e->base_url);
+                }
+        }
+        *ret = p;
+        return 0;
+}
+
+static int fill_exchange(struct loopback_call *c, const struct http_request *rq, struct error *err)
+{
+        struct arena *arena = &c->server_arena;
+        struct http_exchange *x = &c->x;
+        const char *prefix = "";
+        TRY(split_url(arena, rq->endpoint->base_url, &c->authority, &prefix, err));
+        size_t path_len = strcspn(rq->path, "?");
+        x->ops = &loopback_exchange_ops;
+        x->loop = c->net->loop;
+        x->arena = arena;
+        x->method = arena_strdup(arena, rq->method);
+        x->path = arena_printf(arena, "%s%.*s", prefix, (int)path_len, rq->path);
+        x->query = arena_strdup(arena, rq->path[path_len] ? rq->path + path_len + 1 : "");
+        char *body = arena_alloc(arena, rq->body.len + 1);
+        if (!x->method || !x->path || !x->query || !body ||
+            http_headers_copy(arena, &rq->headers, &x->headers) < 0)
+                return error_no_memory(err);
+        if (rq->body.len > 0)
+                memcpy(body, rq->body.data, rq->body.len);
+        body[rq->body.len] = 0;
+        x->body = (struct slice){ body, rq->body.len };
+        x->remote_address = "loopback";
+        const struct loopback_person *person = NULL;
+        TRY(loopback_person_find(c->net, rq->endpoint, &person, err));
+        x->peer_common_name = person ? person->common_name : NULL;
+        x->peer_organizations = person ? (const char *const *)person->organizations : NULL;
+        return 0;
+}
+
+/* The faults see the request as the server does: rq's strings may die before the call does. */
+static int keep_request(struct loopback_call *c, const struct http_request *rq, struct error *err)
+{
+        c->rq = *rq;
+        c->rq.method = c->x.method;
+        c->rq.path = arena_strdup(&c->server_arena, rq->path);
+        c->rq.headers = c->x.headers;
+        c->rq.body = c->x.body;
+        return c->rq.path ? 0 : error_no_memory(err);
+}
+
+int loopback_call_new(struct loopback *lb, const struct http_request *rq, bool stream,
+                      struct loopback_call **ret, struct error *err)
+{
+        struct loopback_call *c = NEW(struct loopback_call);
+        if (!c)
+                return error_no_memory(err);
+        c->net = lb;
+        c->holders = 1;
+        c->stream = stream;
+        c->queue_limit = stream         ? LIMIT_STREAM_QUEUE_BYTES
+                         : rq->max_body ? rq->max_body
+                                        : LIMIT_RESPONSE_BYTES;
+        list_init(&c->pieces);
+        list_init(&c->node);
+        list_init(&c->client_waits.waiters);
+        list_init(&c->server_waits.waiters);
+        int r = fill_exchange(c, rq, err);
+        if (r == 0)
+                r = keep_request(c, rq, err);
+        if (r < 0)
+                loopback_call_release(c);
+        else
+                *ret = c;
+        return r;
+}
+
+/* ---- the handler's side ---- */
+
+static bool is_gone(const struct loopback_call *c)
+{
+        return c->client_gone || c->broken.code || (c->server && c->server->closed);
+}
+
+/* When the next part of the answer arrives. */
+static int64_t arrival_time(struct loopback_call *c)
+{
+        int64_t delay = 0;
+        if (c->faults && c->faults->delay && (c->stream || !c->began))
+                delay = c->faults->delay(c->faults->ctx, &c->rq, true);
+        c->last_at_ms = MAX(c->last_at_ms, loop_now_ms(c->net->loop) + delay);
+        return c->last_at_ms;
+}
+
+static int call_begin(struct http_exchange *x, int status, const struct http_headers *headers)
+{
+        struct loopback_call *c = (struct loopback_call *)x;
+        ASSERT(!c->began);
+        if (headers && http_headers_copy(&c->client_arena, headers, &c->headers) < 0)
+                return ERR_NO_MEMORY;
+        c->status = status;
+        arrival_time(c);
+        c->began = true;
+        waitq_wake_all(&c->client_waits);
+        return is_gone(c) ? ERR_CLOSED : 0;
+}
+
+/* More than the client may hold: its read fails, and so do our writes. */
+static int overrun(struct loopback_call *c)
+{
+        error_set(&c->broken, ERR_LIMIT, "%s %s%s: %s %zu bytes", c->rq.method, c->authority, c->rq.path,
+                  c->stream ? "the reader is too slow, queued are" : "the answer is longer than",
+                  c->queue_limit);
+        loopback_call_cut(c, "");
+        return c->stream ? ERR_LIMIT : ERR_CLOSED;
+}
+
+static int call_write(struct http_exchange *x, const void *data, size_t n)
+{
+        struct loopback_call *c = (struct loopback_call *)x;
+        ASSERT(c->began && !c->ended);
+        if (is_gone(c))
+                return ERR_CLOSED;
+        if (n == 0)
+                return 0;
+        if (c->queued + n > c->queue_limit)
+                return overrun(c);
+        if (c->stream && c->faults && c->faults->cut_stream &&
+            c->faults->cut_stream(c->faults->ctx, &c->rq)) {
+                loopback_call_cut(c, "the connection was cut");
+                return ERR_CLOSED;
+        }
+        struct loopback_piece *piece = mem_alloc(sizeof(*piece) + n);
+        if (!piece)
+                return ERR_NO_MEMORY;
+        piece->at_ms = arrival_time(c);
+        piece->n = n;
+        memcpy(piece->data, data, n);
+        list_append(&c->pieces, &piece->node);
+        c->queued += n;
+        if (c->stream)
+                waitq_wake_all(&c->client_waits);
+        return 0;
+}
+
+static size_t call_queued(const struct http_exchange *x)
+{
+        return ((const struct loopback_call *)x)->queued;
+}
+
+static bool call_gone(const struct http_exchange *x)
+{
+        return is_gone((const struct loopback_call *)x);
+}
+
+static int call_drain(struct http_exchange *x, size_t level, int64_t deadline_ms)
+{
+        struct loopback_call *c = (struct loopback_call *)x;
+        while (!is_gone(c) && c->stream && c->queued > level)
+                TRY(waitq_wait(x->loop, &c->server_waits, deadline_ms));
+        return is_gone(c) ? ERR_CLOSED : 0;
+}
+
+static int call_wait(struct http_exchange *x, struct waitq *q, int64_t deadline_ms)
+{
+        struct loopback_call *c = (struct loopback_call *)x;
+        if (is_gone(c))
+                return ERR_CLOSED;
+        c->watcher = fiber_self(x->loop);
+        int r = waitq_wait(x->loop, q, deadline_ms);
+        c->watcher = NULL;
+        return is_gone(c) ? ERR_CLOSED : r;
+}
+
+static int call_end(struct http_exchange *x)
+{
+        struct loopback_call *c = (struct loopback_call *)x;
+        ASSERT(c->began && !c->ended);
+        c->ended = true;
+        waitq_wake_all(&c->client_waits);
+        return is_gone(c) ? ERR_CLOSED : 0;
+}
+
+const struct http_exchange_ops loopback_exchange_ops = {
+        .begin = call_begin,
+        .write = call_write,
+        .queued = call_queued,
+        .drain = call_drain,
+        .gone = call_gone,
+        .wait = call_wait,
+        .end = call_end,
+};
+
+/* ---- delivery ---- */
+
+/* What a handler left open: an answer never begun is a 500, one never ended is a cut. */
+static void finish(struct loopback_call *c)
+{
+        bool killed = c->server->closed || fiber_cancelled(c->net->loop);
+        if (!c->began && !killed)
+                http_reply(&c->x, 500, "text/plain", SLICE("the handler gave no answer\n"), NULL);
+        if (!c->ended)
+                loopback_call_cut(c, "the server closed the connection");
+        list_remove(&c->node);
+        loopback_call_release(c);
+}
+
+static void run_handler(void *ctx)
+{
+        struct loopback_call *c = ctx;
+        if (c->x.body.len > LIMIT_REQUEST_BODY_BYTES)
+                http_reply(&c->x, 413, "text/plain", SLICE("the request body is too large\n"), NULL);
+        else if (!c->server->closed)
+                c->server->handle(c->server->ctx, &c->x);
+        finish(c);
+}
+
+void loopback_call_deliver(struct loopback_call *c)
+{
+        struct loopback_server *server = map_get(&c->net->servers, c->authority);
+        if (!server) {
+                loopback_call_cut(c, "connection refused");
+                loopback_call_release(c);
+                return;
+        }
+        c->server = server;
+        list_append(&server->calls, &c->node);
+        if (fiber_spawn(server->group, "loopback handler", run_handler, c))
+                return;
+        loopback_call_cut(c, "the server has no memory for another request");
+        list_remove(&c->node);
+        loopback_call_release(c);
+}
