@@ -23,4 +23,4 @@ int vec_grow(void **at, size_t *cap, size_t need, size_t item_size); /* 0 or ERR
 #define vec_free(v) (mem_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 #define vec_remove(v, i)                                                                                     \
         (memmove(&(v)->at[i], &(v)->at[(i) + 1], ((v)->n - (i)-1) * sizeof(*(v)->at)), (void)(v)->n--)
-#define vec_for_each(v, it) for (__typeof__((v)->at) it = (v)->at; it && it < (v)->at + (v)->n; it++)
+#define vec_for_each(v, it) for (__typeof__((v)->at + 0) it = (v)->at; it && it < (v)->at + (v)->n; it++)
