@@ -1,0 +1,1082 @@
+/* Written by `make generate` from proto/kinds/; do not edit. */
+#include "proto/gen/kinds.h"
+
+static const struct field condition_fields[] = {
+        { "lastTransitionTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct condition, last_transition_ms), NULL },
+        { "message", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct condition, message), NULL },
+        { "observedGeneration", FIELD_INT, 0, offsetof(struct condition, observed_generation), NULL },
+        { "reason", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct condition, reason), NULL },
+        { "status", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct condition, status), NULL },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct condition, type), NULL },
+};
+const struct type condition_type = { "Condition", condition_fields, 6, sizeof(struct condition) };
+
+static const struct field label_selector_fields[] = {
+        { "matchExpressions", FIELD_LIST, 0, offsetof(struct label_selector, match_expressions), &label_requirement_type },
+        { "matchLabels", FIELD_STRING_MAP, 0, offsetof(struct label_selector, match_labels), NULL },
+};
+const struct type label_selector_type = { "LabelSelector", label_selector_fields, 2, sizeof(struct label_selector) };
+
+static const struct field label_requirement_fields[] = {
+        { "key", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct label_requirement, key), NULL },
+        { "operator", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct label_requirement, operator), NULL },
+        { "values", FIELD_LIST, 0, offsetof(struct label_requirement, values), NULL },
+};
+const struct type label_requirement_type = { "LabelRequirement", label_requirement_fields, 3, sizeof(struct label_requirement) };
+
+static const struct field namespaced_name_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct namespaced_name, name), NULL },
+        { "namespace", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct namespaced_name, ns), NULL },
+};
+const struct type namespaced_name_type = { "NamespacedName", namespaced_name_fields, 2, sizeof(struct namespaced_name) };
+
+static const struct field cluster_selector_fields[] = {
+        { "clusterSelectorTerms", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_selector, terms), &cluster_selector_term_type },
+};
+const struct type cluster_selector_type = { "ClusterSelector", cluster_selector_fields, 1, sizeof(struct cluster_selector) };
+
+static const struct field cluster_selector_term_fields[] = {
+        { "labelSelector", FIELD_OBJECT, 0, offsetof(struct cluster_selector_term, label_selector), &label_selector_type },
+        { "propertySelector", FIELD_OBJECT, 0, offsetof(struct cluster_selector_term, property_selector), &property_selector_type },
+        { "propertySorter", FIELD_OBJECT, 0, offsetof(struct cluster_selector_term, property_sorter), &property_sorter_type },
+};
+const struct type cluster_selector_term_type = { "ClusterSelectorTerm", cluster_selector_term_fields, 3, sizeof(struct cluster_selector_term) };
+
+static const struct field property_selector_fields[] = {
+        { "matchExpressions", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_selector, match_expressions), &property_requirement_type },
+};
+const struct type property_selector_type = { "PropertySelector", property_selector_fields, 1, sizeof(struct property_selector) };
+
+static const struct field property_requirement_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_requirement, name), NULL },
+        { "operator", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_requirement, operator), NULL },
+        { "values", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_requirement, values), NULL },
+};
+const struct type property_requirement_type = { "PropertyRequirement", property_requirement_fields, 3, sizeof(struct property_requirement) };
+
+static const struct field property_sorter_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_sorter, name), NULL },
+        { "sortOrder", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct property_sorter, sort_order), NULL },
+};
+const struct type property_sorter_type = { "PropertySorter", property_sorter_fields, 2, sizeof(struct property_sorter) };
+
+static const struct field apply_strategy_fields[] = {
+        { "allowCoOwnership", FIELD_BOOL, 0, offsetof(struct apply_strategy, allow_co_ownership), NULL },
+        { "comparisonOption", FIELD_INTERNED, 0, offsetof(struct apply_strategy, comparison_option), NULL },
+        { "serverSideApplyConfig", FIELD_OBJECT, 0, offsetof(struct apply_strategy, server_side_apply_config), &server_side_apply_config_type },
+        { "type", FIELD_INTERNED, 0, offsetof(struct apply_strategy, type), NULL },
+        { "whenToApply", FIELD_INTERNED, 0, offsetof(struct apply_strategy, when_to_apply), NULL },
+        { "whenToTakeOver", FIELD_INTERNED, 0, offsetof(struct apply_strategy, when_to_take_over), NULL },
+};
+const struct type apply_strategy_type = { "ApplyStrategy", apply_strategy_fields, 6, sizeof(struct apply_strategy) };
+
+static const struct field server_side_apply_config_fields[] = {
+        { "force", FIELD_BOOL, 0, offsetof(struct server_side_apply_config, force), NULL },
+};
+const struct type server_side_apply_config_type = { "ServerSideApplyConfig", server_side_apply_config_fields, 1, sizeof(struct server_side_apply_config) };
+
+static const struct field report_back_strategy_fields[] = {
+        { "destination", FIELD_INTERNED, 0, offsetof(struct report_back_strategy, destination), NULL },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct report_back_strategy, type), NULL },
+};
+const struct type report_back_strategy_type = { "ReportBackStrategy", report_back_strategy_fields, 2, sizeof(struct report_back_strategy) };
+
+static const struct field patch_detail_fields[] = {
+        { "path", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct patch_detail, path), NULL },
+        { "valueInHub", FIELD_STRING, 0, offsetof(struct patch_detail, value_in_hub), NULL },
+        { "valueInMember", FIELD_STRING, 0, offsetof(struct patch_detail, value_in_member), NULL },
+};
+const struct type patch_detail_type = { "PatchDetail", patch_detail_fields, 3, sizeof(struct patch_detail) };
+
+static const struct field envelope_identifier_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct envelope_identifier, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct envelope_identifier, ns), NULL },
+        { "type", FIELD_INTERNED, 0, offsetof(struct envelope_identifier, type), NULL },
+};
+const struct type envelope_identifier_type = { "EnvelopeIdentifier", envelope_identifier_fields, 3, sizeof(struct envelope_identifier) };
+
+static const struct field resource_identifier_fields[] = {
+        { "envelope", FIELD_OBJECT, 0, offsetof(struct resource_identifier, envelope), &envelope_identifier_type },
+        { "group", FIELD_INTERNED, 0, offsetof(struct resource_identifier, group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_identifier, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_identifier, name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct resource_identifier, ns), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_identifier, version), NULL },
+};
+const struct type resource_identifier_type = { "ResourceIdentifier", resource_identifier_fields, 6, sizeof(struct resource_identifier) };
+
+static const struct field failed_placement_fields[] = {
+        { "condition", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct failed_placement, condition), &condition_type },
+        { "envelope", FIELD_OBJECT, 0, offsetof(struct failed_placement, id.envelope), &envelope_identifier_type },
+        { "group", FIELD_INTERNED, 0, offsetof(struct failed_placement, id.group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct failed_placement, id.kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct failed_placement, id.name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct failed_placement, id.ns), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct failed_placement, id.version), NULL },
+};
+const struct type failed_placement_type = { "FailedResourcePlacement", failed_placement_fields, 7, sizeof(struct failed_placement) };
+
+static const struct field drifted_placement_fields[] = {
+        { "envelope", FIELD_OBJECT, 0, offsetof(struct drifted_placement, id.envelope), &envelope_identifier_type },
+        { "firstDriftedObservedTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct drifted_placement, first_drifted_observed_time), NULL },
+        { "group", FIELD_INTERNED, 0, offsetof(struct drifted_placement, id.group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct drifted_placement, id.kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct drifted_placement, id.name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct drifted_placement, id.ns), NULL },
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct drifted_placement, observation_time), NULL },
+        { "observedDrifts", FIELD_LIST, 0, offsetof(struct drifted_placement, observed_drifts), &patch_detail_type },
+        { "targetClusterObservedGeneration", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct drifted_placement, target_cluster_observed_generation), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct drifted_placement, id.version), NULL },
+};
+const struct type drifted_placement_type = { "DriftedResourcePlacement", drifted_placement_fields, 10, sizeof(struct drifted_placement) };
+
+static const struct field diffed_placement_fields[] = {
+        { "envelope", FIELD_OBJECT, 0, offsetof(struct diffed_placement, id.envelope), &envelope_identifier_type },
+        { "firstDiffedObservedTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct diffed_placement, first_diffed_observed_time), NULL },
+        { "group", FIELD_INTERNED, 0, offsetof(struct diffed_placement, id.group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct diffed_placement, id.kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct diffed_placement, id.name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct diffed_placement, id.ns), NULL },
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct diffed_placement, observation_time), NULL },
+        { "observedDiffs", FIELD_LIST, 0, offsetof(struct diffed_placement, observed_diffs), &patch_detail_type },
+        { "targetClusterObservedGeneration", FIELD_INT, 0, offsetof(struct diffed_placement, target_cluster_observed_generation), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct diffed_placement, id.version), NULL },
+};
+const struct type diffed_placement_type = { "DiffedResourcePlacement", diffed_placement_fields, 10, sizeof(struct diffed_placement) };
+
+static const struct field cluster_decision_fields[] = {
+        { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, cluster_name), NULL },
+        { "clusterScore", FIELD_OBJECT, 0, offsetof(struct cluster_decision, cluster_score), &cluster_score_type },
+        { "reason", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, reason), NULL },
+        { "selected", FIELD_BOOL, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, selected), NULL },
+};
+const struct type cluster_decision_type = { "ClusterDecision", cluster_decision_fields, 4, sizeof(struct cluster_decision) };
+
+static const struct field cluster_score_fields[] = {
+        { "affinityScore", FIELD_INT, 0, offsetof(struct cluster_score, affinity_score), NULL },
+        { "priorityScore", FIELD_INT, 0, offsetof(struct cluster_score, priority_score), NULL },
+};
+const struct type cluster_score_type = { "ClusterScore", cluster_score_fields, 2, sizeof(struct cluster_score) };
+
+static const struct field work_resource_identifier_fields[] = {
+        { "group", FIELD_INTERNED, 0, offsetof(struct work_resource_identifier, group), NULL },
+        { "kind", FIELD_INTERNED, 0, offsetof(struct work_resource_identifier, kind), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct work_resource_identifier, name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct work_resource_identifier, ns), NULL },
+        { "ordinal", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct work_resource_identifier, ordinal), NULL },
+        { "resource", FIELD_INTERNED, 0, offsetof(struct work_resource_identifier, resource), NULL },
+        { "version", FIELD_INTERNED, 0, offsetof(struct work_resource_identifier, version), NULL },
+};
+const struct type work_resource_identifier_type = { "WorkResourceIdentifier", work_resource_identifier_fields, 7, sizeof(struct work_resource_identifier) };
+
+static const struct field applied_work_spec_fields[] = {
+        { "workName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct applied_work_spec, work_name), NULL },
+        { "workNamespace", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct applied_work_spec, work_namespace), NULL },
+};
+const struct type applied_work_spec_type = { "AppliedWorkSpec", applied_work_spec_fields, 2, sizeof(struct applied_work_spec) };
+
+static const struct field applied_work_status_fields[] = {
+        { "appliedResources", FIELD_LIST, 0, offsetof(struct applied_work_status, applied_resources), &applied_resource_type },
+};
+const struct type applied_work_status_type = { "AppliedWorkStatus", applied_work_status_fields, 1, sizeof(struct applied_work_status) };
+
+static const struct field applied_resource_fields[] = {
+        { "group", FIELD_INTERNED, 0, offsetof(struct applied_resource, id.group), NULL },
+        { "kind", FIELD_INTERNED, 0, offsetof(struct applied_resource, id.kind), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct applied_resource, id.name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct applied_resource, id.ns), NULL },
+        { "ordinal", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct applied_resource, id.ordinal), NULL },
+        { "resource", FIELD_INTERNED, 0, offsetof(struct applied_resource, id.resource), NULL },
+        { "uid", FIELD_STRING, 0, offsetof(struct applied_resource, uid), NULL },
+        { "version", FIELD_INTERNED, 0, offsetof(struct applied_resource, id.version), NULL },
+};
+const struct type applied_resource_type = { "AppliedResource", applied_resource_fields, 8, sizeof(struct applied_resource) };
+
+static const struct field applied_work_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct applied_work, spec), &applied_work_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct applied_work, status), &applied_work_status_type },
+};
+static const struct type applied_work_root_type = { "applied_work", applied_work_root_fields, 2, sizeof(struct applied_work) };
+
+static const struct field approval_request_spec_fields[] = {
+        { "parentStageRollout", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct approval_request_spec, parent_stage_rollout), NULL },
+        { "targetStage", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct approval_request_spec, target_stage), NULL },
+};
+const struct type approval_request_spec_type = { "ApprovalRequestSpec", approval_request_spec_fields, 2, sizeof(struct approval_request_spec) };
+
+static const struct field approval_request_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct approval_request_status, conditions), &condition_type },
+};
+const struct type approval_request_status_type = { "ApprovalRequestStatus", approval_request_status_fields, 1, sizeof(struct approval_request_status) };
+
+static const struct field approval_request_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct approval_request, spec), &approval_request_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct approval_request, status), &approval_request_status_type },
+};
+static const struct type approval_request_root_type = { "approval_request", approval_request_root_fields, 2, sizeof(struct approval_request) };
+
+static const struct field binding_spec_fields[] = {
+        { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct binding_spec, apply_strategy), &apply_strategy_type },
+        { "clusterDecision", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct binding_spec, cluster_decision), &cluster_decision_type },
+        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct binding_spec, cluster_resource_override_snapshots), NULL },
+        { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, resource_override_snapshots), &namespaced_name_type },
+        { "resourceSnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
+        { "schedulingPolicySnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, scheduling_policy_snapshot_name), NULL },
+        { "state", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, state), NULL },
+        { "targetCluster", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, target_cluster), NULL },
+};
+const struct type binding_spec_type = { "BindingSpec", binding_spec_fields, 8, sizeof(struct binding_spec) };
+
+static const struct field binding_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct binding_status, conditions), &condition_type },
+        { "diffedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, diffed_placements), &diffed_placement_type },
+        { "driftedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, drifted_placements), &drifted_placement_type },
+        { "failedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, failed_placements), &failed_placement_type },
+};
+const struct type binding_status_type = { "BindingStatus", binding_status_fields, 4, sizeof(struct binding_status) };
+
+static const struct field binding_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct binding, spec), &binding_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct binding, status), &binding_status_type },
+};
+static const struct type binding_root_type = { "binding", binding_root_fields, 2, sizeof(struct binding) };
+
+static const struct field cluster_profile_spec_fields[] = {
+        { "clusterManager", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct cluster_profile_spec, cluster_manager), &cluster_manager_type },
+        { "displayName", FIELD_STRING, 0, offsetof(struct cluster_profile_spec, display_name), NULL },
+};
+const struct type cluster_profile_spec_type = { "ClusterProfileSpec", cluster_profile_spec_fields, 2, sizeof(struct cluster_profile_spec) };
+
+static const struct field cluster_manager_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_manager, name), NULL },
+};
+const struct type cluster_manager_type = { "ClusterManager", cluster_manager_fields, 1, sizeof(struct cluster_manager) };
+
+static const struct field cluster_profile_status_fields[] = {
+        { "accessProviders", FIELD_LIST, 0, offsetof(struct cluster_profile_status, access_providers), &access_provider_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct cluster_profile_status, conditions), &condition_type },
+        { "credentialProviders", FIELD_LIST, 0, offsetof(struct cluster_profile_status, credential_providers), &access_provider_type },
+        { "properties", FIELD_LIST, 0, offsetof(struct cluster_profile_status, properties), &cluster_property_type },
+        { "version", FIELD_OBJECT, 0, offsetof(struct cluster_profile_status, version), &cluster_version_type },
+};
+const struct type cluster_profile_status_type = { "ClusterProfileStatus", cluster_profile_status_fields, 5, sizeof(struct cluster_profile_status) };
+
+static const struct field cluster_version_fields[] = {
+        { "kubernetes", FIELD_STRING, 0, offsetof(struct cluster_version, kubernetes), NULL },
+};
+const struct type cluster_version_type = { "ClusterVersion", cluster_version_fields, 1, sizeof(struct cluster_version) };
+
+static const struct field cluster_property_fields[] = {
+        { "lastObservedTime", FIELD_TIME, 0, offsetof(struct cluster_property, last_observed_time), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED, offsetof(struct cluster_property, name), NULL },
+        { "value", FIELD_STRING, FIELD_REQUIRED, offsetof(struct cluster_property, value), NULL },
+};
+const struct type cluster_property_type = { "ClusterProperty", cluster_property_fields, 3, sizeof(struct cluster_property) };
+
+static const struct field access_provider_fields[] = {
+        { "cluster", FIELD_OBJECT, 0, offsetof(struct access_provider, cluster), &cluster_access_type },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct access_provider, name), NULL },
+};
+const struct type access_provider_type = { "AccessProvider", access_provider_fields, 2, sizeof(struct access_provider) };
+
+static const struct field cluster_access_fields[] = {
+        { "certificate-authority", FIELD_STRING, 0, offsetof(struct cluster_access, certificate_authority), NULL },
+        { "certificate-authority-data", FIELD_STRING, 0, offsetof(struct cluster_access, certificate_authority_data), NULL },
+        { "disable-compression", FIELD_BOOL, 0, offsetof(struct cluster_access, disable_compression), NULL },
+        { "extensions", FIELD_LIST, 0, offsetof(struct cluster_access, extensions), &named_extension_type },
+        { "insecure-skip-tls-verify", FIELD_BOOL, 0, offsetof(struct cluster_access, insecure_skip_tls_verify), NULL },
+        { "proxy-url", FIELD_STRING, 0, offsetof(struct cluster_access, proxy_url), NULL },
+        { "server", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_access, server), NULL },
+        { "tls-server-name", FIELD_STRING, 0, offsetof(struct cluster_access, tls_server_name), NULL },
+};
+const struct type cluster_access_type = { "ClusterAccess", cluster_access_fields, 8, sizeof(struct cluster_access) };
+
+static const struct field named_extension_fields[] = {
+        { "extension", FIELD_RAW, FIELD_REQUIRED, offsetof(struct named_extension, extension), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct named_extension, name), NULL },
+};
+const struct type named_extension_type = { "NamedExtension", named_extension_fields, 2, sizeof(struct named_extension) };
+
+static const struct field cluster_profile_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct cluster_profile, spec), &cluster_profile_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct cluster_profile, status), &cluster_profile_status_type },
+};
+static const struct type cluster_profile_root_type = { "cluster_profile", cluster_profile_root_fields, 2, sizeof(struct cluster_profile) };
+
+static const struct field disruption_budget_spec_fields[] = {
+        { "maxUnavailable", FIELD_INT_OR_STRING, 0, offsetof(struct disruption_budget_spec, max_unavailable), NULL },
+        { "minAvailable", FIELD_INT_OR_STRING, 0, offsetof(struct disruption_budget_spec, min_available), NULL },
+};
+const struct type disruption_budget_spec_type = { "DisruptionBudgetSpec", disruption_budget_spec_fields, 2, sizeof(struct disruption_budget_spec) };
+
+static const struct field disruption_budget_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct disruption_budget, spec), &disruption_budget_spec_type },
+};
+static const struct type disruption_budget_root_type = { "disruption_budget", disruption_budget_root_fields, 1, sizeof(struct disruption_budget) };
+
+static const struct field resource_envelope_root_fields[] = {
+        { "data", FIELD_RAW_MAP, FIELD_REQUIRED | FIELD_BULK, offsetof(struct resource_envelope, data), NULL },
+};
+static const struct type resource_envelope_root_type = { "resource_envelope", resource_envelope_root_fields, 1, sizeof(struct resource_envelope) };
+
+static const struct field eviction_spec_fields[] = {
+        { "clusterName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_spec, cluster_name), NULL },
+        { "placementName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_spec, placement_name), NULL },
+};
+const struct type eviction_spec_type = { "EvictionSpec", eviction_spec_fields, 2, sizeof(struct eviction_spec) };
+
+static const struct field eviction_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct eviction_status, conditions), &condition_type },
+};
+const struct type eviction_status_type = { "EvictionStatus", eviction_status_fields, 1, sizeof(struct eviction_status) };
+
+static const struct field eviction_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct eviction, spec), &eviction_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct eviction, status), &eviction_status_type },
+};
+static const struct type eviction_root_type = { "eviction", eviction_root_fields, 2, sizeof(struct eviction) };
+
+static const struct field namespace_status_fields[] = {
+        { "phase", FIELD_INTERNED, 0, offsetof(struct namespace_status, phase), NULL },
+};
+const struct type namespace_status_type = { "NamespaceStatus", namespace_status_fields, 1, sizeof(struct namespace_status) };
+
+static const struct field lease_spec_fields[] = {
+        { "acquireTime", FIELD_TIME, 0 | FIELD_MICRO, offsetof(struct lease_spec, acquire_time), NULL },
+        { "holderIdentity", FIELD_STRING, 0, offsetof(struct lease_spec, holder_identity), NULL },
+        { "leaseDurationSeconds", FIELD_INT, 0, offsetof(struct lease_spec, lease_duration_seconds), NULL },
+        { "leaseTransitions", FIELD_INT, 0, offsetof(struct lease_spec, lease_transitions), NULL },
+        { "renewTime", FIELD_TIME, 0 | FIELD_MICRO, offsetof(struct lease_spec, renew_time), NULL },
+};
+const struct type lease_spec_type = { "LeaseSpec", lease_spec_fields, 5, sizeof(struct lease_spec) };
+
+static const struct field object_reference_fields[] = {
+        { "apiVersion", FIELD_INTERNED, 0, offsetof(struct object_reference, api_version), NULL },
+        { "fieldPath", FIELD_STRING, 0, offsetof(struct object_reference, field_path), NULL },
+        { "kind", FIELD_INTERNED, 0, offsetof(struct object_reference, kind), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct object_reference, name), NULL },
+        { "namespace", FIELD_INTERNED, 0, offsetof(struct object_reference, ns), NULL },
+        { "resourceVersion", FIELD_STRING, 0, offsetof(struct object_reference, resource_version), NULL },
+        { "uid", FIELD_STRING, 0, offsetof(struct object_reference, uid), NULL },
+};
+const struct type object_reference_type = { "ObjectReference", object_reference_fields, 7, sizeof(struct object_reference) };
+
+static const struct field event_source_fields[] = {
+        { "component", FIELD_INTERNED, 0, offsetof(struct event_source, component), NULL },
+        { "host", FIELD_INTERNED, 0, offsetof(struct event_source, host), NULL },
+};
+const struct type event_source_type = { "EventSource", event_source_fields, 2, sizeof(struct event_source) };
+
+static const struct field node_spec_fields[] = {
+        { "providerID", FIELD_STRING, 0, offsetof(struct node_spec, provider_id), NULL },
+        { "unschedulable", FIELD_BOOL, 0, offsetof(struct node_spec, unschedulable), NULL },
+};
+const struct type node_spec_type = { "NodeSpec", node_spec_fields, 2, sizeof(struct node_spec) };
+
+static const struct field node_status_fields[] = {
+        { "allocatable", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct node_status, allocatable), NULL },
+        { "capacity", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct node_status, capacity), NULL },
+        { "conditions", FIELD_LIST, 0, offsetof(struct node_status, conditions), &condition_type },
+};
+const struct type node_status_type = { "NodeStatus", node_status_fields, 3, sizeof(struct node_status) };
+
+static const struct field pod_spec_fields[] = {
+        { "containers", FIELD_LIST, 0, offsetof(struct pod_spec, containers), &container_type },
+        { "initContainers", FIELD_LIST, 0, offsetof(struct pod_spec, init_containers), &container_type },
+        { "nodeName", FIELD_INTERNED, 0, offsetof(struct pod_spec, node_name), NULL },
+        { "overhead", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct pod_spec, overhead), NULL },
+};
+const struct type pod_spec_type = { "PodSpec", pod_spec_fields, 4, sizeof(struct pod_spec) };
+
+static const struct field container_fields[] = {
+        { "resources", FIELD_OBJECT, 0, offsetof(struct container, resources), &container_resources_type },
+        { "restartPolicy", FIELD_INTERNED, 0, offsetof(struct container, restart_policy), NULL },
+};
+const struct type container_type = { "Container", container_fields, 2, sizeof(struct container) };
+
+static const struct field container_resources_fields[] = {
+        { "limits", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct container_resources, limits), NULL },
+        { "requests", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct container_resources, requests), NULL },
+};
+const struct type container_resources_type = { "ContainerResources", container_resources_fields, 2, sizeof(struct container_resources) };
+
+static const struct field pod_status_fields[] = {
+        { "phase", FIELD_INTERNED, 0, offsetof(struct pod_status, phase), NULL },
+};
+const struct type pod_status_type = { "PodStatus", pod_status_fields, 1, sizeof(struct pod_status) };
+
+static const struct field namespace_root_fields[] = {
+        { "status", FIELD_OBJECT, 0, offsetof(struct namespace, status), &namespace_status_type },
+};
+static const struct type namespace_root_type = { "namespace", namespace_root_fields, 1, sizeof(struct namespace) };
+
+static const struct field lease_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct lease, spec), &lease_spec_type },
+};
+static const struct type lease_root_type = { "lease", lease_root_fields, 1, sizeof(struct lease) };
+
+static const struct field event_root_fields[] = {
+        { "action", FIELD_INTERNED, 0, offsetof(struct event, action), NULL },
+        { "count", FIELD_INT, 0, offsetof(struct event, count), NULL },
+        { "eventTime", FIELD_TIME, 0 | FIELD_MICRO, offsetof(struct event, event_time), NULL },
+        { "firstTimestamp", FIELD_TIME, 0, offsetof(struct event, first_timestamp), NULL },
+        { "involvedObject", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct event, involved_object), &object_reference_type },
+        { "lastTimestamp", FIELD_TIME, 0, offsetof(struct event, last_timestamp), NULL },
+        { "message", FIELD_STRING, 0, offsetof(struct event, message), NULL },
+        { "reason", FIELD_INTERNED, 0, offsetof(struct event, reason), NULL },
+        { "reportingComponent", FIELD_INTERNED, 0, offsetof(struct event, reporting_component), NULL },
+        { "reportingInstance", FIELD_INTERNED, 0, offsetof(struct event, reporting_instance), NULL },
+        { "source", FIELD_OBJECT, 0, offsetof(struct event, source), &event_source_type },
+        { "type", FIELD_INTERNED, 0, offsetof(struct event, type), NULL },
+};
+static const struct type event_root_type = { "event", event_root_fields, 12, sizeof(struct event) };
+
+static const struct field node_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct node, spec), &node_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct node, status), &node_status_type },
+};
+static const struct type node_root_type = { "node", node_root_fields, 2, sizeof(struct node) };
+
+static const struct field pod_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct pod, spec), &pod_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct pod, status), &pod_status_type },
+};
+static const struct type pod_root_type = { "pod", pod_root_fields, 2, sizeof(struct pod) };
+
+static const struct field partial_object_root_fields[] = {
+        { "apiVersion", FIELD_INTERNED, 0, offsetof(struct partial_object, api_version), NULL },
+        { "kind", FIELD_INTERNED, 0, offsetof(struct partial_object, kind), NULL },
+};
+static const struct type partial_object_root_type = { "partial_object", partial_object_root_fields, 2, sizeof(struct partial_object) };
+
+static const struct field internal_member_cluster_spec_fields[] = {
+        { "heartbeatPeriodSeconds", FIELD_INT, 0, offsetof(struct internal_member_cluster_spec, heartbeat_period_seconds), NULL },
+        { "state", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct internal_member_cluster_spec, state), NULL },
+};
+const struct type internal_member_cluster_spec_type = { "InternalMemberClusterSpec", internal_member_cluster_spec_fields, 2, sizeof(struct internal_member_cluster_spec) };
+
+static const struct field internal_member_cluster_status_fields[] = {
+        { "agentStatus", FIELD_LIST, 0, offsetof(struct internal_member_cluster_status, agent_status), &agent_status_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct internal_member_cluster_status, conditions), &condition_type },
+        { "namespaces", FIELD_STRING_MAP, 0, offsetof(struct internal_member_cluster_status, namespaces), NULL },
+        { "properties", FIELD_MAP, 0, offsetof(struct internal_member_cluster_status, properties), &property_value_type },
+        { "resourceUsage", FIELD_OBJECT, 0, offsetof(struct internal_member_cluster_status, resource_usage), &resource_usage_type },
+};
+const struct type internal_member_cluster_status_type = { "InternalMemberClusterStatus", internal_member_cluster_status_fields, 5, sizeof(struct internal_member_cluster_status) };
+
+static const struct field internal_member_cluster_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct internal_member_cluster, spec), &internal_member_cluster_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct internal_member_cluster, status), &internal_member_cluster_status_type },
+};
+static const struct type internal_member_cluster_root_type = { "internal_member_cluster", internal_member_cluster_root_fields, 2, sizeof(struct internal_member_cluster) };
+
+static const struct field member_cluster_spec_fields[] = {
+        { "deleteOptions", FIELD_OBJECT, 0, offsetof(struct member_cluster_spec, delete_options), &delete_options_type },
+        { "heartbeatPeriodSeconds", FIELD_INT, 0, offsetof(struct member_cluster_spec, heartbeat_period_seconds), NULL },
+        { "identity", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct member_cluster_spec, identity), &subject_type },
+        { "taints", FIELD_LIST, 0, offsetof(struct member_cluster_spec, taints), &taint_type },
+};
+const struct type member_cluster_spec_type = { "MemberClusterSpec", member_cluster_spec_fields, 4, sizeof(struct member_cluster_spec) };
+
+static const struct field subject_fields[] = {
+        { "apiGroup", FIELD_STRING, 0, offsetof(struct subject, api_group), NULL },
+        { "kind", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct subject, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct subject, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct subject, ns), NULL },
+};
+const struct type subject_type = { "Subject", subject_fields, 4, sizeof(struct subject) };
+
+static const struct field taint_fields[] = {
+        { "effect", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct taint, effect), NULL },
+        { "key", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct taint, key), NULL },
+        { "value", FIELD_INTERNED, 0, offsetof(struct taint, value), NULL },
+};
+const struct type taint_type = { "Taint", taint_fields, 3, sizeof(struct taint) };
+
+static const struct field delete_options_fields[] = {
+        { "validationMode", FIELD_INTERNED, 0, offsetof(struct delete_options, validation_mode), NULL },
+};
+const struct type delete_options_type = { "DeleteOptions", delete_options_fields, 1, sizeof(struct delete_options) };
+
+static const struct field member_cluster_status_fields[] = {
+        { "agentStatus", FIELD_LIST, 0, offsetof(struct member_cluster_status, agent_status), &agent_status_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct member_cluster_status, conditions), &condition_type },
+        { "namespaces", FIELD_STRING_MAP, 0, offsetof(struct member_cluster_status, namespaces), NULL },
+        { "properties", FIELD_MAP, 0, offsetof(struct member_cluster_status, properties), &property_value_type },
+        { "resourceUsage", FIELD_OBJECT, 0, offsetof(struct member_cluster_status, resource_usage), &resource_usage_type },
+};
+const struct type member_cluster_status_type = { "MemberClusterStatus", member_cluster_status_fields, 5, sizeof(struct member_cluster_status) };
+
+static const struct field property_value_fields[] = {
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct property_value, observation_time), NULL },
+        { "value", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct property_value, value), NULL },
+};
+const struct type property_value_type = { "PropertyValue", property_value_fields, 2, sizeof(struct property_value) };
+
+static const struct field resource_usage_fields[] = {
+        { "allocatable", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct resource_usage, allocatable), NULL },
+        { "available", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct resource_usage, available), NULL },
+        { "capacity", FIELD_STRING_MAP, 0 | FIELD_QUANTITY, offsetof(struct resource_usage, capacity), NULL },
+        { "observationTime", FIELD_TIME, 0, offsetof(struct resource_usage, observation_time), NULL },
+};
+const struct type resource_usage_type = { "ResourceUsage", resource_usage_fields, 4, sizeof(struct resource_usage) };
+
+static const struct field agent_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct agent_status, conditions), &condition_type },
+        { "lastReceivedHeartbeat", FIELD_TIME, 0, offsetof(struct agent_status, last_received_heartbeat), NULL },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct agent_status, type), NULL },
+};
+const struct type agent_status_type = { "AgentStatus", agent_status_fields, 3, sizeof(struct agent_status) };
+
+static const struct field member_cluster_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct member_cluster, spec), &member_cluster_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct member_cluster, status), &member_cluster_status_type },
+};
+static const struct type member_cluster_root_type = { "member_cluster", member_cluster_root_fields, 2, sizeof(struct member_cluster) };
+
+static const struct field override_snapshot_spec_fields[] = {
+        { "overrideHash", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_snapshot_spec, override_hash), NULL },
+        { "overrideSpec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct override_snapshot_spec, override_spec), &override_spec_type },
+};
+const struct type override_snapshot_spec_type = { "OverrideSnapshotSpec", override_snapshot_spec_fields, 2, sizeof(struct override_snapshot_spec) };
+
+static const struct field override_snapshot_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct override_snapshot, spec), &override_snapshot_spec_type },
+};
+static const struct type override_snapshot_root_type = { "override_snapshot", override_snapshot_root_fields, 1, sizeof(struct override_snapshot) };
+
+static const struct field override_spec_fields[] = {
+        { "clusterResourceSelectors", FIELD_LIST, FIELD_REQUIRED, offsetof(struct override_spec, cluster_resource_selectors), &resource_selector_type },
+        { "placement", FIELD_OBJECT, 0, offsetof(struct override_spec, placement), &placement_reference_type },
+        { "policy", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct override_spec, policy), &override_policy_type },
+        { "resourceSelectors", FIELD_LIST, FIELD_REQUIRED, offsetof(struct override_spec, resource_selectors), &override_target_type },
+};
+const struct type override_spec_type = { "OverrideSpec", override_spec_fields, 4, sizeof(struct override_spec) };
+
+static const struct field override_target_fields[] = {
+        { "group", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_target, group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_target, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_target, name), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_target, version), NULL },
+};
+const struct type override_target_type = { "OverrideTarget", override_target_fields, 4, sizeof(struct override_target) };
+
+static const struct field placement_reference_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct placement_reference, name), NULL },
+        { "scope", FIELD_INTERNED, 0, offsetof(struct placement_reference, scope), NULL },
+};
+const struct type placement_reference_type = { "PlacementReference", placement_reference_fields, 2, sizeof(struct placement_reference) };
+
+static const struct field override_policy_fields[] = {
+        { "overrideRules", FIELD_LIST, FIELD_REQUIRED, offsetof(struct override_policy, rules), &override_rule_type },
+};
+const struct type override_policy_type = { "OverridePolicy", override_policy_fields, 1, sizeof(struct override_policy) };
+
+static const struct field override_rule_fields[] = {
+        { "clusterSelector", FIELD_OBJECT, 0, offsetof(struct override_rule, cluster_selector), &cluster_selector_type },
+        { "jsonPatchOverrides", FIELD_LIST, 0, offsetof(struct override_rule, json_patch_overrides), &json_patch_override_type },
+        { "overrideType", FIELD_INTERNED, 0, offsetof(struct override_rule, override_type), NULL },
+};
+const struct type override_rule_type = { "OverrideRule", override_rule_fields, 3, sizeof(struct override_rule) };
+
+static const struct field json_patch_override_fields[] = {
+        { "op", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct json_patch_override, op), NULL },
+        { "path", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct json_patch_override, path), NULL },
+        { "value", FIELD_RAW, 0, offsetof(struct json_patch_override, value), NULL },
+};
+const struct type json_patch_override_type = { "JSONPatchOverride", json_patch_override_fields, 3, sizeof(struct json_patch_override) };
+
+static const struct field resource_override_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct resource_override, spec), &override_spec_type },
+};
+static const struct type resource_override_root_type = { "resource_override", resource_override_root_fields, 1, sizeof(struct resource_override) };
+
+static const struct field cluster_resource_placement_status_root_fields[] = {
+        { "lastUpdatedTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct cluster_resource_placement_status, last_updated_time), NULL },
+        { "sourceStatus", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct cluster_resource_placement_status, source_status), &placement_status_type },
+};
+static const struct type cluster_resource_placement_status_root_type = { "cluster_resource_placement_status", cluster_resource_placement_status_root_fields, 2, sizeof(struct cluster_resource_placement_status) };
+
+static const struct field placement_spec_fields[] = {
+        { "policy", FIELD_OBJECT, 0, offsetof(struct placement_spec, policy), &placement_policy_type },
+        { "resourceSelectors", FIELD_LIST, FIELD_REQUIRED, offsetof(struct placement_spec, resource_selectors), &resource_selector_type },
+        { "revisionHistoryLimit", FIELD_INT, 0, offsetof(struct placement_spec, revision_history_limit), NULL },
+        { "statusReportingScope", FIELD_INTERNED, 0, offsetof(struct placement_spec, status_reporting_scope), NULL },
+        { "strategy", FIELD_OBJECT, 0, offsetof(struct placement_spec, strategy), &rollout_strategy_type },
+};
+const struct type placement_spec_type = { "PlacementSpec", placement_spec_fields, 5, sizeof(struct placement_spec) };
+
+static const struct field resource_selector_fields[] = {
+        { "group", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_selector, group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_selector, kind), NULL },
+        { "labelSelector", FIELD_OBJECT, 0, offsetof(struct resource_selector, label_selector), &label_selector_type },
+        { "name", FIELD_STRING, 0, offsetof(struct resource_selector, name), NULL },
+        { "selectionScope", FIELD_INTERNED, 0, offsetof(struct resource_selector, selection_scope), NULL },
+        { "version", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_selector, version), NULL },
+};
+const struct type resource_selector_type = { "ResourceSelectorTerm", resource_selector_fields, 6, sizeof(struct resource_selector) };
+
+static const struct field placement_policy_fields[] = {
+        { "affinity", FIELD_OBJECT, 0, offsetof(struct placement_policy, affinity), &affinity_type },
+        { "clusterNames", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct placement_policy, cluster_names), NULL },
+        { "numberOfClusters", FIELD_INT, 0, offsetof(struct placement_policy, number_of_clusters), NULL },
+        { "placementType", FIELD_INTERNED, 0, offsetof(struct placement_policy, placement_type), NULL },
+        { "tolerations", FIELD_LIST, 0, offsetof(struct placement_policy, tolerations), &toleration_type },
+        { "topologySpreadConstraints", FIELD_LIST, 0, offsetof(struct placement_policy, topology_spread_constraints), &topology_spread_constraint_type },
+};
+const struct type placement_policy_type = { "PlacementPolicy", placement_policy_fields, 6, sizeof(struct placement_policy) };
+
+static const struct field affinity_fields[] = {
+        { "clusterAffinity", FIELD_OBJECT, 0, offsetof(struct affinity, cluster_affinity), &cluster_affinity_type },
+};
+const struct type affinity_type = { "Affinity", affinity_fields, 1, sizeof(struct affinity) };
+
+static const struct field cluster_affinity_fields[] = {
+        { "preferredDuringSchedulingIgnoredDuringExecution", FIELD_LIST, 0, offsetof(struct cluster_affinity, preferred), &preferred_cluster_selector_type },
+        { "requiredDuringSchedulingIgnoredDuringExecution", FIELD_OBJECT, 0, offsetof(struct cluster_affinity, required), &cluster_selector_type },
+};
+const struct type cluster_affinity_type = { "ClusterAffinity", cluster_affinity_fields, 2, sizeof(struct cluster_affinity) };
+
+static const struct field preferred_cluster_selector_fields[] = {
+        { "preference", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct preferred_cluster_selector, preference), &cluster_selector_term_type },
+        { "weight", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct preferred_cluster_selector, weight), NULL },
+};
+const struct type preferred_cluster_selector_type = { "PreferredClusterSelector", preferred_cluster_selector_fields, 2, sizeof(struct preferred_cluster_selector) };
+
+static const struct field topology_spread_constraint_fields[] = {
+        { "maxSkew", FIELD_INT, 0, offsetof(struct topology_spread_constraint, max_skew), NULL },
+        { "topologyKey", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct topology_spread_constraint, topology_key), NULL },
+        { "whenUnsatisfiable", FIELD_INTERNED, 0, offsetof(struct topology_spread_constraint, when_unsatisfiable), NULL },
+};
+const struct type topology_spread_constraint_type = { "TopologySpreadConstraint", topology_spread_constraint_fields, 3, sizeof(struct topology_spread_constraint) };
+
+static const struct field toleration_fields[] = {
+        { "effect", FIELD_INTERNED, 0, offsetof(struct toleration, effect), NULL },
+        { "key", FIELD_INTERNED, 0, offsetof(struct toleration, key), NULL },
+        { "operator", FIELD_INTERNED, 0, offsetof(struct toleration, operator), NULL },
+        { "value", FIELD_INTERNED, 0, offsetof(struct toleration, value), NULL },
+};
+const struct type toleration_type = { "Toleration", toleration_fields, 4, sizeof(struct toleration) };
+
+static const struct field rollout_strategy_fields[] = {
+        { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct rollout_strategy, apply_strategy), &apply_strategy_type },
+        { "deleteStrategy", FIELD_OBJECT, 0, offsetof(struct rollout_strategy, delete_strategy), &delete_strategy_type },
+        { "reportBackStrategy", FIELD_OBJECT, 0, offsetof(struct rollout_strategy, report_back_strategy), &report_back_strategy_type },
+        { "rollingUpdate", FIELD_OBJECT, 0, offsetof(struct rollout_strategy, rolling_update), &rolling_update_type },
+        { "type", FIELD_INTERNED, 0, offsetof(struct rollout_strategy, type), NULL },
+};
+const struct type rollout_strategy_type = { "RolloutStrategy", rollout_strategy_fields, 5, sizeof(struct rollout_strategy) };
+
+static const struct field rolling_update_fields[] = {
+        { "maxSurge", FIELD_INT_OR_STRING, 0, offsetof(struct rolling_update, max_surge), NULL },
+        { "maxUnavailable", FIELD_INT_OR_STRING, 0, offsetof(struct rolling_update, max_unavailable), NULL },
+        { "unavailablePeriodSeconds", FIELD_INT, 0, offsetof(struct rolling_update, unavailable_period_seconds), NULL },
+};
+const struct type rolling_update_type = { "RollingUpdateConfig", rolling_update_fields, 3, sizeof(struct rolling_update) };
+
+static const struct field delete_strategy_fields[] = {
+        { "propagationPolicy", FIELD_INTERNED, 0, offsetof(struct delete_strategy, propagation_policy), NULL },
+};
+const struct type delete_strategy_type = { "DeleteStrategy", delete_strategy_fields, 1, sizeof(struct delete_strategy) };
+
+static const struct field placement_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct placement_status, conditions), &condition_type },
+        { "observedResourceIndex", FIELD_STRING, 0, offsetof(struct placement_status, observed_resource_index), NULL },
+        { "placementStatuses", FIELD_LIST, 0, offsetof(struct placement_status, placement_statuses), &per_cluster_status_type },
+        { "selectedResources", FIELD_LIST, 0, offsetof(struct placement_status, selected_resources), &resource_identifier_type },
+};
+const struct type placement_status_type = { "PlacementStatus", placement_status_fields, 4, sizeof(struct placement_status) };
+
+static const struct field per_cluster_status_fields[] = {
+        { "applicableClusterResourceOverrides", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct per_cluster_status, applicable_cluster_resource_overrides), NULL },
+        { "applicableResourceOverrides", FIELD_LIST, 0, offsetof(struct per_cluster_status, applicable_resource_overrides), &namespaced_name_type },
+        { "clusterName", FIELD_INTERNED, 0, offsetof(struct per_cluster_status, cluster_name), NULL },
+        { "conditions", FIELD_LIST, 0, offsetof(struct per_cluster_status, conditions), &condition_type },
+        { "diffedPlacements", FIELD_LIST, 0, offsetof(struct per_cluster_status, diffed_placements), &diffed_placement_type },
+        { "driftedPlacements", FIELD_LIST, 0, offsetof(struct per_cluster_status, drifted_placements), &drifted_placement_type },
+        { "failedPlacements", FIELD_LIST, 0, offsetof(struct per_cluster_status, failed_placements), &failed_placement_type },
+        { "observedResourceIndex", FIELD_INTERNED, 0, offsetof(struct per_cluster_status, observed_resource_index), NULL },
+};
+const struct type per_cluster_status_type = { "PerClusterStatus", per_cluster_status_fields, 8, sizeof(struct per_cluster_status) };
+
+static const struct field placement_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct placement, spec), &placement_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct placement, status), &placement_status_type },
+};
+static const struct type placement_root_type = { "placement", placement_root_fields, 2, sizeof(struct placement) };
+
+static const struct field policy_snapshot_spec_fields[] = {
+        { "policy", FIELD_OBJECT, 0, offsetof(struct policy_snapshot_spec, policy), &placement_policy_type },
+        { "policyHash", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct policy_snapshot_spec, policy_hash), NULL },
+};
+const struct type policy_snapshot_spec_type = { "PolicySnapshotSpec", policy_snapshot_spec_fields, 2, sizeof(struct policy_snapshot_spec) };
+
+static const struct field policy_snapshot_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct policy_snapshot_status, conditions), &condition_type },
+        { "observedCRPGeneration", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct policy_snapshot_status, observed_crp_generation), NULL },
+        { "targetClusters", FIELD_LIST, 0, offsetof(struct policy_snapshot_status, target_clusters), &cluster_decision_type },
+};
+const struct type policy_snapshot_status_type = { "PolicySnapshotStatus", policy_snapshot_status_fields, 3, sizeof(struct policy_snapshot_status) };
+
+static const struct field policy_snapshot_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct policy_snapshot, spec), &policy_snapshot_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct policy_snapshot, status), &policy_snapshot_status_type },
+};
+static const struct type policy_snapshot_root_type = { "policy_snapshot", policy_snapshot_root_fields, 2, sizeof(struct policy_snapshot) };
+
+static const struct field resource_snapshot_spec_fields[] = {
+        { "selectedResources", FIELD_RAW_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY | FIELD_BULK, offsetof(struct resource_snapshot_spec, selected_resources), NULL },
+};
+const struct type resource_snapshot_spec_type = { "ResourceSnapshotSpec", resource_snapshot_spec_fields, 1, sizeof(struct resource_snapshot_spec) };
+
+static const struct field resource_snapshot_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct resource_snapshot_status, conditions), &condition_type },
+};
+const struct type resource_snapshot_status_type = { "ResourceSnapshotStatus", resource_snapshot_status_fields, 1, sizeof(struct resource_snapshot_status) };
+
+static const struct field resource_snapshot_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct resource_snapshot, spec), &resource_snapshot_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct resource_snapshot, status), &resource_snapshot_status_type },
+};
+static const struct type resource_snapshot_root_type = { "resource_snapshot", resource_snapshot_root_fields, 2, sizeof(struct resource_snapshot) };
+
+static const struct field update_run_spec_fields[] = {
+        { "placementName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct update_run_spec, placement_name), NULL },
+        { "resourceSnapshotIndex", FIELD_STRING, 0, offsetof(struct update_run_spec, resource_snapshot_index), NULL },
+        { "stagedRolloutStrategyName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct update_run_spec, staged_rollout_strategy_name), NULL },
+        { "state", FIELD_INTERNED, 0, offsetof(struct update_run_spec, state), NULL },
+};
+const struct type update_run_spec_type = { "UpdateRunSpec", update_run_spec_fields, 4, sizeof(struct update_run_spec) };
+
+static const struct field update_run_status_fields[] = {
+        { "appliedStrategy", FIELD_OBJECT, 0, offsetof(struct update_run_status, applied_strategy), &apply_strategy_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct update_run_status, conditions), &condition_type },
+        { "deletionStageStatus", FIELD_OBJECT, 0, offsetof(struct update_run_status, deletion_stage_status), &stage_status_type },
+        { "policyObservedClusterCount", FIELD_INT, 0, offsetof(struct update_run_status, policy_observed_cluster_count), NULL },
+        { "policySnapshotIndexUsed", FIELD_STRING, 0, offsetof(struct update_run_status, policy_snapshot_index_used), NULL },
+        { "resourceSnapshotIndexUsed", FIELD_STRING, 0, offsetof(struct update_run_status, resource_snapshot_index_used), NULL },
+        { "stagedUpdateStrategySnapshot", FIELD_OBJECT, 0, offsetof(struct update_run_status, strategy_snapshot), &strategy_spec_type },
+        { "stagesStatus", FIELD_LIST, 0, offsetof(struct update_run_status, stages_status), &stage_status_type },
+};
+const struct type update_run_status_type = { "UpdateRunStatus", update_run_status_fields, 8, sizeof(struct update_run_status) };
+
+static const struct field stage_status_fields[] = {
+        { "afterStageTaskStatus", FIELD_LIST, 0, offsetof(struct stage_status, after_stage_task_status), &stage_task_status_type },
+        { "beforeStageTaskStatus", FIELD_LIST, 0, offsetof(struct stage_status, before_stage_task_status), &stage_task_status_type },
+        { "clusters", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct stage_status, clusters), &cluster_updating_status_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct stage_status, conditions), &condition_type },
+        { "endTime", FIELD_TIME, 0, offsetof(struct stage_status, end_time), NULL },
+        { "stageName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct stage_status, stage_name), NULL },
+        { "startTime", FIELD_TIME, 0, offsetof(struct stage_status, start_time), NULL },
+};
+const struct type stage_status_type = { "StageStatus", stage_status_fields, 7, sizeof(struct stage_status) };
+
+static const struct field cluster_updating_status_fields[] = {
+        { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_updating_status, cluster_name), NULL },
+        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct cluster_updating_status, cluster_resource_override_snapshots), NULL },
+        { "conditions", FIELD_LIST, 0, offsetof(struct cluster_updating_status, conditions), &condition_type },
+        { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct cluster_updating_status, resource_override_snapshots), &namespaced_name_type },
+};
+const struct type cluster_updating_status_type = { "ClusterUpdatingStatus", cluster_updating_status_fields, 4, sizeof(struct cluster_updating_status) };
+
+static const struct field stage_task_status_fields[] = {
+        { "approvalRequestName", FIELD_STRING, 0, offsetof(struct stage_task_status, approval_request_name), NULL },
+        { "conditions", FIELD_LIST, 0, offsetof(struct stage_task_status, conditions), &condition_type },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct stage_task_status, type), NULL },
+};
+const struct type stage_task_status_type = { "StageTaskStatus", stage_task_status_fields, 3, sizeof(struct stage_task_status) };
+
+static const struct field update_run_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct update_run, spec), &update_run_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct update_run, status), &update_run_status_type },
+};
+static const struct type update_run_root_type = { "update_run", update_run_root_fields, 2, sizeof(struct update_run) };
+
+static const struct field strategy_spec_fields[] = {
+        { "stages", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct strategy_spec, stages), &stage_config_type },
+};
+const struct type strategy_spec_type = { "StrategySpec", strategy_spec_fields, 1, sizeof(struct strategy_spec) };
+
+static const struct field stage_config_fields[] = {
+        { "afterStageTasks", FIELD_LIST, 0, offsetof(struct stage_config, after_stage_tasks), &stage_task_type },
+        { "beforeStageTasks", FIELD_LIST, 0, offsetof(struct stage_config, before_stage_tasks), &stage_task_type },
+        { "labelSelector", FIELD_OBJECT, 0, offsetof(struct stage_config, label_selector), &label_selector_type },
+        { "maxConcurrency", FIELD_INT_OR_STRING, 0, offsetof(struct stage_config, max_concurrency), NULL },
+        { "name", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct stage_config, name), NULL },
+        { "sortingLabelKey", FIELD_STRING, 0, offsetof(struct stage_config, sorting_label_key), NULL },
+};
+const struct type stage_config_type = { "StageConfig", stage_config_fields, 6, sizeof(struct stage_config) };
+
+static const struct field stage_task_fields[] = {
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct stage_task, type), NULL },
+        { "waitTime", FIELD_STRING, 0, offsetof(struct stage_task, wait_time), NULL },
+};
+const struct type stage_task_type = { "StageTask", stage_task_fields, 2, sizeof(struct stage_task) };
+
+static const struct field update_strategy_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct update_strategy, spec), &strategy_spec_type },
+};
+static const struct type update_strategy_root_type = { "update_strategy", update_strategy_root_fields, 1, sizeof(struct update_strategy) };
+
+static const struct field work_spec_fields[] = {
+        { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct work_spec, apply_strategy), &apply_strategy_type },
+        { "reportBackStrategy", FIELD_OBJECT, 0, offsetof(struct work_spec, report_back_strategy), &report_back_strategy_type },
+        { "workload", FIELD_OBJECT, 0, offsetof(struct work_spec, workload), &workload_type },
+};
+const struct type work_spec_type = { "WorkSpec", work_spec_fields, 3, sizeof(struct work_spec) };
+
+static const struct field workload_fields[] = {
+        { "manifests", FIELD_RAW_LIST, 0 | FIELD_BULK, offsetof(struct workload, manifests), NULL },
+};
+const struct type workload_type = { "WorkloadTemplate", workload_fields, 1, sizeof(struct workload) };
+
+static const struct field work_status_fields[] = {
+        { "conditions", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct work_status, conditions), &condition_type },
+        { "manifestConditions", FIELD_LIST, 0 | FIELD_TROUBLED, offsetof(struct work_status, manifest_conditions), &manifest_condition_type },
+};
+const struct type work_status_type = { "WorkStatus", work_status_fields, 2, sizeof(struct work_status) };
+
+static const struct field manifest_condition_fields[] = {
+        { "backReportedStatus", FIELD_OBJECT, 0 | FIELD_BULK, offsetof(struct manifest_condition, back_reported_status), &back_reported_status_type },
+        { "conditions", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct manifest_condition, conditions), &condition_type },
+        { "diffDetails", FIELD_OBJECT, 0 | FIELD_TROUBLE, offsetof(struct manifest_condition, diff_details), &diff_details_type },
+        { "driftDetails", FIELD_OBJECT, 0 | FIELD_TROUBLE, offsetof(struct manifest_condition, drift_details), &drift_details_type },
+        { "identifier", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct manifest_condition, identifier), &work_resource_identifier_type },
+};
+const struct type manifest_condition_type = { "ManifestCondition", manifest_condition_fields, 5, sizeof(struct manifest_condition) };
+
+static const struct field drift_details_fields[] = {
+        { "firstDriftedObservedTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct drift_details, first_drifted_observed_time), NULL },
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct drift_details, observation_time), NULL },
+        { "observedDrifts", FIELD_LIST, 0, offsetof(struct drift_details, observed_drifts), &patch_detail_type },
+        { "observedInMemberClusterGeneration", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct drift_details, observed_in_member_cluster_generation), NULL },
+};
+const struct type drift_details_type = { "DriftDetails", drift_details_fields, 4, sizeof(struct drift_details) };
+
+static const struct field diff_details_fields[] = {
+        { "firstDiffedObservedTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct diff_details, first_diffed_observed_time), NULL },
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct diff_details, observation_time), NULL },
+        { "observedDiffs", FIELD_LIST, 0, offsetof(struct diff_details, observed_diffs), &patch_detail_type },
+        { "observedInMemberClusterGeneration", FIELD_INT, 0, offsetof(struct diff_details, observed_in_member_cluster_generation), NULL },
+};
+const struct type diff_details_type = { "DiffDetails", diff_details_fields, 4, sizeof(struct diff_details) };
+
+static const struct field back_reported_status_fields[] = {
+        { "observationTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct back_reported_status, observation_time), NULL },
+        { "observedStatus", FIELD_RAW, 0, offsetof(struct back_reported_status, observed_status), NULL },
+};
+const struct type back_reported_status_type = { "BackReportedStatus", back_reported_status_fields, 2, sizeof(struct back_reported_status) };
+
+static const struct field work_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct work, spec), &work_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct work, status), &work_status_type },
+};
+static const struct type work_root_type = { "work", work_root_fields, 2, sizeof(struct work) };
+
+const struct kind applied_work_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "AppliedWork", "appliedworks", "AppliedWorkList", false, true, &applied_work_root_type,
+};
+
+const struct kind cluster_approval_request_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterApprovalRequest", "clusterapprovalrequests", "ClusterApprovalRequestList", false, true, &approval_request_root_type,
+};
+
+const struct kind approval_request_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ApprovalRequest", "approvalrequests", "ApprovalRequestList", true, true, &approval_request_root_type,
+};
+
+const struct kind cluster_resource_binding_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourceBinding", "clusterresourcebindings", "ClusterResourceBindingList", false, true, &binding_root_type,
+};
+
+const struct kind resource_binding_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourceBinding", "resourcebindings", "ResourceBindingList", true, true, &binding_root_type,
+};
+
+const struct kind cluster_profile_kind = {
+        "multicluster.x-k8s.io", "v1alpha1", "multicluster.x-k8s.io/v1alpha1",
+        "ClusterProfile", "clusterprofiles", "ClusterProfileList", true, true, &cluster_profile_root_type,
+};
+
+const struct kind cluster_resource_placement_disruption_budget_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourcePlacementDisruptionBudget", "clusterresourceplacementdisruptionbudgets", "ClusterResourcePlacementDisruptionBudgetList", false, false, &disruption_budget_root_type,
+};
+
+const struct kind cluster_resource_envelope_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourceEnvelope", "clusterresourceenvelopes", "ClusterResourceEnvelopeList", false, false, &resource_envelope_root_type,
+};
+
+const struct kind resource_envelope_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourceEnvelope", "resourceenvelopes", "ResourceEnvelopeList", true, false, &resource_envelope_root_type,
+};
+
+const struct kind cluster_resource_placement_eviction_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourcePlacementEviction", "clusterresourceplacementevictions", "ClusterResourcePlacementEvictionList", false, true, &eviction_root_type,
+};
+
+const struct kind namespace_kind = {
+        "", "v1", "v1",
+        "Namespace", "namespaces", "NamespaceList", false, true, &namespace_root_type,
+};
+
+const struct kind lease_kind = {
+        "coordination.k8s.io", "v1", "coordination.k8s.io/v1",
+        "Lease", "leases", "LeaseList", true, false, &lease_root_type,
+};
+
+const struct kind event_kind = {
+        "", "v1", "v1",
+        "Event", "events", "EventList", true, false, &event_root_type,
+};
+
+const struct kind node_kind = {
+        "", "v1", "v1",
+        "Node", "nodes", "NodeList", false, true, &node_root_type,
+};
+
+const struct kind pod_kind = {
+        "", "v1", "v1",
+        "Pod", "pods", "PodList", true, true, &pod_root_type,
+};
+
+const struct kind partial_object_kind = {
+        "", "", "",
+        "PartialObject", "partialobjects", "PartialObjectList", true, false, &partial_object_root_type,
+};
+
+const struct kind internal_member_cluster_kind = {
+        "cluster.kubernetes-fleet.io", "v1beta1", "cluster.kubernetes-fleet.io/v1beta1",
+        "InternalMemberCluster", "internalmemberclusters", "InternalMemberClusterList", true, true, &internal_member_cluster_root_type,
+};
+
+const struct kind member_cluster_kind = {
+        "cluster.kubernetes-fleet.io", "v1beta1", "cluster.kubernetes-fleet.io/v1beta1",
+        "MemberCluster", "memberclusters", "MemberClusterList", false, true, &member_cluster_root_type,
+};
+
+const struct kind cluster_resource_override_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourceOverrideSnapshot", "clusterresourceoverridesnapshots", "ClusterResourceOverrideSnapshotList", false, false, &override_snapshot_root_type,
+};
+
+const struct kind resource_override_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourceOverrideSnapshot", "resourceoverridesnapshots", "ResourceOverrideSnapshotList", true, false, &override_snapshot_root_type,
+};
+
+const struct kind cluster_resource_override_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourceOverride", "clusterresourceoverrides", "ClusterResourceOverrideList", false, false, &resource_override_root_type,
+};
+
+const struct kind resource_override_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourceOverride", "resourceoverrides", "ResourceOverrideList", true, false, &resource_override_root_type,
+};
+
+const struct kind cluster_resource_placement_status_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourcePlacementStatus", "clusterresourceplacementstatuses", "ClusterResourcePlacementStatusList", true, false, &cluster_resource_placement_status_root_type,
+};
+
+const struct kind cluster_resource_placement_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourcePlacement", "clusterresourceplacements", "ClusterResourcePlacementList", false, true, &placement_root_type,
+};
+
+const struct kind resource_placement_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourcePlacement", "resourceplacements", "ResourcePlacementList", true, true, &placement_root_type,
+};
+
+const struct kind cluster_scheduling_policy_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterSchedulingPolicySnapshot", "clusterschedulingpolicysnapshots", "ClusterSchedulingPolicySnapshotList", false, true, &policy_snapshot_root_type,
+};
+
+const struct kind scheduling_policy_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "SchedulingPolicySnapshot", "schedulingpolicysnapshots", "SchedulingPolicySnapshotList", true, true, &policy_snapshot_root_type,
+};
+
+const struct kind cluster_resource_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterResourceSnapshot", "clusterresourcesnapshots", "ClusterResourceSnapshotList", false, true, &resource_snapshot_root_type,
+};
+
+const struct kind resource_snapshot_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ResourceSnapshot", "resourcesnapshots", "ResourceSnapshotList", true, true, &resource_snapshot_root_type,
+};
+
+const struct kind cluster_staged_update_run_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterStagedUpdateRun", "clusterstagedupdateruns", "ClusterStagedUpdateRunList", false, true, &update_run_root_type,
+};
+
+const struct kind staged_update_run_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "StagedUpdateRun", "stagedupdateruns", "StagedUpdateRunList", true, true, &update_run_root_type,
+};
+
+const struct kind cluster_staged_update_strategy_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "ClusterStagedUpdateStrategy", "clusterstagedupdatestrategies", "ClusterStagedUpdateStrategyList", false, true, &update_strategy_root_type,
+};
+
+const struct kind staged_update_strategy_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "StagedUpdateStrategy", "stagedupdatestrategies", "StagedUpdateStrategyList", true, false, &update_strategy_root_type,
+};
+
+const struct kind work_kind = {
+        "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
+        "Work", "works", "WorkList", true, true, &work_root_type,
+};
+
+const struct kind *const all_kinds[] = {
+        &applied_work_kind,
+        &cluster_approval_request_kind,
+        &approval_request_kind,
+        &cluster_resource_binding_kind,
+        &resource_binding_kind,
+        &cluster_profile_kind,
+        &cluster_resource_placement_disruption_budget_kind,
+        &cluster_resource_envelope_kind,
+        &resource_envelope_kind,
+        &cluster_resource_placement_eviction_kind,
+        &namespace_kind,
+        &lease_kind,
+        &event_kind,
+        &node_kind,
+        &pod_kind,
+        &partial_object_kind,
+        &internal_member_cluster_kind,
+        &member_cluster_kind,
+        &cluster_resource_override_snapshot_kind,
+        &resource_override_snapshot_kind,
+        &cluster_resource_override_kind,
+        &resource_override_kind,
+        &cluster_resource_placement_status_kind,
+        &cluster_resource_placement_kind,
+        &resource_placement_kind,
+        &cluster_scheduling_policy_snapshot_kind,
+        &scheduling_policy_snapshot_kind,
+        &cluster_resource_snapshot_kind,
+        &resource_snapshot_kind,
+        &cluster_staged_update_run_kind,
+        &staged_update_run_kind,
+        &cluster_staged_update_strategy_kind,
+        &staged_update_strategy_kind,
+        &work_kind,
+        NULL,
+};

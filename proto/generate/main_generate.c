@@ -1,0 +1,38 @@
+/* Writes everything that is derived from the descriptions of kinds. Usage: generate [ROOT] */
+#include <stdio.h>
+
+#include "common/base/memory.h"
+#include "proto/generate/generate.h"
+
+#define MAX_OUTPUT (16u << 20)
+
+static void write_file(const char *root, const char *path, const struct buf *b)
+{
+        AUTO_FREE char *whole = mem_must(mem_printf("%s/%s", root, path));
+        if (buf_status(b, NULL, path) < 0)
+                fail("%s: output too large, or out of memory", path);
+        FILE *f = fopen(whole, "wb");
+        if (!f || fwrite(b->data, 1, b->len, f) != b->len || fclose(f) != 0)
+                fail("%s: cannot be written", whole);
+}
+
+static void write_one(const struct model *m, const char *root, const char *path,
+                      void (*writer)(const struct model *, struct buf *))
+{
+        AUTO_BUF struct buf b;
+        buf_init(&b, MAX_OUTPUT);
+        writer(m, &b);
+        write_file(root, path, &b);
+}
+
+int main(int argc, char **argv)
+{
+        const char *root = argc > 1 ? argv[1] : ".";
+        AUTO_FREE char *folder = mem_must(mem_printf("%s/proto/kinds", root));
+        struct model m = { 0 };
+        model_load(&m, folder);
+        write_one(&m, root, "proto/gen/types.h", write_types_header);
+        write_one(&m, root, "proto/gen/kinds.h", write_kinds_header);
+        write_one(&m, root, "proto/gen/tables.c", write_tables);
+        return 0;
+}
