@@ -35,7 +35,7 @@ struct http1_parser {
         bool headers_done; /* request is filled but for the body */
         int http_status;   /* after an error: what to answer (400, 413, 417, 431, 501, 505) */
         uint64_t body_left;
-        size_t line_len;
+        size_t line_len, trailer_bytes;
         char line[32]; /* a chunk-size line under way */
 };
 

@@ -62,5 +62,8 @@ const char *const *tls_stream_peer_organizations(const struct tls_stream *s);
 int tls_stream_write(struct tls_stream *s, const void *data, size_t n);
 size_t tls_stream_queued(const struct tls_stream *s);     /* bytes the kernel has not taken */
 void tls_stream_pause(struct tls_stream *s, bool paused); /* stops reading: back-pressure to the peer */
+/* Before tls_stream_close(): the peer may still be sending, so read and drop for a while, else it would get a
+ * reset in place of our last answer. */
+void tls_stream_linger(struct tls_stream *s);
 /* Sends what is queued, says goodbye, closes. `closed` follows within flush_ms. 0 cuts at once. */
 void tls_stream_close(struct tls_stream *s, int64_t flush_ms);
