@@ -59,6 +59,7 @@ struct schema {
         size_t n_all_of, n_any_of, n_one_of;
         const struct schema_rule *rules;
         size_t n_rules;
+        bool has_rules; /* here or anywhere below */
 };
 
 const struct schema *schema_property(const struct schema *s,

@@ -1,0 +1,181 @@
+/* Lookups in a schema, pruning of unknown fields and defaulting. */
+#include <stdlib.h>
+
+#include "common/json/schema_internal.h"
+
+static int compare_name(const void *key, const void *element)
+{
+        return strcmp(key, ((const struct schema_property *)element)->name);
+}
+
+static const struct schema *declared_property(const struct schema *s, const char *name)
+{
+        const struct schema_property *p = NULL;
+        if (s->n_properties)
+                p = bsearch(name, s->properties, s->n_properties, sizeof(*p), compare_name);
+        return p ? p->schema : NULL;
+}
+
+const struct schema *schema_property(const struct schema *s, const char *name)
+{
+        if (!s)
+                return NULL;
+        const struct schema *declared = declared_property(s, name);
+        return declared ? declared : s->additional;
+}
+
+const json_t *schema_old_item(const struct schema *list, const json_t *old, const json_t *item)
+{
+        if (list->list_type != SCHEMA_LIST_MAP || !json_is_array(old) || !json_is_object(item))
+                return NULL;
+        for (size_t i = 0; i < json_array_size(old); i++) {
+                const json_t *candidate = json_array_get(old, i);
+                size_t same = 0;
+                for (; same < list->n_list_map_keys; same++) {
+                        const json_t *a = json_object_get(candidate, list->list_map_keys[same]);
+                        const json_t *b = json_object_get(item, list->list_map_keys[same]);
+                        if ((a || b) && (!a || !b || !doc_equal(a, b)))
+                                break;
+                }
+                if (same == list->n_list_map_keys && json_is_object(candidate))
+                        return candidate;
+        }
+        return NULL;
+}
+
+/* --- Pruning
+ * ------------------------------------------------------------------------------------------------- */
+
+struct pruning {
+        json_t *removed;
+        struct arena arena;
+        struct error *err;
+};
+
+static bool is_type_meta(const char *key)
+{
+        return !strcmp(key, "apiVersion") || !strcmp(key, "kind") || !strcmp(key, "metadata");
+}
+
+static int note_removed(struct pruning *p, const struct schema_path *at)
+{
+        if (!p->removed)
+                return 0;
+        const char *path = schema_path_text(&p->arena, at, true);
+        if (!path || json_array_append_new(p->removed, json_string(path)) < 0)
+                return error_no_memory(p->err);
+        return 0;
+}
+
+static int prune(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
+                 bool resource);
+
+static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
+                        bool resource)
+{
+        bool keep_unknown = s->preserve_unknown || s->additional_allowed;
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(doc, next, key, value) {
+                const struct schema *property = schema_property(s, key);
+                struct schema_path here = PATH_CHILD_OF(at, key);
+                if (resource && is_type_meta(key))
+                        continue;
+                if (property) {
+                        TRY(prune(p, property, value, &here, property->embedded_resource));
+                } else if (!keep_unknown) {
+                        TRY(note_removed(p, &here));
+                        json_object_del(doc, key);
+                }
+        }
+        return 0;
+}
+
+static int prune(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
+                 bool resource)
+{
+        if (json_is_object(doc))
+                return prune_object(p, s, doc, at, resource);
+        if (!json_is_array(doc) || !s->items)
+                return 0;
+        for (size_t i = 0; i < json_array_size(doc); i++) {
+                struct schema_path here = PATH_INDEX_OF(at, i);
+                TRY(prune(p, s->items, json_array_get(doc, i), &here, s->items->embedded_resource));
+        }
+        return 0;
+}
+
+int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err)
+{
+        struct pruning p = { .removed = ret_removed, .err = err };
+        struct schema_path root = { 0 };
+        int code = prune(&p, s, doc, &root, true);
+        arena_free(&p.arena);
+        return code;
+}
+
+/* --- Defaulting
+ * ---------------------------------------------------------------------------------------------- */
+
+static int set_default(json_t *object, const char *key, const struct schema *s)
+{
+        return json_object_set_new(object, key, doc_copy(s->default_value)) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+static bool is_unwanted_null(const json_t *value, const struct schema *s)
+{
+        return json_is_null(value) && !s->nullable;
+}
+
+/* A null that the schema does not allow counts as absent: it takes the default, or goes. */
+static int settle_nulls(const struct schema *s, json_t *object)
+{
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(object, next, key, value) {
+                const struct schema *property = schema_property(s, key);
+                if (!property || !is_unwanted_null(value, property))
+                        continue;
+                if (property->default_value)
+                        TRY(set_default(object, key, property));
+                else
+                        json_object_del(object, key);
+        }
+        return 0;
+}
+
+static int apply_defaults(const struct schema *s, json_t *doc)
+{
+        if (json_is_array(doc) && s->items) {
+                for (size_t i = 0; i < json_array_size(doc); i++) {
+                        json_t *item = json_array_get(doc, i);
+                        if (is_unwanted_null(item, s->items) && s->items->default_value &&
+                            json_array_set_new(doc, i, doc_copy(s->items->default_value)) < 0)
+                                return ERR_NO_MEMORY;
+                        TRY(apply_defaults(s->items, json_array_get(doc, i)));
+                }
+        }
+        if (!json_is_object(doc))
+                return 0;
+        TRY(settle_nulls(s, doc));
+        for (size_t i = 0; i < s->n_properties; i++) {
+                const struct schema_property *p = &s->properties[i];
+                if (p->schema->default_value && !json_object_get(doc, p->name))
+                        TRY(set_default(doc, p->name, p->schema));
+        }
+        const char *key;
+        json_t *value;
+        json_object_foreach(doc, key, value) {
+                const struct schema *property = schema_property(s, key);
+                if (property)
+                        TRY(apply_defaults(property, value));
+        }
+        return 0;
+}
+
+int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err)
+{
+        return apply_defaults(s, doc) < 0 ? error_no_memory(err) : 0;
+}
