@@ -9,6 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 #include "common/base/buf.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
@@ -123,7 +129,7 @@ static void keep_doubles(void *ctx)
         }
         for (size_t i = 0; i < sizeof(local); i++)
                 assert_int_equal(local[i], 7);
-        b->n++;
+        b->n += x > 4.05 && x < 4.06; /* 1.5 * 1.01^100 */
 }
 
 static void locals_survive_many_switches(void **state)
@@ -430,6 +436,7 @@ static int exit_of_recursion(unsigned kilobytes)
                 struct rlimit none = { 0 };
                 setrlimit(RLIMIT_CORE, &none);
                 signal(SIGSEGV, SIG_DFL);
+                alarm(20);
                 struct bench b = { .loop = loop_new_real(NULL), .n = kilobytes };
                 struct fiber_group *g = fiber_group_new(b.loop, NULL, "deep");
                 if (!fiber_spawn(g, "deep", use_the_stack, &b))
@@ -445,9 +452,13 @@ static int exit_of_recursion(unsigned kilobytes)
 static void deep_use_of_the_stack_is_fine_and_too_deep_hits_the_guard_page(void **state)
 {
         assert_int_equal(exit_of_recursion(LIMIT_FIBER_STACK_BYTES / 1024 / 2), 0);
+#ifndef ARGOSY_ASAN /* which has a handler of its own, for which the full stack has no room */
+        if (RUNNING_ON_VALGRIND)
+                return;
         int status = exit_of_recursion(LIMIT_FIBER_STACK_BYTES / 1024 * 8);
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGSEGV);
+#endif
 }
 
 #define BOTH(test)                                                                                           \
