@@ -11,6 +11,7 @@ struct real {
         uv_loop_t uv;
         uv_async_t keep; /* lets uv_run wait although no handle of others is open */
         uv_timer_t wake; /* for the earliest of our timers */
+        uv_prepare_t before_wait;
         int64_t wake_at;
         unsigned char random[256];
         size_t random_left;
@@ -70,6 +71,16 @@ static void wake_fired(uv_timer_t *wake)
         r->wake_at = DEADLINE_NONE;
 }
 
+/* libuv runs due timers, ours and others', before it waits. What they made ready must not wait with it;
+ * uv_stop turns this wait into a look. */
+static void about_to_wait(uv_prepare_t *prepare)
+{
+        struct loop *l = prepare->data;
+        struct real *r = real_of(l);
+        if (l->n_ready || l->stopping || !list_empty(&l->armed_hooks) || loop_next_timer_ms(l) != r->wake_at)
+                uv_stop(&r->uv);
+}
+
 static void set_wake(struct loop *l, struct real *r)
 {
         int64_t next = loop_next_timer_ms(l);
@@ -108,6 +119,7 @@ static void real_free(struct loop *l)
         terminate_close(&r->terminate);
         uv_close((uv_handle_t *)&r->keep, NULL);
         uv_close((uv_handle_t *)&r->wake, NULL);
+        uv_close((uv_handle_t *)&r->before_wait, NULL);
         uv_run(&r->uv, UV_RUN_DEFAULT);
         int code = uv_loop_close(&r->uv);
         ASSERT(code == 0); /* else someone left a handle open */
@@ -129,6 +141,9 @@ static int open_handles(struct real *r)
         if (code < 0)
                 return code;
         uv_timer_init(&r->uv, &r->wake);
+        uv_prepare_init(&r->uv, &r->before_wait);
+        uv_prepare_start(&r->before_wait, about_to_wait);
+        uv_unref((uv_handle_t *)&r->before_wait);
         r->wake.data = r;
         r->wake_at = DEADLINE_NONE;
         uv_unref((uv_handle_t *)&r->keep);
@@ -156,6 +171,7 @@ struct loop *loop_new_real(struct error *err)
                 return NULL;
         }
         l->now_ms = (int64_t)uv_now(&r->uv);
+        r->before_wait.data = l;
         l->backend_state = TAKE_PTR(r);
         return TAKE_PTR(l);
 }
