@@ -8,8 +8,6 @@
 
 #define KUBE_CALL_DEADLINE_MS 30000
 
-struct kube_request_counter; /* verb x resource -> count; common/ctrl/metrics.h reads it */
-
 struct kube_client {
         struct world *world;
         const struct http_endpoint *endpoint;
@@ -47,6 +45,19 @@ int kube_delete_named(struct kube_client *k, const struct kind *kind, const char
 int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, const char *label_selector,
               enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o), void *ctx,
               char **ret_resource_version, struct error *err);
+
+/* The general form: any resource (NULL = the kind's own), metadata only (kind = partial_object_kind) or whole. */
+struct kube_list_options {
+        const char *ns, *label_selector, *field_selector; /* NULL = all */
+        enum decode_flags flags;
+        struct intern_table *interns;
+        bool metadata_only;
+};
+#define KUBE_ACCEPT_METADATA_LIST "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+#define KUBE_ACCEPT_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+int kube_list_resource(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
+                       const struct kube_list_options *o, int (*each)(void *ctx, struct object *o), void *ctx,
+                       char **ret_resource_version, struct error *err);
 
 /* ---- documents ---- */
 enum kube_patch_type { KUBE_PATCH_MERGE, KUBE_PATCH_JSON, KUBE_PATCH_STRATEGIC, KUBE_PATCH_APPLY };

@@ -1,0 +1,529 @@
+/* REST verbs: paths, queries, bodies, and the way from a Status answer to a struct error. */
+#include "common/kube/client.h"
+
+#include "common/base/memory.h"
+#include "common/json/scan.h"
+
+#define JSON_TYPE "application/json"
+
+struct kube_resource kube_resource_of(const struct kind *kind)
+{
+        return (struct kube_resource){ kind->group, kind->version, kind->plural, kind->kind,
+                                       kind->namespaced };
+}
+
+int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub)
+{
+        if (text_empty(r->group))
+                buf_printf(b, "/api/%s", r->version);
+        else
+                buf_printf(b, "/apis/%s/%s", r->group, r->version);
+        if (ns && r->namespaced) {
+                buf_append_str(b, "/namespaces/");
+                http_escape(b, ns);
+        }
+        buf_printf(b, "/%s", r->plural);
+        if (name) {
+                buf_append_char(b, '/');
+                http_escape(b, name);
+        }
+        if (sub)
+                buf_printf(b, "/%s", sub);
+        return b->failed;
+}
+
+/* ---- errors ---- */
+
+static enum error_code code_of(int status, const char *reason)
+{
+        switch (status) {
+        case 400:
+        case 405:
+        case 406:
+        case 413:
+        case 415:
+        case 422:
+                return ERR_INVALID;
+        case 401:
+                return ERR_UNAUTHORIZED;
+        case 403:
+                return ERR_FORBIDDEN;
+        case 404:
+                return ERR_NOT_FOUND;
+        case 409:
+                return text_equal(reason, "AlreadyExists") ? ERR_EXISTS : ERR_CONFLICT;
+        case 410:
+                return ERR_GONE;
+        case 429:
+                return ERR_TOO_MANY;
+        default:
+                return status >= 500 ? ERR_RETRY : ERR_INVALID;
+        }
+}
+
+/* The answer is not a Kubernetes Status: say what came instead, in one line. */
+static int stranger_error(const struct http_response *r, const char *what, struct error *err)
+{
+        const char *type = http_header_get(&r->headers, "content-type");
+        struct slice body = slice_trim(r->body);
+        bool html = (type && strstr(type, "html")) || slice_starts_with(body, "<");
+
+        if (html)
+                return error_set(err, code_of(r->status, NULL),
+                                 "%s: the server answered %d with an HTML page: this is not a Kubernetes API "
+                                 "server, or a proxy stands in front of it",
+                                 what, r->status);
+        return error_set(err, code_of(r->status, NULL), "%s: the server answered %d: %.*s", what, r->status,
+                         (int)MIN(body.len, (size_t)200), body.data ? body.data : "");
+}
+
+int kube_status_error(const struct http_response *r, const char *what, struct error *err)
+{
+        AUTO_JSON json_t *status = NULL;
+        const char *reason, *message, *after;
+        uint64_t seconds;
+        int code;
+
+        if (doc_parse(r->body, &status, NULL) < 0 || !text_equal(doc_get_string(status, "kind"), "Status"))
+                code = stranger_error(r, what, err);
+        else {
+                reason = doc_get_string(status, "reason");
+                message = doc_get_string(status, "message");
+                code = error_set(err, code_of(r->status, reason), "%s: %s", what,
+                                 text_empty(message) ? "no message" : message);
+                if (err)
+                        snprintf(err->reason, sizeof(err->reason), "%s", reason ? reason : "");
+        }
+        if (!err)
+                return code;
+        err->http_status = r->status;
+        after = http_header_get(&r->headers, "retry-after");
+        if (after && text_parse_u64(after, &seconds) && seconds < 3600)
+                err->retry_after_ms = (uint32_t)seconds * 1000;
+        return code;
+}
+
+/* ---- one call ---- */
+
+struct call {
+        const char *verb, *resource; /* for counting and error texts */
+        const char *method;
+        const char *path;
+        const char *content_type, *accept;
+        struct slice body;
+};
+
+static int perform(struct kube_client *k, const struct call *c, struct arena *arena,
+                   struct http_response *ret, struct error *err)
+{
+        struct loop *l = k->world->loop;
+        struct http_header headers[2];
+        int64_t wait = k->call_deadline_ms ? k->call_deadline_ms : KUBE_CALL_DEADLINE_MS;
+        struct http_request rq = { .endpoint = k->endpoint,
+                                   .method = c->method,
+                                   .path = c->path,
+                                   .body = c->body,
+                                   .deadline_ms = loop_now_ms(l) + wait };
+        int64_t begin = loop_now_us(l);
+        size_t n = 0;
+        int r;
+
+        headers[n++] = (struct http_header){ "Accept", c->accept ? c->accept : JSON_TYPE };
+        if (c->content_type)
+                headers[n++] = (struct http_header){ "Content-Type", c->content_type };
+        rq.headers = (struct http_headers){ headers, n };
+        r = http_roundtrip(k->world->transport, &rq, arena, ret, err);
+        if (k->count)
+                k->count(k->count_ctx, c->verb, c->resource, r < 0 ? 0 : ret->status, loop_now_us(l) - begin);
+        if (r < 0)
+                return error_wrap(err, "%s %s", c->verb, c->resource);
+        if (ret->status < 200 || ret->status > 299) {
+                char what[256];
+
+                snprintf(what, sizeof(what), "%s %s", c->verb, c->resource);
+                return kube_status_error(ret, what, err);
+        }
+        return 0;
+}
+
+int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type,
+             struct slice body, struct arena *arena, struct http_response *ret, struct error *err)
+{
+        struct call c = { .verb = method,
+                          .resource = path,
+                          .method = method,
+                          .path = path,
+                          .content_type = content_type,
+                          .body = body };
+
+        return perform(k, &c, arena, ret, err);
+}
+
+/* Appends "?a=b" or "&a=b". */
+static void add_query(struct buf *b, const char *name, const char *value)
+{
+        if (!value)
+                return;
+        buf_append_char(b, strchr(b->data, '?') ? '&' : '?');
+        buf_printf(b, "%s=", name);
+        http_escape(b, value);
+}
+
+static void add_write_query(struct buf *b, struct kube_client *k, const struct kube_write *o)
+{
+        const char *manager = o && o->field_manager ? o->field_manager : k->field_manager;
+
+        add_query(b, "fieldManager", manager);
+        if (o && o->force)
+                add_query(b, "force", "true");
+        if (o && o->dry_run)
+                add_query(b, "dryRun", "All");
+}
+
+static int decode_answer(const struct kind *kind, const struct http_response *r, struct arena *arena,
+                         struct object **ret, struct error *err)
+{
+        if (!ret)
+                return 0;
+        if (object_decode_arena(kind, r->body, arena, ret, err) < 0)
+                return error_wrap(err, "answer of the API server about %s", kind->plural);
+        return 0;
+}
+
+/* ---- typed ---- */
+
+int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+             struct arena *arena, struct object **ret, struct error *err)
+{
+        struct kube_resource resource = kube_resource_of(kind);
+        AUTO_BUF struct buf path;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        if (kube_path(&path, &resource, ns, name, NULL) < 0)
+                return buf_status(&path, err, "request path");
+        struct call c = { .verb = "get", .resource = kind->plural, .method = "GET", .path = path.data };
+        TRY(perform(k, &c, arena, &r, err));
+        return decode_answer(kind, &r, arena, ret, err);
+}
+
+int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret,
+                struct error *err)
+{
+        struct kube_resource resource = kube_resource_of(o->kind);
+        AUTO_BUF struct buf path, body;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
+        kube_path(&path, &resource, o->meta.ns, NULL, NULL);
+        add_write_query(&path, k, NULL);
+        object_encode(o, &body);
+        if (buf_status(&path, err, "request path") < 0 || buf_status(&body, err, o->kind->kind) < 0)
+                return error_wrap(err, "create %s %s", o->kind->plural, o->meta.name);
+        struct call c = { .verb = "create",
+                          .resource = o->kind->plural,
+                          .method = "POST",
+                          .path = path.data,
+                          .content_type = JSON_TYPE,
+                          .body = { body.data, body.len } };
+        TRY(perform(k, &c, arena, &r, err));
+        return decode_answer(o->kind, &r, arena, ret, err);
+}
+
+int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
+                    enum object_part part, struct arena *arena, struct object **ret, struct error *err)
+{
+        struct kube_resource resource = kube_resource_of(now->kind);
+        bool status = part == OBJECT_STATUS && now->kind->has_status;
+        AUTO_BUF struct buf path, body;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
+        if (object_merge_patch(now, wanted, part, true, &body, err) < 0 ||
+            buf_status(&body, err, now->kind->kind) < 0)
+                return error_wrap(err, "patch %s %s", now->kind->plural, now->meta.name);
+        if (body.len == 0) {
+                if (ret)
+                        *ret = (struct object *)now;
+                return 0;
+        }
+        kube_path(&path, &resource, now->meta.ns, now->meta.name, status ? "status" : NULL);
+        add_write_query(&path, k, NULL);
+        TRY(buf_status(&path, err, "request path"));
+        struct call c = { .verb = "patch",
+                          .resource = now->kind->plural,
+                          .method = "PATCH",
+                          .path = path.data,
+                          .content_type = "application/merge-patch+json",
+                          .body = { body.data, body.len } };
+        TRY(perform(k, &c, arena, &r, err));
+        return decode_answer(now->kind, &r, arena, ret, err);
+}
+
+static int delete_path(struct kube_client *k, const struct kube_resource *resource, const char *ns,
+                       const char *name, const char *uid, const char *rv, const char *propagation,
+                       struct error *err)
+{
+        AUTO_BUF struct buf path, body;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        buf_init(&body, 8192);
+        kube_path(&path, resource, ns, name, NULL);
+        buf_append_str(&body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"");
+        if (propagation)
+                buf_printf(&body, ",\"propagationPolicy\":\"%s\"", propagation);
+        if (uid || rv) {
+                buf_append_str(&body, ",\"preconditions\":{");
+                if (uid)
+                        buf_printf(&body, "\"uid\":\"%s\"", uid);
+                if (rv)
+                        buf_printf(&body, "%s\"resourceVersion\":\"%s\"", uid ? "," : "", rv);
+                buf_append_char(&body, '}');
+        }
+        buf_append_char(&body, '}');
+        if (buf_status(&path, err, "request path") < 0 || buf_status(&body, err, "delete options") < 0)
+                return err ? err->code : ERR_LIMIT;
+        struct call c = { .verb = "delete",
+                          .resource = resource->plural,
+                          .method = "DELETE",
+                          .path = path.data,
+                          .content_type = JSON_TYPE,
+                          .body = { body.data, body.len } };
+        return perform(k, &c, &arena, &r, err);
+}
+
+int kube_delete(struct kube_client *k, const struct object *o, bool bound, struct error *err)
+{
+        struct kube_resource resource = kube_resource_of(o->kind);
+        int r = delete_path(k, &resource, o->meta.ns, o->meta.name, o->meta.uid,
+                            bound ? o->meta.resource_version : NULL, NULL, err);
+
+        return r == ERR_NOT_FOUND ? 0 : r;
+}
+
+int kube_delete_named(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+                      const char *uid, struct error *err)
+{
+        struct kube_resource resource = kube_resource_of(kind);
+        int r = delete_path(k, &resource, ns, name, uid, NULL, NULL, err);
+
+        return r == ERR_NOT_FOUND ? 0 : r;
+}
+
+int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, const char *label_selector,
+              enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o),
+              void *ctx, char **ret_resource_version, struct error *err)
+{
+        struct kube_list_options o = {
+                .ns = ns, .label_selector = label_selector, .flags = flags, .interns = interns
+        };
+
+        return kube_list_resource(k, kind, NULL, &o, each, ctx, ret_resource_version, err);
+}
+
+/* One page: decoded while its bytes are in the arena, then dropped. */
+static int list_page(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
+                     const struct kube_list_options *o, const char *token,
+                     int (*each)(void *, struct object *), void *ctx, char **ret_rv, char **ret_token,
+                     struct error *err)
+{
+        AUTO_BUF struct buf path;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        buf_init(&path, 65536);
+        kube_path(&path, resource, o->ns, NULL, NULL);
+        buf_printf(&path, "?limit=%d", LIMIT_LIST_PAGE);
+        add_query(&path, "labelSelector", o->label_selector);
+        add_query(&path, "fieldSelector", o->field_selector);
+        add_query(&path, "continue", token);
+        TRY(buf_status(&path, err, "request path"));
+        struct call c = { .verb = "list", .resource = resource->plural, .method = "GET", .path = path.data };
+        if (o->metadata_only)
+                c.accept = KUBE_ACCEPT_METADATA_LIST;
+        TRY(perform(k, &c, &arena, &r, err));
+        if (object_decode_list(kind, r.body, o->flags, o->interns, each, ctx, ret_rv, ret_token, err) < 0)
+                return error_wrap(err, "list of %s", resource->plural);
+        return 0;
+}
+
+int kube_list_resource(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
+                       const struct kube_list_options *o, int (*each)(void *, struct object *), void *ctx,
+                       char **ret_resource_version, struct error *err)
+{
+        struct kube_resource own = resource ? *resource : kube_resource_of(kind);
+        AUTO_FREE char *token = NULL;
+        AUTO_FREE char *rv = NULL;
+
+        do {
+                char *next = NULL, *version = NULL;
+
+                TRY(list_page(k, kind, &own, o, token, each, ctx, &version, &next, err));
+                mem_free(token);
+                token = next;
+                mem_free(rv);
+                rv = version;
+        } while (!text_empty(token));
+        if (ret_resource_version)
+                *ret_resource_version = TAKE_PTR(rv);
+        return 0;
+}
+
+/* ---- documents ---- */
+
+static int parse_answer(const struct http_response *r, const char *what, json_t **ret, struct error *err)
+{
+        if (!ret)
+                return 0;
+        if (doc_parse(r->body, ret, err) < 0)
+                return error_wrap(err, "answer of the API server about %s", what);
+        return 0;
+}
+
+int kube_doc_get(struct kube_client *k, const struct kube_resource *resource, const char *ns,
+                 const char *name, json_t **ret, struct error *err)
+{
+        AUTO_BUF struct buf path;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        kube_path(&path, resource, ns, name, NULL);
+        TRY(buf_status(&path, err, "request path"));
+        struct call c = { .verb = "get", .resource = resource->plural, .method = "GET", .path = path.data };
+        TRY(perform(k, &c, &arena, &r, err));
+        return parse_answer(&r, resource->plural, ret, err);
+}
+
+static int append_page(json_t *items, const json_t *page, const struct kube_resource *r, struct error *err)
+{
+        json_t *more = doc_get_array(page, "items"), *item;
+        AUTO_BUF struct buf api_version;
+        size_t i;
+
+        if (!more)
+                return error_set(err, ERR_INVALID, "list of %s: items: must be an array", r->plural);
+        buf_init(&api_version, 512);
+        buf_printf(&api_version, "%s%s%s", r->group ? r->group : "", text_empty(r->group) ? "" : "/",
+                   r->version);
+        TRY(buf_status(&api_version, err, "apiVersion"));
+        json_array_foreach(more, i, item) {
+                /* Items of built-in lists carry no type of their own. */
+                if (!doc_get(item, "kind") && (doc_set_string(item, "kind", r->kind) < 0 ||
+                                               doc_set_string(item, "apiVersion", api_version.data) < 0))
+                        return error_no_memory(err);
+                if (json_array_append(items, item) < 0)
+                        return error_no_memory(err);
+        }
+        return 0;
+}
+
+int kube_doc_list(struct kube_client *k, const struct kube_resource *resource, const char *ns,
+                  const char *label_selector, json_t **ret_items, struct error *err)
+{
+        AUTO_JSON json_t *items = json_array();
+        AUTO_FREE char *token = NULL;
+
+        if (!items)
+                return error_no_memory(err);
+        do {
+                AUTO_BUF struct buf path;
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                AUTO_JSON json_t *page = NULL;
+                const char *next;
+                struct http_response r;
+
+                buf_init(&path, 65536);
+                kube_path(&path, resource, ns, NULL, NULL);
+                buf_printf(&path, "?limit=%d", LIMIT_LIST_PAGE);
+                add_query(&path, "labelSelector", label_selector);
+                add_query(&path, "continue", token);
+                TRY(buf_status(&path, err, "request path"));
+                struct call c = {
+                        .verb = "list", .resource = resource->plural, .method = "GET", .path = path.data
+                };
+                TRY(perform(k, &c, &arena, &r, err));
+                TRY(parse_answer(&r, resource->plural, &page, err));
+                TRY(append_page(items, page, resource, err));
+                next = doc_get_string(page, "metadata.continue");
+                mem_free(token);
+                token = NULL;
+                if (!text_empty(next) && !(token = mem_strdup(next)))
+                        return error_no_memory(err);
+        } while (token);
+        *ret_items = TAKE_PTR(items);
+        return 0;
+}
+
+struct doc_write {
+        const char *verb, *method, *content_type;
+        const char *ns, *name;
+        const struct kube_write *options;
+        const json_t *body;
+};
+
+static int write_doc(struct kube_client *k, const struct kube_resource *resource, const struct doc_write *w,
+                     json_t **ret, struct error *err)
+{
+        AUTO_BUF struct buf path, body;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        buf_init(&path, 8192);
+        buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
+        kube_path(&path, resource, w->ns, w->name, w->options ? w->options->subresource : NULL);
+        add_write_query(&path, k, w->options);
+        doc_write(w->body, &body);
+        if (buf_status(&path, err, "request path") < 0 || buf_status(&body, err, resource->kind) < 0)
+                return error_wrap(err, "%s %s %s", w->verb, resource->plural, w->name ? w->name : "");
+        struct call c = { .verb = w->verb,
+                          .resource = resource->plural,
+                          .method = w->method,
+                          .path = path.data,
+                          .content_type = w->content_type,
+                          .body = { body.data, body.len } };
+        TRY(perform(k, &c, &arena, &r, err));
+        return parse_answer(&r, resource->plural, ret, err);
+}
+
+int kube_doc_create(struct kube_client *k, const struct kube_resource *r, const char *ns, const json_t *doc,
+                    const struct kube_write *o, json_t **ret, struct error *err)
+{
+        struct doc_write w = { "create", "POST", JSON_TYPE, ns, NULL, o, doc };
+
+        return write_doc(k, r, &w, ret, err);
+}
+
+int kube_doc_update(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                    const json_t *doc, const struct kube_write *o, json_t **ret, struct error *err)
+{
+        struct doc_write w = { "update", "PUT", JSON_TYPE, ns, name, o, doc };
+
+        return write_doc(k, r, &w, ret, err);
+}
+
+int kube_doc_patch(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                   enum kube_patch_type type, const json_t *patch, const struct kube_write *o, json_t **ret,
+                   struct error *err)
+{
+        static const char *const types[] = { [KUBE_PATCH_MERGE] = "application/merge-patch+json",
+                                             [KUBE_PATCH_JSON] = "application/json-patch+json",
+                                             [KUBE_PATCH_STRATEGIC] =
+                                                     "application/strategic-merge-patch+json",
+                                             [KUBE_PATCH_APPLY] = "application/apply-patch+yaml" };
+        struct doc_write w = {
+                type == KUBE_PATCH_APPLY ? "apply" : "patch", "PATCH", types[type], ns, name, o, patch
+        };
+
+        return write_doc(k, r, &w, ret, err);
+}
+
+int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                    const char *uid, const char *propagation, struct error *err)
+{
+        return delete_path(k, r, ns, name, uid, NULL, propagation, err);
+}

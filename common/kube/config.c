@@ -1,0 +1,356 @@
+/* kubeconfig loading. Several files of $KUBECONFIG are merged as kubectl does: the first file that names a
+ * cluster, user or context wins, and so does the first current-context. */
+#include "common/kube/config.h"
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/json/doc.h"
+
+#define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
+
+struct source { /* one parsed file of the list */
+        char *path;
+        json_t *doc;
+};
+
+struct sources {
+        struct source at[16];
+        size_t n;
+};
+
+static void sources_free(struct sources *s)
+{
+        for (size_t i = 0; i < s->n; i++) {
+                mem_free(s->at[i].path);
+                json_decref(s->at[i].doc);
+        }
+        s->n = 0;
+}
+
+void kube_config_free(struct kube_config *c)
+{
+        http_endpoint_free(&c->endpoint);
+        mem_free(c->namespace_);
+        mem_free(c->context);
+        *c = (struct kube_config){ 0 };
+}
+
+static int read_file(struct world *w, const char *path, size_t max, char **ret, struct error *err)
+{
+        size_t len;
+
+        return w->files->read(w->ctx, path, max, ret, &len, err);
+}
+
+static int add_source(struct world *w, const char *path, size_t path_len, struct sources *s,
+                      struct error *err)
+{
+        AUTO_FREE char *text = NULL;
+        AUTO_FREE char *name = mem_strndup(path, path_len);
+        AUTO_JSON json_t *doc = NULL;
+
+        if (!name)
+                return error_no_memory(err);
+        if (s->n == ARRAY_LEN(s->at))
+                return error_set(err, ERR_LIMIT, "kubeconfig: more than %zu files are named",
+                                 ARRAY_LEN(s->at));
+        TRY(read_file(w, name, LIMIT_KUBECONFIG_BYTES, &text, err));
+        if (yaml_parse(slice_of(text), &doc, err) < 0)
+                return error_wrap(err, "kubeconfig %s", name);
+        if (!json_is_object(doc))
+                return error_set(err, ERR_INVALID,
+                                 "kubeconfig %s: must be a mapping with clusters, users and contexts", name);
+        s->at[s->n++] = (struct source){ TAKE_PTR(name), TAKE_PTR(doc) };
+        return 0;
+}
+
+/* Files of a colon-separated list; those that do not exist are passed over, as kubectl does, if another
+ * exists. */
+static int add_list(struct world *w, const char *list, struct sources *s, struct error *err)
+{
+        struct slice rest = slice_of(list), path;
+        bool more = true;
+        int r = 0;
+
+        while (more) {
+                more = slice_cut(&rest, ':', &path);
+                if (path.len == 0)
+                        continue;
+                r = add_source(w, path.data, path.len, s, err);
+                if (r < 0 && r != ERR_NOT_FOUND)
+                        return r;
+        }
+        if (s->n > 0)
+                return 0;
+        return r < 0 ? r : error_set(err, ERR_NOT_FOUND, "KUBECONFIG names no file");
+}
+
+static int load_sources(struct world *w, const char *path, struct sources *s, struct error *err)
+{
+        const char *env = path ? NULL : w->process->getenv(w->ctx, "KUBECONFIG");
+        const char *home = w->process->getenv(w->ctx, "HOME");
+
+        if (path)
+                return add_source(w, path, strlen(path), s, err);
+        if (!text_empty(env))
+                return add_list(w, env, s, err);
+        if (text_empty(home))
+                return error_set(err, ERR_NOT_FOUND, "no kubeconfig: neither KUBECONFIG nor HOME is set");
+        AUTO_FREE char *fallback = mem_printf("%s/.kube/config", home);
+        if (!fallback)
+                return error_no_memory(err);
+        return add_source(w, fallback, strlen(fallback), s, err);
+}
+
+/* The body (`member`) of the entry `name` of a named list, and the file it came from. */
+static int find_named(const struct sources *s, const char *list, const char *member, const char *name,
+                      json_t **ret, const struct source **ret_source, struct error *err)
+{
+        for (size_t i = 0; i < s->n; i++) {
+                json_t *items = doc_get_array(s->at[i].doc, list), *item;
+                size_t k;
+
+                json_array_foreach(items, k, item) {
+                        if (!text_equal(doc_get_string(item, "name"), name))
+                                continue;
+                        *ret = doc_get_object(item, member);
+                        *ret_source = &s->at[i];
+                        if (!*ret)
+                                return error_set(err, ERR_INVALID,
+                                                 "kubeconfig %s: %s[%zu].%s: must be a mapping",
+                                                 s->at[i].path, list, k, member);
+                        return 0;
+                }
+        }
+        return error_set(err, ERR_NOT_FOUND, "kubeconfig %s: %s has no entry named \"%s\"", s->at[0].path,
+                         list, name);
+}
+
+static const char *current_context(const struct sources *s)
+{
+        for (size_t i = 0; i < s->n; i++) {
+                const char *name = doc_get_string(s->at[i].doc, "current-context");
+
+                if (!text_empty(name))
+                        return name;
+        }
+        return NULL;
+}
+
+/* `file` relative to the folder of the kubeconfig that names it. */
+static char *beside(const struct source *source, const char *file)
+{
+        const char *slash = strrchr(source->path, '/');
+
+        if (file[0] == '/' || !slash)
+                return mem_strdup(file);
+        return mem_printf("%.*s/%s", (int)(slash - source->path), source->path, file);
+}
+
+static int decode_data(const struct source *source, const char *field, const char *text, char **ret,
+                       struct error *err)
+{
+        size_t cap = strlen(text) + 1, len;
+        char *data = mem_alloc(cap);
+
+        if (!data)
+                return error_no_memory(err);
+        if (text_base64_decode(slice_of(text), data, cap - 1, &len, false) < 0) {
+                mem_free(data);
+                return error_set(err, ERR_INVALID, "kubeconfig %s: %s: is not valid base64", source->path,
+                                 field);
+        }
+        data[len] = '\0';
+        *ret = data;
+        return 0;
+}
+
+/* A PEM value from FIELD-data (base64) or FIELD (a file); absent leaves *ret alone. */
+static int read_pem(struct world *w, const struct source *source, const json_t *body, const char *field,
+                    char **ret, struct error *err)
+{
+        char data_field[64];
+        const char *data = NULL, *file = NULL;
+
+        snprintf(data_field, sizeof(data_field), "%s-data", field);
+        if (doc_want_string(body, data_field, &data, err) < 0 || doc_want_string(body, field, &file, err) < 0)
+                return error_wrap(err, "kubeconfig %s", source->path);
+        if (!text_empty(data))
+                return decode_data(source, data_field, data, ret, err);
+        if (text_empty(file))
+                return 0;
+        AUTO_FREE char *path = beside(source, file);
+        if (!path)
+                return error_no_memory(err);
+        if (read_file(w, path, LIMIT_CERT_BYTES, ret, err) < 0)
+                return error_wrap(err, "kubeconfig %s: %s", source->path, field);
+        return 0;
+}
+
+static int copy_string(const struct source *source, const json_t *body, const char *field, char **ret,
+                       struct error *err)
+{
+        const char *value = NULL;
+
+        if (doc_want_string(body, field, &value, err) < 0)
+                return error_wrap(err, "kubeconfig %s", source->path);
+        if (text_empty(value))
+                return 0;
+        *ret = mem_strdup(value);
+        return *ret ? 0 : error_no_memory(err);
+}
+
+static int read_cluster(struct world *w, const struct sources *s, const char *name, struct http_endpoint *e,
+                        struct error *err)
+{
+        const struct source *source;
+        json_t *body;
+        size_t len;
+
+        TRY(find_named(s, "clusters", "cluster", name, &body, &source, err));
+        TRY(copy_string(source, body, "server", &e->base_url, err));
+        if (!e->base_url)
+                return error_set(err, ERR_INVALID, "kubeconfig %s: cluster \"%s\": server: is required",
+                                 source->path, name);
+        if (!text_starts_with(e->base_url, "https://") && !text_starts_with(e->base_url, "http://"))
+                return error_set(err, ERR_INVALID,
+                                 "kubeconfig %s: cluster \"%s\": server: must begin with https:// or "
+                                 "http://, is \"%s\"",
+                                 source->path, name, e->base_url);
+        len = strlen(e->base_url);
+        while (len > 0 && e->base_url[len - 1] == '/')
+                e->base_url[--len] = '\0';
+        TRY(read_pem(w, source, body, "certificate-authority", &e->ca_pem, err));
+        TRY(copy_string(source, body, "tls-server-name", &e->tls_server_name, err));
+        TRY(copy_string(source, body, "proxy-url", &e->proxy_url, err));
+        if (doc_want_bool(body, "insecure-skip-tls-verify", &e->insecure_skip_verify, err) < 0)
+                return error_wrap(err, "kubeconfig %s: cluster \"%s\"", source->path, name);
+        if (e->insecure_skip_verify && e->ca_pem)
+                return error_set(err, ERR_INVALID,
+                                 "kubeconfig %s: cluster \"%s\": certificate-authority and "
+                                 "insecure-skip-tls-verify exclude each other",
+                                 source->path, name);
+        return 0;
+}
+
+static int refuse_plugins(const struct source *source, const json_t *body, const char *name,
+                          struct error *err)
+{
+        static const char *const plugins[] = { "exec", "auth-provider" };
+
+        for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
+                if (doc_get(body, plugins[i]))
+                        return error_set(err, ERR_UNSUPPORTED,
+                                         "kubeconfig %s: user \"%s\": %s: credential plugins are not "
+                                         "supported; use a token, "
+                                         "a token file or a client certificate",
+                                         source->path, name, plugins[i]);
+        }
+        return 0;
+}
+
+static int read_user(struct world *w, const struct sources *s, const char *name, struct http_endpoint *e,
+                     struct error *err)
+{
+        const struct source *source;
+        json_t *body;
+        AUTO_FREE char *token_file = NULL;
+
+        TRY(find_named(s, "users", "user", name, &body, &source, err));
+        TRY(refuse_plugins(source, body, name, err));
+        TRY(read_pem(w, source, body, "client-certificate", &e->client_cert_pem, err));
+        TRY(read_pem(w, source, body, "client-key", &e->client_key_pem, err));
+        TRY(copy_string(source, body, "token", &e->bearer_token, err));
+        TRY(copy_string(source, body, "tokenFile", &token_file, err));
+        TRY(copy_string(source, body, "username", &e->username, err));
+        TRY(copy_string(source, body, "password", &e->password, err));
+        if (token_file) {
+                e->bearer_token_file = beside(source, token_file);
+                if (!e->bearer_token_file)
+                        return error_no_memory(err);
+        }
+        if (!e->client_cert_pem != !e->client_key_pem)
+                return error_set(
+                        err, ERR_INVALID,
+                        "kubeconfig %s: user \"%s\": client-certificate and client-key come together",
+                        source->path, name);
+        return 0;
+}
+
+static int load_context(struct world *w, const struct sources *s, const char *context, struct kube_config *c,
+                        struct error *err)
+{
+        const char *name = context ? context : current_context(s);
+        const char *cluster = NULL, *user = NULL, *ns = NULL;
+        const struct source *source;
+        json_t *body;
+
+        if (!name)
+                return error_set(err, ERR_INVALID,
+                                 "kubeconfig %s: current-context: is required when no context is named",
+                                 s->at[0].path);
+        TRY(find_named(s, "contexts", "context", name, &body, &source, err));
+        if (doc_need_string(body, "cluster", &cluster, err) < 0 ||
+            doc_want_string(body, "user", &user, err) < 0 || doc_want_string(body, "namespace", &ns, err) < 0)
+                return error_wrap(err, "kubeconfig %s: context \"%s\"", source->path, name);
+        TRY(read_cluster(w, s, cluster, &c->endpoint, err));
+        if (!text_empty(user))
+                TRY(read_user(w, s, user, &c->endpoint, err));
+        c->context = mem_strdup(name);
+        c->namespace_ = mem_strdup(text_empty(ns) ? "default" : ns);
+        return c->context && c->namespace_ ? 0 : error_no_memory(err);
+}
+
+int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                     struct error *err)
+{
+        CLEANUP(sources_free) struct sources sources = { 0 };
+        CLEANUP(kube_config_free) struct kube_config c = { 0 };
+
+        TRY(load_sources(w, path, &sources, err));
+        TRY(load_context(w, &sources, context, &c, err));
+        *ret = c;
+        c = (struct kube_config){ 0 };
+        return 0;
+}
+
+int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct error *err)
+{
+        CLEANUP(kube_config_free) struct kube_config c = { 0 };
+        const char *host = w->process->getenv(w->ctx, "KUBERNETES_SERVICE_HOST");
+        const char *port = w->process->getenv(w->ctx, "KUBERNETES_SERVICE_PORT");
+        AUTO_FREE char *ns = NULL;
+        bool v6;
+
+        if (text_empty(host) || text_empty(port))
+                return error_set(err, ERR_NOT_FOUND,
+                                 "not inside a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set");
+        v6 = strchr(host, ':') != NULL;
+        c.endpoint.base_url = mem_printf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+        c.endpoint.bearer_token_file = mem_strdup(SERVICE_ACCOUNT_DIR "/token");
+        if (!c.endpoint.base_url || !c.endpoint.bearer_token_file)
+                return error_no_memory(err);
+        if (read_file(w, SERVICE_ACCOUNT_DIR "/ca.crt", LIMIT_CERT_BYTES, &c.endpoint.ca_pem, err) < 0)
+                return error_wrap(err, "in-cluster configuration");
+        if (read_file(w, SERVICE_ACCOUNT_DIR "/namespace", 256, &ns, NULL) < 0)
+                ns = NULL;
+        c.namespace_ = mem_strdup(text_empty(ns) ? "default" : ns);
+        if (!c.namespace_)
+                return error_no_memory(err);
+        *ret = c;
+        c = (struct kube_config){ 0 };
+        return 0;
+}
+
+int kube_config_find(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                     struct error *err)
+{
+        int r = ERR_NOT_FOUND;
+
+        if (text_empty(path) && text_empty(context))
+                r = kube_config_in_cluster(w, ret, err);
+        if (r == ERR_NOT_FOUND)
+                r = kube_config_load(w, text_empty(path) ? NULL : path, text_empty(context) ? NULL : context,
+                                     ret, err);
+        return r;
+}
