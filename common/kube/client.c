@@ -159,6 +159,16 @@ int kube_raw(struct kube_client *k, const char *method, const char *path, const 
         return perform(k, &c, arena, ret, err);
 }
 
+int kube_raw_accept(struct kube_client *k, const char *method, const char *path, const char *accept,
+                    struct arena *arena, struct http_response *ret, struct error *err)
+{
+        struct call c = {
+                .verb = method, .resource = path, .method = method, .path = path, .accept = accept
+        };
+
+        return perform(k, &c, arena, ret, err);
+}
+
 /* Appends "?a=b" or "&a=b". */
 static void add_query(struct buf *b, const char *name, const char *value)
 {
@@ -405,9 +415,9 @@ static int append_page(json_t *items, const json_t *page, const struct kube_reso
         AUTO_BUF struct buf api_version;
         size_t i;
 
+        buf_init(&api_version, 512);
         if (!more)
                 return error_set(err, ERR_INVALID, "list of %s: items: must be an array", r->plural);
-        buf_init(&api_version, 512);
         buf_printf(&api_version, "%s%s%s", r->group ? r->group : "", text_empty(r->group) ? "" : "/",
                    r->version);
         TRY(buf_status(&api_version, err, "apiVersion"));

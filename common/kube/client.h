@@ -86,6 +86,10 @@ int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const 
 int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type, struct slice body,
              struct arena *arena, struct http_response *ret, struct error *err);
 
+/* A GET-like call with an Accept header of its own (NULL = application/json). */
+int kube_raw_accept(struct kube_client *k, const char *method, const char *path, const char *accept, struct arena *arena,
+                    struct http_response *ret, struct error *err);
+
 /* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. */
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub);
 /* Turns a non-2xx answer into an error; HTML and other strangers get a sentence of their own. */

@@ -1,0 +1,219 @@
+/* Events. record() formats and queues; one fiber sends. An event's name is a function of the object, the
+ * reason and the message, so the same thing said again finds the same object and counts up. */
+#include "common/kube/event.h"
+
+#include <stdarg.h>
+
+#include "common/base/digest.h"
+#include "common/base/map.h"
+#include "common/base/memory.h"
+
+#define QUEUE_MAX 1000
+#define SEEN_MAX 4096
+#define AGGREGATE_MS (10 * 60 * 1000)
+#define MESSAGE_MAX 1024
+
+struct pending {
+        struct list node;
+        char *name, *ns;
+        json_t *doc; /* the whole event, ready to be created; count and lastTimestamp in it */
+        int64_t count;
+};
+
+struct seen { /* what was sent before */
+        int64_t count, first_ms, last_ms;
+};
+
+struct event_recorder {
+        struct kube_client *kube;
+        struct fiber *sender;
+        struct list queue;
+        struct waitq wait;
+        struct map seen; /* event name -> struct seen */
+        size_t n_queued;
+        uint64_t dropped;
+        bool closed;
+        const char *component;
+};
+
+static const struct kube_resource events = { "", "v1", "events", "Event", true };
+
+static void pending_free(struct pending *p)
+{
+        mem_free(p->name);
+        mem_free(p->ns);
+        json_decref(p->doc);
+        mem_free(p);
+}
+
+/* Sends one: a repeated one as a patch of its count, everything else as a create. */
+static void send_event(struct event_recorder *r, struct pending *p)
+{
+        struct error err;
+        int code = ERR_NOT_FOUND;
+
+        error_clear(&err);
+        if (p->count > 1) {
+                AUTO_JSON json_t *patch =
+                        json_pack("{s:I, s:O}", "count", (json_int_t)p->count, "lastTimestamp",
+                                  json_object_get(p->doc, "lastTimestamp"));
+
+                code = patch ? kube_doc_patch(r->kube, &events, p->ns, p->name, KUBE_PATCH_MERGE, patch, NULL,
+                                              NULL, &err)
+                             : ERR_NO_MEMORY;
+        }
+        if (code == ERR_NOT_FOUND)
+                code = kube_doc_create(r->kube, &events, p->ns, p->doc, NULL, NULL, &err);
+        if (code < 0 && code != ERR_EXISTS && code != ERR_CANCELLED)
+                log_warn(r->kube->log, "event not recorded", "event", p->name, "error", err.text);
+}
+
+static void sender(void *ctx)
+{
+        struct event_recorder *r = ctx;
+        struct loop *l = r->kube->world->loop;
+
+        while (!r->closed) {
+                if (list_empty(&r->queue)) {
+                        if (waitq_wait(l, &r->wait, DEADLINE_NONE) == ERR_CANCELLED)
+                                break;
+                        continue;
+                }
+                struct pending *p = list_first(&r->queue, struct pending, node);
+
+                list_remove(&p->node);
+                r->n_queued--;
+                send_event(r, p);
+                pending_free(p);
+        }
+        r->sender = NULL;
+}
+
+struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
+                                          const char *component)
+{
+        struct event_recorder *r = NEW(struct event_recorder);
+
+        if (!r)
+                return NULL;
+        r->kube = k;
+        r->component = component;
+        list_init(&r->queue);
+        map_init(&r->seen, MAP_OWN_KEYS, mem_free);
+        r->sender = fiber_spawn(group, "event-recorder", sender, r);
+        if (!r->sender)
+                return event_recorder_free(r);
+        return r;
+}
+
+struct event_recorder *event_recorder_free(struct event_recorder *r)
+{
+        if (!r)
+                return NULL;
+        ASSERT(!r->sender); /* its group was ended before */
+        list_for_each_safe(p, tmp, &r->queue, struct pending, node) {
+                list_remove(&p->node);
+                pending_free(p);
+        }
+        map_free(&r->seen);
+        mem_free(r);
+        return NULL;
+}
+
+/* {object name}.{16 hex}: stable for object, type, reason and message. */
+static char *event_name(const struct object *about, const char *type, const char *reason, const char *message)
+{
+        char hex[SHA256_HEX_SIZE];
+        AUTO_FREE char *identity =
+                mem_printf("%s\n%s\n%s\n%s\n%s\n%s", about->kind->kind,
+                           about->meta.uid ? about->meta.uid : "", about->meta.name, type, reason, message);
+
+        if (!identity)
+                return NULL;
+        sha256_hex(identity, strlen(identity), hex);
+        return mem_printf("%.230s.%.16s", about->meta.name, hex);
+}
+
+/* How often this was said, now included; a new count after ten minutes of silence. */
+static struct seen count_up(struct event_recorder *r, const char *name, int64_t now_ms)
+{
+        struct seen *s = map_get(&r->seen, name);
+
+        if (!s) {
+                if (map_count(&r->seen) >= SEEN_MAX)
+                        map_clear(&r->seen);
+                s = NEW(struct seen);
+                if (s && map_put(&r->seen, name, s) < 0) {
+                        mem_free(s);
+                        s = NULL;
+                }
+                if (!s)
+                        return (struct seen){ 1, now_ms, now_ms };
+        }
+        if (s->count == 0 || now_ms - s->last_ms > AGGREGATE_MS)
+                *s = (struct seen){ 0, now_ms, now_ms };
+        s->count++;
+        s->last_ms = now_ms;
+        return *s;
+}
+
+static json_t *event_doc(const struct event_recorder *r, const struct object *about, const char *name,
+                         const char *ns, const char *type, const char *reason, const char *message,
+                         const struct seen *s)
+{
+        char first[RFC3339_SIZE], last[RFC3339_SIZE];
+        AUTO_JSON json_t *object = json_pack("{s:s, s:s, s:s}", "apiVersion", about->kind->api_version,
+                                             "kind", about->kind->kind, "name", about->meta.name);
+
+        time_format_rfc3339(s->first_ms, first);
+        time_format_rfc3339(s->last_ms, last);
+        if (!object || (about->meta.ns && doc_set_string(object, "namespace", about->meta.ns) < 0) ||
+            (about->meta.uid && doc_set_string(object, "uid", about->meta.uid) < 0) ||
+            (about->meta.resource_version &&
+             doc_set_string(object, "resourceVersion", about->meta.resource_version) < 0))
+                return NULL;
+        return json_pack("{s:s, s:s, s:{s:s, s:s}, s:O, s:s, s:s, s:s, s:{s:s}, s:s, s:s, s:I, s:s, s:s}",
+                         "apiVersion", "v1", "kind", "Event", "metadata", "name", name, "namespace", ns,
+                         "involvedObject", object, "type", type, "reason", reason, "message", message,
+                         "source", "component", r->component, "firstTimestamp", first, "lastTimestamp", last,
+                         "count", (json_int_t)s->count, "reportingComponent", r->component,
+                         "reportingInstance", "");
+}
+
+void event_record(struct event_recorder *r, const struct object *about, const char *type, const char *reason,
+                  const char *fmt, ...)
+{
+        char message[MESSAGE_MAX];
+        struct pending *p;
+        struct seen s;
+        va_list ap;
+
+        if (!r)
+                return;
+        va_start(ap, fmt);
+        vsnprintf(message, sizeof(message), fmt, ap);
+        va_end(ap);
+        if (r->n_queued >= QUEUE_MAX) {
+                if (r->dropped++ % QUEUE_MAX == 0)
+                        log_warn(r->kube->log, "events are dropped: too many wait to be sent", "dropped",
+                                 LOG_INT(r->dropped));
+                return;
+        }
+        p = NEW(struct pending);
+        if (!p)
+                return;
+        p->name = event_name(about, type, reason, message);
+        p->ns = mem_strdup(about->meta.ns ? about->meta.ns : "default");
+        if (p->name && p->ns) {
+                s = count_up(r, p->name, loop_wall_ms(r->kube->world->loop));
+                p->count = s.count;
+                p->doc = event_doc(r, about, p->name, p->ns, type, reason, message, &s);
+        }
+        if (!p->doc) {
+                pending_free(p);
+                return;
+        }
+        list_append(&r->queue, &p->node);
+        r->n_queued++;
+        waitq_wake_one(&r->wait);
+}
