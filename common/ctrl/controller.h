@@ -1,5 +1,6 @@
-/* The controller frame. A controller is a const descriptor: which kinds it watches, how an event becomes a key, and
- * a reconcile function. The manager owns clients, informers, queues, fibers, retries, metrics, events and logs. */
+/* The controller frame. A controller is a const descriptor: which kinds it watches, how an event becomes a
+ * key, and a reconcile function. The manager owns clients, informers, queues, fibers, retries, metrics,
+ * events and logs. */
 #pragma once
 
 #include "common/ctrl/informer.h"
@@ -11,8 +12,8 @@ struct manager;
 
 /* What one reconcile works with. Everything allocated in `arena` dies with it. */
 struct reconcile {
-        const char *key;  /* "ns/name", or "name" for cluster-scoped */
-        const char *ns;   /* NULL if the key has none */
+        const char *key; /* "ns/name", or "name" for cluster-scoped */
+        const char *ns;  /* NULL if the key has none */
         const char *name;
         struct arena *arena;
         struct manager *manager;
@@ -21,12 +22,12 @@ struct reconcile {
         struct log log;
         struct error *err;
         uint64_t id;
-        int64_t now_ms;   /* wall time at start */
+        int64_t now_ms; /* wall time at start */
 };
 
 struct outcome {
-        int code;         /* 0 = done; negative = the error in rc->err: retried with backoff, except ERR_INVALID
-                           * and ERR_FORBIDDEN, which are retried at the backoff's maximum */
+        int code; /* 0 = done; negative = the error in rc->err: retried with backoff, except ERR_INVALID
+                   * and ERR_FORBIDDEN, which are retried at the backoff's maximum */
         int64_t after_ms; /* > 0: again after that time */
 };
 static inline struct outcome done(void)
@@ -63,7 +64,7 @@ struct controller {
         const char *name;
         struct watch watches[8]; /* ends at kind == NULL */
         struct outcome (*reconcile)(struct reconcile *rc);
-        unsigned concurrency;        /* fibers at once, 0 = 16 */
+        unsigned concurrency;          /* fibers at once, 0 = 16 */
         int64_t reconcile_deadline_ms; /* 0 = 120,000: then the fiber is cancelled and the key retried */
         int64_t backoff_base_ms, backoff_max_ms;
         int64_t resync_ms; /* 0 = never */
@@ -78,21 +79,21 @@ struct manager_options {
         const char *component; /* event source: "hub-agent" */
         struct metrics *metrics;
         struct intern_table *interns;
-        const char *lease_namespace, *lease_name, *identity; /* NULL lease_name = no election */
+        const char *lease_namespace, *lease_name, *identity;           /* NULL lease_name = no election */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = 15 s, 10 s, 2 s */
 };
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err);
-/* Watches a kind; the same options give the same informer. Informers named in a controller's watches are made with
- * DECODE_PROJECTION and no selector, in all namespaces, unless one was made before. */
+/* Watches a kind; the same options give the same informer. Informers named in a controller's watches are made
+ * with DECODE_PROJECTION and no selector, in all namespaces, unless one was made before. */
 struct informer *manager_informer(struct manager *m, const struct kind *kind);
 int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret);
 int manager_add_controller(struct manager *m, const struct controller *c);
 /* Puts a key on a controller's queue from outside (timers, other controllers, custom sources). */
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p);
 void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms);
-/* Parks until cancelled or leadership is lost: starts informers, elects, runs controllers; on the way out drains
- * running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end. */
+/* Parks until cancelled or leadership is lost: starts informers, elects, runs controllers; on the way out
+ * drains running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end. */
 int manager_run(struct manager *m, struct error *err);
 struct manager *manager_free(struct manager *m);
 
@@ -100,14 +101,19 @@ bool manager_is_leader(const struct manager *m);
 bool manager_ready(const struct manager *m, struct buf *why_not);
 struct event_recorder *manager_events(struct manager *m);
 struct metrics *manager_metrics(struct manager *m);
-size_t manager_queued(const struct manager *m); /* waiting and active keys of all controllers: 0 = settled, timers aside */
+size_t manager_queued(
+        const struct manager *m); /* waiting and active keys of all controllers: 0 = settled, timers aside */
 
-/* Reads through the caches, inside a reconcile; the result is referenced until the reconcile ends. NULL if absent. */
-const struct object *cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name);
-int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value, struct object_list *ret);
+/* Reads through the caches, inside a reconcile; the result is referenced until the reconcile ends. NULL if
+ * absent. */
+const struct object *cache_get(struct reconcile *rc, const struct kind *kind, const char *ns,
+                               const char *name);
+int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
+                   struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
 
 /* Writes, with the caches told of the answer. *ret may be NULL. */
 int rc_create(struct reconcile *rc, const struct object *o, struct object **ret);
-int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted, enum object_part part, struct object **ret);
+int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
+                  enum object_part part, struct object **ret);
 int rc_delete(struct reconcile *rc, const struct object *o);

@@ -1,5 +1,5 @@
-/* Informers: a cache of one kind, filled by a paged list and kept by a watch; 410 and broken watches relist without
- * dropping the cache. Holds projections (typed objects), never documents. */
+/* Informers: a cache of one kind, filled by a paged list and kept by a watch; 410 and broken watches relist
+ * without dropping the cache. Holds projections (typed objects), never documents. */
 #pragma once
 
 #include "common/kube/client.h"
@@ -12,11 +12,13 @@ struct informer_event {
         const struct object *old, *now; /* borrowed; DELETED: now = last known state, old = same */
         bool initial;                   /* from the first list or a relist: lower priority */
 };
-typedef void (*informer_handler)(void *ctx, const struct informer_event *e); /* called on the informer's fiber; must not park */
+typedef void (*informer_handler)(
+        void *ctx, const struct informer_event *e); /* called on the informer's fiber; must not park */
 
 struct informer_options {
         const struct kind *kind;
-        /* Metadata-only: for users' resources. kind must be &partial_object_kind; resource says what to watch. */
+        /* Metadata-only: for users' resources. kind must be &partial_object_kind; resource says what to
+         * watch. */
         const struct kube_resource *resource;
         const char *ns;             /* NULL = all */
         const char *label_selector; /* NULL = all */
@@ -26,10 +28,12 @@ struct informer_options {
 };
 
 /* Starts listing and watching on a fiber of `group`. */
-struct informer *informer_new(struct kube_client *k, struct fiber_group *group, const struct informer_options *o);
+struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
+                              const struct informer_options *o);
 /* Ends it (from a fiber). Handlers get no more events. Returns NULL. */
 struct informer *informer_stop(struct informer *i);
-int informer_add_handler(struct informer *i, informer_handler fn, void *ctx); /* told of all present objects first, if synced */
+int informer_add_handler(struct informer *i, informer_handler fn,
+                         void *ctx); /* told of all present objects first, if synced */
 bool informer_synced(const struct informer *i);
 int informer_wait_synced(struct informer *i, int64_t deadline_ms); /* 0, ERR_TIMEOUT, ERR_CANCELLED */
 /* Human words about the last failed list or watch, "" if healthy: shown by readyz. */
@@ -49,11 +53,13 @@ struct object_list {
         const struct object **at;
         size_t n;
 };
-/* All objects / those with an index value, sorted by namespace and name; the array lives in the arena, the objects
- * are referenced until the arena dies. */
+/* All objects / those with an index value, sorted by namespace and name; the array lives in the arena, the
+ * objects are referenced until the arena dies. */
 int informer_list(const struct informer *i, struct arena *arena, struct object_list *ret);
-int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena, struct object_list *ret);
+int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
+                      struct object_list *ret);
 
-/* After an own write: puts the server's answer into the cache if it is newer, so that the next reconcile sees it. */
+/* After an own write: puts the server's answer into the cache if it is newer, so that the next reconcile sees
+ * it. */
 void informer_observe(struct informer *i, const struct object *o);
 void informer_observe_delete(struct informer *i, const struct object *o);

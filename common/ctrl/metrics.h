@@ -9,8 +9,8 @@ struct metrics *metrics_new(void);
 struct metrics *metrics_free(struct metrics *m);
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
-/* labels: NULL-terminated names (borrowed); buckets (histograms): ascending upper bounds. Registering a name again
- * gives the same metric. NULL on no memory. */
+/* labels: NULL-terminated names (borrowed); buckets (histograms): ascending upper bounds. Registering a name
+ * again gives the same metric. NULL on no memory. */
 struct metric *metrics_register(struct metrics *m, enum metric_type type, const char *name, const char *help,
                                 const char *const *labels, const double *buckets, size_t n_buckets);
 /* values: one per label, in order. A metric holds at most METRIC_SERIES_MAX series; more are counted in

@@ -1,4 +1,5 @@
-/* The work queue: keys, de-duplicated, never two fibers on one key, priorities, delays, exponential backoff per key. */
+/* The work queue: keys, de-duplicated, never two fibers on one key, priorities, delays, exponential backoff
+ * per key. */
 #pragma once
 
 #include "common/loop/loop.h"
@@ -13,10 +14,12 @@ struct queue_options {
 struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o);
 struct work_queue *work_queue_free(struct work_queue *q);
 int work_queue_add(struct work_queue *q, const char *key, enum queue_priority p);
-int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p); /* an earlier due time wins */
+int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms,
+                         enum queue_priority p);                   /* an earlier due time wins */
 int work_queue_add_backoff(struct work_queue *q, const char *key); /* after the key's next backoff */
 void work_queue_forget(struct work_queue *q, const char *key);     /* resets its backoff */
-/* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED. */
+/* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED.
+ */
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);
 void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it was added meanwhile */
 size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */

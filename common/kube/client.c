@@ -217,12 +217,11 @@ int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, con
         return decode_answer(kind, &r, arena, ret, err);
 }
 
-int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret,
-                struct error *err)
+static int send_create(struct kube_client *k, const struct object *o, struct arena *arena,
+                       struct http_response *ret, struct error *err)
 {
         struct kube_resource resource = kube_resource_of(o->kind);
         AUTO_BUF struct buf path, body;
-        struct http_response r;
 
         buf_init(&path, 8192);
         buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
@@ -237,28 +236,52 @@ int kube_create(struct kube_client *k, const struct object *o, struct arena *are
                           .path = path.data,
                           .content_type = JSON_TYPE,
                           .body = { body.data, body.len } };
-        TRY(perform(k, &c, arena, &r, err));
+        return perform(k, &c, arena, ret, err);
+}
+
+int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret,
+                struct error *err)
+{
+        struct http_response r;
+
+        TRY(send_create(k, o, arena, &r, err));
         return decode_answer(o->kind, &r, arena, ret, err);
 }
 
-int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
-                    enum object_part part, struct arena *arena, struct object **ret, struct error *err)
+static int decode_block(const struct kind *kind, const struct http_response *r,
+                        const struct kube_block_options *b, struct object **ret, struct error *err)
+{
+        if (object_decode(kind, r->body, b->flags, b->interns, ret, err) < 0)
+                return error_wrap(err, "answer of the API server about %s", kind->plural);
+        return 0;
+}
+
+int kube_create_block(struct kube_client *k, const struct object *o, const struct kube_block_options *b,
+                      struct object **ret_block, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        TRY(send_create(k, o, &arena, &r, err));
+        return decode_block(o->kind, &r, b, ret_block, err);
+}
+
+/* 1 if a patch was sent and answered, 0 if there was nothing to send. */
+static int send_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
+                           enum object_part part, struct arena *arena, struct http_response *ret,
+                           struct error *err)
 {
         struct kube_resource resource = kube_resource_of(now->kind);
         bool status = part == OBJECT_STATUS && now->kind->has_status;
         AUTO_BUF struct buf path, body;
-        struct http_response r;
 
         buf_init(&path, 8192);
         buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
         if (object_merge_patch(now, wanted, part, true, &body, err) < 0 ||
             buf_status(&body, err, now->kind->kind) < 0)
                 return error_wrap(err, "patch %s %s", now->kind->plural, now->meta.name);
-        if (body.len == 0) {
-                if (ret)
-                        *ret = (struct object *)now;
+        if (body.len == 0)
                 return 0;
-        }
         kube_path(&path, &resource, now->meta.ns, now->meta.name, status ? "status" : NULL);
         add_write_query(&path, k, NULL);
         TRY(buf_status(&path, err, "request path"));
@@ -268,8 +291,35 @@ int kube_patch_diff(struct kube_client *k, const struct object *now, const struc
                           .path = path.data,
                           .content_type = "application/merge-patch+json",
                           .body = { body.data, body.len } };
-        TRY(perform(k, &c, arena, &r, err));
-        return decode_answer(now->kind, &r, arena, ret, err);
+        TRY(perform(k, &c, arena, ret, err));
+        return 1;
+}
+
+int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
+                    enum object_part part, struct arena *arena, struct object **ret, struct error *err)
+{
+        struct http_response r;
+        int sent = send_patch_diff(k, now, wanted, part, arena, &r, err);
+
+        if (sent < 0)
+                return sent;
+        if (sent > 0)
+                return decode_answer(now->kind, &r, arena, ret, err);
+        if (ret)
+                *ret = (struct object *)now;
+        return 0;
+}
+
+int kube_patch_diff_block(struct kube_client *k, const struct object *now, const struct object *wanted,
+                          enum object_part part, const struct kube_block_options *b,
+                          struct object **ret_block, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+        int sent = send_patch_diff(k, now, wanted, part, &arena, &r, err);
+
+        *ret_block = NULL;
+        return sent > 0 ? decode_block(now->kind, &r, b, ret_block, err) : sent;
 }
 
 static int delete_path(struct kube_client *k, const struct kube_resource *resource, const char *ns,

@@ -1,6 +1,7 @@
 /* REST verbs of the Kubernetes API, typed and on documents. Every call parks the fiber, carries a deadline
- * (KUBE_CALL_DEADLINE_MS unless the client was told otherwise) and turns a Status answer into a struct error with
- * code, reason and text ("placements \"x\" not found"). 409 on create is ERR_EXISTS, other 409s ERR_CONFLICT. */
+ * (KUBE_CALL_DEADLINE_MS unless the client was told otherwise) and turns a Status answer into a struct error
+ * with code, reason and text ("placements \"x\" not found"). 409 on create is ERR_EXISTS, other 409s
+ * ERR_CONFLICT. */
 #pragma once
 
 #include "common/net/http.h"
@@ -12,7 +13,7 @@ struct kube_client {
         struct world *world;
         const struct http_endpoint *endpoint;
         const struct log *log;
-        int64_t call_deadline_ms; /* 0 = KUBE_CALL_DEADLINE_MS */
+        int64_t call_deadline_ms;  /* 0 = KUBE_CALL_DEADLINE_MS */
         const char *field_manager; /* added to every write */
         void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
         void *count_ctx;
@@ -20,7 +21,7 @@ struct kube_client {
 
 /* A resource as the API server serves it. Strings are borrowed. */
 struct kube_resource {
-        const char *group;   /* "" = core */
+        const char *group; /* "" = core */
         const char *version;
         const char *plural;
         const char *kind;
@@ -29,31 +30,46 @@ struct kube_resource {
 struct kube_resource kube_resource_of(const struct kind *kind);
 
 /* ---- typed ---- */
-int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name, struct arena *arena,
-             struct object **ret, struct error *err);
+int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+             struct arena *arena, struct object **ret, struct error *err);
 /* Creates; *ret (may be NULL) is what the server stored. */
-int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret, struct error *err);
-/* Writes the difference of one part as a merge patch bound to now's resourceVersion; no difference, no request
- * (then *ret = now). Status goes to the status subresource. *ret may be NULL. */
-int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted, enum object_part part,
-                    struct arena *arena, struct object **ret, struct error *err);
+int kube_create(struct kube_client *k, const struct object *o, struct arena *arena, struct object **ret,
+                struct error *err);
+/* Writes the difference of one part as a merge patch bound to now's resourceVersion; no difference, no
+ * request (then *ret = now). Status goes to the status subresource. *ret may be NULL. */
+int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
+                    enum object_part part, struct arena *arena, struct object **ret, struct error *err);
+/* The same two with the answer as a block of its own (one reference, the caller's), as an informer would hold
+ * it. A patch that was not sent leaves *ret_block NULL. */
+struct kube_block_options {
+        enum decode_flags flags;
+        struct intern_table *interns;
+};
+int kube_create_block(struct kube_client *k, const struct object *o, const struct kube_block_options *b,
+                      struct object **ret_block, struct error *err);
+int kube_patch_diff_block(struct kube_client *k, const struct object *now, const struct object *wanted,
+                          enum object_part part, const struct kube_block_options *b,
+                          struct object **ret_block, struct error *err);
 /* Deletes with preconditions of o (uid always; resourceVersion if `bound`). Not found counts as done. */
 int kube_delete(struct kube_client *k, const struct object *o, bool bound, struct error *err);
-int kube_delete_named(struct kube_client *k, const struct kind *kind, const char *ns, const char *name, const char *uid,
-                      struct error *err);
-/* Pages through a list; `each` sees every object (borrowed for the call; object_ref to keep). label_selector may be NULL. */
+int kube_delete_named(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+                      const char *uid, struct error *err);
+/* Pages through a list; `each` sees every object (borrowed for the call; object_ref to keep). label_selector
+ * may be NULL. */
 int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, const char *label_selector,
-              enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o), void *ctx,
-              char **ret_resource_version, struct error *err);
+              enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o),
+              void *ctx, char **ret_resource_version, struct error *err);
 
-/* The general form: any resource (NULL = the kind's own), metadata only (kind = partial_object_kind) or whole. */
+/* The general form: any resource (NULL = the kind's own), metadata only (kind = partial_object_kind) or
+ * whole. */
 struct kube_list_options {
         const char *ns, *label_selector, *field_selector; /* NULL = all */
         enum decode_flags flags;
         struct intern_table *interns;
         bool metadata_only;
 };
-#define KUBE_ACCEPT_METADATA_LIST "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+#define KUBE_ACCEPT_METADATA_LIST                                                                            \
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 #define KUBE_ACCEPT_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 int kube_list_resource(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
                        const struct kube_list_options *o, int (*each)(void *ctx, struct object *o), void *ctx,
@@ -67,10 +83,10 @@ struct kube_write {
         bool force;                /* apply */
         bool dry_run;
 };
-int kube_doc_get(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name, json_t **ret,
-                 struct error *err);
-int kube_doc_list(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *label_selector,
-                  json_t **ret_items, struct error *err);
+int kube_doc_get(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                 json_t **ret, struct error *err);
+int kube_doc_list(struct kube_client *k, const struct kube_resource *r, const char *ns,
+                  const char *label_selector, json_t **ret_items, struct error *err);
 int kube_doc_create(struct kube_client *k, const struct kube_resource *r, const char *ns, const json_t *doc,
                     const struct kube_write *o, json_t **ret, struct error *err);
 int kube_doc_update(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
@@ -78,19 +94,21 @@ int kube_doc_update(struct kube_client *k, const struct kube_resource *r, const 
 int kube_doc_patch(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
                    enum kube_patch_type type, const json_t *patch, const struct kube_write *o, json_t **ret,
                    struct error *err);
-/* propagation: "Background", "Foreground", "Orphan" or NULL; uid NULL = no precondition. Not found: ERR_NOT_FOUND. */
+/* propagation: "Background", "Foreground", "Orphan" or NULL; uid NULL = no precondition. Not found:
+ * ERR_NOT_FOUND. */
 int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
                     const char *uid, const char *propagation, struct error *err);
 
 /* Anything else: raw path. The response is checked for a Status error. */
-int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type, struct slice body,
-             struct arena *arena, struct http_response *ret, struct error *err);
+int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type,
+             struct slice body, struct arena *arena, struct http_response *ret, struct error *err);
 
 /* A GET-like call with an Accept header of its own (NULL = application/json). */
-int kube_raw_accept(struct kube_client *k, const char *method, const char *path, const char *accept, struct arena *arena,
-                    struct http_response *ret, struct error *err);
+int kube_raw_accept(struct kube_client *k, const char *method, const char *path, const char *accept,
+                    struct arena *arena, struct http_response *ret, struct error *err);
 
 /* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. */
-int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub);
+int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name,
+              const char *sub);
 /* Turns a non-2xx answer into an error; HTML and other strangers get a sentence of their own. */
 int kube_status_error(const struct http_response *r, const char *what, struct error *err);

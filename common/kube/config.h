@@ -10,11 +10,13 @@ struct kube_config {
 };
 void kube_config_free(struct kube_config *c);
 
-/* Reads `path` (NULL: $KUBECONFIG, a colon-separated list merged as kubectl does; then $HOME/.kube/config), takes
- * `context` (NULL: current-context). Files named inside are read relative to the kubeconfig. exec and
+/* Reads `path` (NULL: $KUBECONFIG, a colon-separated list merged as kubectl does; then $HOME/.kube/config),
+ * takes `context` (NULL: current-context). Files named inside are read relative to the kubeconfig. exec and
  * auth-provider plugins are refused with a sentence. Errors name file, context and field. */
-int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret, struct error *err);
+int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                     struct error *err);
 /* KUBERNETES_SERVICE_HOST/PORT and the projected token and CA. ERR_NOT_FOUND outside a cluster. */
 int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct error *err);
 /* `path` if given, else in-cluster, else the default kubeconfig. */
-int kube_config_find(struct world *w, const char *path, const char *context, struct kube_config *ret, struct error *err);
+int kube_config_find(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                     struct error *err);

@@ -7,6 +7,7 @@
 #include "common/base/digest.h"
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "common/base/timefmt.h"
 
 #define QUEUE_MAX 1000
 #define SEEN_MAX 4096
@@ -46,25 +47,30 @@ static void pending_free(struct pending *p)
         mem_free(p);
 }
 
-/* Sends one: a repeated one as a patch of its count, everything else as a create. */
+/* Counts up the event that is there already. */
+static int send_repeat(struct event_recorder *r, struct pending *p, struct error *err)
+{
+        AUTO_JSON json_t *patch = json_pack("{s:I, s:O}", "count", (json_int_t)p->count, "lastTimestamp",
+                                            json_object_get(p->doc, "lastTimestamp"));
+
+        if (!patch)
+                return error_no_memory(err);
+        return kube_doc_patch(r->kube, &events, p->ns, p->name, KUBE_PATCH_MERGE, patch, NULL, NULL, err);
+}
+
 static void send_event(struct event_recorder *r, struct pending *p)
 {
         struct error err;
         int code = ERR_NOT_FOUND;
 
         error_clear(&err);
-        if (p->count > 1) {
-                AUTO_JSON json_t *patch =
-                        json_pack("{s:I, s:O}", "count", (json_int_t)p->count, "lastTimestamp",
-                                  json_object_get(p->doc, "lastTimestamp"));
-
-                code = patch ? kube_doc_patch(r->kube, &events, p->ns, p->name, KUBE_PATCH_MERGE, patch, NULL,
-                                              NULL, &err)
-                             : ERR_NO_MEMORY;
-        }
+        if (p->count > 1)
+                code = send_repeat(r, p, &err);
         if (code == ERR_NOT_FOUND)
                 code = kube_doc_create(r->kube, &events, p->ns, p->doc, NULL, NULL, &err);
-        if (code < 0 && code != ERR_EXISTS && code != ERR_CANCELLED)
+        if (code == ERR_EXISTS) /* recorded before a restart */
+                code = send_repeat(r, p, &err);
+        if (code < 0 && code != ERR_CANCELLED)
                 log_warn(r->kube->log, "event not recorded", "event", p->name, "error", err.text);
 }
 

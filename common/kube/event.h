@@ -1,12 +1,14 @@
-/* Events (core/v1), aggregated by name as clients do: the same reason and message on the same object within ten
- * minutes counts up instead of making a new one. Sending never blocks the caller: a fiber of the recorder's group
- * sends; the queue is bounded and says in the log when it drops. */
+/* Events (core/v1), aggregated by name as clients do: the same reason and message on the same object within
+ * ten minutes counts up instead of making a new one. Sending never blocks the caller: a fiber of the
+ * recorder's group sends; the queue is bounded and says in the log when it drops. */
 #pragma once
 
 #include "common/kube/client.h"
 
 struct event_recorder;
-struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group, const char *component);
+struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
+                                          const char *component);
 struct event_recorder *event_recorder_free(struct event_recorder *r);
-void event_record(struct event_recorder *r, const struct object *about, const char *type /* Normal, Warning */,
-                  const char *reason, const char *fmt, ...) PRINTF_LIKE(5, 6);
+void event_record(struct event_recorder *r, const struct object *about,
+                  const char *type /* Normal, Warning */, const char *reason, const char *fmt, ...)
+        PRINTF_LIKE(5, 6);

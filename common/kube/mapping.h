@@ -12,11 +12,12 @@ struct kube_mapped {
         bool listable, watchable, preferred_version;
         const char *const *verbs; /* NULL-terminated */
 };
-/* version NULL or "" = the preferred one. ERR_NOT_FOUND: "no kind \"X\" in group \"g\" version \"v\"". Parks. */
+/* version NULL or "" = the preferred one. ERR_NOT_FOUND: "no kind \"X\" in group \"g\" version \"v\"". Parks.
+ */
 int kube_mapper_kind(struct kube_mapper *m, const char *group, const char *version, const char *kind,
                      struct kube_mapped *ret, struct error *err);
-int kube_mapper_api_version(struct kube_mapper *m, const char *api_version, const char *kind, struct kube_mapped *ret,
-                            struct error *err);
+int kube_mapper_api_version(struct kube_mapper *m, const char *api_version, const char *kind,
+                            struct kube_mapped *ret, struct error *err);
 /* Reads discovery anew; true in *ret_changed (may be NULL) when the set of resources changed. */
 int kube_mapper_refresh(struct kube_mapper *m, bool *ret_changed, struct error *err);
 /* All resources, in a fixed order, subresources left out; valid until the next refresh. */

@@ -1,0 +1,368 @@
+/* The cache of one kind: objects by key, indexes over them, handlers told of changes. What changes it comes
+ * from reflector.c or, for our own writes, from informer_observe(). A state is taken over only if its
+ * resourceVersion is newer than what is held, so the two sources may arrive in any order. */
+#include "common/ctrl/informer_internal.h"
+
+#include "common/base/memory.h"
+
+int informer_key(const struct object *o, char *key, size_t size)
+{
+        int n = o->meta.ns ? snprintf(key, size, "%s/%s", o->meta.ns, o->meta.name)
+                           : snprintf(key, size, "%s", o->meta.name);
+
+        return n < 0 || (size_t)n >= size ? ERR_LIMIT : n;
+}
+
+uint64_t resource_version_number(const struct object *o)
+{
+        uint64_t v;
+
+        return o->meta.resource_version && text_parse_u64(o->meta.resource_version, &v) ? v : 0;
+}
+
+/* ---- indexes ---- */
+
+static void object_vec_destroy(void *p)
+{
+        struct object_vec *v = p;
+
+        vec_free(v);
+        mem_free(v);
+}
+
+struct index_edit {
+        struct index *index;
+        const struct object *object;
+        bool failed;
+};
+
+static void index_insert(void *to, const char *value)
+{
+        struct index_edit *edit = to;
+        struct object_vec *v = map_get(&edit->index->values, value);
+
+        if (!v) {
+                v = NEW(struct object_vec);
+                if (!v || map_put(&edit->index->values, value, v) < 0) {
+                        mem_free(v);
+                        edit->failed = true;
+                        return;
+                }
+        }
+        if (vec_push(v, edit->object) < 0)
+                edit->failed = true;
+}
+
+static void index_erase(void *to, const char *value)
+{
+        struct index_edit *edit = to;
+        struct object_vec *v = map_get(&edit->index->values, value);
+
+        for (size_t k = 0; v && k < v->n; k++) {
+                if (v->at[k] != edit->object)
+                        continue;
+                v->at[k] = v->at[--v->n];
+                break;
+        }
+        if (v && v->n == 0)
+                map_remove(&edit->index->values, value);
+}
+
+static void unindex(struct informer *i, const struct object *o)
+{
+        vec_for_each(&i->indexes, ix) {
+                struct index_edit edit = { *ix, o, false };
+
+                (*ix)->fn(o, index_erase, &edit);
+        }
+}
+
+static int reindex(struct informer *i, const struct object *o)
+{
+        vec_for_each(&i->indexes, ix) {
+                struct index_edit edit = { *ix, o, false };
+
+                (*ix)->fn(o, index_insert, &edit);
+                if (edit.failed)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+int informer_add_index(struct informer *i, const char *name, index_fn fn)
+{
+        struct index *ix;
+
+        vec_for_each(&i->indexes, have)
+                if (text_equal((*have)->name, name))
+                        return 0;
+        ix = NEW(struct index);
+        if (!ix)
+                return ERR_NO_MEMORY;
+        *ix = (struct index){ .name = name, .fn = fn };
+        map_init(&ix->values, MAP_OWN_KEYS, object_vec_destroy);
+        if (vec_push(&i->indexes, ix) < 0) {
+                mem_free(ix);
+                return ERR_NO_MEMORY;
+        }
+        map_for_each(&i->objects, e) {
+                struct index_edit edit = { ix, e->value, false };
+
+                fn(e->value, index_insert, &edit);
+                if (edit.failed)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+/* ---- changes ---- */
+
+static void tell(struct informer *i, enum informer_event_type type, const struct object *old,
+                 const struct object *now, bool initial)
+{
+        struct informer_event e = { .type = type, .old = old, .now = now, .initial = initial };
+
+        for (size_t k = 0; k < i->handlers.n; k++)
+                i->handlers.at[k].fn(i->handlers.at[k].ctx, &e);
+}
+
+/* Puts `o` in the place of `old` (may be NULL); on no memory the cache keeps what it had. */
+static int replace(struct informer *i, const char *key, const struct object *old, struct object *o)
+{
+        const struct object *kept = object_ref(o);
+
+        if (map_put(&i->objects, key, (void *)kept) < 0) {
+                object_unref(kept);
+                return ERR_NO_MEMORY;
+        }
+        i->bytes += object_bytes(kept);
+        if (old) {
+                i->bytes -= object_bytes(old);
+                unindex(i, old);
+        }
+        if (reindex(i, kept) < 0) {
+                unindex(i, kept);
+                return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+int informer_apply(struct informer *i, struct object *o, bool initial)
+{
+        char key[OBJECT_KEY_MAX];
+        const struct object *old;
+        uint64_t version = resource_version_number(o);
+
+        TRY(informer_key(o, key, sizeof(key)));
+        old = map_get(&i->objects, key);
+        if (i->listing && map_put(i->listing, key, i) < 0)
+                return ERR_NO_MEMORY;
+        if (old && text_equal(old->meta.resource_version, o->meta.resource_version))
+                return 0;
+        if (old && version && version < resource_version_number(old) && !i->server_went_back)
+                return 0;
+        TRY(replace(i, key, old, o));
+        tell(i, old ? INFORMER_UPDATED : INFORMER_ADDED, old, o, initial);
+        object_unref(old);
+        return 0;
+}
+
+void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial)
+{
+        const struct object *old = map_take(&i->objects, key);
+
+        if (!old)
+                return;
+        i->bytes -= object_bytes(old);
+        unindex(i, old);
+        tell(i, INFORMER_DELETED, old, last ? last : old, initial);
+        object_unref(old);
+}
+
+/* Our own write was answered before the watch told of it. An object that is not in the cache and not newer
+ * than what the watch has shown was deleted meanwhile: it must not come back. */
+void informer_observe(struct informer *i, const struct object *o)
+{
+        char key[OBJECT_KEY_MAX];
+        uint64_t version = resource_version_number(o);
+
+        if (!version || !i->synced || informer_key(o, key, sizeof(key)) < 0)
+                return;
+        if (!map_has(&i->objects, key) && version <= i->high_water)
+                return;
+        informer_apply(i, (struct object *)o, false);
+}
+
+/* ---- reading ---- */
+
+bool informer_synced(const struct informer *i)
+{
+        return i->synced;
+}
+
+int informer_wait_synced(struct informer *i, int64_t deadline_ms)
+{
+        while (!i->synced)
+                TRY(waitq_wait(i->kube->world->loop, &i->synced_wait, deadline_ms));
+        return 0;
+}
+
+const char *informer_problem(const struct informer *i)
+{
+        return i->problem;
+}
+
+uint64_t informer_objects(const struct informer *i)
+{
+        return map_count(&i->objects);
+}
+
+size_t informer_bytes(const struct informer *i)
+{
+        return i->bytes;
+}
+
+const struct object *informer_get(const struct informer *i, const char *ns, const char *name)
+{
+        char key[OBJECT_KEY_MAX];
+        int n = ns ? snprintf(key, sizeof(key), "%s/%s", ns, name) : snprintf(key, sizeof(key), "%s", name);
+
+        return n < 0 || (size_t)n >= sizeof(key) ? NULL : map_get(&i->objects, key);
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+        const struct object_meta *x = &(*(const struct object *const *)a)->meta;
+        const struct object_meta *y = &(*(const struct object *const *)b)->meta;
+        int r = strcmp(x->ns ? x->ns : "", y->ns ? y->ns : "");
+
+        return r ? r : strcmp(x->name, y->name);
+}
+
+struct references { /* what an arena lets go of when it dies */
+        const struct object **at;
+        size_t n;
+};
+
+static void drop_references(void *p)
+{
+        struct references *r = p;
+
+        for (size_t k = 0; k < r->n; k++)
+                object_unref(r->at[k]);
+}
+
+static int take_list(struct arena *arena, const struct object **at, size_t n, struct object_list *ret)
+{
+        struct references *refs = ARENA_NEW(arena, struct references);
+
+        if (!refs)
+                return ERR_NO_MEMORY;
+        if (n > 1)
+                qsort(at, n, sizeof(*at), compare_objects);
+        for (size_t k = 0; k < n; k++)
+                object_ref(at[k]);
+        *refs = (struct references){ at, n };
+        TRY(arena_defer(arena, drop_references, refs));
+        *ret = (struct object_list){ at, n };
+        return 0;
+}
+
+int informer_list(const struct informer *i, struct arena *arena, struct object_list *ret)
+{
+        const struct object **at = ARENA_NEW_ARRAY(arena, const struct object *, map_count(&i->objects) + 1);
+        size_t n = 0;
+
+        if (!at)
+                return ERR_NO_MEMORY;
+        map_for_each(&i->objects, e)
+                at[n++] = e->value;
+        return take_list(arena, at, n, ret);
+}
+
+int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
+                      struct object_list *ret)
+{
+        const struct object_vec *v = NULL;
+        const struct object **at;
+        bool known = false;
+
+        vec_for_each(&i->indexes, ix) {
+                if (!text_equal((*ix)->name, index))
+                        continue;
+                known = true;
+                v = map_get(&(*ix)->values, value);
+        }
+        ASSERT(known);
+        at = ARENA_NEW_ARRAY(arena, const struct object *, (v ? v->n : 0) + 1);
+        if (!at)
+                return ERR_NO_MEMORY;
+        if (v && v->n)
+                memcpy(at, v->at, v->n * sizeof(*at));
+        return take_list(arena, at, v ? v->n : 0, ret);
+}
+
+/* ---- life ---- */
+
+int informer_add_handler(struct informer *i, informer_handler fn, void *ctx)
+{
+        struct handler h = { fn, ctx };
+
+        if (vec_push(&i->handlers, h) < 0)
+                return ERR_NO_MEMORY;
+        map_for_each(&i->objects, e) {
+                struct informer_event event = { .type = INFORMER_ADDED, .now = e->value, .initial = true };
+
+                fn(ctx, &event);
+        }
+        return 0;
+}
+
+static void unref_value(void *p)
+{
+        object_unref(p);
+}
+
+static struct informer *informer_free(struct informer *i)
+{
+        vec_for_each(&i->indexes, ix) {
+                map_free(&(*ix)->values);
+                mem_free(*ix);
+        }
+        vec_free(&i->indexes);
+        vec_free(&i->handlers);
+        i->objects.destroy = unref_value;
+        map_free(&i->objects);
+        mem_free(i);
+        return NULL;
+}
+
+struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
+                              const struct informer_options *o)
+{
+        struct informer *i = NEW(struct informer);
+
+        if (!i)
+                return NULL;
+        i->kube = k;
+        i->options = *o;
+        i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
+        /* No destructor while it lives: replace() hands the old object to its caller. */
+        map_init(&i->objects, MAP_OWN_KEYS, NULL);
+        i->group = fiber_group_new(fiber_group_loop(group), group, i->resource.plural);
+        if (!i->group)
+                return informer_free(i);
+        if (!fiber_spawn(i->group, i->resource.plural, reflector_run, i)) {
+                fiber_group_end(i->group);
+                return informer_free(i);
+        }
+        return i;
+}
+
+struct informer *informer_stop(struct informer *i)
+{
+        if (!i)
+                return NULL;
+        fiber_group_end(i->group);
+        return informer_free(i);
+}

@@ -1,0 +1,48 @@
+/* Shared by informer.c (cache, indexes, handlers) and reflector.c (list and watch). */
+#pragma once
+
+#include "common/base/map.h"
+#include "common/base/vec.h"
+#include "common/ctrl/informer.h"
+
+struct object_vec {
+        const struct object **at;
+        size_t n, cap;
+};
+
+struct index {
+        const char *name;
+        index_fn fn;
+        struct map values; /* value -> struct object_vec */
+};
+
+struct handler {
+        informer_handler fn;
+        void *ctx;
+};
+
+struct informer {
+        struct kube_client *kube;
+        struct informer_options options;
+        struct kube_resource resource;
+        struct fiber_group *group; /* of the reflector's fiber */
+        struct map objects;        /* "ns/name" or "name" -> const struct object *, one reference each */
+        VEC(struct index *) indexes;
+        VEC(struct handler) handlers;
+        struct waitq synced_wait;
+        bool synced;
+        size_t bytes;
+        uint64_t high_water;   /* newest resourceVersion seen in list or watch */
+        struct map *listing;   /* keys seen by the relist that is running, NULL if none */
+        bool server_went_back; /* the relist's version is older than what we have seen: take all it says */
+        char problem[256];
+};
+
+/* How the reflector feeds the cache. apply() takes a reference of its own. */
+int informer_apply(struct informer *i, struct object *o, bool initial);
+void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
+int informer_key(const struct object *o, char *key, size_t size); /* length, or ERR_LIMIT */
+uint64_t resource_version_number(const struct object *o);         /* 0 if it is not a number */
+#define OBJECT_KEY_MAX 512
+
+void reflector_run(void *informer); /* the fiber */

@@ -1,0 +1,177 @@
+#include "common/ctrl/leader.h"
+
+#include "common/base/memory.h"
+#include "common/base/timefmt.h"
+
+#define RELEASE_DEADLINE_MS 400
+
+static const struct kube_resource leases = { "coordination.k8s.io", "v1", "leases", "Lease", true };
+
+void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o)
+{
+        *le = (struct leader){ .kube = k, .options = *o };
+        if (le->options.lease_ms <= 0)
+                le->options.lease_ms = 15000;
+        if (le->options.renew_deadline_ms <= 0)
+                le->options.renew_deadline_ms = 10000;
+        if (le->options.retry_ms <= 0)
+                le->options.retry_ms = 2000;
+}
+
+void leader_clear(struct leader *le)
+{
+        mem_free(le->observed);
+        le->observed = NULL;
+}
+
+static json_t *lease_new(const struct leader *le)
+{
+        return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{}}", "apiVersion", "coordination.k8s.io/v1", "kind",
+                         "Lease", "metadata", "name", le->options.name, "namespace", le->options.ns, "spec");
+}
+
+/* Writes our claim into the lease document: holder, times, and one more transition if the holder changes. */
+static int claim(const struct leader *le, json_t *lease)
+{
+        char now[RFC3339_SIZE];
+        const char *holder = doc_get_string(lease, "spec.holderIdentity");
+        int64_t transitions = doc_get_int(lease, "spec.leaseTransitions", 0);
+        bool ours = text_equal(holder, le->options.identity);
+
+        time_format_rfc3339_micro(loop_wall_us(le->kube->world->loop), now);
+        TRY(doc_set_string(lease, "spec.holderIdentity", le->options.identity));
+        TRY(doc_set_int(lease, "spec.leaseDurationSeconds", (le->options.lease_ms + 999) / 1000));
+        TRY(doc_set_string(lease, "spec.renewTime", now));
+        if (!ours || !doc_get_string(lease, "spec.acquireTime"))
+                TRY(doc_set_string(lease, "spec.acquireTime", now));
+        return doc_set_int(lease, "spec.leaseTransitions", transitions + (!ours && !text_empty(holder)));
+}
+
+/* Remembers when the record was first seen as it is now. */
+static int observe(struct leader *le, const json_t *lease)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 65536);
+        if (doc_write_canonical(doc_get(lease, "spec"), &b) < 0)
+                return ERR_NO_MEMORY;
+        if (le->observed && text_equal(le->observed, b.data))
+                return 0;
+        mem_free(le->observed);
+        le->observed = mem_strdup(b.data);
+        le->observed_at_ms = loop_now_ms(le->kube->world->loop);
+        return le->observed ? 0 : ERR_NO_MEMORY;
+}
+
+static bool may_take(const struct leader *le, const json_t *lease)
+{
+        const char *holder = doc_get_string(lease, "spec.holderIdentity");
+        int64_t seconds = doc_get_int(lease, "spec.leaseDurationSeconds", 0);
+
+        if (text_empty(holder) || text_equal(holder, le->options.identity))
+                return true;
+        return loop_now_ms(le->kube->world->loop) >=
+               le->observed_at_ms + MAX(seconds * 1000, le->options.lease_ms);
+}
+
+/* One try. 0 when the lease is ours, ERR_EXISTS when someone else holds it. */
+static int try_once(struct leader *le, struct error *err)
+{
+        struct kube_client *k = le->kube;
+        AUTO_JSON json_t *lease = NULL;
+        AUTO_JSON json_t *stored = NULL;
+        int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
+        bool fresh = code == ERR_NOT_FOUND;
+
+        if (fresh) {
+                lease = lease_new(le);
+                code = lease ? 0 : error_no_memory(err);
+        }
+        if (code < 0)
+                return code;
+        if (!fresh) {
+                if (observe(le, lease) < 0)
+                        return error_no_memory(err);
+                if (!may_take(le, lease))
+                        return error_set(err, ERR_EXISTS, "lease %s/%s is held by %s", le->options.ns,
+                                         le->options.name, doc_get_string(lease, "spec.holderIdentity"));
+        }
+        if (claim(le, lease) < 0)
+                return error_no_memory(err);
+        if (fresh)
+                code = kube_doc_create(k, &leases, le->options.ns, lease, NULL, &stored, err);
+        else
+                code = kube_doc_update(k, &leases, le->options.ns, le->options.name, lease, NULL, &stored,
+                                       err);
+        if (code < 0)
+                return code;
+        le->renewed_at_ms = loop_now_ms(k->world->loop);
+        le->leading = true;
+        return observe(le, stored) < 0 ? error_no_memory(err) : 0;
+}
+
+int leader_acquire(struct leader *le, struct error *err)
+{
+        struct loop *l = le->kube->world->loop;
+        bool said = false;
+        int code;
+
+        while ((code = try_once(le, err)) < 0) {
+                if (code == ERR_CANCELLED)
+                        return code;
+                if (code != ERR_EXISTS && code != ERR_CONFLICT)
+                        log_warn(le->kube->log, "cannot take the leader lease", "error", err->text);
+                else if (!said)
+                        log_info(le->kube->log, "waiting for leadership", "lease", err->text);
+                said = true;
+                /* Up to a fifth more, so that candidates do not collide for ever. */
+                TRY(fiber_sleep(
+                        l, le->options.retry_ms +
+                                   (int64_t)(loop_random_u64(l) % (uint64_t)(le->options.retry_ms / 5 + 1))));
+        }
+        return 0;
+}
+
+int leader_hold(struct leader *le, struct error *err)
+{
+        struct loop *l = le->kube->world->loop;
+
+        for (;;) {
+                TRY(fiber_sleep(l, le->options.retry_ms));
+                int code = try_once(le, err);
+
+                if (code == ERR_CANCELLED)
+                        return code;
+                if (code == 0)
+                        continue;
+                if (code == ERR_EXISTS ||
+                    loop_now_ms(l) - le->renewed_at_ms >= le->options.renew_deadline_ms) {
+                        le->leading = false;
+                        return error_set(err, ERR_TIMEOUT, "leadership lost: %s",
+                                         code == ERR_EXISTS ? "another holds the lease"
+                                                            : "the lease could not be renewed in time");
+                }
+        }
+}
+
+void leader_release(struct leader *le)
+{
+        struct kube_client quick = *le->kube;
+        AUTO_JSON json_t *lease = NULL;
+        struct error err;
+
+        if (!le->leading)
+                return;
+        le->leading = false;
+        quick.call_deadline_ms = RELEASE_DEADLINE_MS;
+        fiber_mask_cancel(quick.world->loop);
+        error_clear(&err);
+        if (kube_doc_get(&quick, &leases, le->options.ns, le->options.name, &lease, &err) == 0 &&
+            text_equal(doc_get_string(lease, "spec.holderIdentity"), le->options.identity) &&
+            doc_set_string(lease, "spec.holderIdentity", "") == 0 &&
+            doc_set_int(lease, "spec.leaseDurationSeconds", 1) == 0)
+                kube_doc_update(&quick, &leases, le->options.ns, le->options.name, lease, NULL, NULL, &err);
+        if (err.code < 0)
+                log_warn(quick.log, "the leader lease was not released", "error", err.text);
+        fiber_unmask_cancel(quick.world->loop);
+}

@@ -1,0 +1,27 @@
+/* Leader election on a coordination.k8s.io/v1 Lease, compatible with client-go's: a candidate may take the
+ * lease when its record has not changed for the lease's duration, measured on the candidate's own clock. */
+#pragma once
+
+#include "common/kube/client.h"
+
+struct leader_options {
+        const char *ns, *name, *identity;
+        int64_t lease_ms, renew_deadline_ms, retry_ms;
+};
+
+struct leader {
+        struct kube_client *kube;
+        struct leader_options options;
+        char *observed;         /* the record last seen, as canonical text */
+        int64_t observed_at_ms; /* when it was first seen so */
+        int64_t renewed_at_ms;  /* last success */
+        bool leading;
+};
+
+void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o);
+void leader_clear(struct leader *le);
+int leader_acquire(struct leader *le, struct error *err); /* parks until leading; ERR_CANCELLED */
+/* Parks while leading: returns ERR_TIMEOUT once the lease could not be renewed in time, or was taken;
+ * ERR_CANCELLED. */
+int leader_hold(struct leader *le, struct error *err);
+void leader_release(struct leader *le); /* gives the lease back if it is ours; bounded, never fails loudly */

@@ -1,0 +1,288 @@
+/* List and watch: fills one informer's cache and keeps it true.
+ *
+ *     list (paged) -> watch from the list's version -> ... -> 410 -> list again
+ *
+ * A broken or silent watch is opened again at the last version seen; only 410 costs a list. The cache is
+ * never dropped: what a new list does not name is forgotten at its end. */
+#include "common/ctrl/informer_internal.h"
+
+#include "common/base/memory.h"
+
+#define BACKOFF_BASE_MS 500
+#define BACKOFF_MAX_MS 30000
+#define OPEN_DEADLINE_MS 30000
+#define WATCH_SECONDS_MIN 300
+#define WATCH_SECONDS_SPREAD 300
+#define SILENCE_MS 130000 /* bookmarks come about once a minute; two missed ones mean the stream is dead */
+#define HEALTHY_MS 2000   /* a watch that lived so long resets the backoff */
+
+struct reflector {
+        struct informer *i;
+        char *version; /* resourceVersion to watch from; NULL = list first */
+        uint32_t failures;
+        struct error err;
+};
+
+static void set_version(struct reflector *r, const char *version)
+{
+        char *copy = text_empty(version) ? NULL : mem_strdup(version);
+        uint64_t number;
+
+        mem_free(r->version);
+        r->version = copy; /* no memory: list again, which is always right */
+        if (copy && text_parse_u64(copy, &number) && number > r->i->high_water)
+                r->i->high_water = number;
+}
+
+/* ---- list ---- */
+
+static int list_each(void *ctx, struct object *o)
+{
+        return informer_apply(ctx, o, true);
+}
+
+/* Forgets what the list did not name, except what is newer than the list. */
+static void sweep(struct informer *i, uint64_t list_version)
+{
+        map_for_each(&i->objects, e) {
+                const struct object *o = e->value;
+                uint64_t version = resource_version_number(o);
+
+                if (map_has(i->listing, e->key))
+                        continue;
+                if (version && version > list_version && !i->server_went_back)
+                        continue;
+                AUTO_FREE char *key = mem_strdup(e->key);
+                if (key)
+                        informer_forget(i, key, NULL, true);
+        }
+}
+
+static int list_once(struct reflector *r)
+{
+        struct informer *i = r->i;
+        struct kube_list_options o = { .ns = i->options.ns,
+                                       .label_selector = i->options.label_selector,
+                                       .field_selector = i->options.field_selector,
+                                       .flags = i->options.flags,
+                                       .interns = i->options.interns,
+                                       .metadata_only = i->options.resource != NULL };
+        CLEANUP(map_free) struct map seen;
+        AUTO_FREE char *version = NULL;
+        uint64_t number = 0;
+        int code;
+
+        map_init(&seen, MAP_OWN_KEYS, NULL);
+        i->listing = &seen;
+        code = kube_list_resource(i->kube, i->options.kind, &i->resource, &o, list_each, i, &version,
+                                  &r->err);
+        if (code == 0) {
+                if (version && text_parse_u64(version, &number) && number < i->high_water &&
+                    !i->server_went_back) {
+                        /* The server was reset to an older state: its word counts, not ours. */
+                        i->server_went_back = true;
+                        i->high_water = 0;
+                        code = ERR_GONE;
+                } else {
+                        sweep(i, number);
+                        i->server_went_back = false;
+                }
+        }
+        i->listing = NULL;
+        if (code < 0)
+                return code;
+        set_version(r, version);
+        i->problem[0] = '\0';
+        if (!i->synced) {
+                i->synced = true;
+                waitq_wake_all(&i->synced_wait);
+        }
+        return 0;
+}
+
+/* ---- watch ---- */
+
+static int open_watch(struct reflector *r, struct http_stream **ret)
+{
+        struct informer *i = r->i;
+        struct loop *l = i->kube->world->loop;
+        uint64_t seconds = WATCH_SECONDS_MIN + loop_random_u64(l) % WATCH_SECONDS_SPREAD;
+        AUTO_BUF struct buf path;
+        struct http_header accept = { "Accept",
+                                      i->options.resource ? KUBE_ACCEPT_METADATA : "application/json" };
+        struct http_request rq = { .endpoint = i->kube->endpoint,
+                                   .method = "GET",
+                                   .headers = { &accept, 1 },
+                                   .deadline_ms = loop_now_ms(l) + OPEN_DEADLINE_MS,
+                                   .priority = HTTP_WATCH };
+        struct http_stream *s = NULL;
+        int64_t begin = loop_now_us(l);
+        int code;
+
+        buf_init(&path, 65536);
+        kube_path(&path, &i->resource, i->options.ns, NULL, NULL);
+        buf_printf(&path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",
+                   (unsigned long long)seconds);
+        http_escape(&path, r->version);
+        if (i->options.label_selector) {
+                buf_append_str(&path, "&labelSelector=");
+                http_escape(&path, i->options.label_selector);
+        }
+        if (i->options.field_selector) {
+                buf_append_str(&path, "&fieldSelector=");
+                http_escape(&path, i->options.field_selector);
+        }
+        TRY(buf_status(&path, &r->err, "request path"));
+        rq.path = path.data;
+        code = http_stream_open(i->kube->world->transport, &rq, &s, &r->err);
+        if (i->kube->count)
+                i->kube->count(i->kube->count_ctx, "watch", i->resource.plural, code < 0 ? 0 : s->status,
+                               loop_now_us(l) - begin);
+        if (code < 0)
+                return code;
+        *ret = s;
+        return 0;
+}
+
+/* A watch that was answered with an error status: its body tells why. */
+static int refused(struct reflector *r, struct http_stream *s)
+{
+        AUTO_BUF struct buf body;
+        struct http_response answer = { .status = s->status, .headers = s->headers };
+        struct loop *l = r->i->kube->world->loop;
+        int64_t deadline = loop_now_ms(l) + OPEN_DEADLINE_MS;
+        struct slice piece;
+
+        buf_init(&body, 65536);
+        while (http_stream_read(s, deadline, &piece, NULL) == 0)
+                if (buf_append(&body, piece.data, piece.len) < 0)
+                        break;
+        answer.body = (struct slice){ body.data, body.len };
+        return kube_status_error(&answer, "watch", &r->err);
+}
+
+static int handle_event(struct reflector *r, struct slice line)
+{
+        struct informer *i = r->i;
+        enum watch_type type;
+        struct object *o = NULL;
+        char key[OBJECT_KEY_MAX];
+        int code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns,
+                                             &type, &o, &r->err);
+
+        if (code < 0)
+                return code;
+        if (type != WATCH_BOOKMARK && type != WATCH_DELETED)
+                code = informer_apply(i, o, false);
+        else if (type == WATCH_DELETED && informer_key(o, key, sizeof(key)) > 0)
+                informer_forget(i, key, o, false);
+        if (code == 0)
+                set_version(r, o->meta.resource_version);
+        object_unref(o);
+        return code;
+}
+
+/* Handles the complete lines of b and drops them. */
+static int handle_lines(struct reflector *r, struct buf *b)
+{
+        size_t at = 0;
+        char *end;
+        int code = 0;
+
+        while (code == 0 && (end = memchr(b->data + at, '\n', b->len - at))) {
+                struct slice line = slice_trim((struct slice){ b->data + at, (size_t)(end - b->data) - at });
+
+                at = (size_t)(end - b->data) + 1;
+                if (line.len > 0)
+                        code = handle_event(r, line);
+        }
+        buf_consume(b, at);
+        return code;
+}
+
+static int watch_stream(struct reflector *r, struct http_stream *s)
+{
+        struct loop *l = r->i->kube->world->loop;
+        AUTO_BUF struct buf pending;
+        struct slice piece;
+
+        buf_init(&pending, LIMIT_WATCH_EVENT_BYTES);
+        if (s->status != 200)
+                return refused(r, s);
+        r->i->problem[0] = '\0';
+        for (;;) {
+                TRY(http_stream_read(s, loop_now_ms(l) + SILENCE_MS, &piece, &r->err));
+                if (buf_append(&pending, piece.data, piece.len) < 0)
+                        return buf_status(&pending, &r->err, "watch event");
+                TRY(handle_lines(r, &pending));
+        }
+}
+
+static int watch_once(struct reflector *r)
+{
+        struct loop *l = r->i->kube->world->loop;
+        int64_t begin = loop_now_ms(l);
+        struct http_stream *s = NULL;
+        int code = open_watch(r, &s);
+
+        if (code == 0) {
+                code = watch_stream(r, s);
+                http_stream_close(s);
+        }
+        if (loop_now_ms(l) - begin >= HEALTHY_MS)
+                r->failures = 0;
+        return code;
+}
+
+/* ---- the fiber ---- */
+
+static int pause_after(struct reflector *r, int code)
+{
+        struct informer *i = r->i;
+        struct loop *l = i->kube->world->loop;
+        int64_t ms = BACKOFF_BASE_MS << MIN(r->failures, 10u);
+
+        ms = MIN(ms, BACKOFF_MAX_MS);
+        ms = ms / 2 + (int64_t)(loop_random_u64(l) % (uint64_t)ms);
+        if (r->err.retry_after_ms > ms)
+                ms = r->err.retry_after_ms;
+        r->failures++;
+        snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, r->err.text);
+        if (r->failures == 2) /* one hiccup is normal; say it once when it lasts */
+                log_warn(i->kube->log, "list or watch fails", "resource", i->resource.plural, "code",
+                         error_code_name(code), "error", r->err.text);
+        return fiber_sleep(l, ms);
+}
+
+void reflector_run(void *ctx)
+{
+        struct reflector r = { .i = ctx };
+        int code = 0;
+
+        while (code != ERR_CANCELLED) {
+                bool listing = !r.version;
+
+                error_clear(&r.err);
+                code = listing ? list_once(&r) : watch_once(&r);
+                if (code == ERR_GONE || (code < 0 && code == ERR_INVALID)) {
+                        mem_free(r.version);
+                        r.version = NULL;
+                        if (code == ERR_GONE && !listing)
+                                continue; /* expired: list at once */
+                }
+                if (code == 0 && listing) {
+                        r.failures = 0;
+                        continue;
+                }
+                if (code == ERR_CANCELLED)
+                        break;
+                if (!listing && r.failures == 0 &&
+                    (code == ERR_CLOSED || code == ERR_RETRY || code == ERR_TIMEOUT)) {
+                        r.failures++; /* ended or cut: open again at once, but not in a tight loop */
+                        continue;
+                }
+                if (pause_after(&r, code) == ERR_CANCELLED)
+                        break;
+        }
+        mem_free(r.version);
+}
