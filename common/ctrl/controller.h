@@ -88,6 +88,7 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
  * with DECODE_PROJECTION and no selector, in all namespaces, unless one was made before. */
 struct informer *manager_informer(struct manager *m, const struct kind *kind);
 int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret);
+void manager_remove_informer(struct manager *m, struct informer *i); /* stops it; from a fiber */
 int manager_add_controller(struct manager *m, const struct controller *c);
 /* Puts a key on a controller's queue from outside (timers, other controllers, custom sources). */
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p);

@@ -195,6 +195,16 @@ void informer_observe(struct informer *i, const struct object *o)
 
 /* ---- reading ---- */
 
+const struct kind *informer_kind(const struct informer *i)
+{
+        return i->options.resource ? NULL : i->options.kind;
+}
+
+enum decode_flags informer_flags(const struct informer *i)
+{
+        return i->options.flags;
+}
+
 bool informer_synced(const struct informer *i)
 {
         return i->synced;

@@ -33,7 +33,9 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
 /* Ends it (from a fiber). Handlers get no more events. Returns NULL. */
 struct informer *informer_stop(struct informer *i);
 int informer_add_handler(struct informer *i, informer_handler fn,
-                         void *ctx); /* told of all present objects first, if synced */
+                         void *ctx);                        /* told of all present objects first, if synced */
+const struct kind *informer_kind(const struct informer *i); /* NULL for metadata-only ones */
+enum decode_flags informer_flags(const struct informer *i);
 bool informer_synced(const struct informer *i);
 int informer_wait_synced(struct informer *i, int64_t deadline_ms); /* 0, ERR_TIMEOUT, ERR_CANCELLED */
 /* Human words about the last failed list or watch, "" if healthy: shown by readyz. */

@@ -21,7 +21,9 @@ void leader_init(struct leader *le, struct kube_client *k, const struct leader_o
 void leader_clear(struct leader *le)
 {
         mem_free(le->observed);
+        json_decref(le->held);
         le->observed = NULL;
+        le->held = NULL;
 }
 
 static json_t *lease_new(const struct leader *le)
@@ -74,6 +76,27 @@ static bool may_take(const struct leader *le, const json_t *lease)
                le->observed_at_ms + MAX(seconds * 1000, le->options.lease_ms);
 }
 
+static int keep(struct leader *le, json_t *stored)
+{
+        json_decref(le->held);
+        le->held = json_incref(stored);
+        le->renewed_at_ms = loop_now_ms(le->kube->world->loop);
+        le->leading = true;
+        return observe(le, stored);
+}
+
+/* Writes the lease as we know it, without reading it first. ERR_CONFLICT when someone else wrote it. */
+static int renew(struct leader *le, struct error *err)
+{
+        AUTO_JSON json_t *stored = NULL;
+
+        if (claim(le, le->held) < 0)
+                return error_no_memory(err);
+        TRY(kube_doc_update(le->kube, &leases, le->options.ns, le->options.name, le->held, NULL, &stored,
+                            err));
+        return keep(le, stored) < 0 ? error_no_memory(err) : 0;
+}
+
 /* One try. 0 when the lease is ours, ERR_EXISTS when someone else holds it. */
 static int try_once(struct leader *le, struct error *err)
 {
@@ -105,9 +128,7 @@ static int try_once(struct leader *le, struct error *err)
                                        err);
         if (code < 0)
                 return code;
-        le->renewed_at_ms = loop_now_ms(k->world->loop);
-        le->leading = true;
-        return observe(le, stored) < 0 ? error_no_memory(err) : 0;
+        return keep(le, stored) < 0 ? error_no_memory(err) : 0;
 }
 
 int leader_acquire(struct leader *le, struct error *err)
@@ -138,8 +159,10 @@ int leader_hold(struct leader *le, struct error *err)
 
         for (;;) {
                 TRY(fiber_sleep(l, le->options.retry_ms));
-                int code = try_once(le, err);
+                int code = le->held ? renew(le, err) : try_once(le, err);
 
+                if (code == ERR_CONFLICT || code == ERR_NOT_FOUND)
+                        code = try_once(le, err);
                 if (code == ERR_CANCELLED)
                         return code;
                 if (code == 0)

@@ -15,6 +15,7 @@ struct leader {
         char *observed;         /* the record last seen, as canonical text */
         int64_t observed_at_ms; /* when it was first seen so */
         int64_t renewed_at_ms;  /* last success */
+        json_t *held;           /* the lease as we last wrote it: a renewal needs no read */
         bool leading;
 };
 

@@ -1,0 +1,321 @@
+/* One controller at work: events become keys, keys become reconciles, outcomes become retries. */
+#include "common/ctrl/frame.h"
+
+#include "common/base/memory.h"
+
+#define CONCURRENCY 16
+#define RECONCILE_DEADLINE_MS 120000
+#define BACKOFF_MAX_MS 60000
+
+/* ---- events to keys ---- */
+
+static bool equal_strings(const char *const *a, size_t n_a, const char *const *b, size_t n_b)
+{
+        if (n_a != n_b)
+                return false;
+        for (size_t i = 0; i < n_a; i++)
+                if (!text_equal(a[i], b[i]))
+                        return false;
+        return true;
+}
+
+static bool equal_maps(const struct string_map *a, const struct string_map *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
+                        return false;
+        return true;
+}
+
+static bool equal_owners(const struct object_meta *a, const struct object_meta *b)
+{
+        if (a->n_owners != b->n_owners)
+                return false;
+        for (size_t i = 0; i < a->n_owners; i++)
+                if (!text_equal(a->owners[i].uid, b->owners[i].uid) ||
+                    a->owners[i].controller != b->owners[i].controller)
+                        return false;
+        return true;
+}
+
+static bool equal_meta(const struct object_meta *a, const struct object_meta *b)
+{
+        return equal_maps(&a->labels, &b->labels) && equal_maps(&a->annotations, &b->annotations) &&
+               equal_strings(a->finalizers, a->n_finalizers, b->finalizers, b->n_finalizers) &&
+               equal_owners(a, b);
+}
+
+/* What changed, as a mask of enum watch_on. */
+static unsigned changes(const struct informer_event *e)
+{
+        const struct object_meta *old = e->old ? &e->old->meta : NULL, *now = &e->now->meta;
+        unsigned mask = 0;
+
+        if (e->type == INFORMER_DELETED)
+                return ON_DELETION;
+        if (e->type == INFORMER_ADDED)
+                return ON_SPEC | ON_STATUS | ON_META | (now->deletion_ms != TIME_NONE ? ON_DELETION : 0);
+        if (old->deletion_ms != now->deletion_ms)
+                mask |= ON_DELETION;
+        if (!equal_meta(old, now))
+                mask |= ON_META;
+        if (old->generation != now->generation || !text_equal(old->uid, now->uid))
+                mask |= ON_SPEC;
+        if (now->generation == 0 && !object_equal_part(e->old, e->now, OBJECT_META_SPEC))
+                mask |= ON_SPEC; /* kinds without generations */
+        if (e->now->kind->has_status && !object_equal_part(e->old, e->now, OBJECT_STATUS))
+                mask |= ON_STATUS;
+        return mask;
+}
+
+struct emission {
+        struct running *running;
+        enum queue_priority priority;
+};
+
+static void emit_key(void *to, const char *key)
+{
+        struct emission *em = to;
+
+        if (work_queue_add(em->running->queue, key, em->priority) < 0)
+                log_error(&em->running->manager->log,
+                          "no memory to queue a key; the next event or resync brings it", "key", key);
+}
+
+static void emit_self(const struct object *o, struct emission *em)
+{
+        char key[512];
+        int n = o->meta.ns ? snprintf(key, sizeof(key), "%s/%s", o->meta.ns, o->meta.name)
+                           : snprintf(key, sizeof(key), "%s", o->meta.name);
+
+        if (n > 0 && (size_t)n < sizeof(key))
+                emit_key(em, key);
+}
+
+void frame_handle_event(void *running_watch, const struct informer_event *e)
+{
+        const struct running_watch *w = running_watch;
+        unsigned changed = changes(e);
+        struct emission em = { w->running, QUEUE_NORMAL };
+
+        if (!(changed & w->watch->on))
+                return;
+        if (e->initial)
+                em.priority = QUEUE_LOW;
+        else if (changed & (ON_SPEC | ON_DELETION))
+                em.priority = QUEUE_HIGH;
+        if (w->watch->map)
+                w->watch->map(w->running->manager->options.agent, e, emit_key, &em);
+        else
+                emit_self(e->now, &em);
+}
+
+/* ---- one reconcile ---- */
+
+struct attempt {
+        struct running *running;
+        char *key;
+        struct timer deadline;
+        struct fiber *fiber;
+        bool timed_out;
+};
+
+static void deadline_passed(struct timer *t)
+{
+        struct attempt *a = container_of(t, struct attempt, deadline);
+
+        a->timed_out = true;
+        fiber_cancel(a->fiber);
+}
+
+static int split_key(struct reconcile *rc, const char *key)
+{
+        const char *slash = strchr(key, '/');
+
+        rc->key = key;
+        rc->name = slash ? slash + 1 : key;
+        if (!slash)
+                return 0;
+        rc->ns = arena_strndup(rc->arena, key, (size_t)(slash - key));
+        return rc->ns ? 0 : ERR_NO_MEMORY;
+}
+
+static struct outcome run_reconcile(struct attempt *a, struct arena *arena, struct error *err)
+{
+        struct running *r = a->running;
+        struct manager *m = r->manager;
+        char id[24];
+        struct reconcile rc = { .arena = arena,
+                                .manager = m,
+                                .kube = m->options.kube,
+                                .agent = m->options.agent,
+                                .err = err,
+                                .id = ++m->next_id,
+                                .now_ms = loop_wall_ms(m->options.world->loop) };
+        struct log by_controller = log_with(&m->log, "controller", r->controller->name);
+        struct log by_key = log_with(&by_controller, "key", a->key);
+        struct outcome o;
+
+        rc.log = log_with(&by_key, "reconcile", log_int(id, (int64_t)rc.id));
+        if (split_key(&rc, a->key) < 0) {
+                error_no_memory(err);
+                return failed(err);
+        }
+        o = r->controller->reconcile(&rc);
+        if (a->timed_out && o.code < 0)
+                o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
+        if (o.code < 0 && o.code != ERR_CANCELLED && o.code != ERR_CONFLICT)
+                log_warn(&rc.log, "reconcile failed", "code", error_code_name(o.code), "error", err->text);
+        else if (o.code == ERR_CONFLICT)
+                log_debug(&rc.log, "reconcile met a newer state", "error", err->text);
+        return o;
+}
+
+/* Retry policy: what the code says the caller may do. */
+static void follow_up(struct running *r, const char *key, const struct outcome *o, const struct error *err)
+{
+        int64_t longest = r->controller->backoff_max_ms > 0 ? r->controller->backoff_max_ms : BACKOFF_MAX_MS;
+
+        if (o->code >= 0) {
+                work_queue_forget(r->queue, key);
+                if (o->after_ms > 0)
+                        work_queue_add_after(r->queue, key, o->after_ms, QUEUE_NORMAL);
+        } else if (o->code == ERR_INVALID || o->code == ERR_FORBIDDEN || o->code == ERR_UNSUPPORTED) {
+                work_queue_add_after(r->queue, key, longest, QUEUE_LOW);
+        } else if (err->retry_after_ms > 0) {
+                work_queue_add_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
+        } else {
+                work_queue_add_backoff(r->queue, key);
+        }
+}
+
+static void count_attempt(struct running *r, const struct outcome *o, int64_t took_us)
+{
+        struct frame_metrics *fm = &r->manager->metrics;
+        const char *result = o->code < 0 ? "error" : o->after_ms > 0 ? "requeue_after" : "success";
+
+        metric_add(fm->reconciles, 1, (const char *const[]){ r->controller->name, result });
+        metric_observe(fm->seconds, (double)took_us / 1e6, (const char *const[]){ r->controller->name });
+        if (o->code < 0)
+                metric_add(fm->errors, 1,
+                           (const char *const[]){ r->controller->name, error_code_name(o->code) });
+}
+
+static void attempt_fiber(void *ctx)
+{
+        struct attempt *a = ctx;
+        struct running *r = a->running;
+        struct loop *l = r->manager->options.world->loop;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        int64_t limit = r->controller->reconcile_deadline_ms > 0 ? r->controller->reconcile_deadline_ms
+                                                                 : RECONCILE_DEADLINE_MS;
+        int64_t begin = loop_now_us(l);
+        struct outcome o = { ERR_NO_MEMORY, 0 };
+        struct error err;
+
+        error_clear(&err);
+        a->fiber = fiber_self(l);
+        if (timer_start(l, &a->deadline, loop_now_ms(l) + limit, deadline_passed) == 0)
+                o = run_reconcile(a, &arena, &err);
+        timer_stop(&a->deadline);
+        count_attempt(r, &o, loop_now_us(l) - begin);
+        follow_up(r, a->key, &o, &err);
+        work_queue_done(r->queue, a->key);
+        mem_free(a->key);
+        mem_free(a);
+}
+
+static int start_attempt(struct running *r, const char *key)
+{
+        struct attempt *a = NEW(struct attempt);
+
+        if (!a)
+                return ERR_NO_MEMORY;
+        a->running = r;
+        a->key = mem_strdup(key);
+        if (a->key && fiber_spawn(r->group, r->controller->name, attempt_fiber, a))
+                return 0;
+        mem_free(a->key);
+        mem_free(a);
+        return ERR_NO_MEMORY;
+}
+
+static void dispatcher(void *ctx)
+{
+        struct running *r = ctx;
+        unsigned concurrency = r->controller->concurrency ? r->controller->concurrency : CONCURRENCY;
+        const char *key;
+
+        for (;;) {
+                /* One more than the limit: the dispatcher is a fiber of the same group. */
+                if (fiber_group_wait_below(r->group, concurrency + 1) == ERR_CANCELLED || r->stopping)
+                        return;
+                if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
+                        return;
+                if (r->stopping || start_attempt(r, key) < 0) {
+                        work_queue_add_backoff(r->queue, key);
+                        work_queue_done(r->queue, key);
+                }
+        }
+}
+
+static void resync(void *ctx)
+{
+        struct running *r = ctx;
+
+        while (fiber_sleep(r->manager->options.world->loop, r->controller->resync_ms) == 0)
+                running_requeue_all(r);
+}
+
+void running_requeue_all(struct running *r)
+{
+        for (size_t i = 0; i < ARRAY_LEN(r->controller->watches) && r->controller->watches[i].kind; i++) {
+                const struct watch *w = &r->controller->watches[i];
+                struct informer *informer = manager_find_informer(r->manager, w->kind);
+                struct running_watch rw = { r, w };
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct object_list all;
+
+                if (!informer || informer_list(informer, &arena, &all) < 0)
+                        continue;
+                for (size_t k = 0; k < all.n; k++) {
+                        struct informer_event e = { .type = INFORMER_ADDED,
+                                                    .now = all.at[k],
+                                                    .initial = true };
+
+                        frame_handle_event(&rw, &e);
+                }
+        }
+}
+
+int running_start(struct running *r)
+{
+        struct manager *m = r->manager;
+
+        r->stopping = false;
+        r->group = fiber_group_new(m->options.world->loop, m->group, r->controller->name);
+        if (!r->group || !fiber_spawn(r->group, r->controller->name, dispatcher, r))
+                return ERR_NO_MEMORY;
+        if (r->controller->resync_ms > 0 && !fiber_spawn(r->group, r->controller->name, resync, r))
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
+void running_drain(struct running *r, int64_t deadline_ms)
+{
+        struct loop *l = r->manager->options.world->loop;
+
+        r->stopping = true;
+        while (r->group && work_queue_active(r->queue) > 0 && loop_now_ms(l) < deadline_ms)
+                if (fiber_sleep(l, 5) < 0)
+                        return;
+}
+
+void running_stop(struct running *r)
+{
+        r->stopping = true;
+        if (r->group)
+                r->group = fiber_group_end(r->group);
+}

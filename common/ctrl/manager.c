@@ -1,0 +1,429 @@
+/* The manager: owns informers, controllers, the event recorder and leadership. manager_run() is
+ *
+ *     wait for caches -> [lead: acquire -> run controllers -> hold] -> drain -> release
+ *
+ * Losing the lease stops the controllers and starts over as a follower, caches kept warm. */
+#include "common/base/memory.h"
+#include "common/ctrl/frame.h"
+
+#define DRAIN_MS 300
+
+static const char *const reconcile_labels[] = { "controller", "result", NULL };
+static const char *const error_labels[] = { "controller", "code", NULL };
+static const char *const controller_label[] = { "controller", NULL };
+static const char *const request_labels[] = { "verb", "resource", "code", NULL };
+static const char *const verb_label[] = { "verb", NULL };
+static const double seconds_buckets[] = { 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60 };
+
+static void register_metrics(struct frame_metrics *fm, struct metrics *m)
+{
+        fm->reconciles = metrics_register(m, METRIC_COUNTER, "controller_runtime_reconcile_total",
+                                          "Reconciles by controller and result.", reconcile_labels, NULL, 0);
+        fm->errors =
+                metrics_register(m, METRIC_COUNTER, "controller_runtime_reconcile_errors_total",
+                                 "Failed reconciles by controller and error code.", error_labels, NULL, 0);
+        fm->seconds = metrics_register(m, METRIC_HISTOGRAM, "controller_runtime_reconcile_time_seconds",
+                                       "Length of reconciles.", controller_label, seconds_buckets,
+                                       ARRAY_LEN(seconds_buckets));
+        fm->requests = metrics_register(m, METRIC_COUNTER, "argosy_api_requests_total",
+                                        "Requests to the API server; code 0 means no answer.", request_labels,
+                                        NULL, 0);
+        fm->request_seconds = metrics_register(m, METRIC_HISTOGRAM, "argosy_api_request_duration_seconds",
+                                               "Time until the API server answered.", verb_label,
+                                               seconds_buckets, ARRAY_LEN(seconds_buckets));
+        fm->leader = metrics_register(m, METRIC_GAUGE, "leader_election_master_status",
+                                      "1 while this process leads.", NULL, NULL, 0);
+}
+
+static void count_request(void *ctx, const char *verb, const char *resource, int status, int64_t took_us)
+{
+        struct manager *m = ctx;
+        char code[24];
+
+        metric_add(
+                m->metrics.requests, 1,
+                (const char *const[]){ verb, resource[0] == '/' ? "raw" : resource, log_int(code, status) });
+        metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
+}
+
+struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
+{
+        struct manager *m = NEW(struct manager);
+        struct leader_options leader = { o->lease_namespace,   o->lease_name,        o->identity,
+                                         o->lease_duration_ms, o->renew_deadline_ms, o->retry_period_ms };
+
+        if (!m) {
+                error_no_memory(err);
+                return NULL;
+        }
+        m->options = *o;
+        m->log = *o->log;
+        register_metrics(&m->metrics, o->metrics);
+        if (o->kube && !o->kube->count) {
+                o->kube->count = count_request;
+                o->kube->count_ctx = m;
+        }
+        leader_init(&m->leader, o->kube, &leader);
+        m->group = fiber_group_new(o->world->loop, group, o->component);
+        if (m->group)
+                m->events = event_recorder_new(o->kube, m->group, o->component);
+        if (!m->group || !m->events) {
+                error_no_memory(err);
+                return manager_free(m);
+        }
+        return m;
+}
+
+/* ---- informers ---- */
+
+struct informer *manager_find_informer(struct manager *m, const struct kind *kind)
+{
+        vec_for_each(&m->informers, i)
+                if (informer_kind(*i) == kind)
+                        return *i;
+        return NULL;
+}
+
+int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret)
+{
+        struct informer_options own = *o;
+        struct informer *i;
+
+        if (!own.interns)
+                own.interns = m->options.interns;
+        if (vec_reserve(&m->informers, m->informers.n + 1) < 0)
+                return ERR_NO_MEMORY;
+        i = informer_new(m->options.kube, m->group, &own);
+        if (!i)
+                return ERR_NO_MEMORY;
+        m->informers.at[m->informers.n++] = i;
+        if (ret)
+                *ret = i;
+        return 0;
+}
+
+struct informer *manager_informer(struct manager *m, const struct kind *kind)
+{
+        struct informer *i = manager_find_informer(m, kind);
+        struct informer_options o = { .kind = kind, .flags = DECODE_PROJECTION };
+
+        if (!i && manager_add_informer(m, &o, &i) < 0)
+                return NULL;
+        return i;
+}
+
+void manager_remove_informer(struct manager *m, struct informer *i)
+{
+        for (size_t k = 0; k < m->informers.n; k++) {
+                if (m->informers.at[k] != i)
+                        continue;
+                vec_remove(&m->informers, k);
+                informer_stop(i);
+                return;
+        }
+}
+
+/* ---- controllers ---- */
+
+static struct running *running_free(struct running *r)
+{
+        work_queue_free(r->queue);
+        mem_free(r);
+        return NULL;
+}
+
+static int watch_all(struct manager *m, struct running *r)
+{
+        const struct controller *c = r->controller;
+
+        for (size_t i = 0; i < ARRAY_LEN(c->watches) && c->watches[i].kind; i++) {
+                struct informer *informer = manager_informer(m, c->watches[i].kind);
+
+                if (!informer || informer_add_handler(informer, frame_handle_event, &r->watches[i]) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+int manager_add_controller(struct manager *m, const struct controller *c)
+{
+        struct queue_options queue = { c->backoff_base_ms, c->backoff_max_ms, c->name };
+        struct running *r = NEW(struct running);
+
+        if (!r)
+                return ERR_NO_MEMORY;
+        *r = (struct running){ .manager = m,
+                               .controller = c,
+                               .queue = work_queue_new(m->options.world->loop, &queue) };
+        for (size_t i = 0; i < ARRAY_LEN(c->watches); i++)
+                r->watches[i] = (struct running_watch){ r, &c->watches[i] };
+        if (!r->queue || vec_push(&m->running, r) < 0) {
+                running_free(r);
+                return ERR_NO_MEMORY;
+        }
+        return watch_all(m, r);
+}
+
+static struct running *find_running(struct manager *m, const struct controller *c)
+{
+        vec_for_each(&m->running, r)
+                if ((*r)->controller == c)
+                        return *r;
+        return NULL;
+}
+
+void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p)
+{
+        struct running *r = find_running(m, c);
+
+        ASSERT(r);
+        if (work_queue_add(r->queue, key, p) < 0)
+                log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
+}
+
+void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms)
+{
+        struct running *r = find_running(m, c);
+
+        ASSERT(r);
+        if (work_queue_add_after(r->queue, key, ms, QUEUE_NORMAL) < 0)
+                log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
+}
+
+/* ---- running ---- */
+
+static int wait_for_caches(struct manager *m)
+{
+        struct loop *l = m->options.world->loop;
+        size_t waiting = m->informers.n;
+
+        for (size_t i = 0; i < waiting && i < m->informers.n; i++) {
+                struct informer *informer = m->informers.at[i];
+                int code;
+
+                while ((code = informer_wait_synced(informer, loop_now_ms(l) + 30000)) == ERR_TIMEOUT)
+                        log_warn(&m->log, "still waiting for a cache", "problem", informer_problem(informer));
+                TRY(code);
+        }
+        return 0;
+}
+
+static int start_controllers(struct manager *m, bool followers)
+{
+        vec_for_each(&m->running, r) {
+                if ((*r)->controller->on_followers != followers || (*r)->group)
+                        continue;
+                if (m->ran_before)
+                        running_requeue_all(*r);
+                if (running_start(*r) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+static void stop_controllers(struct manager *m, bool followers_too)
+{
+        struct loop *l = m->options.world->loop;
+        int64_t deadline = loop_now_ms(l) + DRAIN_MS;
+
+        fiber_mask_cancel(l);
+        vec_for_each(&m->running, r)
+                (*r)->stopping = followers_too || !(*r)->controller->on_followers;
+        vec_for_each(&m->running, r)
+                if ((*r)->stopping)
+                        running_drain(*r, deadline);
+        vec_for_each(&m->running, r)
+                if ((*r)->stopping)
+                        running_stop(*r);
+        fiber_unmask_cancel(l);
+}
+
+static void set_leading(struct manager *m, bool leading)
+{
+        m->leading = leading;
+        metric_set(m->metrics.leader, leading, NULL);
+        if (m->options.lease_name)
+                log_info(&m->log, leading ? "leading" : "not leading any more", "lease",
+                         m->options.lease_name, "identity", m->options.identity);
+}
+
+/* One term: from the lease to its end. */
+static int run_term(struct manager *m, struct error *err)
+{
+        int code;
+
+        if (m->options.lease_name)
+                TRY(leader_acquire(&m->leader, err));
+        set_leading(m, true);
+        code = start_controllers(m, false);
+        m->ran_before = true;
+        if (code == 0 && m->options.lease_name)
+                code = leader_hold(&m->leader, err);
+        while (code == 0) /* no election: until cancelled */
+                code = fiber_park(m->options.world->loop, DEADLINE_NONE);
+        stop_controllers(m, false);
+        set_leading(m, false);
+        return code;
+}
+
+int manager_run(struct manager *m, struct error *err)
+{
+        int code = wait_for_caches(m);
+
+        if (code == 0)
+                code = start_controllers(m, true);
+        while (code == 0 || code == ERR_TIMEOUT) {
+                code = run_term(m, err);
+                if (code == ERR_TIMEOUT)
+                        log_warn(&m->log, "leadership lost", "error", err->text);
+        }
+        stop_controllers(m, true);
+        if (m->options.lease_name)
+                leader_release(&m->leader);
+        return code == ERR_CANCELLED ? error_set(err, ERR_CANCELLED, "cancelled") : code;
+}
+
+struct manager *manager_free(struct manager *m)
+{
+        if (!m)
+                return NULL;
+        vec_for_each(&m->informers, i)
+                informer_stop(*i);
+        vec_free(&m->informers);
+        if (m->group)
+                fiber_group_end(m->group);
+        vec_for_each(&m->running, r)
+                running_free(*r);
+        vec_free(&m->running);
+        event_recorder_free(m->events);
+        leader_clear(&m->leader);
+        if (m->options.kube && m->options.kube->count_ctx == m)
+                m->options.kube->count = NULL;
+        mem_free(m);
+        return NULL;
+}
+
+bool manager_is_leader(const struct manager *m)
+{
+        return m->leading;
+}
+
+bool manager_ready(const struct manager *m, struct buf *why_not)
+{
+        bool ready = true;
+
+        vec_for_each(&m->informers, i) {
+                const char *problem = informer_problem(*i);
+
+                if (informer_synced(*i) && !problem[0])
+                        continue;
+                buf_printf(why_not, "cache not in sync: %s\n",
+                           problem[0] ? problem : "first list is running");
+                ready = false;
+        }
+        return ready;
+}
+
+struct event_recorder *manager_events(struct manager *m)
+{
+        return m->events;
+}
+
+struct metrics *manager_metrics(struct manager *m)
+{
+        return m->options.metrics;
+}
+
+size_t manager_queued(const struct manager *m)
+{
+        size_t n = 0;
+
+        vec_for_each(&m->running, r)
+                n += work_queue_depth((*r)->queue) + work_queue_active((*r)->queue);
+        return n;
+}
+
+/* ---- inside reconciles ---- */
+
+static void unref(void *p)
+{
+        object_unref(p);
+}
+
+const struct object *cache_get(struct reconcile *rc, const struct kind *kind, const char *ns,
+                               const char *name)
+{
+        struct informer *i = manager_find_informer(rc->manager, kind);
+        const struct object *o;
+
+        ASSERT(i);
+        o = informer_get(i, ns, name);
+        if (!o || arena_defer(rc->arena, unref, object_ref(o)) < 0)
+                return NULL;
+        return o;
+}
+
+int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
+                   struct object_list *ret)
+{
+        struct informer *i = manager_find_informer(rc->manager, kind);
+
+        ASSERT(i);
+        return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
+}
+
+int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret)
+{
+        struct informer *i = manager_find_informer(rc->manager, kind);
+
+        ASSERT(i);
+        return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
+}
+
+/* The server's answer goes to the cache and, if wanted, to the caller for the length of the reconcile. */
+static int take_answer(struct reconcile *rc, struct informer *i, struct object *block, struct object **ret)
+{
+        if (i)
+                informer_observe(i, block);
+        if (arena_defer(rc->arena, unref, block) < 0)
+                return error_no_memory(rc->err);
+        if (ret)
+                *ret = block;
+        return 0;
+}
+
+static struct kube_block_options block_options(struct reconcile *rc, struct informer *i)
+{
+        return (struct kube_block_options){ i ? informer_flags(i) : DECODE_FULL,
+                                            rc->manager->options.interns };
+}
+
+int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
+{
+        struct informer *i = manager_find_informer(rc->manager, o->kind);
+        struct kube_block_options b = block_options(rc, i);
+        struct object *block;
+
+        TRY(kube_create_block(rc->kube, o, &b, &block, rc->err));
+        return take_answer(rc, i, block, ret);
+}
+
+int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
+                  enum object_part part, struct object **ret)
+{
+        struct informer *i = manager_find_informer(rc->manager, now->kind);
+        struct kube_block_options b = block_options(rc, i);
+        struct object *block;
+
+        TRY(kube_patch_diff_block(rc->kube, now, wanted, part, &b, &block, rc->err));
+        if (block)
+                return take_answer(rc, i, block, ret);
+        if (ret)
+                *ret = (struct object *)now;
+        return 0;
+}
+
+int rc_delete(struct reconcile *rc, const struct object *o)
+{
+        return kube_delete(rc->kube, o, false, rc->err);
+}
