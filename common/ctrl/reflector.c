@@ -6,6 +6,7 @@
  * never dropped: what a new list does not name is forgotten at its end. */
 #include "common/ctrl/informer_internal.h"
 
+#include "common/base/limits.h"
 #include "common/base/memory.h"
 
 #define BACKOFF_BASE_MS 500
