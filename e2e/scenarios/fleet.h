@@ -1,0 +1,37 @@
+/* A fleet under test: one hub, some members, their agents. The scenario runner and the simulation drive it
+ * through this table; behind it stand the simulated world or real processes. All calls are made from a fiber.
+ */
+#pragma once
+
+#include "common/kube/client.h"
+
+struct fleet;
+
+struct fleet_ops {
+        /* Client with all rights on "hub" or "member-N"; borrowed, lives as long as the fleet. */
+        int (*client)(struct fleet *f, const char *cluster, struct kube_client **ret, struct error *err);
+        /* Agents are called "hub-agent" and, by their member, "member-N". Starting a running agent and
+         * stopping a stopped one are errors. A hard stop is a kill: nothing is flushed or released. */
+        int (*start_agent)(struct fleet *f, const char *agent, struct error *err);
+        int (*stop_agent)(struct fleet *f, const char *agent, bool hard, struct error *err);
+        /* Cuts or heals the network between an agent and the hub's API server. */
+        int (*set_link)(struct fleet *f, const char *agent, bool up, struct error *err);
+        /* Workloads that match stay unavailable until ready again; NULL = any. */
+        int (*set_ready)(struct fleet *f, const char *cluster, const char *kind, const char *ns,
+                         const char *name, bool ready, struct error *err);
+        int (*restart_server)(struct fleet *f, struct error *err); /* all API servers, state kept */
+        struct fleet *(*close)(struct fleet *f);
+};
+
+struct fleet {
+        const struct fleet_ops *ops;
+        struct world *world;
+        const struct log *log;
+        unsigned n_members; /* member-1 ... member-n */
+};
+
+/* Installs the CRDs on hub and members, makes fleet-system, starts the hub agent, joins every member (service
+ * account, MemberCluster, agent) and waits until all are Joined. */
+int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
+int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
+int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);

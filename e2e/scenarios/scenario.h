@@ -1,0 +1,55 @@
+/* Scenarios: a behaviour written down once, as steps, and run on every kind of fleet. The format is described
+ * in e2e/scenarios/README.md. */
+#pragma once
+
+#include "e2e/scenarios/fleet.h"
+
+enum step_type {
+        STEP_APPLY,
+        STEP_PATCH,
+        STEP_DELETE,
+        STEP_EXPECT,
+        STEP_ABSENT,
+        STEP_COUNT,
+        STEP_HOLDS,
+        STEP_REFUSED,
+        STEP_ADVANCE,
+        STEP_START,
+        STEP_STOP,
+        STEP_KILL,
+        STEP_CUT,
+        STEP_HEAL,
+        STEP_READINESS,
+        STEP_RESTART_SERVER
+};
+
+struct step {
+        enum step_type type;
+        const char *const *on; /* clusters, NULL-terminated; ["hub"] if not said */
+        const char *api_version, *kind, *ns, *name, *selector, *subresource;
+        const char *agent;       /* start, stop, kill, cut, heal */
+        const char *const *that; /* CEL over `self`, NULL-terminated */
+        const char *message;     /* refused: a part of the error's text */
+        const json_t *manifests; /* apply, refused: array of objects */
+        const json_t *patch;
+        int64_t within_ms, for_ms;
+        int64_t count;
+        bool ready, wait;
+        const char *text; /* the step in one line, for reports */
+};
+
+struct scenario {
+        struct arena arena;
+        const char *name;
+        unsigned members;
+        struct step *steps;
+        size_t n_steps;
+        json_t *doc; /* owns the strings of the steps */
+};
+
+/* Every unknown key, wrong type and missing field is an error that names the step. */
+int scenario_parse(struct slice text, const char *file, struct scenario **ret, struct error *err);
+struct scenario *scenario_free(struct scenario *s);
+
+/* Runs all steps on a fleet that is set up; the error says which step failed and what was seen instead. */
+int scenario_run(const struct scenario *s, struct fleet *f, struct error *err);

@@ -1,0 +1,312 @@
+/* Runs steps. What waits, looks again every POLL_MS of the fleet's clock until its deadline: in the
+ * simulation that costs nothing, with real processes it bounds the load. */
+#include "common/base/memory.h"
+#include "common/json/cel.h"
+#include "common/kube/mapping.h"
+#include "e2e/scenarios/scenario.h"
+
+#define POLL_MS 50
+#define FIELD_MANAGER "scenario"
+
+struct run {
+        const struct scenario *s;
+        struct fleet *f;
+        struct error *err;
+        struct arena arena;
+};
+
+static struct loop *loop_of(const struct run *r)
+{
+        return r->f->world->loop;
+}
+
+static int resource_of(struct run *r, const char *cluster, const char *api_version, const char *kind,
+                       struct kube_client **ret_kube, struct kube_resource *ret)
+{
+        struct kube_mapped mapped;
+        struct kube_mapper *m;
+        int code;
+
+        TRY(r->f->ops->client(r->f, cluster, ret_kube, r->err));
+        m = kube_mapper_new(*ret_kube);
+        if (!m)
+                return error_no_memory(r->err);
+        code = kube_mapper_api_version(m, api_version, kind, &mapped, r->err);
+        if (code == 0) { /* the strings die with the mapper */
+                ret->group = arena_strdup(&r->arena, mapped.resource.group);
+                ret->version = arena_strdup(&r->arena, mapped.resource.version);
+                ret->plural = arena_strdup(&r->arena, mapped.resource.plural);
+                ret->kind = arena_strdup(&r->arena, mapped.resource.kind);
+                ret->namespaced = mapped.resource.namespaced;
+        }
+        kube_mapper_free(m);
+        return code;
+}
+
+static const char *namespace_for(const struct kube_resource *resource, const char *ns)
+{
+        return resource->namespaced ? (ns ? ns : "default") : NULL;
+}
+
+/* ---- writes ---- */
+
+static int apply_one(struct run *r, const char *cluster, const json_t *doc)
+{
+        const char *api_version, *kind, *name;
+        struct kube_write how = { .field_manager = FIELD_MANAGER, .force = true };
+        struct kube_resource resource;
+        struct kube_client *kube;
+
+        TRY(doc_need_string(doc, "apiVersion", &api_version, r->err));
+        TRY(doc_need_string(doc, "kind", &kind, r->err));
+        TRY(doc_need_string(doc, "metadata.name", &name, r->err));
+        TRY(resource_of(r, cluster, api_version, kind, &kube, &resource));
+        return kube_doc_patch(kube, &resource,
+                              namespace_for(&resource, doc_get_string(doc, "metadata.namespace")), name,
+                              KUBE_PATCH_APPLY, doc, &how, NULL, r->err);
+}
+
+static int run_apply(struct run *r, const struct step *st, const char *cluster)
+{
+        json_t *doc;
+        size_t i;
+
+        json_array_foreach((json_t *)st->manifests, i, doc)
+                TRY(apply_one(r, cluster, doc));
+        return 0;
+}
+
+static int run_refused(struct run *r, const struct step *st, const char *cluster)
+{
+        json_t *doc;
+        size_t i;
+
+        json_array_foreach((json_t *)st->manifests, i, doc) {
+                if (apply_one(r, cluster, doc) == 0)
+                        return error_set(r->err, ERR_INVALID, "manifests[%zu] was accepted", i);
+                if (!strstr(r->err->text, st->message)) {
+                        struct error seen = *r->err;
+
+                        return error_set(r->err, ERR_INVALID, "refused, but not with \"%s\": %s", st->message,
+                                         seen.text);
+                }
+                error_clear(r->err);
+        }
+        return 0;
+}
+
+static int run_patch(struct run *r, const struct step *st, const char *cluster)
+{
+        struct kube_write how = { .field_manager = FIELD_MANAGER, .subresource = st->subresource };
+        struct kube_resource resource;
+        struct kube_client *kube;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        return kube_doc_patch(kube, &resource, namespace_for(&resource, st->ns), st->name, KUBE_PATCH_MERGE,
+                              st->patch, &how, NULL, r->err);
+}
+
+/* ---- looking ---- */
+
+/* 0 = holds; ERR_NOT_FOUND or ERR_INVALID with words about what was seen instead. */
+static int look(struct run *r, const struct step *st, struct kube_client *kube,
+                const struct kube_resource *resource, struct error *seen)
+{
+        AUTO_JSON json_t *doc = NULL;
+
+        TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
+        for (size_t i = 0; st->that && st->that[i]; i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct cel_variable self = { .name = "self", .value = doc };
+                struct cel_program *program;
+                bool yes = false;
+
+                if (cel_compile(&arena, st->that[i], &program, r->err) < 0)
+                        return error_wrap(r->err, "that[%zu]", i);
+                if (cel_eval_bool(program, &self, 1, &yes, seen) < 0 || !yes) {
+                        AUTO_BUF struct buf text;
+
+                        buf_init(&text, 1 << 20);
+                        doc_write(doc_get(doc, "status") ? doc_get(doc, "status") : doc, &text);
+                        return error_set(seen, ERR_INVALID, "not true: %s; %s is %.700s", st->that[i],
+                                         doc_get(doc, "status") ? "status" : "the object", text.data);
+                }
+        }
+        return 0;
+}
+
+static bool is_final(int code)
+{
+        return code == ERR_CANCELLED || code == ERR_NO_MEMORY;
+}
+
+static int run_expect(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        struct kube_resource resource;
+        struct kube_client *kube;
+        struct error seen;
+        int code;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        for (;;) {
+                error_clear(&seen);
+                code = look(r, st, kube, &resource, &seen);
+                if (code == 0 || is_final(code))
+                        return code;
+                if (loop_now_ms(loop_of(r)) >= deadline)
+                        return error_set(r->err, ERR_TIMEOUT, "on %s after %lld ms: %s", cluster,
+                                         (long long)st->within_ms, seen.text);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+}
+
+static int run_holds(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t end = loop_now_ms(loop_of(r)) + st->for_ms;
+        struct kube_resource resource;
+        struct kube_client *kube;
+        struct error seen;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        while (loop_now_ms(loop_of(r)) < end) {
+                error_clear(&seen);
+                if (look(r, st, kube, &resource, &seen) < 0)
+                        return error_set(r->err, ERR_INVALID, "on %s, %lld ms before the end: %s", cluster,
+                                         (long long)(end - loop_now_ms(loop_of(r))), seen.text);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+        return 0;
+}
+
+static int run_absent(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        struct kube_resource resource;
+        struct kube_client *kube;
+        struct error seen;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        for (;;) {
+                AUTO_JSON json_t *doc = NULL;
+                int code;
+
+                error_clear(&seen);
+                code = kube_doc_get(kube, &resource, namespace_for(&resource, st->ns), st->name, &doc, &seen);
+                if (code == ERR_NOT_FOUND)
+                        return 0;
+                if (is_final(code))
+                        return code;
+                if (loop_now_ms(loop_of(r)) >= deadline)
+                        return error_set(r->err, ERR_TIMEOUT, "on %s after %lld ms: it is still there%s%s",
+                                         cluster, (long long)st->within_ms, code < 0 ? ": " : "",
+                                         code < 0 ? seen.text : "");
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+}
+
+static int run_count(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        struct kube_resource resource;
+        struct kube_client *kube;
+        struct error seen;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        for (;;) {
+                AUTO_JSON json_t *items = NULL;
+                int code;
+
+                error_clear(&seen);
+                code = kube_doc_list(kube, &resource, st->ns, st->selector, &items, &seen);
+                if (is_final(code))
+                        return code;
+                if (code == 0 && (int64_t)json_array_size(items) == st->count)
+                        return 0;
+                if (loop_now_ms(loop_of(r)) >= deadline)
+                        return error_set(
+                                r->err, ERR_TIMEOUT, "on %s after %lld ms: there are %zu, not %lld%s%s",
+                                cluster, (long long)st->within_ms, json_array_size(items),
+                                (long long)st->count, code < 0 ? ": " : "", code < 0 ? seen.text : "");
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+}
+
+static int run_delete(struct run *r, const struct step *st, const char *cluster)
+{
+        struct kube_resource resource;
+        struct kube_client *kube;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        TRY(kube_doc_delete(kube, &resource, namespace_for(&resource, st->ns), st->name, NULL, NULL, r->err));
+        return st->wait ? run_absent(r, st, cluster) : 0;
+}
+
+/* ---- dispatch ---- */
+
+static int run_on(struct run *r, const struct step *st, const char *cluster)
+{
+        switch (st->type) {
+        case STEP_APPLY:
+                return run_apply(r, st, cluster);
+        case STEP_PATCH:
+                return run_patch(r, st, cluster);
+        case STEP_DELETE:
+                return run_delete(r, st, cluster);
+        case STEP_EXPECT:
+                return run_expect(r, st, cluster);
+        case STEP_ABSENT:
+                return run_absent(r, st, cluster);
+        case STEP_COUNT:
+                return run_count(r, st, cluster);
+        case STEP_HOLDS:
+                return run_holds(r, st, cluster);
+        case STEP_REFUSED:
+                return run_refused(r, st, cluster);
+        case STEP_READINESS:
+                return r->f->ops->set_ready(r->f, cluster, st->kind, st->ns, st->name, st->ready, r->err);
+        default:
+                UNREACHABLE();
+        }
+}
+
+static int run_step(struct run *r, const struct step *st)
+{
+        const struct fleet_ops *ops = r->f->ops;
+
+        switch (st->type) {
+        case STEP_ADVANCE:
+                return fiber_sleep(loop_of(r), st->for_ms);
+        case STEP_START:
+                return ops->start_agent(r->f, st->agent, r->err);
+        case STEP_STOP:
+                return ops->stop_agent(r->f, st->agent, false, r->err);
+        case STEP_KILL:
+                return ops->stop_agent(r->f, st->agent, true, r->err);
+        case STEP_CUT:
+                return ops->set_link(r->f, st->agent, false, r->err);
+        case STEP_HEAL:
+                return ops->set_link(r->f, st->agent, true, r->err);
+        case STEP_RESTART_SERVER:
+                return ops->restart_server(r->f, r->err);
+        default:
+                for (size_t i = 0; st->on[i]; i++)
+                        TRY(run_on(r, st, st->on[i]));
+                return 0;
+        }
+}
+
+int scenario_run(const struct scenario *s, struct fleet *f, struct error *err)
+{
+        struct run r = { .s = s, .f = f, .err = err };
+        int code = 0;
+
+        for (size_t i = 0; code == 0 && i < s->n_steps; i++) {
+                code = run_step(&r, &s->steps[i]);
+                if (code < 0)
+                        error_wrap(err, "%s: %s", s->name, s->steps[i].text);
+                arena_reset(&r.arena);
+        }
+        arena_free(&r.arena);
+        return code;
+}
