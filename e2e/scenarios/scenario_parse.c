@@ -61,7 +61,7 @@ static int check_keys(struct context *c)
 {
         const char *key;
         json_t *value;
-        char message[128];
+        char message[192];
 
         json_object_foreach((json_t *)c->body, key, value) {
                 if (listed(c->form->fields, key))
