@@ -217,7 +217,7 @@ static int use_everything(void)
         struct intern_table *t = intern_table_new();
         int code = t ? 0 : ERR_NO_MEMORY;
         for (int i = 0; i < 40 && code == 0; i++) {
-                char key[8];
+                char key[16];
                 snprintf(key, sizeof(key), "k%d", i);
                 if (!arena_printf(&a, "%0100d", i) || !intern(t, key, strlen(key)))
                         code = ERR_NO_MEMORY;
