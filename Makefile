@@ -17,7 +17,8 @@ VARIANT ?= release
 BUILD := build
 OBJ := $(BUILD)/$(VARIANT)
 ifeq ($(VARIANT),asan)
-OPTIMISE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARGOSY_ASAN=1
+OPTIMISE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARGOSY_ASAN=1 \
+	-Wno-format-truncation -Wno-maybe-uninitialized # sanitizers hide from gcc what it needs for these
 BIN := $(OBJ)/bin
 else
 OPTIMISE := -O2
