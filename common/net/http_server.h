@@ -1,6 +1,6 @@
 /* HTTP as a server sees it. A handler runs in a fiber of its own per request, so it may park; it answers with
- * http_reply() or by begin/write/end. The same handler serves libwebsockets (agents' endpoints), nghttp2
- * (devcluster) and the loopback transport (simulation): it sees only this interface. */
+ * http_reply() or by begin/write/end. The same handler serves HTTP/1.1 (agents' endpoints, devcluster),
+ * nghttp2 (devcluster) and the loopback transport (simulation): it sees only this interface. */
 #pragma once
 
 #include "common/net/http.h"
@@ -56,7 +56,7 @@ const char *http_query_get(struct http_exchange *x, const char *name);
 
 typedef void (*http_handler_fn)(void *ctx, struct http_exchange *x);
 
-/* ---- a small server for the agents' own endpoints (libwebsockets, HTTP/1.1) ---- */
+/* ---- a small server for the agents' own endpoints (HTTP/1.1; WebSocket: http_server_ws.h) ---- */
 
 struct tls_identity; /* common/net/cert.h */
 
@@ -66,8 +66,6 @@ struct http_server_options {
         const struct tls_identity *tls; /* NULL = plain */
         http_handler_fn handle;
         void *ctx;
-        /* WebSocket upgrades on paths that start with this prefix, NULL = none: see http_server_ws.h */
-        const char *websocket_prefix;
 };
 struct http_server;
 int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret,

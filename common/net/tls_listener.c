@@ -128,12 +128,10 @@ static void listener_free(struct tls_listener *t)
 void tls_listener_handle_closed(struct tls_listener *t)
 {
         t->open_handles--;
-        if (t->open_handles > 0 || !t->freeing)
-                return;
-        if (list_empty(&t->closed.waiters))
-                listener_free(t);
-        else
+        if (!list_empty(&t->closed.waiters))
                 waitq_wake_all(&t->closed);
+        else if (t->open_handles == 0 && t->freeing && !t->joined)
+                listener_free(t);
 }
 
 static void handle_closed(uv_handle_t *handle)
@@ -149,6 +147,16 @@ void tls_listener_close(struct tls_listener *t)
         uv_close((uv_handle_t *)&t->handle, handle_closed);
 }
 
+void tls_listener_drain(struct tls_listener *t, int64_t flush_ms)
+{
+        tls_listener_close(t);
+        tls_streams_close(t, flush_ms);
+        fiber_mask_cancel(t->loop);
+        while (t->n_streams > 0)
+                waitq_wait(t->loop, &t->closed, DEADLINE_NONE);
+        fiber_unmask_cancel(t->loop);
+}
+
 struct tls_listener *tls_listener_free(struct tls_listener *t)
 {
         if (!t)
@@ -162,6 +170,7 @@ struct tls_listener *tls_listener_free(struct tls_listener *t)
         }
         if (!fiber_self(t->loop))
                 return NULL; /* freed by the last handle's close */
+        t->joined = true;
         fiber_mask_cancel(t->loop);
         while (t->open_handles > 0)
                 waitq_wait(t->loop, &t->closed, DEADLINE_NONE);

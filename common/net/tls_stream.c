@@ -508,3 +508,9 @@ void tls_stream_close(struct tls_stream *s, int64_t flush_ms)
         if (s->state == CLOSING)
                 loop_hook_arm(&s->flush_hook);
 }
+
+void tls_streams_close(struct tls_listener *t, int64_t flush_ms)
+{
+        list_for_each(s, &t->streams, struct tls_stream, node)
+                tls_stream_close(s, flush_ms);
+}

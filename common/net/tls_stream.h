@@ -41,6 +41,9 @@ int tls_listener_port(const struct tls_listener *t);
 /* New certificates for connections to come. */
 int tls_listener_set_identity(struct tls_listener *t, const struct tls_identity *tls, struct error *err);
 void tls_listener_close(struct tls_listener *t); /* accepts no more; open streams go on */
+/* From a fiber: accepts no more, closes every stream as tls_stream_close() does, waits until all are closed.
+ */
+void tls_listener_drain(struct tls_listener *t, int64_t flush_ms);
 /* Cuts what is open and frees. In a fiber: waits until all closed events were delivered. */
 struct tls_listener *tls_listener_free(struct tls_listener *t);
 size_t tls_listener_count(const struct tls_listener *t); /* open streams */

@@ -17,6 +17,7 @@ struct tls_listener {
         bool spare_busy, accept_again;
         bool listening; /* handle is open */
         bool freeing;
+        bool joined;         /* a fiber in tls_listener_free() frees it */
         SSL_CTX *ctx;        /* NULL = plain */
         unsigned char *alpn; /* wire form: length byte and name, repeated */
         unsigned alpn_len;
@@ -35,3 +36,4 @@ void tls_listener_handle_closed(struct tls_listener *t);
 /* Takes the waiting connection; ERR_NO_MEMORY leaves it waiting. */
 int tls_stream_accept(struct tls_listener *t);
 void tls_streams_cut(struct tls_listener *t);
+void tls_streams_close(struct tls_listener *t, int64_t flush_ms);

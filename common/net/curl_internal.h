@@ -1,0 +1,72 @@
+/* The libcurl transport, in three files: curl_transport.c (requests as fibers see them), curl_transfer.c (one
+ * easy handle: options, callbacks, errors), curl_pool.c (multi handles on libuv).
+ *
+ * libcurl calls back while we are inside one of its functions, where it must not be called again. So
+ * callbacks only store; the fibers wake when the outer call has returned. */
+#pragma once
+
+#include <curl/curl.h>
+
+#include "common/base/limits.h"
+#include "common/base/map.h"
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "common/net/http.h"
+
+struct curl_pool;
+
+/* A multi handle with its own connections. */
+struct curl_multi {
+        CURLM *handle;
+        struct curl_pool *pool;
+        struct timer timer;
+        struct list touched; /* transfers whose fibers are to wake */
+};
+
+/* All connections of one identity to one server. Two endpoints share a pool only if all that they are is
+ * equal, so no connection ever serves a second identity. */
+struct curl_pool {
+        struct list node; /* on curl_transport.pools */
+        struct loop *loop;
+        uint64_t key[2];
+        struct curl_multi multi[2]; /* by enum http_priority: a watch never starves a request */
+        size_t transfers;
+        int64_t last_used_ms;
+};
+
+struct curl_transport {
+        struct http_transport base;
+        struct world *world;
+        struct list pools;
+};
+
+/* One request under way. Lives in the structure of who waits for it. */
+struct curl_transfer {
+        struct list touched;
+        struct curl_multi *multi;
+        CURL *easy;
+        struct curl_slist *headers, *connect_to;
+        const char *method;
+        char *what; /* "GET https://host/path", for errors */
+        char words[CURL_ERROR_SIZE];
+        struct arena *arena; /* the answer's headers */
+        VEC(struct http_header) answer_headers;
+        size_t header_bytes;
+        int status;
+        bool head_done, done;
+        int failed; /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
+        CURLcode result;
+        struct buf body;
+        struct waitq waits;
+};
+
+/* NULL and err on failure. */
+struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err);
+void curl_pool_free(struct curl_pool *p);
+
+/* Starts the request. On success curl_transfer_end() must follow. */
+int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
+                        struct arena *arena, bool stream, struct error *err);
+void curl_transfer_end(struct curl_transfer *tr);
+/* After `done`: 0, or the failure in our words. */
+int curl_transfer_status(const struct curl_transfer *tr, struct error *err);

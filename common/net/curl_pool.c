@@ -1,0 +1,225 @@
+#include <uv.h>
+
+#include "common/net/curl_internal.h"
+
+#define REQUEST_CONNECTIONS 16 /* HTTP/1.1: at most so many at once, the rest waits its turn */
+#define REQUEST_STREAMS 100    /* on one HTTP/2 connection */
+#define WATCH_STREAMS 20       /* far below what servers allow: a stream too many would wait for ever */
+#define IDLE_CONNECTIONS 8     /* kept by each multi */
+#define POOL_IDLE_MS 60000     /* an identity not used for this long loses its connections */
+
+/* ---- sockets ---- */
+
+struct curl_socket {
+        uv_poll_t poll;
+        struct curl_multi *multi;
+        curl_socket_t fd;
+};
+
+/* Wakes who waits for a transfer that got bytes or came to its end. Called outside libcurl only. */
+static void wake_touched(struct curl_multi *m)
+{
+        CURLMsg *message;
+        int left;
+        while ((message = curl_multi_info_read(m->handle, &left))) {
+                struct curl_transfer *tr = NULL;
+                curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&tr);
+                tr->done = true;
+                tr->result = message->data.result;
+                waitq_wake_all(&tr->waits);
+        }
+        list_for_each_safe(tr, next, &m->touched, struct curl_transfer, touched) {
+                list_remove(&tr->touched);
+                waitq_wake_all(&tr->waits);
+        }
+}
+
+static void act(struct curl_multi *m, curl_socket_t fd, int events)
+{
+        int running;
+        curl_multi_socket_action(m->handle, fd, events, &running);
+        wake_touched(m);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+        struct curl_socket *s = poll->data;
+        int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+        if (events & UV_READABLE)
+                flags |= CURL_CSELECT_IN;
+        if (events & UV_WRITABLE)
+                flags |= CURL_CSELECT_OUT;
+        act(s->multi, s->fd, flags); /* s may be gone behind this */
+}
+
+static void socket_closed(uv_handle_t *handle)
+{
+        mem_free(handle->data);
+}
+
+static struct curl_socket *socket_new(struct curl_multi *m, curl_socket_t fd)
+{
+        struct curl_socket *s = NEW(struct curl_socket);
+        if (!s)
+                return NULL;
+        s->multi = m;
+        s->fd = fd;
+        if (uv_poll_init_socket(loop_uv(m->pool->loop), &s->poll, fd) < 0) {
+                mem_free(s);
+                return NULL;
+        }
+        s->poll.data = s;
+        curl_multi_assign(m->handle, fd, s);
+        return s;
+}
+
+/* libcurl: watch this socket from now on, or no more. */
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+{
+        struct curl_multi *m = ctx;
+        struct curl_socket *s = socket_ctx;
+        if (what == CURL_POLL_REMOVE) {
+                if (s) {
+                        curl_multi_assign(m->handle, fd, NULL);
+                        uv_poll_stop(&s->poll);
+                        uv_close((uv_handle_t *)&s->poll, socket_closed);
+                }
+                return 0;
+        }
+        if (!s && !(s = socket_new(m, fd)))
+                return -1;
+        int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+        return uv_poll_start(&s->poll, events, on_poll) < 0 ? -1 : 0;
+}
+
+/* ---- timers ---- */
+
+static void on_timer(struct timer *t)
+{
+        act(container_of(t, struct curl_multi, timer), CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timeout_wanted(CURLM *handle, long ms, void *ctx)
+{
+        struct curl_multi *m = ctx;
+        timer_stop(&m->timer);
+        if (ms < 0)
+                return 0;
+        return timer_start(m->pool->loop, &m->timer, loop_now_ms(m->pool->loop) + ms, on_timer) < 0 ? -1 : 0;
+}
+
+/* ---- pools ---- */
+
+static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_priority priority)
+{
+        m->pool = p;
+        list_init(&m->touched);
+        m->handle = curl_multi_init();
+        if (!m->handle)
+                return ERR_NO_MEMORY;
+        curl_multi_setopt(m->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
+        curl_multi_setopt(m->handle, CURLMOPT_SOCKETDATA, m);
+        curl_multi_setopt(m->handle, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);
+        curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
+        curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+        curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
+        if (priority == HTTP_WATCH) {
+                curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)WATCH_STREAMS);
+        } else {
+                curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)REQUEST_STREAMS);
+                curl_multi_setopt(m->handle, CURLMOPT_MAX_HOST_CONNECTIONS, (long)REQUEST_CONNECTIONS);
+                curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)REQUEST_CONNECTIONS);
+        }
+        return 0;
+}
+
+void curl_pool_free(struct curl_pool *p)
+{
+        if (!p)
+                return;
+        ASSERT(p->transfers == 0);
+        for (size_t i = 0; i < ARRAY_LEN(p->multi); i++) {
+                if (p->multi[i].handle)
+                        curl_multi_cleanup(p->multi[i].handle);
+                timer_stop(&p->multi[i].timer);
+        }
+        list_remove(&p->node);
+        mem_free(p);
+}
+
+static uint64_t mix(uint64_t h, const char *s)
+{
+        return hash_bytes(s ? s : "", s ? strlen(s) + 1 : 0, h);
+}
+
+/* Everything that makes two endpoints different. Not secret and not for attackers: 128 bits of a fast hash
+ * do. */
+static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
+{
+        const char *parts[] = { e->base_url,
+                                e->ca_pem,
+                                e->client_cert_pem,
+                                e->client_key_pem,
+                                e->tls_server_name,
+                                e->proxy_url,
+                                e->bearer_token,
+                                e->bearer_token_file,
+                                e->username,
+                                e->password,
+                                e->insecure_skip_verify ? "insecure" : "" };
+        for (uint64_t k = 0; k < 2; k++) {
+                key[k] = hash_bytes(&e->generation, sizeof(e->generation), k);
+                for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+                        key[k] = mix(key[k] + i, parts[i]);
+        }
+}
+
+static void drop_idle_pools(struct curl_transport *t, int64_t now_ms)
+{
+        list_for_each_safe(p, next, &t->pools, struct curl_pool, node)
+                if (p->transfers == 0 && now_ms - p->last_used_ms > POOL_IDLE_MS)
+                        curl_pool_free(p);
+}
+
+static struct curl_pool *pool_new(struct curl_transport *t, struct error *err)
+{
+        struct curl_pool *p = NEW(struct curl_pool);
+        if (!p) {
+                error_no_memory(err);
+                return NULL;
+        }
+        p->loop = t->world->loop;
+        list_init(&p->node);
+        if (multi_init(&p->multi[HTTP_NORMAL], p, HTTP_NORMAL) < 0 ||
+            multi_init(&p->multi[HTTP_WATCH], p, HTTP_WATCH) < 0) {
+                curl_pool_free(p);
+                error_no_memory(err);
+                return NULL;
+        }
+        list_append(&t->pools, &p->node);
+        return p;
+}
+
+struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err)
+{
+        uint64_t key[2];
+        endpoint_key(e, key);
+        int64_t now_ms = loop_now_ms(t->world->loop);
+        list_for_each(p, &t->pools, struct curl_pool, node)
+                if (p->key[0] == key[0] && p->key[1] == key[1]) {
+                        p->last_used_ms = now_ms;
+                        return p;
+                }
+        drop_idle_pools(t, now_ms);
+        struct curl_pool *p = pool_new(t, err);
+        if (!p)
+                return NULL;
+        p->key[0] = key[0];
+        p->key[1] = key[1];
+        p->last_used_ms = now_ms;
+        if (e->insecure_skip_verify) {
+                struct log log = { .sink = t->world->log_sink };
+                log_warn(&log, "TLS certificates are not verified", "server", e->base_url);
+        }
+        return p;
+}

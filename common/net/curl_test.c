@@ -1,0 +1,646 @@
+/* The client and the server against each other, over sockets on loopback. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/net/cert.h"
+#include "common/net/http_server.h"
+#include "common/net/tls_stream.h"
+
+#define DAY_MS INT64_C(86400000)
+
+struct rig {
+        struct loop *loop;
+        struct world world;
+        struct http_server *server;
+        struct http_endpoint endpoint;
+        struct http_transport *client;
+        struct arena arena;
+        struct fiber_group *group;
+        struct tls_identity identity;
+        char *ca, *ca_key;
+        char *token;
+        int served, code, done;
+        size_t sent;
+        const char *raw; /* what the raw server says */
+        void (*body)(struct rig *r);
+};
+
+static int read_token_file(void *ctx, const char *path, size_t max, char **ret, size_t *ret_len,
+                           struct error *err)
+{
+        struct rig *r = ctx;
+        *ret = mem_strdup(r->token);
+        *ret_len = strlen(r->token);
+        return 0;
+}
+static uint64_t token_file_stamp(void *ctx, const char *path)
+{
+        return 1;
+}
+static const struct world_files files = { .read = read_token_file, .stamp = token_file_stamp };
+
+static void body_fiber(void *ctx)
+{
+        struct rig *r = ctx;
+        r->body(r);
+        http_transport_free(r->client);
+        http_server_stop(r->server);
+        r->done = 1;
+}
+
+static void run(void (*body)(struct rig *))
+{
+        struct error err = { 0 };
+        struct rig r = { .body = body };
+        size_t before = mem_live_count();
+        r.loop = loop_new_real(&err);
+        assert_non_null(r.loop);
+        r.world = (struct world){ .loop = r.loop, .files = &files, .ctx = &r };
+        r.client = http_transport_curl(&r.world, &err);
+        assert_non_null(r.client);
+        r.group = fiber_group_new(r.loop, NULL, "test");
+        assert_non_null(fiber_spawn(r.group, "body", body_fiber, &r));
+        loop_run(r.loop, &err);
+        assert_int_equal(r.done, 1);
+        fiber_group_end(r.group);
+        loop_free(r.loop);
+        arena_free(&r.arena);
+        mem_free(r.ca);
+        mem_free(r.ca_key);
+        tls_identity_free(&r.identity);
+        r.endpoint.ca_pem = NULL;
+        http_endpoint_free(&r.endpoint);
+        assert_int_equal(mem_live_count(), before);
+}
+
+/* ---- servers ---- */
+
+static void issue(struct rig *r, const struct cert_subject *subject, int64_t at_ms, char **cert, char **key)
+{
+        struct error err;
+        assert_int_equal(cert_issue(r->ca, r->ca_key, subject, true, at_ms, 1, cert, key, &err), 0);
+}
+
+static void make_identity(struct rig *r, const char *dns, int64_t at_ms)
+{
+        struct error err;
+        struct cert_subject subject = { "server", NULL, (const char *[]){ dns, NULL },
+                                        (const char *[]){ "127.0.0.1", NULL } };
+        if (strcmp(dns, "other") == 0)
+                subject.ip_addresses = NULL;
+        if (!r->ca)
+                assert_int_equal(cert_self_signed_ca("ca", loop_wall_ms(r->loop) - DAY_MS, 10, &r->ca,
+                                                     &r->ca_key, &err),
+                                 0);
+        issue(r, &subject, at_ms, &r->identity.cert_pem, &r->identity.key_pem);
+        r->identity.client_ca_pem = mem_strdup(r->ca);
+        r->endpoint.ca_pem = r->ca;
+}
+
+static void serve(struct rig *r, http_handler_fn handle)
+{
+        struct error err;
+        struct http_server_options o = { .bind = "127.0.0.1", .handle = handle, .ctx = r };
+        if (r->identity.cert_pem)
+                o.tls = &r->identity;
+        assert_int_equal(http_server_start(&r->world, &o, &r->server, &err), 0);
+        mem_free(r->endpoint.base_url);
+        r->endpoint.base_url =
+                mem_printf("%s://127.0.0.1:%d/prefix", o.tls ? "https" : "http", http_server_port(r->server));
+}
+
+static struct http_request request(struct rig *r, const char *method, const char *path)
+{
+        return (struct http_request){ .endpoint = &r->endpoint,
+                                      .method = method,
+                                      .path = path,
+                                      .deadline_ms = loop_now_ms(r->loop) + 20000 };
+}
+
+static int get(struct rig *r, struct http_response *answer, struct error *err)
+{
+        struct http_request rq = request(r, "GET", "/x?limit=5");
+        return http_roundtrip(r->client, &rq, &r->arena, answer, err);
+}
+
+static void echo(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        r->served++;
+        const char *text = arena_printf(
+                x->arena, "%s %s limit=%s body=%s type=%s auth=%s host=%s cn=%s o=%s", x->method, x->path,
+                http_query_get(x, "limit"), x->body.data, http_header_get(&x->headers, "content-type"),
+                http_header_get(&x->headers, "authorization"), http_header_get(&x->headers, "host"),
+                x->peer_common_name, x->peer_organizations ? x->peer_organizations[0] : NULL);
+        http_reply(x, 200, "text/plain", slice_of(text), NULL);
+}
+
+/* ---- plain requests ---- */
+
+static void echo_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, echo);
+        assert_int_equal(get(r, &a, &err), 0);
+        assert_int_equal(a.status, 200);
+        assert_non_null(strstr(a.body.data, "GET /prefix/x limit=5 body= type=(null) auth=(null)"));
+        assert_string_equal(http_header_get(&a.headers, "CONTENT-TYPE"), "text/plain");
+        static const char *const methods[] = { "POST", "PUT", "PATCH", "DELETE" };
+        for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+                struct http_header type = { "Content-Type", "application/json" };
+                struct http_request rq = request(r, methods[i], "/y");
+                rq.headers = (struct http_headers){ &type, 1 };
+                rq.body = SLICE("{\"a\":1}");
+                assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+                assert_true(text_starts_with(a.body.data, methods[i]));
+                assert_non_null(strstr(a.body.data, "body={\"a\":1} type=application/json"));
+        }
+        struct http_request rq = request(r, "HEAD", "/y");
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_int_equal(a.body.len, 0);
+        rq = request(r, "POST", "/empty");
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_non_null(strstr(a.body.data, "body= type=(null)"));
+        assert_int_equal(r->served, 7);
+}
+static void requests_of_every_method_come_back(void **state)
+{
+        run(echo_body);
+}
+
+static void big_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, echo);
+        AUTO_FREE char *big = mem_alloc(3 << 20);
+        memset(big, 'b', 3 << 20);
+        struct http_request rq = request(r, "POST", "/big");
+        rq.body = (struct slice){ big, (3 << 20) - 1000 };
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_true(a.body.len > rq.body.len);
+        rq.body.len = 3 << 20;
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_int_equal(a.status, 200);
+        AUTO_FREE char *bigger = mem_zalloc(4 << 20);
+        rq.body = (struct slice){ bigger, 4 << 20 };
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_int_equal(a.status, 413);
+}
+static void bodies_of_megabytes_travel_and_longer_ones_get_413(void **state)
+{
+        run(big_body);
+}
+
+static void refused_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, echo);
+        r->server = http_server_stop(r->server);
+        assert_int_equal(get(r, &a, &err), ERR_RETRY);
+        assert_non_null(strstr(err.text, "refused"));
+}
+static void nobody_listening_says_refused(void **state)
+{
+        run(refused_body);
+}
+
+/* ---- TLS ---- */
+
+static void tls_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        int64_t now = loop_wall_ms(r->loop);
+        make_identity(r, "localhost", now);
+        struct cert_subject subject = { "member-1", (const char *[]){ "fleet", NULL } };
+        serve(r, echo);
+        assert_int_equal(get(r, &a, &err), 0);
+        assert_non_null(strstr(a.body.data, "cn=(null)"));
+        issue(r, &subject, now, &r->endpoint.client_cert_pem, &r->endpoint.client_key_pem);
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(get(r, &a, &err), 0);
+                assert_non_null(strstr(a.body.data, "cn=member-1 o=fleet"));
+        }
+}
+static void tls_is_verified_and_a_client_certificate_is_never_shared(void **state)
+{
+        run(tls_body);
+}
+
+static void expect_refusal(struct rig *r, const char *words)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        int code = get(r, &a, &err);
+        if (code != ERR_UNAUTHORIZED || !strstr(err.text, words))
+                print_message("code %d: %s\n", code, err.text);
+        assert_int_equal(code, ERR_UNAUTHORIZED);
+        assert_non_null(strstr(err.text, words));
+}
+
+static void wrong_ca_body(struct rig *r)
+{
+        struct error err;
+        AUTO_FREE char *other = NULL;
+        AUTO_FREE char *other_key = NULL;
+        int64_t now = loop_wall_ms(r->loop);
+        make_identity(r, "localhost", now);
+        serve(r, echo);
+        assert_int_equal(cert_self_signed_ca("other", now, 1, &other, &other_key, &err), 0);
+        r->endpoint.ca_pem = other;
+        expect_refusal(r, "certificate");
+        struct http_response a;
+        r->endpoint.insecure_skip_verify = true;
+        assert_int_equal(get(r, &a, &err), 0);
+}
+static void a_server_of_another_ca_is_refused_unless_verification_is_off(void **state)
+{
+        run(wrong_ca_body);
+}
+
+static void expired_body(struct rig *r)
+{
+        make_identity(r, "localhost", loop_wall_ms(r->loop) - 3 * DAY_MS);
+        serve(r, echo);
+        expect_refusal(r, "expired");
+}
+static void an_expired_server_certificate_is_refused(void **state)
+{
+        run(expired_body);
+}
+
+static void name_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        make_identity(r, "other", loop_wall_ms(r->loop));
+        serve(r, echo);
+        expect_refusal(r, "name");
+        r->endpoint.tls_server_name = mem_strdup("other");
+        assert_int_equal(get(r, &a, &err), 0);
+        assert_non_null(strstr(a.body.data, "host=127.0.0.1:"));
+}
+static void another_name_is_refused_unless_the_endpoint_says_so(void **state)
+{
+        run(name_body);
+}
+
+static void client_cert_body(struct rig *r)
+{
+        struct error err;
+        int64_t now = loop_wall_ms(r->loop);
+        AUTO_FREE char *other = NULL;
+        AUTO_FREE char *other_key = NULL;
+        make_identity(r, "localhost", now);
+        serve(r, echo);
+        assert_int_equal(cert_self_signed_ca("other", now, 1, &other, &other_key, &err), 0);
+        struct cert_subject subject = { "stranger" };
+        assert_int_equal(cert_issue(other, other_key, &subject, false, now, 1, &r->endpoint.client_cert_pem,
+                                    &r->endpoint.client_key_pem, &err),
+                         0);
+        expect_refusal(r, "alert");
+        assert_int_equal(r->served, 0);
+}
+static void a_client_certificate_of_another_ca_is_refused(void **state)
+{
+        run(client_cert_body);
+}
+
+/* ---- tokens ---- */
+
+static void want_new(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        r->served++;
+        bool good = text_equal(http_header_get(&x->headers, "Authorization"), "Bearer new");
+        r->token = (char *)"new";
+        http_reply(x, good ? 200 : 401, NULL, SLICE(""), NULL);
+}
+static void token_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, want_new);
+        r->token = (char *)"old";
+        r->endpoint.bearer_token_file = mem_strdup("/token");
+        assert_int_equal(get(r, &a, &err), 0);
+        assert_int_equal(a.status, 200);
+        assert_int_equal(r->served, 2);
+}
+static void a_401_makes_the_token_file_read_again(void **state)
+{
+        run(token_body);
+}
+
+/* ---- deadlines, limits, broken answers ---- */
+
+static void never(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        struct waitq q = { 0 };
+        list_init(&q.waiters);
+        r->served++;
+        r->code = x->ops->wait(x, &q, DEADLINE_NONE);
+}
+static void deadline_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, never);
+        struct http_request rq = request(r, "GET", "/");
+        rq.deadline_ms = loop_now_ms(r->loop) + 30;
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), ERR_TIMEOUT);
+        while (r->code == 0)
+                fiber_yield(r->loop);
+        assert_int_equal(r->code, ERR_CLOSED);
+}
+static void a_server_that_never_answers_meets_the_deadline_and_sees_the_client_go(void **state)
+{
+        run(deadline_body);
+}
+
+static void flood(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        AUTO_FREE char *piece = mem_zalloc(1 << 20);
+        http_begin(x, 200, NULL);
+        for (r->sent = 0; r->sent < 200; r->sent++) {
+                if ((r->code = http_write(x, piece, 1 << 20)) < 0)
+                        return;
+                if ((r->code = x->ops->drain(x, 1 << 20, DEADLINE_NONE)) < 0)
+                        return;
+        }
+        http_end(x);
+}
+static void oversize_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, flood);
+        struct http_request rq = request(r, "GET", "/");
+        rq.max_body = 5 << 20;
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), ERR_LIMIT);
+        assert_non_null(strstr(err.text, "longer than 5242880"));
+}
+static void an_oversize_answer_is_cut_while_it_streams(void **state)
+{
+        run(oversize_body);
+}
+
+static int open_stream(struct rig *r, struct http_stream **ret, struct error *err)
+{
+        struct http_request rq = request(r, "GET", "/watch");
+        rq.priority = HTTP_WATCH;
+        return http_stream_open(r->client, &rq, ret, err);
+}
+
+static int skim(struct rig *r, struct http_stream *s, size_t *ret_n, struct error *err)
+{
+        for (*ret_n = 0;;) {
+                struct slice piece;
+                TRY(http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, err));
+                *ret_n += piece.len;
+        }
+}
+
+static void slow_body(struct rig *r)
+{
+        struct error err = { 0 };
+        struct http_stream *s;
+        size_t n;
+        serve(r, flood);
+        assert_int_equal(open_stream(r, &s, &err), 0);
+        while (r->code == 0) /* not reading until the server notices */
+                fiber_sleep(r->loop, 1);
+        assert_int_equal(skim(r, s, &n, &err), ERR_LIMIT);
+        assert_true(n <= LIMIT_STREAM_QUEUE_BYTES && n > LIMIT_STREAM_QUEUE_BYTES / 2);
+        http_stream_close(s);
+}
+static void a_reader_that_is_too_slow_is_cut(void **state)
+{
+        run(slow_body);
+}
+
+static void many_pieces(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        http_begin(x, 200, NULL);
+        for (int i = 0; i < 10000; i++) {
+                char text[32];
+                int n = snprintf(text, sizeof(text), "event %04d\n", i);
+                if (http_write(x, text, (size_t)n) < 0)
+                        return;
+                if (i % 10 == 9 && fiber_yield(x->loop) < 0)
+                        return;
+        }
+        http_end(x);
+        r->served++;
+}
+static void watch_body(struct rig *r)
+{
+        struct error err = { 0 };
+        struct http_stream *s;
+        size_t n;
+        make_identity(r, "localhost", loop_wall_ms(r->loop));
+        serve(r, many_pieces);
+        assert_int_equal(open_stream(r, &s, &err), 0);
+        assert_int_equal(s->status, 200);
+        assert_int_equal(skim(r, s, &n, &err), ERR_CLOSED);
+        assert_int_equal(n, 110000);
+        http_stream_close(s);
+}
+static void a_watch_of_ten_thousand_pieces_arrives_whole(void **state)
+{
+        run(watch_body);
+}
+
+static void raw_opened(void *owner, struct tls_stream *s)
+{
+}
+static void raw_data(void *owner, struct tls_stream *s, const char *data, size_t n)
+{
+        struct rig *r = owner;
+        r->served++;
+        tls_stream_write(s, r->raw, strlen(r->raw));
+        tls_stream_close(s, 1000);
+}
+static void raw_closed(void *owner, struct tls_stream *s, const struct error *why)
+{
+}
+static const struct tls_stream_events raw_events = { .opened = raw_opened,
+                                                     .data = raw_data,
+                                                     .closed = raw_closed };
+
+static void raw_body(struct rig *r)
+{
+        static const struct {
+                const char *text;
+                int code, status;
+        } table[] = {
+                { "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", ERR_RETRY, 0 },
+                { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", ERR_RETRY, 0 },
+                { "", ERR_RETRY, 0 },
+                { "SSH-2.0-OpenSSH\r\n", ERR_RETRY, 0 },
+                { "HTTP/1.1 200 OK\r\n\r\nhello", 0, 200 },
+                { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", 0, 201 },
+                { "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", 0,
+                  302 },
+        };
+        struct tls_listener *raw;
+        struct error err = { 0 };
+        struct tls_listen_options o = { .bind = "127.0.0.1", .events = &raw_events, .owner = r };
+        assert_int_equal(tls_listen(r->loop, &o, &raw, &err), 0);
+        r->endpoint.base_url = mem_printf("http://127.0.0.1:%d", tls_listener_port(raw));
+        for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+                struct http_response a = { 0 };
+                r->raw = table[i].text;
+                int code = get(r, &a, &err);
+                if (code != table[i].code)
+                        print_message("%zu: %d %s\n", i, code, err.text);
+                assert_int_equal(code, table[i].code);
+                assert_int_equal(a.status, table[i].status);
+        }
+        tls_listener_free(raw);
+}
+static void cut_and_foreign_answers_are_errors_and_redirects_are_not_followed(void **state)
+{
+        run(raw_body);
+}
+
+/* ---- many at once ---- */
+
+static void nap_and_answer(void *ctx, struct http_exchange *x)
+{
+        fiber_sleep(x->loop, 2);
+        echo(ctx, x);
+}
+static void one_of_many(void *ctx)
+{
+        struct rig *r = ctx;
+        struct http_response a;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_request rq = request(r, "GET", "/x");
+        struct error err = { 0 };
+        assert_int_equal(http_roundtrip(r->client, &rq, &arena, &a, &err), 0);
+        assert_int_equal(a.status, 200);
+        r->code++;
+}
+static void many_body(struct rig *r)
+{
+        make_identity(r, "localhost", loop_wall_ms(r->loop));
+        serve(r, nap_and_answer);
+        struct fiber_group *g = fiber_group_new(r->loop, NULL, "clients");
+        for (int i = 0; i < 200; i++)
+                assert_non_null(fiber_spawn(g, "client", one_of_many, r));
+        assert_int_equal(fiber_group_join(g, DEADLINE_NONE), 0);
+        fiber_group_end(g);
+        assert_int_equal(r->code, 200);
+}
+static void two_hundred_requests_at_once_all_come_back(void **state)
+{
+        run(many_body);
+}
+
+/* ---- cancelling and stopping ---- */
+
+static void request_and_note(void *ctx)
+{
+        struct rig *r = ctx;
+        struct http_response a;
+        struct error err = { 0 };
+        r->sent = 1;
+        r->code = get(r, &a, &err);
+}
+static void stream_and_note(void *ctx)
+{
+        struct rig *r = ctx;
+        struct error err = { 0 };
+        struct http_stream *s;
+        r->sent = 1;
+        r->code = open_stream(r, &s, &err);
+        if (r->code < 0)
+                return;
+        size_t n;
+        r->code = skim(r, s, &n, &err);
+        http_stream_close(s);
+}
+static void begin_and_hang(void *ctx, struct http_exchange *x)
+{
+        http_begin(x, 200, NULL);
+        http_write(x, "first\n", 6);
+        never(ctx, x);
+}
+static void cancel_after(struct rig *r, fiber_fn fn, int yields)
+{
+        struct fiber_group *g = fiber_group_new(r->loop, NULL, "client");
+        r->code = 0;
+        assert_non_null(fiber_spawn(g, "client", fn, r));
+        for (int i = 0; i < yields; i++)
+                fiber_sleep(r->loop, 1);
+        fiber_group_end(g);
+        assert_true(r->sent == 0 || r->code == ERR_CANCELLED || r->code == ERR_CLOSED);
+}
+static void cancel_body(struct rig *r)
+{
+        make_identity(r, "localhost", loop_wall_ms(r->loop));
+        serve(r, begin_and_hang);
+        for (int yields = 0; yields < 20; yields++) {
+                r->endpoint.generation++; /* connect, shake hands, send, wait: caught in each state */
+                cancel_after(r, request_and_note, yields);
+                cancel_after(r, stream_and_note, yields);
+        }
+}
+static void a_client_can_be_cancelled_in_every_state(void **state)
+{
+        run(cancel_body);
+}
+
+static void stop_body(struct rig *r)
+{
+        serve(r, begin_and_hang);
+        struct fiber_group *g = fiber_group_new(r->loop, NULL, "client");
+        assert_non_null(fiber_spawn(g, "request", request_and_note, r));
+        while (r->served < 1)
+                fiber_sleep(r->loop, 1);
+        r->server = http_server_stop(r->server);
+        fiber_group_join(g, DEADLINE_NONE);
+        fiber_group_end(g);
+        assert_int_equal(r->code, ERR_RETRY);
+}
+static void stopping_the_server_ends_open_exchanges(void **state)
+{
+        run(stop_body);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(requests_of_every_method_come_back),
+                cmocka_unit_test(bodies_of_megabytes_travel_and_longer_ones_get_413),
+                cmocka_unit_test(nobody_listening_says_refused),
+                cmocka_unit_test(tls_is_verified_and_a_client_certificate_is_never_shared),
+                cmocka_unit_test(a_server_of_another_ca_is_refused_unless_verification_is_off),
+                cmocka_unit_test(an_expired_server_certificate_is_refused),
+                cmocka_unit_test(another_name_is_refused_unless_the_endpoint_says_so),
+                cmocka_unit_test(a_client_certificate_of_another_ca_is_refused),
+                cmocka_unit_test(a_401_makes_the_token_file_read_again),
+                cmocka_unit_test(a_server_that_never_answers_meets_the_deadline_and_sees_the_client_go),
+                cmocka_unit_test(an_oversize_answer_is_cut_while_it_streams),
+                cmocka_unit_test(a_reader_that_is_too_slow_is_cut),
+                cmocka_unit_test(a_watch_of_ten_thousand_pieces_arrives_whole),
+                cmocka_unit_test(cut_and_foreign_answers_are_errors_and_redirects_are_not_followed),
+                cmocka_unit_test(two_hundred_requests_at_once_all_come_back),
+                cmocka_unit_test(a_client_can_be_cancelled_in_every_state),
+                cmocka_unit_test(stopping_the_server_ends_open_exchanges),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

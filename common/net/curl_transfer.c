@@ -1,0 +1,332 @@
+#include <strings.h>
+#include <uv.h>
+
+#include "common/net/curl_internal.h"
+
+#define CONNECT_MS 10000
+#define KEEPALIVE_IDLE_S 30 /* a dead peer of a silent watch is noticed after this and a few probes */
+#define KEEPALIVE_INTERVAL_S 10
+#define RECEIVE_BYTES (64L << 10)
+
+/* ---- what libcurl tells: store, never call back into it ---- */
+
+static void touch(struct curl_transfer *tr)
+{
+        if (list_empty(&tr->touched))
+                list_append(&tr->multi->touched, &tr->touched);
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *ctx)
+{
+        struct curl_transfer *tr = ctx;
+        int r = buf_append(&tr->body, data, size * n);
+        if (r < 0)
+                tr->failed = r;
+        touch(tr);
+        return r < 0 ? 0 : size * n;
+}
+
+static int store_header(struct curl_transfer *tr, struct slice line)
+{
+        struct slice name;
+        if (!slice_cut(&line, ':', &name) || name.len == 0)
+                return 0;
+        struct slice value = slice_trim(line);
+        if (tr->answer_headers.n >= LIMIT_HEADER_COUNT)
+                return ERR_LIMIT;
+        struct http_header h = {
+                arena_strndup(tr->arena, name.data, name.len),
+                arena_strndup(tr->arena, value.data ? value.data : "", value.len),
+        };
+        if (!h.name || !h.value || vec_push(&tr->answer_headers, h) < 0)
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
+/* One line of the head. A status line starts it anew: interim answers (100) come before the real one. */
+static size_t on_header(char *data, size_t size, size_t n, void *ctx)
+{
+        struct curl_transfer *tr = ctx;
+        struct slice line = { data, size * n };
+        if (tr->head_done)
+                return line.len; /* trailers */
+        tr->header_bytes += line.len;
+        int r = 0;
+        if (tr->header_bytes > LIMIT_HEADER_BYTES) {
+                r = ERR_LIMIT;
+        } else if (slice_starts_with(line, "HTTP/")) {
+                tr->answer_headers.n = 0;
+        } else if (slice_trim(line).len == 0) {
+                long status = 0;
+                curl_easy_getinfo(tr->easy, CURLINFO_RESPONSE_CODE, &status);
+                tr->status = (int)status;
+                tr->head_done = status >= 200;
+                touch(tr);
+        } else {
+                r = store_header(tr, line);
+        }
+        if (r < 0)
+                tr->failed = r;
+        return r < 0 ? 0 : line.len;
+}
+
+/* ---- options ---- */
+
+static int add_header(struct curl_transfer *tr, const char *name, const char *value)
+{
+        /* libcurl takes "Name:" as "send none" and "Name;" as "send it empty". */
+        AUTO_FREE char *line = value[0] ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
+        struct curl_slist *list = line ? curl_slist_append(tr->headers, line) : NULL;
+        if (!list)
+                return ERR_NO_MEMORY;
+        tr->headers = list;
+        return 0;
+}
+
+static int add_headers(struct curl_transfer *tr, const struct http_request *rq)
+{
+        static const char *const unwanted[] = { "Expect:", "Content-Type:", "Accept:" };
+        for (size_t i = 0; i < rq->headers.n; i++)
+                TRY(add_header(tr, rq->headers.at[i].name, rq->headers.at[i].value));
+        for (size_t i = 0; i < ARRAY_LEN(unwanted); i++) {
+                AUTO_FREE char *name = mem_strndup(unwanted[i], strlen(unwanted[i]) - 1);
+                if (!name)
+                        return ERR_NO_MEMORY;
+                if (http_header_get(&rq->headers, name))
+                        continue;
+                struct curl_slist *list = curl_slist_append(tr->headers, unwanted[i]);
+                if (!list)
+                        return ERR_NO_MEMORY;
+                tr->headers = list;
+        }
+        return 0;
+}
+
+/* Host and port as libcurl splits the URL; curl_free both. */
+static int split_authority(const char *url, char **ret_host, char **ret_port)
+{
+        CURLU *u = curl_url();
+        CURLUcode r = u ? curl_url_set(u, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+        if (r == CURLUE_OK)
+                r = curl_url_get(u, CURLUPART_HOST, ret_host, 0);
+        if (r == CURLUE_OK)
+                r = curl_url_get(u, CURLUPART_PORT, ret_port, CURLU_DEFAULT_PORT);
+        curl_url_cleanup(u);
+        return r == CURLUE_OK ? 0 : r == CURLUE_OUT_OF_MEMORY ? ERR_NO_MEMORY : ERR_INVALID;
+}
+
+/* libcurl takes SNI and the name to verify from the URL. So the URL gets the server's name, the connection
+ * goes where the endpoint says, and the Host header stays what it was. */
+static int rename_server(struct curl_transfer *tr, const struct http_request *rq, char **url)
+{
+        const struct http_endpoint *e = rq->endpoint;
+        char *host = NULL, *port = NULL;
+        int r = split_authority(e->base_url, &host, &port);
+        const char *rest = r == 0 ? strstr(e->base_url, "://") + 3 : "";
+        size_t authority = strcspn(rest, "/");
+        AUTO_FREE char *host_header = mem_strndup(rest, authority);
+        AUTO_FREE char *target = mem_printf("%s:%s:%s:%s", e->tls_server_name, port, host, port);
+        char *renamed = mem_printf("https://%s:%s%s%s", e->tls_server_name, port, rest + authority, rq->path);
+        curl_free(host);
+        curl_free(port);
+        if (r == 0 && (!host_header || !target || !renamed))
+                r = ERR_NO_MEMORY;
+        if (r == 0)
+                r = add_header(tr, "Host", host_header);
+        if (r == 0 && !(tr->connect_to = curl_slist_append(NULL, target)))
+                r = ERR_NO_MEMORY;
+        if (r < 0) {
+                mem_free(renamed);
+                return r;
+        }
+        curl_easy_setopt(tr->easy, CURLOPT_CONNECT_TO, tr->connect_to);
+        mem_free(*url);
+        *url = renamed;
+        return 0;
+}
+
+static int set_url(struct curl_transfer *tr, const struct http_request *rq)
+{
+        const struct http_endpoint *e = rq->endpoint;
+        AUTO_FREE char *url = mem_printf("%s%s", e->base_url, rq->path);
+        if (!url)
+                return ERR_NO_MEMORY;
+        if (e->tls_server_name && text_starts_with(e->base_url, "https://"))
+                TRY(rename_server(tr, rq, &url));
+        return curl_easy_setopt(tr->easy, CURLOPT_URL, url) == CURLE_OK ? 0 : ERR_NO_MEMORY;
+}
+
+static CURLcode set_blob(CURL *easy, CURLoption option, char *pem)
+{
+        struct curl_blob blob = { pem, strlen(pem), CURL_BLOB_NOCOPY };
+        return curl_easy_setopt(easy, option, &blob);
+}
+
+static int set_tls(CURL *easy, const struct http_endpoint *e)
+{
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, e->insecure_skip_verify ? 0L : 1L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, e->insecure_skip_verify ? 0L : 2L);
+        curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+        if (e->ca_pem && set_blob(easy, CURLOPT_CAINFO_BLOB, e->ca_pem) != CURLE_OK)
+                return ERR_NO_MEMORY;
+        if (!e->client_cert_pem)
+                return 0;
+        if (set_blob(easy, CURLOPT_SSLCERT_BLOB, e->client_cert_pem) != CURLE_OK ||
+            set_blob(easy, CURLOPT_SSLKEY_BLOB, e->client_key_pem) != CURLE_OK)
+                return ERR_NO_MEMORY;
+        curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM");
+        curl_easy_setopt(easy, CURLOPT_SSLKEYTYPE, "PEM");
+        return 0;
+}
+
+/* A stream's request outlives the caller's body, so that one is copied. */
+static int set_body(CURL *easy, const struct http_request *rq, bool stream)
+{
+        bool sends =
+                rq->body.len > 0 || text_in(rq->method, (const char *const[]){ "POST", "PUT", "PATCH" }, 3);
+        if (sends) {
+                curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->body.len);
+                CURLoption how = stream ? CURLOPT_COPYPOSTFIELDS : CURLOPT_POSTFIELDS;
+                if (curl_easy_setopt(easy, how, rq->body.len > 0 ? rq->body.data : "") != CURLE_OK)
+                        return ERR_NO_MEMORY;
+        } else if (strcmp(rq->method, "HEAD") == 0) {
+                curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+                return 0;
+        }
+        return curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, rq->method) == CURLE_OK ? 0 : ERR_NO_MEMORY;
+}
+
+static void set_behaviour(struct curl_transfer *tr, const struct http_request *rq, bool stream,
+                          int64_t now_ms)
+{
+        CURL *easy = tr->easy;
+        int64_t left = MAX(rq->deadline_ms - now_ms, 1);
+        curl_easy_setopt(easy, CURLOPT_PRIVATE, tr);
+        curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, tr->words);
+        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+        curl_easy_setopt(easy, CURLOPT_WRITEDATA, tr);
+        curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+        curl_easy_setopt(easy, CURLOPT_HEADERDATA, tr);
+        curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+        curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)MIN(left, CONNECT_MS));
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
+        if (!stream) {
+                curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+                curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+        }
+}
+
+static int configure(struct curl_transfer *tr, const struct http_request *rq, bool stream, int64_t now_ms)
+{
+        const struct http_endpoint *e = rq->endpoint;
+        set_behaviour(tr, rq, stream, now_ms);
+        TRY(add_headers(tr, rq));
+        TRY(set_url(tr, rq));
+        TRY(set_tls(tr->easy, e));
+        TRY(set_body(tr->easy, rq, stream));
+        /* "" also keeps libcurl from the environment's proxies. */
+        if (curl_easy_setopt(tr->easy, CURLOPT_PROXY, e->proxy_url ? e->proxy_url : "") != CURLE_OK)
+                return ERR_NO_MEMORY;
+        curl_easy_setopt(tr->easy, CURLOPT_HTTPHEADER, tr->headers);
+        return 0;
+}
+
+/* ---- life ---- */
+
+static void transfer_free(struct curl_transfer *tr)
+{
+        list_remove(&tr->touched);
+        curl_easy_cleanup(tr->easy);
+        curl_slist_free_all(tr->headers);
+        curl_slist_free_all(tr->connect_to);
+        vec_free(&tr->answer_headers);
+        buf_free(&tr->body);
+        mem_free(tr->what);
+}
+
+int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
+                        struct arena *arena, bool stream, struct error *err)
+{
+        *tr = (struct curl_transfer){ .arena = arena };
+        list_init(&tr->touched);
+        list_init(&tr->waits.waiters);
+        buf_init(&tr->body, stream         ? LIMIT_STREAM_QUEUE_BYTES
+                            : rq->max_body ? rq->max_body
+                                           : LIMIT_RESPONSE_BYTES);
+        struct curl_pool *pool = curl_pool_find(t, rq->endpoint, err);
+        if (!pool)
+                return ERR_NO_MEMORY;
+        tr->multi = &pool->multi[rq->priority];
+        tr->what = mem_printf("%s %s%.*s", rq->method, rq->endpoint->base_url, (int)strcspn(rq->path, "?"),
+                              rq->path);
+        tr->easy = curl_easy_init();
+        int r = tr->what && tr->easy ? configure(tr, rq, stream, loop_now_ms(pool->loop)) : ERR_NO_MEMORY;
+        if (r == 0 && curl_multi_add_handle(tr->multi->handle, tr->easy) != CURLM_OK)
+                r = ERR_NO_MEMORY;
+        if (r < 0) {
+                r = r == ERR_INVALID ? error_set(err, r, "%s: not an URL", tr->what) : error_no_memory(err);
+                transfer_free(tr);
+                return r;
+        }
+        pool->transfers++;
+        return 0;
+}
+
+void curl_transfer_end(struct curl_transfer *tr)
+{
+        curl_multi_remove_handle(tr->multi->handle, tr->easy);
+        tr->multi->pool->transfers--;
+        transfer_free(tr);
+}
+
+/* ---- errors ---- */
+
+/* The server turned our certificate down: in TLS 1.3 that only shows when reading. */
+static bool is_certificate_alert(const char *words)
+{
+        return strstr(words, "alert") && (strstr(words, "certificate") || strstr(words, "unknown ca"));
+}
+
+static enum error_code classify(CURLcode result, const char *words)
+{
+        switch (result) {
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_ISSUER_ERROR:
+        case CURLE_SSL_CERTPROBLEM:
+                return ERR_UNAUTHORIZED;
+        case CURLE_URL_MALFORMAT:
+                return ERR_INVALID;
+        case CURLE_UNSUPPORTED_PROTOCOL: /* of the URL, or an answer that is not HTTP */
+                return strstr(words, "HTTP/0.9") ? ERR_RETRY : ERR_INVALID;
+        case CURLE_OUT_OF_MEMORY:
+                return ERR_NO_MEMORY;
+        default:
+                return is_certificate_alert(words) ? ERR_UNAUTHORIZED : ERR_RETRY;
+        }
+}
+
+int curl_transfer_status(const struct curl_transfer *tr, struct error *err)
+{
+        if (tr->result == CURLE_OK)
+                return 0;
+        if (tr->failed == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        if (tr->failed == ERR_LIMIT && !tr->head_done)
+                return error_set(err, ERR_LIMIT, "%s: the answer's headers are too long", tr->what);
+        if (tr->failed == ERR_LIMIT)
+                return error_set(err, ERR_LIMIT, "%s: the answer is longer than %zu bytes", tr->what,
+                                 tr->body.max);
+        const char *words = tr->words[0] ? tr->words : curl_easy_strerror(tr->result);
+        long os = 0;
+        curl_easy_getinfo(tr->easy, CURLINFO_OS_ERRNO, &os);
+        if (tr->result == CURLE_COULDNT_CONNECT && os > 0)
+                return error_set(err, ERR_RETRY, "%s: %s", tr->what, uv_strerror((int)-os));
+        return error_set(err, classify(tr->result, words), "%s: %s", tr->what, words);
+}
