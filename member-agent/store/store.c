@@ -1,0 +1,434 @@
+/* Opening, giving up on the file, transactions, and the tables meta and works. */
+#include "member-agent/store/internal.h"
+
+#include <openssl/crypto.h>
+
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "member-agent/store/seal.h"
+
+#define SCHEMA_VERSION "1"
+
+static const char schema[] =
+        "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+        "CREATE TABLE IF NOT EXISTS works (name TEXT PRIMARY KEY, uid TEXT NOT NULL, generation INTEGER NOT "
+        "NULL,"
+        " spec BLOB NOT NULL, status BLOB, status_generation INTEGER, status_delivered INTEGER);"
+        "CREATE TABLE IF NOT EXISTS inventory (work TEXT, grp TEXT, kind TEXT, ns TEXT, name TEXT, version "
+        "TEXT,"
+        " plural TEXT, namespaced INTEGER, uid TEXT, ordinal INTEGER, state INTEGER, work_generation INTEGER,"
+        " hash TEXT, strategy INTEGER, handled TEXT, seen TEXT, live_generation INTEGER, result INTEGER,"
+        " availability INTEGER, first_drift INTEGER, first_diff INTEGER, checked INTEGER,"
+        " PRIMARY KEY (work, grp, kind, ns, name)) WITHOUT ROWID;"
+        "CREATE INDEX IF NOT EXISTS inventory_object ON inventory (grp, plural, ns, name);";
+
+#define ROW_COLUMNS                                                                                          \
+        "work, grp, kind, ns, name, version, plural, namespaced, uid, ordinal, state, work_generation, "     \
+        "hash, "                                                                                             \
+        "strategy, handled, seen, live_generation, result, availability, first_drift, first_diff, checked"
+
+static const char *const statements[STATEMENTS] = {
+        [BEGIN] = "BEGIN IMMEDIATE",
+        [COMMIT] = "COMMIT",
+        [ROLLBACK] = "ROLLBACK",
+        [META_PUT] = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+        [META_GET] = "SELECT value FROM meta WHERE key = ?1",
+        [WORK_PUT] =
+                "INSERT INTO works (name, uid, generation, spec) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name)"
+                " DO UPDATE SET uid = ?2, generation = ?3, spec = ?4",
+        [WORK_GET] = "SELECT uid, generation, spec, status, status_generation, status_delivered FROM works"
+                     " WHERE name = ?1",
+        [STATUS_PUT] =
+                "UPDATE works SET status_generation = ?2, status = ?3, status_delivered = ?4 WHERE name = ?1",
+        [WORK_REMOVE] = "DELETE FROM works WHERE name = ?1",
+        [WORK_ROWS_REMOVE] = "DELETE FROM inventory WHERE work = ?1",
+        [WORK_NAMES] = "SELECT name FROM works ORDER BY name",
+        [ROW_PUT] =
+                "INSERT INTO inventory (" ROW_COLUMNS
+                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+                " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+                " ON CONFLICT (work, grp, kind, ns, name) DO UPDATE SET version = ?6, plural = ?7, "
+                "namespaced = ?8,"
+                " uid = ?9, ordinal = ?10, state = ?11, work_generation = ?12, hash = ?13, strategy = ?14,"
+                " handled = ?15, live_generation = ?17, result = ?18, availability = ?19, first_drift = ?20,"
+                " first_diff = ?21, checked = ?22",
+        [ROW_REMOVE] =
+                "DELETE FROM inventory WHERE work = ?1 AND grp = ?2 AND kind = ?3 AND ns = ?4 AND name = ?5",
+        [ROWS_OF_WORK] =
+                "SELECT " ROW_COLUMNS " FROM inventory WHERE work = ?1 ORDER BY ordinal, grp, kind, ns, name",
+        [ROWS_OF_OBJECT] =
+                "SELECT " ROW_COLUMNS
+                " FROM inventory WHERE grp = ?1 AND plural = ?2 AND ns = ?3 AND name = ?4 ORDER BY work",
+        [ROWS_OF_RESOURCE] = "SELECT " ROW_COLUMNS
+                             " FROM inventory WHERE grp = ?1 AND plural = ?2 ORDER BY ns, name, work",
+        [OBJECT_SEEN] =
+                "UPDATE inventory SET seen = ?5 WHERE grp = ?1 AND plural = ?2 AND ns = ?3 AND name = ?4",
+        [RESOURCES] =
+                "SELECT '', grp, kind, '', '', max(version), plural, namespaced, '', 0, 0, 0, '', 0, '', '', "
+                "0, 0,"
+                " 0, 0, 0, 0 FROM inventory GROUP BY grp, kind, plural, namespaced ORDER BY grp, plural",
+};
+
+/* ---- opening, and giving up on the file ---- */
+
+static void shut(struct store *s)
+{
+        for (size_t i = 0; i < STATEMENTS; i++) {
+                sqlite3_finalize(s->prepared[i]);
+                s->prepared[i] = NULL;
+        }
+        sqlite3_close(s->db);
+        s->db = NULL;
+        s->durable = false;
+}
+
+static int run(struct store *s, const char *sql, struct error *err)
+{
+        int r = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+
+        if (r == SQLITE_OK)
+                return 0;
+        if (r == SQLITE_NOMEM)
+                return error_no_memory(err);
+        return error_set(err, ERR_SYSTEM, "state file %s: %s", s->options.path, sqlite3_errmsg(s->db));
+}
+
+static int open_at(struct store *s, const char *path, struct error *err)
+{
+        int r = sqlite3_open_v2(path, &s->db,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+
+        if (r != SQLITE_OK)
+                return r == SQLITE_NOMEM
+                               ? error_no_memory(err)
+                               : error_set(err, ERR_SYSTEM, "state file %s: %s", path, sqlite3_errstr(r));
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 32);
+        TRY(run(s, "PRAGMA journal_mode=WAL", err));
+        TRY(run(s, "PRAGMA cache_size=-256; PRAGMA temp_store=MEMORY; PRAGMA synchronous=NORMAL;", err));
+        return run(s, schema, err);
+}
+
+/* The file is lost to us: go on in memory. What was in it is found again through AppliedWorks and the hub. */
+static int fall_back(struct store *s, struct error *err)
+{
+        shut(s);
+        s->lost = false;
+        return open_at(s, ":memory:", err);
+}
+
+int store_failure(struct store *s, int sqlite_code, struct error *err)
+{
+        const char *why = sqlite3_errmsg(s->db);
+
+        switch (sqlite_code & 0xff) {
+        case SQLITE_NOMEM:
+                return error_no_memory(err);
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+        case SQLITE_READONLY:
+        case SQLITE_CANTOPEN:
+                s->lost = true;
+                snprintf(s->problem, sizeof(s->problem), "%.200s", why);
+                return error_set(err, ERR_RETRY, "state file %s given up: %s", s->options.path, why);
+        default:
+                return error_set(err, ERR_SYSTEM, "state file %s: %s", s->options.path, why);
+        }
+}
+
+int store_prepared(struct store *s, enum statement which, sqlite3_stmt **ret, struct error *err)
+{
+        int r;
+
+        if (s->lost)
+                TRY(fall_back(s, err));
+        if (!s->prepared[which]) {
+                r = sqlite3_prepare_v3(s->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                       &s->prepared[which], NULL);
+                if (r != SQLITE_OK)
+                        return store_failure(s, r, err);
+        }
+        *ret = s->prepared[which];
+        return 0;
+}
+
+int store_finish(struct store *s, sqlite3_stmt *st, struct error *err)
+{
+        int r = sqlite3_step(st);
+
+        return r == SQLITE_DONE || r == SQLITE_ROW ? 0 : store_failure(s, r, err);
+}
+
+static int simple(struct store *s, enum statement which, struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, which, &st, err));
+        return store_finish(s, st, err);
+}
+
+/* A file of another schema is from another program version: start anew rather than guess. */
+static int check_version(struct store *s, struct error *err)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        const char *version = NULL;
+
+        TRY(store_meta_get(s, "schema", &arena, &version, err));
+        if (text_equal(version, SCHEMA_VERSION))
+                return 0;
+        if (version) {
+                TRY(run(s, "DROP TABLE works; DROP TABLE inventory; DELETE FROM meta;", err));
+                TRY(run(s, schema, err));
+        }
+        return store_meta_put(s, "schema", SCHEMA_VERSION, err);
+}
+
+static int open_or_fall_back(struct store *s, struct error *err)
+{
+        struct error why = { 0 };
+        int r = open_at(s, s->options.path, &why);
+
+        if (r == 0)
+                r = check_version(s, &why);
+        if (r == 0)
+                return 0;
+        if (r == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        snprintf(s->problem, sizeof(s->problem), "%.200s", why.text);
+        TRY(fall_back(s, err));
+        return check_version(s, err);
+}
+
+int store_open(const struct store_options *o, struct store **ret, struct error *err)
+{
+        struct store *s = NEW(struct store);
+        int r;
+
+        if (!s)
+                return error_no_memory(err);
+        s->options = *o;
+        s->options.path = mem_strdup(o->path);
+        r = s->options.path ? open_or_fall_back(s, err) : error_no_memory(err);
+        if (r < 0) {
+                store_close(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+struct store *store_close(struct store *s)
+{
+        if (!s)
+                return NULL;
+        shut(s);
+        mem_free((char *)s->options.path);
+        OPENSSL_cleanse(s->options.key, sizeof(s->options.key));
+        mem_free(s);
+        return NULL;
+}
+
+const char *store_problem(const struct store *s)
+{
+        return s->problem;
+}
+
+int store_clear(struct store *s, struct error *err)
+{
+        return run(s, "DELETE FROM works; DELETE FROM inventory; DELETE FROM meta WHERE key <> 'schema';",
+                   err);
+}
+
+/* ---- transactions ---- */
+
+int store_begin(struct store *s, bool durable, struct error *err)
+{
+        if (s->lost)
+                TRY(fall_back(s, err));
+        if (durable != s->durable) {
+                TRY(run(s, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err));
+                s->durable = durable;
+        }
+        return simple(s, BEGIN, err);
+}
+
+int store_commit(struct store *s, struct error *err)
+{
+        int r = simple(s, COMMIT, err);
+
+        if (r < 0)
+                store_rollback(s);
+        return r;
+}
+
+void store_rollback(struct store *s)
+{
+        if (s->db && !s->lost && !sqlite3_get_autocommit(s->db))
+                (void)simple(s, ROLLBACK, NULL);
+}
+
+/* ---- binding and reading ---- */
+
+void store_bind_text(sqlite3_stmt *st, int i, const char *text)
+{
+        sqlite3_bind_text(st, i, text ? text : "", -1, SQLITE_STATIC);
+}
+
+const char *store_column_text(sqlite3_stmt *st, int i, struct arena *arena)
+{
+        const char *text = (const char *)sqlite3_column_text(st, i);
+
+        return arena_strndup(arena, text ? text : "", (size_t)sqlite3_column_bytes(st, i));
+}
+
+static void bind_blob(sqlite3_stmt *st, int i, struct slice s)
+{
+        if (s.data)
+                sqlite3_bind_blob64(st, i, s.data, s.len, SQLITE_STATIC);
+}
+
+static struct slice column_blob(sqlite3_stmt *st, int i)
+{
+        return (struct slice){ sqlite3_column_blob(st, i), (size_t)sqlite3_column_bytes(st, i) };
+}
+
+/* ---- meta ---- */
+
+int store_meta_put(struct store *s, const char *key, const char *value, struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, META_PUT, &st, err));
+        store_bind_text(st, 1, key);
+        store_bind_text(st, 2, value);
+        return store_finish(s, st, err);
+}
+
+int store_meta_get(struct store *s, const char *key, struct arena *arena, const char **ret, struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+        int r;
+
+        TRY(store_prepared(s, META_GET, &st, err));
+        store_bind_text(st, 1, key);
+        r = sqlite3_step(st);
+        if (r != SQLITE_ROW && r != SQLITE_DONE)
+                return store_failure(s, r, err);
+        *ret = NULL;
+        if (r == SQLITE_ROW && !(*ret = store_column_text(st, 0, arena)))
+                return error_no_memory(err);
+        return 0;
+}
+
+/* ---- works ---- */
+
+int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
+                   struct error *err)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        sqlite3_stmt *st AUTO_RESET = NULL;
+        uint8_t nonce[SEAL_NONCE_SIZE];
+        struct slice sealed;
+
+        s->options.random(s->options.random_ctx, nonce, sizeof(nonce));
+        TRY(seal(s->options.key, nonce, name, spec, &arena, &sealed, err));
+        TRY(store_prepared(s, WORK_PUT, &st, err));
+        store_bind_text(st, 1, name);
+        store_bind_text(st, 2, uid);
+        sqlite3_bind_int64(st, 3, generation);
+        bind_blob(st, 4, sealed);
+        return store_finish(s, st, err);
+}
+
+static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, struct stored_work *w,
+                     struct error *err)
+{
+        struct slice status = column_blob(st, 3);
+
+        w->uid = store_column_text(st, 0, arena);
+        w->generation = sqlite3_column_int64(st, 1);
+        w->status_generation = sqlite3_column_int64(st, 4);
+        w->status_delivered = sqlite3_column_int(st, 5);
+        if (status.data) {
+                w->status = (struct slice){ arena_strndup(arena, status.data, status.len), status.len };
+                if (!w->status.data)
+                        return error_no_memory(err);
+        }
+        if (!w->uid)
+                return error_no_memory(err);
+        return unseal(s->options.key, w->name, column_blob(st, 2), arena, &w->spec, err);
+}
+
+int store_work_get(struct store *s, const char *name, struct arena *arena, struct stored_work *ret,
+                   struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+        struct stored_work w = { .name = name };
+        int r;
+
+        TRY(store_prepared(s, WORK_GET, &st, err));
+        store_bind_text(st, 1, name);
+        r = sqlite3_step(st);
+        if (r == SQLITE_DONE)
+                return error_set(err, ERR_NOT_FOUND, "Work %s is not in the state file", name);
+        if (r != SQLITE_ROW)
+                return store_failure(s, r, err);
+        r = read_work(s, st, arena, &w, err);
+        if (r == ERR_INVALID)
+                return error_set(err, ERR_NOT_FOUND, "Work %s cannot be read from the state file", name);
+        if (r == 0)
+                *ret = w;
+        return r;
+}
+
+int store_status_put(struct store *s, const char *name, int64_t generation, struct slice status,
+                     bool delivered, struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, STATUS_PUT, &st, err));
+        store_bind_text(st, 1, name);
+        sqlite3_bind_int64(st, 2, generation);
+        bind_blob(st, 3, status);
+        sqlite3_bind_int(st, 4, delivered);
+        return store_finish(s, st, err);
+}
+
+static int remove_by_name(struct store *s, enum statement which, const char *name, struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, which, &st, err));
+        store_bind_text(st, 1, name);
+        return store_finish(s, st, err);
+}
+
+int store_work_remove(struct store *s, const char *name, struct error *err)
+{
+        TRY(remove_by_name(s, WORK_ROWS_REMOVE, name, err));
+        return remove_by_name(s, WORK_REMOVE, name, err);
+}
+
+int store_work_names(struct store *s, struct arena *arena, const char ***ret, size_t *ret_n,
+                     struct error *err)
+{
+        VEC(const char *) names = VEC_INIT;
+        sqlite3_stmt *st AUTO_RESET = NULL;
+        bool failed = false;
+        int r;
+
+        TRY(store_prepared(s, WORK_NAMES, &st, err));
+        while ((r = sqlite3_step(st)) == SQLITE_ROW && !failed) {
+                const char *name = store_column_text(st, 0, arena);
+
+                failed = !name || vec_push(&names, name) < 0;
+        }
+        *ret_n = names.n;
+        *ret = names.n ? arena_memdup(arena, names.at, names.n * sizeof(*names.at)) : NULL;
+        failed |= names.n && !*ret;
+        vec_free(&names);
+        if (failed)
+                return error_no_memory(err);
+        return r == SQLITE_DONE ? 0 : store_failure(s, r, err);
+}

@@ -1,0 +1,335 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "common/base/timefmt.h"
+#include "member-agent/store/seal.h"
+#include "member-agent/store/store.h"
+
+struct fixture {
+        struct store *store;
+        struct arena arena;
+        char directory[64], path[96];
+};
+
+static void fixed_random(void *ctx, void *ret, size_t n)
+{
+        memset(ret, (*(int *)ctx)++, n);
+}
+
+static int seed;
+
+static struct store *open_file(const char *path)
+{
+        struct store_options o = {
+                .path = path, .key = { 1, 2, 3 }, .random = fixed_random, .random_ctx = &seed
+        };
+        struct store *s = NULL;
+        struct error err = { 0 };
+
+        assert_int_equal(store_open(&o, &s, &err), 0);
+        return s;
+}
+
+static int setup(void **state)
+{
+        struct fixture *f = NEW(struct fixture);
+
+        snprintf(f->directory, sizeof(f->directory), "/tmp/store-test-XXXXXX");
+        assert_non_null(mkdtemp(f->directory));
+        snprintf(f->path, sizeof(f->path), "%s/state.db", f->directory);
+        f->store = open_file(f->path);
+        *state = f;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        struct fixture *f = *state;
+        static const char *const suffixes[] = { "", "-wal", "-shm" };
+
+        store_close(f->store);
+        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+                char name[128];
+
+                snprintf(name, sizeof(name), "%s%s", f->path, suffixes[i]);
+                remove(name);
+        }
+        remove(f->directory);
+        arena_free(&f->arena);
+        mem_free(f);
+        return 0;
+}
+
+static struct row example_row(const char *work, const char *name)
+{
+        return (struct row){ .work = work,
+                             .group = "apps",
+                             .version = "v1",
+                             .kind = "Deployment",
+                             .plural = "deployments",
+                             .ns = "web",
+                             .name = name,
+                             .namespaced = true,
+                             .uid = "u1",
+                             .ordinal = 3,
+                             .state = ROW_APPLIED,
+                             .work_generation = 7,
+                             .hash = "h",
+                             .strategy = 5,
+                             .handled = "41",
+                             .seen = "",
+                             .live_generation = 2,
+                             .result = RESULT_APPLIED,
+                             .availability = AVAILABILITY_NOT_YET,
+                             .first_drift_ms = TIME_NONE,
+                             .first_diff_ms = 99,
+                             .checked_ms = 1000 };
+}
+
+static void a_row_comes_back_as_it_was_put(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_string_equal(rows.at[0].plural, "deployments");
+        assert_string_equal(rows.at[0].handled, "41");
+        assert_int_equal(rows.at[0].result, RESULT_APPLIED);
+        assert_int_equal(rows.at[0].availability, AVAILABILITY_NOT_YET);
+        assert_true(rows.at[0].first_drift_ms == TIME_NONE);
+        assert_int_equal(rows.at[0].first_diff_ms, 99);
+        assert_int_equal(rows.at[0].strategy, 5);
+}
+
+static void what_the_watch_saw_survives_a_new_result(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(store_object_seen(f->store, "apps", "deployments", "web", "site", "44", NULL), 0);
+        row.handled = "44";
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(
+                store_rows_of_object(f->store, "apps", "deployments", "web", "site", &f->arena, &rows, NULL),
+                0);
+        assert_string_equal(rows.at[0].seen, "44");
+        assert_string_equal(rows.at[0].handled, "44");
+}
+
+static void one_object_may_belong_to_two_works(void **state)
+{
+        struct fixture *f = *state;
+        struct row a = example_row("a", "site"), b = example_row("b", "site");
+        struct rows rows;
+
+        assert_int_equal(store_row_put(f->store, &a, NULL), 0);
+        assert_int_equal(store_row_put(f->store, &b, NULL), 0);
+        assert_int_equal(
+                store_rows_of_object(f->store, "apps", "deployments", "web", "site", &f->arena, &rows, NULL),
+                0);
+        assert_int_equal(rows.n, 2);
+        assert_int_equal(store_row_remove(f->store, &a, NULL), 0);
+        assert_int_equal(
+                store_rows_of_object(f->store, "apps", "deployments", "web", "site", &f->arena, &rows, NULL),
+                0);
+        assert_int_equal(rows.n, 1);
+        assert_string_equal(rows.at[0].work, "b");
+}
+
+static void resources_are_named_once(void **state)
+{
+        struct fixture *f = *state;
+        struct row a = example_row("a", "one"), b = example_row("b", "two");
+        struct rows rows;
+
+        assert_int_equal(store_row_put(f->store, &a, NULL), 0);
+        assert_int_equal(store_row_put(f->store, &b, NULL), 0);
+        assert_int_equal(store_resources(f->store, &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_string_equal(rows.at[0].plural, "deployments");
+        assert_true(rows.at[0].namespaced);
+}
+
+static const char spec[] = "{\"data\":{\"password\":\"aHVudGVyMg==\"}}";
+
+static void works_and_their_status_survive_a_restart(void **state)
+{
+        struct fixture *f = *state;
+        struct stored_work w;
+
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_status_put(f->store, "w", 4, SLICE("{\"status\":1}"), false, NULL), 0);
+        f->store = store_close(f->store);
+        f->store = open_file(f->path);
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_true(slice_is(w.spec, spec));
+        assert_string_equal(w.uid, "uid");
+        assert_int_equal(w.generation, 4);
+        assert_true(slice_is(w.status, "{\"status\":1}"));
+        assert_false(w.status_delivered);
+}
+
+static void a_new_spec_keeps_the_known_status(void **state)
+{
+        struct fixture *f = *state;
+        struct stored_work w;
+
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_status_put(f->store, "w", 4, SLICE("{}"), true, NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 5, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_int_equal(w.generation, 5);
+        assert_int_equal(w.status_generation, 4);
+        assert_true(w.status_delivered);
+}
+
+/* spec/member-agent.md 6.3 rule 8. */
+static void secret_data_is_not_on_the_disk_in_clear(void **state)
+{
+        struct fixture *f = *state;
+        static const char *const suffixes[] = { "", "-wal" };
+
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+                static char bytes[1 << 20];
+                char name[128];
+                FILE *file;
+                size_t n;
+
+                snprintf(name, sizeof(name), "%s%s", f->path, suffixes[i]);
+                file = fopen(name, "rb");
+                assert_non_null(file);
+                n = fread(bytes, 1, sizeof(bytes), file);
+                fclose(file);
+                assert_true(n > 0 || i == 0);
+                assert_null(memmem(bytes, n, "aHVudGVyMg", 10));
+        }
+}
+
+static void a_work_under_another_key_is_as_good_as_absent(void **state)
+{
+        struct fixture *f = *state;
+        struct store_options o = {
+                .path = f->path, .key = { 9 }, .random = fixed_random, .random_ctx = &seed
+        };
+        struct stored_work w;
+
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        f->store = store_close(f->store);
+        assert_int_equal(store_open(&o, &f->store, NULL), 0);
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), ERR_NOT_FOUND);
+}
+
+static void a_removed_work_takes_its_inventory_along(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+        const char **names;
+        size_t n;
+
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(store_work_remove(f->store, "w", NULL), 0);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 0);
+        assert_int_equal(store_work_names(f->store, &f->arena, &names, &n, NULL), 0);
+        assert_int_equal(n, 0);
+}
+
+static void a_rolled_back_row_is_not_there(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        assert_int_equal(store_begin(f->store, true, NULL), 0);
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        store_rollback(f->store);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 0);
+}
+
+static void a_broken_file_is_given_up_for_memory(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        FILE *file;
+
+        f->store = store_close(f->store);
+        file = fopen(f->path, "wb");
+        fputs("this is not a database, and long enough to be looked at as one: ............................",
+              file);
+        fclose(file);
+        f->store = open_file(f->path);
+        assert_string_not_equal(store_problem(f->store), "");
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+}
+
+static void a_file_that_cannot_be_made_is_given_up_for_memory(void **state)
+{
+        struct store *s = open_file("/nonexistent/folder/state.db");
+
+        assert_string_not_equal(store_problem(s), "");
+        assert_int_equal(store_meta_put(s, "joined", "true", NULL), 0);
+        store_close(s);
+}
+
+static void a_cleared_store_forgets_all(void **state)
+{
+        struct fixture *f = *state;
+        const char *value = "x";
+
+        assert_int_equal(store_meta_put(f->store, "joined", "true", NULL), 0);
+        assert_int_equal(store_clear(f->store, NULL), 0);
+        assert_int_equal(store_meta_get(f->store, "joined", &f->arena, &value, NULL), 0);
+        assert_null(value);
+}
+
+static void a_changed_sealed_text_is_refused(void **state)
+{
+        struct fixture *f = *state;
+        uint8_t key[SEAL_KEY_SIZE] = { 7 }, nonce[SEAL_NONCE_SIZE] = { 1 };
+        struct slice sealed, plain;
+
+        assert_int_equal(seal(key, nonce, "work", SLICE("secret"), &f->arena, &sealed, NULL), 0);
+        assert_int_equal(unseal(key, "work", sealed, &f->arena, &plain, NULL), 0);
+        assert_true(slice_is(plain, "secret"));
+        assert_int_equal(unseal(key, "other", sealed, &f->arena, &plain, NULL), ERR_INVALID);
+        ((char *)(uintptr_t)sealed.data)[SEAL_OVERHEAD] ^= 1;
+        assert_int_equal(unseal(key, "work", sealed, &f->arena, &plain, NULL), ERR_INVALID);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(a_row_comes_back_as_it_was_put, setup, teardown),
+                cmocka_unit_test_setup_teardown(what_the_watch_saw_survives_a_new_result, setup, teardown),
+                cmocka_unit_test_setup_teardown(one_object_may_belong_to_two_works, setup, teardown),
+                cmocka_unit_test_setup_teardown(resources_are_named_once, setup, teardown),
+                cmocka_unit_test_setup_teardown(works_and_their_status_survive_a_restart, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_new_spec_keeps_the_known_status, setup, teardown),
+                cmocka_unit_test_setup_teardown(secret_data_is_not_on_the_disk_in_clear, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_work_under_another_key_is_as_good_as_absent, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(a_removed_work_takes_its_inventory_along, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_rolled_back_row_is_not_there, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_given_up_for_memory, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(a_cleared_store_forgets_all, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_changed_sealed_text_is_refused, setup, teardown),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
