@@ -1,0 +1,17 @@
+/* What of a manifest is compared, hashed and sent: spec/member-agent.md 2.10 (sanitize) and 2.11 (clean,
+ * hash). */
+#pragma once
+
+#include "common/json/doc.h"
+#include "proto/names.h"
+
+/* Removes, in place, everything a comparison must not look at: identity, server-set metadata, status, owner
+ * references, and labels and annotations of reserved domains. Maps and lists that were cleared stay as {} and
+ * []. */
+int clean_for_comparison(json_t *doc, struct error *err);
+/* SHA-256 (hex) over the canonical text of the cleaned manifest. `manifest` is not changed. */
+int clean_hash(const json_t *manifest, char ret[65], struct error *err);
+/* Removes, in place, what a manifest must not carry to the API server. */
+int clean_for_apply(json_t *doc, struct error *err);
+/* Reads an annotation (keys hold dots, so doc_get cannot); NULL if absent. */
+const char *clean_annotation(const json_t *doc, const char *key);

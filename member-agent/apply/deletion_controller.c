@@ -1,0 +1,115 @@
+/* A Work goes: its AppliedWork is deleted in the foreground, garbage collection takes what it owns, then the
+ * finalizer is removed. spec/member-agent.md 2.16. */
+#include "common/base/timefmt.h"
+#include "member-agent/apply/pass.h"
+#include "member-agent/watch/applied.h"
+
+#define POLL_MS 2000 /* the AppliedWork's end wakes us; this is for a watch that missed it */
+
+static int remove_finalizer(struct reconcile *rc, struct member_agent *a, const struct object *work)
+{
+        struct object *wanted = object_copy(work, rc->arena), *answer = NULL;
+        uint16_t kept = 0;
+        int r;
+
+        if (!wanted)
+                return error_no_memory(rc->err);
+        for (uint16_t i = 0; i < wanted->meta.n_finalizers; i++)
+                if (!text_equal(wanted->meta.finalizers[i], FINALIZER_WORK))
+                        wanted->meta.finalizers[kept++] = wanted->meta.finalizers[i];
+        wanted->meta.n_finalizers = kept;
+        r = kube_patch_diff(&a->hub, work, wanted, OBJECT_META_SPEC, rc->arena, &answer, rc->err);
+        return r == ERR_NOT_FOUND ? 0 : r;
+}
+
+/* A second, dangling or foreign owner can block foreground deletion for ever: our reference stops asking for
+ * it. */
+static int relax_object(struct member_agent *a, const struct row *row, const struct owner *owner,
+                        struct error *err)
+{
+        static const struct kube_write write = { 0 };
+        struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
+        const char *ns = row->namespaced ? row->ns : NULL;
+        AUTO_JSON json_t *live = NULL;
+        AUTO_JSON json_t *patch = NULL;
+        int result = kube_doc_get(&a->member, &r, ns, row->name, &live, err);
+        json_t *ours;
+
+        if (result == ERR_NOT_FOUND)
+                return 0;
+        TRY(result);
+        ours = owner_find(live, owner);
+        if (!ours || owner_count(live) < 2 || !json_is_true(json_object_get(ours, "blockOwnerDeletion")))
+                return 0;
+        if (json_object_set_new(ours, "blockOwnerDeletion", json_false()) < 0)
+                return error_no_memory(err);
+        patch = json_pack("{s:{s:O?, s:O?}}", "metadata", "resourceVersion",
+                          doc_get(live, "metadata.resourceVersion"), "ownerReferences",
+                          doc_get(live, "metadata.ownerReferences"));
+        if (!patch)
+                return error_no_memory(err);
+        return kube_doc_patch(&a->member, &r, ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
+}
+
+static void relax(struct reconcile *rc, struct member_agent *a, const struct object *applied_work)
+{
+        struct owner owner = { applied_work->meta.name, applied_work->meta.uid };
+        struct rows rows = { 0 };
+
+        if (store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err) < 0)
+                log_warn(&rc->log, "inventory cannot be read", "error", rc->err->text);
+        for (size_t i = 0; i < rows.n; i++) {
+                struct error err = { 0 };
+
+                if (relax_object(a, &rows.at[i], &owner, &err) < 0)
+                        log_warn(&rc->log, "an object that blocks deletion could not be relaxed", "kind",
+                                 rows.at[i].kind, "name", rows.at[i].name, "error", err.text);
+        }
+}
+
+static struct outcome finish(struct reconcile *rc, struct member_agent *a, const struct object *work)
+{
+        if (remove_finalizer(rc, a, work) < 0)
+                return failed(rc->err);
+        agent_forget(a, rc->name);
+        if (store_work_remove(a->store, rc->name, rc->err) < 0 ||
+            applied_watch_reconcile(a->applied, rc->err) < 0)
+                return failed(rc->err);
+        return done();
+}
+
+/* The cache may be behind: only the server can say that the AppliedWork is gone. */
+static int find_applied_work(struct reconcile *rc, struct member_agent *a, struct object **ret)
+{
+        int r = kube_get(&a->member, &applied_work_kind, NULL, rc->name, rc->arena, ret, rc->err);
+
+        if (r == ERR_NOT_FOUND) {
+                error_clear(rc->err);
+                *ret = NULL;
+                return 0;
+        }
+        return r;
+}
+
+struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work)
+{
+        struct kube_resource resource = kube_resource_of(&applied_work_kind);
+        struct object *applied = NULL;
+        int r;
+
+        if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
+                return done();
+        if (find_applied_work(rc, a, &applied) < 0)
+                return failed(rc->err);
+        if (!applied)
+                return finish(rc, a, work);
+        if (applied->meta.deletion_ms == TIME_NONE) {
+                r = kube_doc_delete(&a->member, &resource, NULL, rc->name, applied->meta.uid, "Foreground",
+                                    rc->err);
+                if (r < 0 && r != ERR_NOT_FOUND)
+                        return failed(rc->err);
+        } else if (rc->now_ms - applied->meta.deletion_ms >= a->deletion_wait_ms) {
+                relax(rc, a, applied);
+        }
+        return again_after(POLL_MS);
+}

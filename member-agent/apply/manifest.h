@@ -1,0 +1,40 @@
+/* One manifest of a Work on its way through a pass: spec/member-agent.md 2.3. */
+#pragma once
+
+#include "common/json/doc.h"
+#include "common/kube/client.h"
+#include "member-agent/apply/compare.h"
+#include "member-agent/apply/strategy.h"
+
+struct manifest {
+        int ordinal;
+        json_t *doc; /* owned by the arena; NULL if it could not be parsed */
+        const char *group, *version, *kind, *ns /* NULL = none */, *name; /* NULL until parsed */
+        struct kube_resource resource;                                    /* plural NULL until mapped */
+        char hash[65];                                                    /* clean_hash(), "" until wanted */
+        const char *identity; /* with version; NULL if there is none */
+
+        enum result result;
+        const char *cause; /* words behind a failed result; "" if none */
+        enum availability availability;
+        const char *availability_cause;
+        struct differences *drifts, *diffs; /* NULL if none were looked for */
+        bool degraded;
+        const char *live_uid, *live_version; /* NULL if there is no live object */
+        int64_t live_generation;
+        bool live_exists;
+        bool reused; /* nothing changed since the last pass: results are remembered, not fresh */
+        struct slice observed_status; /* JSON text for back-reporting, data NULL if none */
+};
+
+/* Parses and identifies; a bad manifest gets its result and cause, only a lack of memory is an error. */
+int manifest_decode(struct manifest *m, int ordinal, struct slice text, struct arena *arena,
+                    struct error *err);
+/* "GV=<group>/<version>, Kind=<kind>, Namespace=<ns>, Name=<name>"; NULL on no memory. */
+const char *manifest_identity(struct arena *arena, const char *group, const char *version, const char *kind,
+                              const char *ns, const char *name);
+/* Marks second occurrences. Manifests that failed before are passed over. */
+int manifest_mark_duplicates(struct manifest *manifests, size_t n, struct error *err);
+/* Sets a result with its cause: `lead` and, if there is one, the text of an error. */
+int manifest_fail(struct manifest *m, struct arena *arena, enum result result, const char *lead,
+                  const struct error *why);

@@ -1,0 +1,178 @@
+#include "member-agent/apply/prepare.h"
+
+#include "common/base/limits.h"
+#include "common/json/patch.h"
+#include "member-agent/apply/clean.h"
+#include "member-agent/apply/merge_keys.h"
+
+void prepared_free(struct prepared *p)
+{
+        json_decref(p->doc);
+        p->doc = NULL;
+}
+
+void apply_request_free(struct apply_request *r)
+{
+        json_decref(r->body);
+        r->body = NULL;
+}
+
+/* Keys hold dots, so the path setters cannot be used. */
+static int set_annotation(json_t *doc, const char *key, const char *value, struct error *err)
+{
+        json_t *annotations = doc_get_object(doc, "metadata.annotations");
+
+        if (!annotations) {
+                if (doc_set(doc, "metadata.annotations", json_object()) < 0)
+                        return error_no_memory(err);
+                annotations = doc_get_object(doc, "metadata.annotations");
+        }
+        return json_object_set_new(annotations, key, json_string(value)) < 0 ? error_no_memory(err) : 0;
+}
+
+static size_t annotation_bytes(const json_t *doc)
+{
+        const char *key;
+        json_t *value;
+        size_t sum = 0;
+
+        json_object_foreach(doc_get_object(doc, "metadata.annotations"), key, value)
+                sum += strlen(key) + json_string_length(value);
+        return sum;
+}
+
+static int set_last_applied(struct prepared *p, struct error *err)
+{
+        struct buf text AUTO_BUF;
+
+        buf_init(&text, LIMIT_OBJECT_BYTES);
+        doc_write_canonical(p->doc, &text);
+        buf_append_char(&text, '\n');
+        if (text.failed == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        p->last_applied_set =
+                !text.failed && annotation_bytes(p->doc) + strlen(ANNOTATION_LAST_APPLIED) + text.len <=
+                                        ANNOTATIONS_MAX_BYTES;
+        return set_annotation(p->doc, ANNOTATION_LAST_APPLIED, p->last_applied_set ? text.data : "", err);
+}
+
+int prepare_manifest(const json_t *manifest, const char *hash, const struct owner *o, enum apply_type type,
+                     struct prepared *ret, struct error *err)
+{
+        struct prepared p CLEANUP(prepared_free) = { .doc = doc_copy(manifest) };
+        json_t *references;
+
+        if (!p.doc)
+                return error_no_memory(err);
+        TRY(clean_for_apply(p.doc, err));
+        TRY(set_annotation(p.doc, ANNOTATION_SPEC_HASH, hash, err));
+        references = json_array();
+        if (doc_set(p.doc, "metadata.ownerReferences", references) < 0 ||
+            json_array_append_new(references, owner_reference_new(o)) < 0)
+                return error_no_memory(err);
+        if (type == STRATEGY_CLIENT_SIDE)
+                TRY(set_last_applied(&p, err));
+        *ret = p;
+        p.doc = NULL;
+        return 0;
+}
+
+bool prepare_only_own_managers(const json_t *live)
+{
+        size_t i;
+        json_t *entry;
+
+        json_array_foreach(doc_get_array(live, "metadata.managedFields"), i, entry) {
+                const char *manager = doc_get_string(entry, "manager");
+
+                /* An entry of the status subresource holds no field that an apply of the manifest could
+                 * touch. */
+                if (!text_empty(doc_get_string(entry, "subresource")))
+                        continue;
+                if (!text_equal(manager, FIELD_MANAGER_WORK_APPLIER) &&
+                    !text_equal(manager, "before-first-apply"))
+                        return false;
+        }
+        return true;
+}
+
+static int lock(json_t *body, const json_t *live, const struct strategy *s, struct error *err)
+{
+        const char *version = doc_get_string(live, "metadata.resourceVersion");
+
+        if (!s->only_if_not_drifted || !version)
+                return 0;
+        return doc_set_string(body, "metadata.resourceVersion", version) < 0 ? error_no_memory(err) : 0;
+}
+
+static int server_side(const struct prepared *p, const json_t *live, const struct strategy *s, bool force,
+                       struct apply_request *ret, struct error *err)
+{
+        AUTO_JSON json_t *body = doc_copy(p->doc);
+
+        if (!body)
+                return error_no_memory(err);
+        TRY(lock(body, live, s, err));
+        *ret = (struct apply_request){ .request = REQUEST_APPLY,
+                                       .patch_type = KUBE_PATCH_APPLY,
+                                       .body = TAKE_PTR(body),
+                                       .force = force || prepare_only_own_managers(live) };
+        return 0;
+}
+
+/* The previously applied document; absent or unreadable means that nothing can be removed. */
+static json_t *last_applied(const json_t *live)
+{
+        const char *text = clean_annotation(live, ANNOTATION_LAST_APPLIED);
+        json_t *doc = NULL;
+
+        if (!text_empty(text) && doc_parse(slice_of(text), &doc, NULL) == 0 && json_is_object(doc))
+                return doc;
+        json_decref(doc);
+        return NULL;
+}
+
+/* A JSON merge patch replaces the list of owners whole; ours is among the live ones already (2.10 step 3). */
+static int keep_live_owners(json_t *modified, const json_t *live, struct error *err)
+{
+        json_t *owners = doc_copy(doc_get_array(live, "metadata.ownerReferences"));
+
+        return doc_set(modified, "metadata.ownerReferences", owners) < 0 ? error_no_memory(err) : 0;
+}
+
+static int three_way(const struct prepared *p, const json_t *live, const char *group, const char *kind,
+                     const struct strategy *s, struct apply_request *ret, struct error *err)
+{
+        AUTO_JSON json_t *original = last_applied(live);
+        AUTO_JSON json_t *modified = doc_copy(p->doc);
+        AUTO_JSON json_t *patch = NULL;
+        const struct schema *schema = merge_keys_of(group, kind);
+
+        if (!modified)
+                return error_no_memory(err);
+        if (schema) {
+                TRY(patch_strategic_three_way(original, modified, live, schema, &patch, err));
+        } else {
+                TRY(keep_live_owners(modified, live, err));
+                TRY(patch_merge_three_way(original, modified, live, &patch, err));
+        }
+        if (patch_is_empty(patch)) {
+                *ret = (struct apply_request){ .request = REQUEST_NOTHING };
+                return 0;
+        }
+        TRY(lock(patch, live, s, err));
+        *ret = (struct apply_request){ .request = REQUEST_PATCH,
+                                       .patch_type = schema ? KUBE_PATCH_STRATEGIC : KUBE_PATCH_MERGE,
+                                       .body = TAKE_PTR(patch) };
+        return 0;
+}
+
+int prepare_request(const struct prepared *p, const json_t *live, const char *group, const char *kind,
+                    const struct strategy *s, struct apply_request *ret, struct error *err)
+{
+        if (s->type == STRATEGY_SERVER_SIDE)
+                return server_side(p, live, s, s->force, ret, err);
+        if (!p->last_applied_set)
+                return server_side(p, live, s, false, ret, err);
+        return three_way(p, live, group, kind, s, ret, err);
+}

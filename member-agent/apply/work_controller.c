@@ -1,0 +1,665 @@
+/* The applier: brings the member cluster in line with one Work and says on the hub what came of it.
+ * spec/member-agent.md 2. The hub is written to at most three times for a new Work: finalizer, applied,
+ * available. */
+#include "common/base/limits.h"
+#include "common/base/timefmt.h"
+#include "common/base/vec.h"
+#include "member-agent/apply/clean.h"
+#include "member-agent/apply/pass.h"
+#include "member-agent/apply/status.h"
+#include "member-agent/watch/applied.h"
+
+#define NEXT_TRY_MS 1000
+
+static void unref(void *object)
+{
+        object_unref(object);
+}
+
+/* ---- the Work: from the hub, or from the last run ---- */
+
+struct source {
+        const struct work *seen;    /* the hub's projection; NULL while the hub is unknown or the Work gone */
+        struct work *whole;         /* manifests included */
+        struct work_status *before; /* the last status we know to be, or to be wanted, on the hub */
+        bool before_on_hub;         /* the hub has `before` */
+        size_t bytes;               /* of the Work without status, as JSON */
+};
+
+static struct work *work_of(struct object *o)
+{
+        return (struct work *)(void *)o;
+}
+
+static int save_work(struct member_agent *a, const struct work *w, struct arena *arena, size_t *ret_bytes,
+                     struct error *err)
+{
+        struct work bare = *w;
+        struct buf text AUTO_BUF;
+
+        buf_init(&text, LIMIT_OBJECT_BYTES);
+        bare.status = NULL;
+        if (object_encode(&bare.object, &text) < 0)
+                return buf_status(&text, err, "Work") < 0 ? err->code : error_no_memory(err);
+        *ret_bytes = text.len;
+        return store_work_put(a->store, w->object.meta.name, w->object.meta.uid, w->object.meta.generation,
+                              (struct slice){ text.data, text.len }, err);
+}
+
+static int use_stored(const struct stored_work *stored, struct arena *arena, struct source *s,
+                      struct error *err)
+{
+        struct object *o = NULL;
+
+        TRY(object_decode_arena(&work_kind, stored->spec, arena, &o, err));
+        s->whole = work_of(o);
+        s->bytes = stored->spec.len;
+        if (!stored->status.data)
+                return 0;
+        TRY(object_decode_arena(&work_kind, stored->status, arena, &o, err));
+        s->before = work_of(o)->status;
+        s->before_on_hub = stored->status_delivered;
+        return 0;
+}
+
+static bool same_conditions(const struct work_status *a, const struct work_status *b)
+{
+        size_t n = a ? a->conditions.n : 0;
+
+        if (n != (b ? b->conditions.n : 0))
+                return false;
+        for (size_t i = 0; i < n; i++) {
+                const struct condition *x = &a->conditions.at[i],
+                                       *y = condition_find(&b->conditions, x->type);
+
+                if (!y || !text_equal(x->status, y->status) || !text_equal(x->reason, y->reason) ||
+                    x->observed_generation.value != y->observed_generation.value)
+                        return false;
+        }
+        return true;
+}
+
+/* Reads the Work from the hub, unless `whole` came as the answer of a write. */
+static int use_hub(struct member_agent *a, const char *name, struct arena *arena, struct source *s,
+                   struct error *err)
+{
+        struct object *o = NULL;
+
+        if (!s->whole) {
+                TRY(kube_get(&a->hub, &work_kind, a->ns, name, arena, &o, err));
+                s->whole = work_of(o);
+        }
+        s->before = s->whole->status;
+        s->before_on_hub = true;
+        return save_work(a, s->whole, arena, &s->bytes, err);
+}
+
+/* Fills `whole` and `before`; what the state file has for this generation is not read from the hub again. */
+static int load_work(struct member_agent *a, const char *name, struct arena *arena, struct source *s,
+                     struct error *err)
+{
+        struct stored_work stored;
+        int r;
+
+        if (s->whole)
+                return use_hub(a, name, arena, s, err);
+        r = store_work_get(a->store, name, arena, &stored, err);
+        if (r < 0 && r != ERR_NOT_FOUND)
+                return r;
+        if (s->seen && (r == ERR_NOT_FOUND || !text_equal(stored.uid, s->seen->object.meta.uid) ||
+                        stored.generation != s->seen->object.meta.generation))
+                return use_hub(a, name, arena, s, err);
+        if (r < 0)
+                return r;
+        TRY(use_stored(&stored, arena, s, err));
+        if (!s->seen || !s->before_on_hub || same_conditions(s->before, s->seen->status))
+                return 0;
+        s->whole = NULL; /* someone else wrote, or lost, the status on the hub */
+        return use_hub(a, name, arena, s, err);
+}
+
+static bool has_finalizer(const struct object_meta *m)
+{
+        return text_in(FINALIZER_WORK, (const char *const *)m->finalizers, m->n_finalizers);
+}
+
+/* The answer of the write is the whole Work, so a new Work costs no read. */
+static int add_finalizer(struct reconcile *rc, struct member_agent *a, struct source *s)
+{
+        struct object *wanted = object_copy(&s->seen->object, rc->arena), *answer = NULL;
+        const char **finalizers;
+        size_t n = wanted ? wanted->meta.n_finalizers : 0;
+
+        finalizers = arena_calloc(rc->arena, n + 1, sizeof(*finalizers));
+        if (!wanted || !finalizers)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < n; i++)
+                finalizers[i] = wanted->meta.finalizers[i];
+        finalizers[n] = FINALIZER_WORK;
+        wanted->meta.finalizers = finalizers;
+        wanted->meta.n_finalizers = (uint16_t)(n + 1);
+        TRY(kube_patch_diff(&a->hub, &s->seen->object, wanted, OBJECT_META_SPEC, rc->arena, &answer,
+                            rc->err));
+        s->whole = work_of(answer);
+        return agent_observe(a, a->works, answer, rc->err);
+}
+
+/* ---- AppliedWork ---- */
+
+static int create_applied_work(struct reconcile *rc, struct member_agent *a, struct object **ret)
+{
+        struct applied_work *w =
+                (struct applied_work *)(void *)object_new(&applied_work_kind, NULL, rc->name, rc->arena);
+        struct applied_work_spec *spec = ARENA_NEW(rc->arena, struct applied_work_spec);
+        int r;
+
+        if (!w || !spec)
+                return error_no_memory(rc->err);
+        *spec = (struct applied_work_spec){ rc->name, a->ns };
+        w->spec = spec;
+        r = kube_create(&a->member, &w->object, rc->arena, ret, rc->err);
+        if (r == ERR_EXISTS) {
+                error_clear(rc->err);
+                r = kube_get(&a->member, &applied_work_kind, NULL, rc->name, rc->arena, ret, rc->err);
+        }
+        return r < 0 ? r : agent_observe(a, a->applied_works, *ret, rc->err);
+}
+
+static int ensure_applied_work(struct reconcile *rc, struct member_agent *a, const struct object **ret)
+{
+        const struct object *known = informer_get(a->applied_works, NULL, rc->name);
+        struct object *made = NULL;
+
+        if (known) {
+                object_ref(known);
+                TRY(arena_defer(rc->arena, unref, (void *)(uintptr_t)known));
+                *ret = known;
+                return 0;
+        }
+        TRY(create_applied_work(rc, a, &made));
+        *ret = made;
+        return 0;
+}
+
+static bool same_resource(const struct applied_resource *a, const struct applied_resource *b)
+{
+        return text_equal(a->uid, b->uid) && a->id.ordinal.value == b->id.ordinal.value &&
+               text_equal(a->id.kind, b->id.kind) && text_equal(a->id.name, b->id.name) &&
+               text_equal(a->id.ns, b->id.ns) && text_equal(a->id.version, b->id.version);
+}
+
+static const char *none_if_empty(const char *s)
+{
+        return text_empty(s) ? NULL : s;
+}
+
+static int list_applied(const struct pass *p, struct applied_resource_list *list, struct error *err)
+{
+        list->set = true;
+        list->at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, p->n + 1);
+        if (!list->at)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (!result_is_applied(m->result))
+                        continue;
+                list->at[list->n++] = (struct applied_resource){
+                        .id = { .ordinal = { .set = true, .value = m->ordinal },
+                                .group = none_if_empty(m->group),
+                                .version = m->version,
+                                .kind = m->kind,
+                                .resource = m->resource.plural,
+                                .ns = m->ns,
+                                .name = m->name },
+                        .uid = m->live_uid,
+                };
+        }
+        return 0;
+}
+
+static int write_applied_work_status(struct pass *p, struct error *err)
+{
+        const struct applied_work *now = (const struct applied_work *)(const void *)p->applied_work;
+        const struct applied_resource_list *old = now->status ? &now->status->applied_resources : NULL;
+        struct applied_work wanted = *now;
+        struct applied_work_status status = { 0 };
+        struct object *answer = NULL;
+        bool same;
+
+        TRY(list_applied(p, &status.applied_resources, err));
+        same = (old ? old->n : 0) == status.applied_resources.n;
+        for (uint32_t i = 0; same && i < status.applied_resources.n; i++)
+                same = same_resource(&old->at[i], &status.applied_resources.at[i]);
+        if (same)
+                return 0;
+        wanted.status = &status;
+        wanted.object.refs = wanted.object.block_size = 0;
+        TRY(kube_patch_diff(&p->agent->member, &now->object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
+                            err));
+        return agent_observe(p->agent, p->agent->applied_works, answer, err);
+}
+
+/* ---- manifests ---- */
+
+int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
+{
+        struct error why = { 0 };
+        struct kube_mapped mapped;
+        int r = kube_mapper_kind(p->agent->mapper, m->group, m->version, m->kind, &mapped, &why);
+
+        if (r == ERR_NO_MEMORY || r == ERR_CANCELLED) {
+                *err = why;
+                return r;
+        }
+        if (r < 0)
+                return manifest_fail(m, p->arena, RESULT_DECODING_ERRED,
+                                     "failed to decode manifest: ", &why) < 0
+                               ? error_no_memory(err)
+                               : 0;
+        m->resource = mapped.resource;
+        m->result = RESULT_NONE;
+        m->cause = "";
+        return 0;
+}
+
+static int decode_manifests(struct pass *p, struct error *err)
+{
+        const struct raw_list *texts =
+                p->work->spec && p->work->spec->workload ? &p->work->spec->workload->manifests : NULL;
+
+        p->n = texts ? texts->n : 0;
+        p->manifests = ARENA_NEW_ARRAY(p->arena, struct manifest, p->n + 1);
+        if (!p->manifests)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->n; i++) {
+                struct manifest *m = &p->manifests[i];
+
+                TRY(manifest_decode(m, (int)i, texts->at[i], p->arena, err));
+                if (m->result != RESULT_NONE)
+                        continue;
+                TRY(pass_map_manifest(p, m, err));
+                TRY(clean_hash(m->doc, m->hash, err));
+        }
+        return manifest_mark_duplicates(p->manifests, p->n, err);
+}
+
+const struct row *pass_row(const struct pass *p, const struct manifest *m)
+{
+        for (size_t i = 0; i < p->rows.n; i++) {
+                const struct row *row = &p->rows.at[i];
+
+                if (text_equal(row->name, m->name) && text_equal(row->kind, m->kind) &&
+                    text_equal(row->group, m->group) && text_equal(row->ns, m->ns ? m->ns : ""))
+                        return row;
+        }
+        return NULL;
+}
+
+/* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
+ * stand. */
+static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
+{
+        return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
+               text_equal(row->hash, m->hash) && row->strategy == strategy_number(&p->strategy) &&
+               text_equal(row->version, m->version) && !text_empty(row->handled) &&
+               text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
+               row->availability != AVAILABILITY_FAILED && p->strategy.type != STRATEGY_REPORT_DIFF &&
+               !p->mirror && p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
+               applied_watch_current(p->agent->applied, m->group, m->resource.plural);
+}
+
+static void reuse_results(struct pass *p)
+{
+        for (size_t i = 0; i < p->n; i++) {
+                struct manifest *m = &p->manifests[i];
+                const struct row *row = m->result == RESULT_NONE ? pass_row(p, m) : NULL;
+
+                if (!may_reuse(p, m, row))
+                        continue;
+                m->reused = m->live_exists = true;
+                m->result = row->result;
+                m->availability = row->availability;
+                m->live_uid = row->uid;
+                m->live_version = row->handled;
+                m->live_generation = row->live_generation;
+        }
+}
+
+/* ---- inventory ---- */
+
+static struct row new_row(const struct pass *p, const struct manifest *m)
+{
+        return (struct row){ .work = p->name,
+                             .group = m->group,
+                             .version = m->version,
+                             .kind = m->kind,
+                             .plural = m->resource.plural,
+                             .ns = m->ns ? m->ns : "",
+                             .name = m->name,
+                             .namespaced = m->resource.namespaced,
+                             .uid = "",
+                             .ordinal = m->ordinal,
+                             .state = ROW_PLANNED,
+                             .work_generation = p->work->object.meta.generation,
+                             .hash = "",
+                             .handled = "",
+                             .seen = "",
+                             .first_drift_ms = TIME_NONE,
+                             .first_diff_ms = TIME_NONE };
+}
+
+static bool is_ready(const struct manifest *m)
+{
+        return m->result == RESULT_NONE && m->resource.plural;
+}
+
+/* Write-ahead: no object may be touched without a durable record of it. */
+static int plan_rows(struct pass *p, struct error *err)
+{
+        size_t fresh = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+                fresh += is_ready(&p->manifests[i]) && !pass_row(p, &p->manifests[i]);
+        if (!fresh)
+                return 0;
+        TRY(store_begin(p->agent->store, true, err));
+        for (size_t i = 0; r == 0 && i < p->n; i++) {
+                struct row row;
+
+                if (!is_ready(&p->manifests[i]) || pass_row(p, &p->manifests[i]))
+                        continue;
+                row = new_row(p, &p->manifests[i]);
+                r = store_row_put(p->agent->store, &row, err);
+        }
+        if (r < 0) {
+                store_rollback(p->agent->store);
+                return r;
+        }
+        return store_commit(p->agent->store, err);
+}
+
+static int64_t first_time(const struct differences *d, int64_t known, int64_t now)
+{
+        if (!d || d->n == 0)
+                return TIME_NONE;
+        return known == TIME_NONE ? now : known;
+}
+
+static int record(struct pass *p, const struct manifest *m, struct error *err)
+{
+        const struct row *known = pass_row(p, m);
+        struct row row = new_row(p, m);
+
+        if (known) {
+                row.state = known->state;
+                row.uid = known->uid;
+        }
+        if (m->live_exists)
+                row.uid = m->live_uid;
+        if (result_is_applied(m->result)) {
+                row.state = ROW_APPLIED;
+                row.hash = m->hash;
+                row.handled = m->live_version;
+        }
+        row.strategy = strategy_number(&p->strategy);
+        row.live_generation = m->live_generation;
+        row.result = m->result;
+        row.availability = m->availability;
+        row.first_drift_ms = first_time(m->drifts, known ? known->first_drift_ms : TIME_NONE, p->now_ms);
+        row.first_diff_ms = first_time(m->diffs, known ? known->first_diff_ms : TIME_NONE, p->now_ms);
+        row.checked_ms = p->now_ms;
+        return store_row_put(p->agent->store, &row, err);
+}
+
+static int record_rows(struct pass *p, struct error *err)
+{
+        int r = 0;
+
+        TRY(store_begin(p->agent->store, false, err));
+        for (size_t i = 0; r == 0 && i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (m->reused || !m->resource.plural || result_is_preprocessing(m->result))
+                        continue;
+                r = record(p, m, err);
+                if (r == 0)
+                        r = applied_watch_want(p->agent->applied, &m->resource, err);
+        }
+        if (r < 0) {
+                store_rollback(p->agent->store);
+                return r;
+        }
+        return store_commit(p->agent->store, err);
+}
+
+/* ---- status ---- */
+
+static int first_times(const struct pass *p, int64_t **ret_drift, int64_t **ret_diff, struct error *err)
+{
+        int64_t *drift = ARENA_NEW_ARRAY(p->arena, int64_t, p->n + 1),
+                *diff = ARENA_NEW_ARRAY(p->arena, int64_t, p->n + 1);
+
+        if (!drift || !diff)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->n; i++) {
+                const struct row *row = p->manifests[i].name ? pass_row(p, &p->manifests[i]) : NULL;
+
+                drift[i] = row ? row->first_drift_ms : TIME_NONE;
+                diff[i] = row ? row->first_diff_ms : TIME_NONE;
+        }
+        *ret_drift = drift;
+        *ret_diff = diff;
+        return 0;
+}
+
+static int wanted_status(const struct pass *p, const struct source *s, struct work_status **ret,
+                         struct error *err)
+{
+        struct status_input in = { .work = p->work,
+                                   .before = s->before,
+                                   .manifests = p->manifests,
+                                   .n = p->n,
+                                   .report_diff = p->strategy.type == STRATEGY_REPORT_DIFF,
+                                   .mirror = p->mirror,
+                                   .now_ms = p->now_ms,
+                                   .work_bytes = s->bytes };
+        int64_t *drift = NULL, *diff = NULL;
+
+        TRY(first_times(p, &drift, &diff, err));
+        in.first_drift_ms = drift;
+        in.first_diff_ms = diff;
+        return status_build(&in, p->arena, ret, err);
+}
+
+static int keep_status(struct pass *p, struct work_status *status, bool delivered, struct error *err)
+{
+        struct work only = { .object = p->work->object, .status = status };
+        struct buf text AUTO_BUF;
+
+        buf_init(&text, LIMIT_OBJECT_BYTES);
+        if (object_encode(&only.object, &text) < 0)
+                return buf_status(&text, err, "Work status") < 0 ? err->code : error_no_memory(err);
+        return store_status_put(p->agent->store, p->name, p->work->object.meta.generation,
+                                (struct slice){ text.data, text.len }, delivered, err);
+}
+
+/* The newest metadata (the finalizer write and the cache may be ahead of what was loaded). */
+static const struct object *newest(const struct pass *p, const struct source *s)
+{
+        const struct object *cached = informer_get(p->agent->works, p->agent->ns, p->name);
+
+        if (cached && text_equal(cached->meta.uid, p->work->object.meta.uid))
+                return cached;
+        return s->seen ? &s->seen->object : NULL;
+}
+
+static int write_status(struct pass *p, const struct source *s, struct work_status *status, struct error *err)
+{
+        const struct object *base = newest(p, s);
+        struct work now = { .status = s->before_on_hub ? s->before : NULL }, wanted = { .status = status };
+        struct object *answer = NULL;
+        int r;
+
+        now.object = wanted.object = base ? *base : p->work->object;
+        now.object.refs = wanted.object.refs = now.object.block_size = wanted.object.block_size = 0;
+        if (s->before_on_hub && s->before && object_equal_part(&now.object, &wanted.object, OBJECT_STATUS))
+                return keep_status(p, status, true, err);
+        TRY(keep_status(p, status, false, err));
+        if (!base)
+                return error_set(err, ERR_RETRY,
+                                 "the hub is not reachable: status of Work %s is kept for later", p->name);
+        r = kube_patch_diff(&p->agent->hub, &now.object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
+                            err);
+        if (r < 0)
+                return error_wrap(err, "status of Work %s", p->name);
+        TRY(agent_observe(p->agent, p->agent->works, answer, err));
+        return keep_status(p, status, true, err);
+}
+
+/* ---- metrics ---- */
+
+static const char *reason_of(const struct condition_list *list, const char *type)
+{
+        const struct condition *c = condition_find(list, type);
+
+        return !c ? "Skipped" : text_equal(c->status, "Unknown") ? "Unknown" : c->reason;
+}
+
+static void count(const struct pass *p, const struct work_status *s)
+{
+        const char *work[] = { reason_of(&s->conditions, "Applied"), reason_of(&s->conditions, "Available"),
+                               reason_of(&s->conditions, "DiffReported") };
+
+        metric_add(p->agent->work_requests, 1, work);
+        for (uint32_t i = 0; i < s->manifest_conditions.n; i++) {
+                const struct manifest_condition *c = &s->manifest_conditions.at[i];
+                const char *one[] = { reason_of(&c->conditions, "Applied"),
+                                      reason_of(&c->conditions, "Available"),
+                                      reason_of(&c->conditions, "DiffReported"),
+                                      c->drift_details ? "Found" : "NotFound",
+                                      c->diff_details ? "Found" : "NotFound" };
+
+                metric_add(p->agent->manifest_requests, 1, one);
+        }
+}
+
+/* ---- the pass ---- */
+
+static int read_strategy(struct pass *p, struct error *err)
+{
+        const struct work_spec *spec = p->work->spec;
+        const struct apply_strategy *s = spec ? spec->apply_strategy : NULL;
+
+        TRY(strategy_from_words(s ? s->type : NULL, s ? s->comparison_option : NULL,
+                                s ? s->when_to_apply : NULL, s ? s->when_to_take_over : NULL, &p->strategy,
+                                err));
+        p->strategy.allow_co_ownership = s && s->allow_co_ownership.value;
+        p->strategy.force = s && s->server_side_apply_config && s->server_side_apply_config->force.value;
+        p->mirror =
+                spec && spec->report_back_strategy && text_equal(spec->report_back_strategy->type, "Mirror");
+        return 0;
+}
+
+static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct source *s)
+{
+        struct work_memory *memory = agent_memory(p->agent, p->name);
+        struct work_status *status = NULL;
+        size_t left = 0;
+        int64_t next;
+
+        if (!memory) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        if (read_strategy(p, rc->err) < 0 || decode_manifests(p, rc->err) < 0 ||
+            store_rows_of_work(p->agent->store, p->name, p->arena, &p->rows, rc->err) < 0)
+                return failed(rc->err);
+        reuse_results(p);
+        if (plan_rows(p, rc->err) < 0 || leftover_remove(p, &left, rc->err) < 0 ||
+            waves_run(p, rc->err) < 0 || record_rows(p, rc->err) < 0)
+                return failed(rc->err);
+        if (write_applied_work_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0 ||
+            write_status(p, s, status, rc->err) < 0)
+                return failed(rc->err);
+        count(p, status);
+        next = limiter_next_ms(&memory->limiter, &p->agent->limits, p->work->object.meta.generation,
+                               status_results_hash(p->manifests, p->n),
+                               status_is_settled(status, p->work->object.meta.generation));
+        return again_after(left ? MIN(next, NEXT_TRY_MS) : next);
+}
+
+static struct outcome reconcile_present(struct reconcile *rc, struct member_agent *a, struct source *s)
+{
+        struct pass p = {
+                .agent = a, .arena = rc->arena, .log = &rc->log, .now_ms = rc->now_ms, .name = rc->name
+        };
+
+        if (s->seen && !has_finalizer(&s->seen->object.meta) && add_finalizer(rc, a, s) < 0)
+                return failed(rc->err);
+        if (load_work(a, rc->name, rc->arena, s, rc->err) < 0)
+                return failed(rc->err);
+        if (ensure_applied_work(rc, a, &p.applied_work) < 0)
+                return failed(rc->err);
+        if (p.applied_work->meta.deletion_ms != TIME_NONE)
+                return again_after(
+                        NEXT_TRY_MS); /* someone deleted it: its going wakes us, then all is made anew */
+        p.work = s->whole;
+        p.owner = (struct owner){ rc->name, p.applied_work->meta.uid };
+        return run_pass(rc, &p, s);
+}
+
+static struct outcome reconcile_gone(struct reconcile *rc, struct member_agent *a)
+{
+        agent_forget(a, rc->name);
+        if (store_work_remove(a->store, rc->name, rc->err) < 0 ||
+            applied_watch_reconcile(a->applied, rc->err) < 0)
+                return failed(rc->err);
+        return done();
+}
+
+static struct outcome reconcile_joined(struct reconcile *rc, struct member_agent *a)
+{
+        struct source s = { 0 };
+        const struct object *seen = informer_get(a->works, a->ns, rc->name);
+        struct stored_work stored;
+
+        if (!seen && informer_synced(a->works))
+                return reconcile_gone(rc, a);
+        if (!seen && store_work_get(a->store, rc->name, rc->arena, &stored, rc->err) < 0)
+                return rc->err->code == ERR_NOT_FOUND ? done() : failed(rc->err);
+        if (seen) {
+                object_ref(seen);
+                if (arena_defer(rc->arena, unref, (void *)(uintptr_t)seen) < 0) {
+                        error_no_memory(rc->err);
+                        return failed(rc->err);
+                }
+                s.seen = (const struct work *)(const void *)seen;
+        }
+        if (seen && seen->meta.deletion_ms != TIME_NONE)
+                return work_delete(rc, a, seen);
+        return reconcile_present(rc, a, &s);
+}
+
+static struct outcome reconcile_work(struct reconcile *rc)
+{
+        struct member_agent *a = rc->agent;
+        struct outcome o;
+
+        if (!a->joined)
+                return done(); /* joining puts all Works on the queue */
+        a->busy++;
+        o = reconcile_joined(rc, a);
+        if (--a->busy == 0)
+                waitq_wake_all(&a->idle);
+        return o;
+}
+
+const struct controller work_applier_controller = {
+        .name = "work-applier",
+        .reconcile = reconcile_work,
+        .concurrency = 5,
+        .backoff_base_ms = 20,
+        .backoff_max_ms = 30000,
+};

@@ -1,0 +1,156 @@
+/* spec/member-agent.md 2.12, line by line (checklist 43, 44). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "member-agent/availability/availability.h"
+
+struct line {
+        const char *what, *group, *version, *plural, *object;
+        enum availability expected;
+};
+
+static const struct line lines[] = {
+        { "deployment, all replicas", "apps", "v1", "deployments",
+          "{'metadata':{'generation':2},'spec':{'replicas':3},'status':{'observedGeneration':2,'"
+          "availableReplicas':3,"
+          "'updatedReplicas':3}}",
+          AVAILABILITY_AVAILABLE },
+        { "deployment, default of one replica", "apps", "v1", "deployments",
+          "{'metadata':{'generation':1},'spec':{},'status':{'observedGeneration':1,'availableReplicas':1,"
+          "'updatedReplicas':1}}",
+          AVAILABILITY_AVAILABLE },
+        { "deployment, controller has not looked", "apps", "v1", "deployments",
+          "{'metadata':{'generation':2},'spec':{'replicas':1},'status':{'observedGeneration':1,'"
+          "availableReplicas':1,"
+          "'updatedReplicas':1}}",
+          AVAILABILITY_NOT_YET },
+        { "deployment, an old replica is left", "apps", "v1", "deployments",
+          "{'metadata':{'generation':1},'spec':{'replicas':1},'status':{'observedGeneration':1,'"
+          "availableReplicas':1,"
+          "'updatedReplicas':1,'unavailableReplicas':1}}",
+          AVAILABILITY_NOT_YET },
+        { "deployment scaled to zero", "apps", "v1", "deployments",
+          "{'metadata':{'generation':1},'spec':{'replicas':0},'status':{'observedGeneration':1}}",
+          AVAILABILITY_AVAILABLE },
+        { "deployment of a wrong type", "apps", "v1", "deployments",
+          "{'metadata':{'generation':1},'spec':{'replicas':'three'},'status':{'observedGeneration':1}}",
+          AVAILABILITY_FAILED },
+        { "deployment of another version", "apps", "v1beta1", "deployments", "{'metadata':{}}",
+          AVAILABILITY_NOT_TRACKABLE },
+        { "stateful set", "apps", "v1", "statefulsets",
+          "{'metadata':{'generation':1},'spec':{'replicas':2},'status':{'observedGeneration':1,'"
+          "availableReplicas':2,"
+          "'currentReplicas':2,'updatedReplicas':2,'currentRevision':'a','updateRevision':'a'}}",
+          AVAILABILITY_AVAILABLE },
+        { "stateful set in the middle of an update", "apps", "v1", "statefulsets",
+          "{'metadata':{'generation':1},'spec':{'replicas':2},'status':{'observedGeneration':1,'"
+          "availableReplicas':2,"
+          "'currentReplicas':2,'updatedReplicas':2,'currentRevision':'a','updateRevision':'b'}}",
+          AVAILABILITY_NOT_YET },
+        { "daemon set", "apps", "v1", "daemonsets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1,'numberAvailable':3,'"
+          "desiredNumberScheduled':3,"
+          "'currentNumberScheduled':3,'updatedNumberScheduled':3}}",
+          AVAILABILITY_AVAILABLE },
+        { "daemon set, one missing", "apps", "v1", "daemonsets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1,'numberAvailable':2,'"
+          "desiredNumberScheduled':3,"
+          "'currentNumberScheduled':3,'updatedNumberScheduled':3}}",
+          AVAILABILITY_NOT_YET },
+        { "service with an address", "", "v1", "services", "{'spec':{'clusterIPs':['10.0.0.1']}}",
+          AVAILABILITY_AVAILABLE },
+        { "headless service", "", "v1", "services", "{'spec':{'type':'ClusterIP','clusterIPs':['None']}}",
+          AVAILABILITY_AVAILABLE },
+        { "node port without address yet", "", "v1", "services", "{'spec':{'type':'NodePort'}}",
+          AVAILABILITY_NOT_YET },
+        { "external name", "", "v1", "services", "{'spec':{'type':'ExternalName'}}",
+          AVAILABILITY_NOT_TRACKABLE },
+        { "load balancer with ip", "", "v1", "services",
+          "{'spec':{'type':'LoadBalancer'},'status':{'loadBalancer':{'ingress':[{'ip':'1.2.3.4'}]}}}",
+          AVAILABILITY_AVAILABLE },
+        { "load balancer with host name", "", "v1", "services",
+          "{'spec':{'type':'LoadBalancer'},'status':{'loadBalancer':{'ingress':[{'hostname':'lb'}]}}}",
+          AVAILABILITY_AVAILABLE },
+        { "load balancer that waits", "", "v1", "services",
+          "{'spec':{'type':'LoadBalancer','clusterIPs':['10.0.0.1']},'status':{'loadBalancer':{}}}",
+          AVAILABILITY_NOT_YET },
+        { "established definition", "apiextensions.k8s.io", "v1", "customresourcedefinitions",
+          "{'status':{'conditions':[{'type':'Established','status':'True'},{'type':'NamesAccepted','status':'"
+          "True'}]}}",
+          AVAILABILITY_AVAILABLE },
+        { "definition with refused names", "apiextensions.k8s.io", "v1", "customresourcedefinitions",
+          "{'status':{'conditions':[{'type':'Established','status':'True'},{'type':'NamesAccepted','status':'"
+          "False'}]}}",
+          AVAILABILITY_NOT_YET },
+        { "budget that allows", "policy", "v1", "poddisruptionbudgets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1,'disruptionsAllowed':1,'conditions':"
+          "[{'type':'DisruptionAllowed','status':'True','reason':'SufficientPods'}]}}",
+          AVAILABILITY_AVAILABLE },
+        { "budget that allows nothing is judged all the same", "policy", "v1", "poddisruptionbudgets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1,'disruptionsAllowed':0,'conditions':"
+          "[{'type':'DisruptionAllowed','status':'False','reason':'InsufficientPods'}]}}",
+          AVAILABILITY_AVAILABLE },
+        { "budget that contradicts itself", "policy", "v1", "poddisruptionbudgets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1,'disruptionsAllowed':0,'conditions':"
+          "[{'type':'DisruptionAllowed','status':'True','reason':'SufficientPods'}]}}",
+          AVAILABILITY_NOT_YET },
+        { "config map", "", "v1", "configmaps", "{}", AVAILABILITY_AVAILABLE },
+        { "namespace", "", "v1", "namespaces", "{}", AVAILABILITY_AVAILABLE },
+        { "secret", "", "v1", "secrets", "{}", AVAILABILITY_AVAILABLE },
+        { "cluster role", "rbac.authorization.k8s.io", "v1", "clusterroles", "{}", AVAILABILITY_AVAILABLE },
+        { "network policy", "networking.k8s.io", "v1", "networkpolicies", "{}", AVAILABILITY_AVAILABLE },
+        { "storage class", "storage.k8s.io", "v1", "storageclasses", "{}", AVAILABILITY_AVAILABLE },
+        { "priority class", "scheduling.k8s.io", "v1", "priorityclasses", "{}", AVAILABILITY_AVAILABLE },
+        { "job", "batch", "v1", "jobs", "{}", AVAILABILITY_NOT_TRACKABLE },
+        { "ingress", "networking.k8s.io", "v1", "ingresses", "{}", AVAILABILITY_NOT_TRACKABLE },
+        { "custom resource", "example.com", "v1", "widgets", "{}", AVAILABILITY_NOT_TRACKABLE },
+};
+
+static json_t *parse(const char *text)
+{
+        char json[1024];
+        json_t *doc = NULL;
+        size_t n = 0;
+
+        for (; text[n]; n++)
+                json[n] = text[n] == '\'' ? '"' : text[n];
+        assert_int_equal(doc_parse((struct slice){ json, n }, &doc, NULL), 0);
+        return doc;
+}
+
+static void every_kind_is_judged_by_its_own_rule(void **state)
+{
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                const struct line *l = &lines[i];
+                AUTO_JSON json_t *doc = parse(l->object);
+                struct error err = { 0 };
+                enum availability is = availability_of(l->group, l->version, l->plural, doc, &err);
+
+                if (is != l->expected)
+                        print_error("%s: is %s\n", l->what, availability_word(is));
+                assert_int_equal(is, l->expected);
+        }
+}
+
+static void a_field_of_a_wrong_type_is_named(void **state)
+{
+        AUTO_JSON json_t *doc = parse("{'spec':{'replicas':'three'}}");
+        struct error err = { 0 };
+
+        assert_int_equal(availability_of("apps", "v1", "deployments", doc, &err), AVAILABILITY_FAILED);
+        assert_non_null(strstr(err.text, "spec.replicas"));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(every_kind_is_judged_by_its_own_rule),
+                cmocka_unit_test(a_field_of_a_wrong_type_is_named),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
