@@ -1,0 +1,62 @@
+/* What the parts of one member agent share. Everything of an agent hangs here; nothing is global. */
+#pragma once
+
+#include "common/ctrl/controller.h"
+#include "common/kube/mapping.h"
+#include "member-agent/apply/limiter.h"
+#include "member-agent/member_agent.h"
+#include "member-agent/store/store.h"
+#include "member-agent/watch/follower.h"
+#include "proto/gen/kinds.h"
+
+struct applied_watch;
+struct usage_watch;
+
+struct member_agent {
+        const struct member_agent_options *options;
+        struct world *world;
+        struct loop *loop;
+        const struct log *log;
+        char *ns;               /* reserved namespace on the hub: fleet-member-NAME */
+        struct world hub_world; /* as `world`, with the transport that adds the hub's extra headers */
+        struct kube_client hub, member;
+        struct fiber_group *group;
+        struct intern_table *interns;
+        struct metrics *metrics;
+        struct manager *manager; /* member side: queue, retries, leader election */
+        struct kube_mapper *mapper;
+        struct event_recorder *hub_events;
+        struct store *store;
+        struct informer *works, *clusters; /* hub side, projections */
+        struct informer *applied_works;    /* member side */
+        struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
+        struct usage_watch *usage;         /* sums over nodes and pods */
+        struct limiter_options limits;
+        struct map memory; /* Work name -> struct work_memory */
+
+        bool joined;       /* by the InternalMemberCluster, or remembered from the last run */
+        size_t busy;       /* reconciles of Works that are running: Leave waits for them */
+        struct waitq idle; /* woken when busy becomes 0 */
+        int64_t deletion_wait_ms;
+        char member_version[64]; /* gitVersion of the member's API server */
+        int64_t member_version_ms;
+
+        struct metric *work_requests, *manifest_requests, *join_results, *leave_results;
+};
+
+/* What is remembered of a Work between passes; losing it costs a pass. */
+struct work_memory {
+        struct limiter limiter;
+};
+struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
+void agent_forget(struct member_agent *a, const char *work);
+
+/* Puts the answer of an own write into a cache, as a projection. */
+int agent_observe(struct member_agent *a, struct informer *i, const struct object *answer, struct error *err);
+
+/* Puts a Work on the applier's queue. */
+void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority);
+int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err);
+
+extern const struct controller work_applier_controller;
+extern const struct controller internal_member_cluster_controller;

@@ -1,0 +1,352 @@
+/* Puts one agent together: clients, caches of the hub, watches of the member, state file, controllers; runs
+ * them; takes them apart in reverse. One manager serves both sides: it queues, retries, elects on the member
+ * cluster. The hub's caches are not the manager's, since the agent has to work while the hub is away. */
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/base/timefmt.h"
+#include "common/ctrl/health.h"
+#include "member-agent/agent.h"
+#include "member-agent/properties/usage_watch.h"
+#include "member-agent/store/key.h"
+#include "member-agent/watch/applied.h"
+#include "proto/names.h"
+
+#define DELETION_WAIT_MS (5 * 60 * 1000)
+#define CONTROLLER_NAME "v1beta1InternalMemberClusterController"
+
+/* ---- what the parts call ---- */
+
+struct work_memory *agent_memory(struct member_agent *a, const char *work)
+{
+        struct work_memory *m = map_get(&a->memory, work);
+
+        if (m)
+                return m;
+        m = NEW(struct work_memory);
+        if (m && map_put(&a->memory, work, m) < 0) {
+                mem_free(m);
+                return NULL;
+        }
+        return m;
+}
+
+void agent_forget(struct member_agent *a, const char *work)
+{
+        map_remove(&a->memory, work);
+}
+
+int agent_observe(struct member_agent *a, struct informer *i, const struct object *answer, struct error *err)
+{
+        struct object *block = NULL;
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, LIMIT_WATCH_EVENT_BYTES);
+        if (object_encode(answer, &text) < 0)
+                return buf_status(&text, err, "object") < 0 ? ERR_LIMIT : error_no_memory(err);
+        TRY(object_decode(answer->kind, (struct slice){ text.data, text.len }, informer_flags(i), a->interns,
+                          &block, err));
+        informer_observe(i, block);
+        object_unref(block);
+        return 0;
+}
+
+void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        const char *key = arena_printf(&arena, "%s/%s", a->ns, work);
+
+        if (key)
+                manager_enqueue(a->manager, &work_applier_controller, key, priority);
+        else
+                log_error(a->log, "no memory to queue a Work", "work", work);
+}
+
+int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct object_list works = { 0 };
+        const char **names;
+        size_t n = 0;
+
+        if (informer_list(a->works, &arena, &works) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < works.n; i++)
+                agent_enqueue_work(a, works.at[i]->meta.name, priority);
+        TRY(store_work_names(a->store, &arena, &names, &n, err));
+        for (size_t i = 0; i < n; i++)
+                agent_enqueue_work(a, names[i], priority);
+        return 0;
+}
+
+/* ---- events ---- */
+
+static enum queue_priority priority_of(const struct informer_event *e)
+{
+        return e->initial ? QUEUE_LOW : QUEUE_HIGH;
+}
+
+/* Neither a status nor a metadata edit wakes anyone; a deletion that begins does. */
+static bool calls_for_work(const struct informer_event *e)
+{
+        return e->type != INFORMER_UPDATED || e->old->meta.generation != e->now->meta.generation ||
+               e->old->meta.deletion_ms != e->now->meta.deletion_ms ||
+               !text_equal(e->old->meta.uid, e->now->meta.uid);
+}
+
+static void on_work(void *ctx, const struct informer_event *e)
+{
+        if (calls_for_work(e))
+                agent_enqueue_work(ctx, e->now->meta.name, priority_of(e));
+}
+
+static void on_cluster(void *ctx, const struct informer_event *e)
+{
+        struct member_agent *a = ctx;
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        const char *key;
+
+        if (!calls_for_work(e))
+                return;
+        key = arena_printf(&arena, "%s/%s", a->ns, e->now->meta.name);
+        if (key)
+                manager_enqueue(a->manager, &internal_member_cluster_controller, key, QUEUE_HIGH);
+}
+
+static void on_applied_work(void *ctx, const struct informer_event *e)
+{
+        if (e->type == INFORMER_DELETED)
+                agent_enqueue_work(ctx, e->now->meta.name, QUEUE_HIGH);
+}
+
+static void on_changed(void *ctx, const char *work)
+{
+        agent_enqueue_work(ctx, work, QUEUE_NORMAL);
+}
+
+/* ---- parts ---- */
+
+static int open_store(struct member_agent *a, struct error *err)
+{
+        struct store_options o = { .path = a->options->state_path,
+                                   .random = store_random,
+                                   .random_ctx = a->loop };
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        const char *joined = NULL;
+
+        TRY(store_key(a->world, o.path, o.key, err));
+        TRY(store_open(&o, &a->store, err));
+        if (store_problem(a->store)[0])
+                log_warn(a->log, "state is kept in memory only", "file", o.path, "problem",
+                         store_problem(a->store));
+        TRY(store_check_owner(a->store, a->options->member_name, a->options->hub->base_url, err));
+        TRY(store_meta_get(a->store, "joined", &arena, &joined, err));
+        a->joined = text_equal(joined, "true");
+        return 0;
+}
+
+static void set_clients(struct member_agent *a)
+{
+        a->hub_world = *a->world;
+        if (a->options->hub_transport)
+                a->hub_world.transport = a->options->hub_transport;
+        a->hub = (struct kube_client){ .world = &a->hub_world, .endpoint = a->options->hub, .log = a->log };
+        a->member = (struct kube_client){ .world = a->world, .endpoint = a->options->member, .log = a->log };
+}
+
+static int follow_hub(struct member_agent *a, struct error *err)
+{
+        struct informer_options works = {
+                .kind = &work_kind, .ns = a->ns, .flags = DECODE_PROJECTION, .interns = a->interns
+        };
+        struct informer_options clusters = { .kind = &internal_member_cluster_kind,
+                                             .ns = a->ns,
+                                             .interns = a->interns };
+
+        a->works = informer_new(&a->hub, a->group, &works);
+        a->clusters = informer_new(&a->hub, a->group, &clusters);
+        if (!a->works || !a->clusters || informer_add_handler(a->works, on_work, a) < 0 ||
+            informer_add_handler(a->clusters, on_cluster, a) < 0)
+                return error_no_memory(err);
+        a->hub_events = event_recorder_new(&a->hub, a->group, CONTROLLER_NAME);
+        return a->hub_events ? 0 : error_no_memory(err);
+}
+
+static int follow_member(struct member_agent *a, struct error *err)
+{
+        struct informer_options applied_works = { .kind = &applied_work_kind, .interns = a->interns };
+        struct applied_watch_options applied = {
+                .kube = &a->member, .store = a->store, .log = a->log, .changed = on_changed, .ctx = a
+        };
+
+        TRY(manager_add_informer(a->manager, &applied_works, &a->applied_works));
+        if (informer_add_handler(a->applied_works, on_applied_work, a) < 0 ||
+            !(a->mapper = kube_mapper_new(&a->member)))
+                return error_no_memory(err);
+        if (!(a->applied = applied_watch_new(a->group, &applied, err)) ||
+            !(a->usage = usage_watch_new(&a->member, a->group, err)))
+                return err->code;
+        return applied_watch_reconcile(a->applied, err);
+}
+
+static int make_manager(struct member_agent *a, struct error *err)
+{
+        const struct member_agent_options *o = a->options;
+        char identity[40];
+        struct manager_options m = { .world = a->world,
+                                     .log = a->log,
+                                     .kube = &a->member,
+                                     .agent = a,
+                                     .component = "member-agent",
+                                     .metrics = a->metrics,
+                                     .interns = a->interns,
+                                     .lease_namespace = o->lease_namespace,
+                                     .lease_name = o->lease_namespace ? LEASE_HUB_AGENT : NULL,
+                                     .identity = o->identity ? o->identity : identity,
+                                     .lease_duration_ms = o->lease_duration_ms,
+                                     .renew_deadline_ms = o->renew_deadline_ms,
+                                     .retry_period_ms = o->retry_period_ms };
+
+        snprintf(identity, sizeof(identity), "member-agent-%016llx",
+                 (unsigned long long)loop_random_u64(a->loop));
+        a->manager = manager_new(&m, a->group, err);
+        if (!a->manager)
+                return err->code;
+        if (manager_add_controller(a->manager, &work_applier_controller) < 0 ||
+            manager_add_controller(a->manager, &internal_member_cluster_controller) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
+static void make_metrics(struct member_agent *a)
+{
+        static const char *const work_labels[] = { "apply_status", "availability_status",
+                                                   "diff_reporting_status", NULL };
+        static const char *const manifest_labels[] = { "apply_status",          "availability_status",
+                                                       "diff_reporting_status", "drift_detection_status",
+                                                       "diff_detection_status", NULL };
+        static const char *const result_labels[] = { "result", NULL };
+
+        a->work_requests =
+                metrics_register(a->metrics, METRIC_COUNTER, "fleet_work_processing_requests_total",
+                                 "Completed passes over Works.", work_labels, NULL, 0);
+        a->manifest_requests =
+                metrics_register(a->metrics, METRIC_COUNTER, "fleet_manifest_processing_requests_total",
+                                 "Processed manifests.", manifest_labels, NULL, 0);
+        a->join_results = metrics_register(a->metrics, METRIC_COUNTER, "join_result_counter",
+                                           "Joins to the fleet.", result_labels, NULL, 0);
+        a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
+                                            "Leaves from the fleet.", result_labels, NULL, 0);
+}
+
+/* ---- life ---- */
+
+/* Works that were deleted while the agent was down have no event: look at all once the hub has answered. */
+static void sweep_fiber(void *ctx)
+{
+        struct member_agent *a = ctx;
+        struct error err = { 0 };
+
+        if (informer_wait_synced(a->works, DEADLINE_NONE) == 0 && agent_enqueue_all(a, QUEUE_LOW, &err) < 0)
+                log_warn(a->log, "Works could not be queued", "error", err.text);
+        if (informer_wait_synced(a->clusters, DEADLINE_NONE) == 0) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                const char *key = arena_printf(&arena, "%s/%s", a->ns, a->options->member_name);
+
+                if (key)
+                        manager_enqueue(a->manager, &internal_member_cluster_controller, key, QUEUE_NORMAL);
+        }
+}
+
+static int build(struct member_agent *a, struct error *err)
+{
+        const struct member_agent_options *o = a->options;
+
+        a->ns = mem_printf(NAME_MEMBER_NAMESPACE, o->member_name);
+        a->group = fiber_group_new(a->loop, NULL, "member-agent");
+        a->interns = intern_table_new();
+        a->metrics = o->metrics ? o->metrics : metrics_new();
+        if (!a->ns || !a->group || !a->interns || !a->metrics)
+                return error_no_memory(err);
+        map_init(&a->memory, MAP_OWN_KEYS, mem_free);
+        make_metrics(a);
+        set_clients(a);
+        TRY(open_store(a, err));
+        TRY(make_manager(a, err));
+        TRY(follow_hub(a, err));
+        TRY(follow_member(a, err));
+        if (a->joined)
+                TRY(agent_enqueue_all(a, QUEUE_LOW, err));
+        return fiber_spawn(a->group, "sweep", sweep_fiber, a) ? 0 : error_no_memory(err);
+}
+
+static void tear_down(struct member_agent *a)
+{
+        if (a->group)
+                fiber_group_cancel(a->group);
+        a->usage = usage_watch_free(a->usage);
+        a->applied = applied_watch_free(a->applied);
+        if (a->works)
+                informer_stop(a->works);
+        if (a->clusters)
+                informer_stop(a->clusters);
+        event_recorder_free(a->hub_events);
+        manager_free(a->manager);
+        fiber_group_end(a->group);
+        kube_mapper_free(a->mapper);
+        store_close(a->store);
+        map_free(&a->memory);
+        intern_table_free(a->interns);
+        if (!a->options->metrics)
+                metrics_free(a->metrics);
+        mem_free(a->ns);
+}
+
+static int serve(struct member_agent *a, struct health *health, int port, struct http_server **ret,
+                 struct error *err)
+{
+        struct http_server_options o = {
+                .bind = a->options->bind, .port = port, .handle = health_handle, .ctx = health
+        };
+
+        return port < 0 || !a->options->bind ? 0 : http_server_start(a->world, &o, ret, err);
+}
+
+static int run(struct member_agent *a, struct error *err)
+{
+        struct health health = { .manager = a->manager, .metrics = a->metrics };
+        struct http_server *metrics_server = NULL, *health_server = NULL;
+        int r = serve(a, &health, a->options->metrics_port, &metrics_server, err);
+
+        if (r == 0)
+                r = serve(a, &health, a->options->health_port, &health_server, err);
+        if (r == 0)
+                r = manager_run(a->manager, err);
+        if (metrics_server)
+                http_server_stop(metrics_server);
+        if (health_server)
+                http_server_stop(health_server);
+        return r;
+}
+
+int member_agent_run(const struct member_agent_options *o, struct error *err)
+{
+        struct error own = { 0 };
+        struct member_agent a = { .options = o,
+                                  .world = o->world,
+                                  .loop = o->world->loop,
+                                  .log = o->log,
+                                  .limits = limiter_checked(o->limits ? *o->limits : limiter_defaults),
+                                  .deletion_wait_ms =
+                                          o->deletion_wait_ms ? o->deletion_wait_ms : DELETION_WAIT_MS };
+        int r = build(&a, &own);
+
+        log_info(o->log, "member agent starts", "member", o->member_name, "version", o->version);
+        if (r == 0)
+                r = run(&a, &own);
+        fiber_mask_cancel(a.loop);
+        tear_down(&a);
+        fiber_unmask_cancel(a.loop);
+        if (r < 0 && err)
+                *err = own;
+        return r;
+}

@@ -1,0 +1,35 @@
+/* What the agent says about itself in the InternalMemberCluster: spec/member-agent.md 3. Pure. */
+#pragma once
+
+#include "proto/gen/kinds.h"
+
+#define AGENT_TYPE "MemberAgent"
+
+enum agent_state { AGENT_JOINED, AGENT_FAILED_TO_JOIN, AGENT_LEFT, AGENT_FAILED_TO_LEAVE };
+
+struct membership_report {
+        enum agent_state state;
+        const char *problem; /* of a failed join or leave */
+        /* Only looked at when joining: */
+        bool healthy;
+        const char *health_problem;
+        bool has_usage;
+        struct property_value_map properties;
+        struct resource_usage *usage;
+        int64_t now_ms;
+};
+
+/* The status wanted after this report: entries of other agents and everything not reported stay as they are.
+ */
+int membership_status(const struct internal_member_cluster *now, const struct membership_report *r,
+                      struct arena *arena, struct internal_member_cluster_status **ret, struct error *err);
+/* Which events the change calls for: whether the condition is new, or changed its status (or, for Joined,
+ * generation). */
+bool membership_event_due(const struct internal_member_cluster_status *before,
+                          const struct internal_member_cluster_status *after, const char *which,
+                          bool generation_too);
+const struct condition *membership_condition(const struct internal_member_cluster_status *s,
+                                             const char *type);
+const char *membership_event_text(const char *reason); /* "internal member cluster joined" */
+/* Heartbeat period with 5 % of play either side; `random` is any number. */
+int64_t membership_next_ms(int64_t period_seconds, uint64_t random);

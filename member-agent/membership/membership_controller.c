@@ -1,0 +1,238 @@
+/* Joining, leaving and heartbeats: follows the InternalMemberCluster of this member.
+ * spec/member-agent.md 3.1, 2.17. */
+#include "common/base/timefmt.h"
+#include "member-agent/agent.h"
+#include "member-agent/membership/membership.h"
+#include "member-agent/properties/usage_watch.h"
+#include "proto/names.h"
+
+#define PROBE_DEADLINE_MS 10000
+#define RETRY_MS 5000
+#define DEFAULT_PERIOD_S 60
+#define VERSION_KEPT_MS (15 * 60 * 1000)
+
+static void unref(void *object)
+{
+        object_unref(object);
+}
+
+/* ---- the member's API server ---- */
+
+static struct kube_client probe_client(const struct member_agent *a)
+{
+        struct kube_client k = a->member;
+
+        k.call_deadline_ms = PROBE_DEADLINE_MS;
+        return k;
+}
+
+static int probe(struct member_agent *a, struct arena *arena, const char **ret_problem, struct error *err)
+{
+        struct kube_client k = probe_client(a);
+        struct http_response answer;
+        struct error why = { 0 };
+        int r = kube_raw(&k, "GET", "/readyz", NULL, (struct slice){ 0 }, arena, &answer, &why);
+
+        *ret_problem = "";
+        if (r == 0)
+                return 0;
+        if (r == ERR_CANCELLED || r == ERR_NO_MEMORY) {
+                *err = why;
+                return r;
+        }
+        *ret_problem = arena_printf(arena, "health probe failed with status code %d", why.http_status);
+        return *ret_problem ? 0 : error_no_memory(err);
+}
+
+/* Best effort: without a version the property is left out. */
+static void read_version(struct member_agent *a, struct arena *arena, int64_t now_ms)
+{
+        struct kube_client k = probe_client(a);
+        struct http_response answer;
+        AUTO_JSON json_t *doc = NULL;
+        const char *version;
+
+        if (a->member_version[0] && now_ms - a->member_version_ms < VERSION_KEPT_MS)
+                return;
+        if (kube_raw(&k, "GET", "/version", NULL, (struct slice){ 0 }, arena, &answer, NULL) < 0 ||
+            doc_parse(answer.body, &doc, NULL) < 0)
+                return;
+        version = doc_get_string(doc, "gitVersion");
+        if (!version)
+                return;
+        snprintf(a->member_version, sizeof(a->member_version), "%s", version);
+        a->member_version_ms = now_ms;
+}
+
+/* ---- joining and leaving ---- */
+
+static int set_joined(struct member_agent *a, bool joined, struct error *err)
+{
+        if (a->joined == joined)
+                return 0;
+        TRY(store_meta_put(a->store, "joined", joined ? "true" : "false", err));
+        a->joined = joined;
+        log_info(a->log, joined ? "joined the fleet" : "left the fleet");
+        return joined ? agent_enqueue_all(a, QUEUE_NORMAL, err) : 0;
+}
+
+static int release_work(struct member_agent *a, const struct object *work, struct arena *arena,
+                        struct error *err)
+{
+        struct object *wanted = object_copy(work, arena), *answer = NULL;
+        uint16_t kept = 0;
+        int r;
+
+        if (!wanted)
+                return error_no_memory(err);
+        for (uint16_t i = 0; i < wanted->meta.n_finalizers; i++)
+                if (!text_equal(wanted->meta.finalizers[i], FINALIZER_WORK))
+                        wanted->meta.finalizers[kept++] = wanted->meta.finalizers[i];
+        if (kept == wanted->meta.n_finalizers)
+                return 0;
+        wanted->meta.n_finalizers = kept;
+        r = kube_patch_diff(&a->hub, work, wanted, OBJECT_META_SPEC, arena, &answer, err);
+        if (r == ERR_NOT_FOUND)
+                return 0;
+        return r < 0 ? r : agent_observe(a, a->works, answer, err);
+}
+
+/* No reconcile may put a finalizer back after the sweep: none starts any more, and those that run are waited
+ * for. */
+static int leave(struct reconcile *rc, struct member_agent *a)
+{
+        struct object_list works;
+
+        TRY(set_joined(a, false, rc->err));
+        while (a->busy > 0)
+                TRY(waitq_wait(a->loop, &a->idle, DEADLINE_NONE));
+        TRY(informer_list(a->works, rc->arena, &works));
+        for (size_t i = 0; i < works.n; i++)
+                TRY(release_work(a, works.at[i], rc->arena, rc->err));
+        return 0;
+}
+
+/* ---- reporting ---- */
+
+static void send_event(struct reconcile *rc, struct member_agent *a, const struct object *about,
+                       const struct internal_member_cluster_status *before,
+                       const struct internal_member_cluster_status *after, const char *type,
+                       bool generation_too)
+{
+        const struct condition *c = membership_condition(after, type);
+        bool warning = c && text_equal(c->reason, REASON_AGENT_UNHEALTHY);
+
+        if (!membership_event_due(before, after, type, generation_too))
+                return;
+        event_record(a->hub_events, about, warning ? "Warning" : "Normal", c->reason, "%s",
+                     membership_event_text(c->reason));
+        if (text_equal(c->reason, REASON_AGENT_JOINED))
+                metric_add(a->join_results, 1, (const char *[]){ "success" });
+        if (text_equal(c->reason, REASON_AGENT_LEFT))
+                metric_add(a->leave_results, 1, (const char *[]){ "success" });
+}
+
+static int write_report(struct reconcile *rc, struct member_agent *a,
+                        const struct internal_member_cluster *now, const struct membership_report *r)
+{
+        struct internal_member_cluster wanted = *now;
+        struct object *answer = NULL;
+        int result;
+
+        TRY(membership_status(now, r, rc->arena, &wanted.status, rc->err));
+        wanted.object.refs = wanted.object.block_size = 0;
+        result = kube_patch_diff(&a->hub, &now->object, &wanted.object, OBJECT_STATUS, rc->arena, &answer,
+                                 rc->err);
+        if (result == ERR_NOT_FOUND)
+                return 0;
+        TRY(result);
+        TRY(agent_observe(a, a->clusters, answer, rc->err));
+        send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_JOINED, true);
+        if (r->state == AGENT_JOINED)
+                send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_HEALTHY, false);
+        return 0;
+}
+
+static int collect(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
+{
+        const char *problem = "";
+        const struct usage *usage = usage_watch_get(a->usage, &problem);
+
+        TRY(probe(a, rc->arena, &r->health_problem, rc->err));
+        r->healthy = !r->health_problem[0];
+        read_version(a, rc->arena, rc->now_ms);
+        if (!usage)
+                log_info(&rc->log, "usage of the cluster is not known yet", "problem", problem);
+        if (usage)
+                TRY(usage_report(usage, a->member_version, rc->now_ms, rc->arena, &r->properties, &r->usage,
+                                 rc->err));
+        r->has_usage = usage != NULL;
+        return 0;
+}
+
+static struct outcome join(struct reconcile *rc, struct member_agent *a,
+                           const struct internal_member_cluster *cluster)
+{
+        struct membership_report r = { .state = AGENT_JOINED, .now_ms = rc->now_ms };
+        int64_t period = cluster->spec && cluster->spec->heartbeat_period_seconds.set
+                                 ? cluster->spec->heartbeat_period_seconds.value
+                                 : DEFAULT_PERIOD_S;
+        int64_t next = membership_next_ms(period, loop_random_u64(a->loop));
+
+        if (set_joined(a, true, rc->err) < 0 || collect(rc, a, &r) < 0 ||
+            write_report(rc, a, cluster, &r) < 0)
+                return failed(rc->err);
+        return again_after(r.healthy && r.has_usage ? next : MIN(next, RETRY_MS));
+}
+
+static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,
+                                  const struct internal_member_cluster *cluster)
+{
+        struct membership_report r = { .state = AGENT_LEFT, .now_ms = rc->now_ms };
+        struct error why;
+
+        if (leave(rc, a) == 0)
+                return write_report(rc, a, cluster, &r) < 0 ? failed(rc->err) : done();
+        why = *rc->err;
+        r.state = AGENT_FAILED_TO_LEAVE;
+        r.problem = why.text;
+        if (why.code != ERR_CANCELLED)
+                (void)write_report(rc, a, cluster, &r); /* best effort: the first error counts */
+        *rc->err = why;
+        return failed(rc->err);
+}
+
+static struct outcome reconcile_membership(struct reconcile *rc)
+{
+        struct member_agent *a = rc->agent;
+        const struct object *o = informer_get(a->clusters, rc->ns, rc->name);
+        const struct internal_member_cluster *cluster =
+                (const struct internal_member_cluster *)(const void *)o;
+        const char *state;
+
+        if (!o) {
+                if (informer_synced(a->clusters) && set_joined(a, false, rc->err) < 0)
+                        return failed(rc->err);
+                return done();
+        }
+        object_ref(o);
+        if (arena_defer(rc->arena, unref, (void *)(uintptr_t)o) < 0) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        state = cluster->spec ? cluster->spec->state : NULL;
+        if (text_equal(state, CLUSTER_STATE_JOIN))
+                return join(rc, a, cluster);
+        if (text_equal(state, "Leave"))
+                return leave_fleet(rc, a, cluster);
+        log_warn(&rc->log, "InternalMemberCluster has an unknown state", "state", state);
+        return done();
+}
+
+const struct controller internal_member_cluster_controller = {
+        .name = "internalmembercluster-controller",
+        .reconcile = reconcile_membership,
+        .concurrency = 1,
+        .backoff_base_ms = 200,
+        .backoff_max_ms = 15000,
+};

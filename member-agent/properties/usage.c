@@ -1,0 +1,265 @@
+#include "member-agent/properties/usage.h"
+
+#include "common/base/memory.h"
+
+#define PROPERTY_NODE_COUNT "kubernetes-fleet.io/node-count"
+#define PROPERTY_VERSION "k8s.io/k8s-version"
+
+#define NANO_PER_MILLI ((__int128)1000000)
+#define NANO ((__int128)1000000000)
+
+struct node_entry {
+        struct amounts capacity, allocatable;
+        uint32_t round;
+};
+struct pod_entry {
+        struct amounts requested;
+        uint32_t round;
+};
+
+void usage_init(struct usage *u)
+{
+        *u = (struct usage){ 0 };
+        map_init(&u->nodes, MAP_OWN_KEYS, mem_free);
+        map_init(&u->pods, MAP_OWN_KEYS, mem_free);
+}
+
+void usage_free(struct usage *u)
+{
+        map_free(&u->nodes);
+        map_free(&u->pods);
+}
+
+/* ---- amounts ---- */
+
+static int64_t scaled(const struct string_map *m, const char *key, __int128 unit)
+{
+        const char *text = string_map_get(m, key);
+        struct quantity q;
+
+        if (!text || quantity_parse(slice_of(text), &q, NULL) < 0)
+                return 0;
+        return (int64_t)((q.nano + unit - 1) / unit);
+}
+
+static struct amounts amounts_of(const struct string_map *m)
+{
+        return (struct amounts){ scaled(m, "cpu", NANO_PER_MILLI), scaled(m, "memory", NANO) };
+}
+
+static struct amounts plus(struct amounts a, struct amounts b)
+{
+        return (struct amounts){ a.cpu_milli + b.cpu_milli, a.memory_bytes + b.memory_bytes };
+}
+
+static struct amounts minus(struct amounts a, struct amounts b)
+{
+        return (struct amounts){ a.cpu_milli - b.cpu_milli, a.memory_bytes - b.memory_bytes };
+}
+
+static struct amounts larger(struct amounts a, struct amounts b)
+{
+        return (struct amounts){ MAX(a.cpu_milli, b.cpu_milli), MAX(a.memory_bytes, b.memory_bytes) };
+}
+
+static struct amounts requests_of(const struct container *c)
+{
+        return c->resources ? amounts_of(&c->resources->requests) : (struct amounts){ 0 };
+}
+
+struct amounts usage_of_pod(const struct pod_spec *spec)
+{
+        struct amounts together = { 0 }, peak = { 0 }, sidecars = { 0 };
+
+        for (uint32_t i = 0; i < spec->init_containers.n; i++) {
+                struct amounts one = requests_of(&spec->init_containers.at[i]);
+
+                if (text_equal(spec->init_containers.at[i].restart_policy, "Always")) {
+                        sidecars = plus(sidecars, one);
+                        peak = larger(peak, sidecars);
+                } else {
+                        peak = larger(peak, plus(sidecars, one));
+                }
+        }
+        for (uint32_t i = 0; i < spec->containers.n; i++)
+                together = plus(together, requests_of(&spec->containers.at[i]));
+        return plus(larger(plus(together, sidecars), peak), amounts_of(&spec->overhead));
+}
+
+/* ---- nodes ---- */
+
+int usage_put_node(struct usage *u, const struct node *n)
+{
+        struct node_entry *e = map_get(&u->nodes, n->object.meta.name);
+
+        if (!e) {
+                if (!(e = NEW(struct node_entry)))
+                        return ERR_NO_MEMORY;
+                if (map_put(&u->nodes, n->object.meta.name, e) < 0) {
+                        mem_free(e);
+                        return ERR_NO_MEMORY;
+                }
+        }
+        u->capacity = minus(u->capacity, e->capacity);
+        u->allocatable = minus(u->allocatable, e->allocatable);
+        e->capacity = n->status ? amounts_of(&n->status->capacity) : (struct amounts){ 0 };
+        e->allocatable = n->status ? amounts_of(&n->status->allocatable) : (struct amounts){ 0 };
+        e->round = u->node_round;
+        u->capacity = plus(u->capacity, e->capacity);
+        u->allocatable = plus(u->allocatable, e->allocatable);
+        return 0;
+}
+
+void usage_remove_node(struct usage *u, const char *name)
+{
+        struct node_entry *e = map_take(&u->nodes, name);
+
+        if (!e)
+                return;
+        u->capacity = minus(u->capacity, e->capacity);
+        u->allocatable = minus(u->allocatable, e->allocatable);
+        mem_free(e);
+}
+
+/* ---- pods ---- */
+
+static const char *pod_key(char key[512], const char *ns, const char *name)
+{
+        snprintf(key, 512, "%s/%s", ns ? ns : "", name);
+        return key;
+}
+
+static bool counts(const struct pod *p)
+{
+        const char *phase = p->status ? p->status->phase : NULL;
+
+        return p->spec && !text_empty(p->spec->node_name) && !text_equal(phase, "Succeeded") &&
+               !text_equal(phase, "Failed");
+}
+
+static void remove_pod(struct usage *u, const char *key)
+{
+        struct pod_entry *e = map_take(&u->pods, key);
+
+        if (e)
+                u->requested = minus(u->requested, e->requested);
+        mem_free(e);
+}
+
+int usage_put_pod(struct usage *u, const struct pod *p)
+{
+        char key[512];
+        struct pod_entry *e;
+
+        pod_key(key, p->object.meta.ns, p->object.meta.name);
+        if (!counts(p)) {
+                remove_pod(u, key);
+                return 0;
+        }
+        e = map_get(&u->pods, key);
+        if (!e) {
+                if (!(e = NEW(struct pod_entry)))
+                        return ERR_NO_MEMORY;
+                if (map_put(&u->pods, key, e) < 0) {
+                        mem_free(e);
+                        return ERR_NO_MEMORY;
+                }
+        }
+        u->requested = minus(u->requested, e->requested);
+        e->requested = usage_of_pod(p->spec);
+        e->round = u->pod_round;
+        u->requested = plus(u->requested, e->requested);
+        return 0;
+}
+
+void usage_remove_pod(struct usage *u, const char *ns, const char *name)
+{
+        char key[512];
+
+        remove_pod(u, pod_key(key, ns, name));
+}
+
+/* ---- lists ---- */
+
+void usage_begin_nodes(struct usage *u)
+{
+        u->node_round++;
+}
+
+void usage_end_nodes(struct usage *u)
+{
+        map_for_each(&u->nodes, e) {
+                struct node_entry *entry = e->value;
+
+                if (entry->round == u->node_round)
+                        continue;
+                u->capacity = minus(u->capacity, entry->capacity);
+                u->allocatable = minus(u->allocatable, entry->allocatable);
+                map_remove(&u->nodes, e->key);
+        }
+}
+
+void usage_begin_pods(struct usage *u)
+{
+        u->pod_round++;
+}
+
+void usage_end_pods(struct usage *u)
+{
+        map_for_each(&u->pods, e) {
+                struct pod_entry *entry = e->value;
+
+                if (entry->round == u->pod_round)
+                        continue;
+                u->requested = minus(u->requested, entry->requested);
+                map_remove(&u->pods, e->key);
+        }
+}
+
+/* ---- the report ---- */
+
+static int print(struct string_map *m, struct amounts a, struct arena *arena)
+{
+        struct quantity cpu = { MAX(a.cpu_milli, 0) * NANO_PER_MILLI, QUANTITY_DECIMAL_SI };
+        struct quantity memory = { MAX(a.memory_bytes, 0) * NANO, QUANTITY_BINARY_SI };
+        char text[64];
+
+        m->at = ARENA_NEW_ARRAY(arena, struct string_pair, 2);
+        if (!m->at)
+                return ERR_NO_MEMORY;
+        m->n = 2;
+        m->set = true;
+        quantity_print(cpu, text);
+        m->at[0] = (struct string_pair){ "cpu", arena_strdup(arena, text) };
+        quantity_print(memory, text);
+        m->at[1] = (struct string_pair){ "memory", arena_strdup(arena, text) };
+        return m->at[0].value && m->at[1].value ? 0 : ERR_NO_MEMORY;
+}
+
+int usage_report(const struct usage *u, const char *version, int64_t now_ms, struct arena *arena,
+                 struct property_value_map *ret_properties, struct resource_usage **ret_usage,
+                 struct error *err)
+{
+        struct resource_usage *usage = ARENA_NEW(arena, struct resource_usage);
+        struct property_value_entry *at = ARENA_NEW_ARRAY(arena, struct property_value_entry, 2);
+        uint32_t n = 0;
+
+        if (!usage || !at || print(&usage->capacity, u->capacity, arena) < 0 ||
+            print(&usage->allocatable, u->allocatable, arena) < 0 ||
+            print(&usage->available, minus(u->allocatable, u->requested), arena) < 0)
+                return error_no_memory(err);
+        usage->observation_time = now_ms;
+        if (!text_empty(version)) {
+                at[n].key = PROPERTY_VERSION;
+                at[n].value.value = version;
+                at[n++].value.observation_time = now_ms;
+        }
+        at[n].key = PROPERTY_NODE_COUNT;
+        at[n].value.value = arena_printf(arena, "%u", map_count(&u->nodes));
+        at[n].value.observation_time = now_ms;
+        if (!at[n++].value.value)
+                return error_no_memory(err);
+        *ret_properties = (struct property_value_map){ .at = at, .n = n, .set = true };
+        *ret_usage = usage;
+        return 0;
+}
