@@ -210,6 +210,27 @@ json_t *doc_copy(const json_t *doc)
         }
 }
 
+static void measure(const json_t *v, size_t outer, struct doc_measure *m)
+{
+        json_t *mutable = (json_t *)v;
+        bool container = json_is_object(v) || json_is_array(v);
+        m->values++;
+        m->bytes += 6 + json_string_length(v);
+        m->depth = MAX(m->depth, outer + container);
+        for (size_t i = 0; i < json_array_size(v); i++)
+                measure(json_array_get(v, i), outer + 1, m);
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                m->bytes += 3 + json_object_iter_key_len(i);
+                measure(json_object_iter_value(i), outer + 1, m);
+        }
+}
+
+void doc_measure(const json_t *doc, struct doc_measure *ret)
+{
+        *ret = (struct doc_measure){ 0 };
+        measure(doc, 0, ret);
+}
+
 static bool objects_equal(const json_t *a, const json_t *b)
 {
         if (json_object_size(a) != json_object_size(b))

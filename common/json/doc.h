@@ -27,6 +27,13 @@ int doc_hash(const json_t *doc, char ret[65], struct error *err);    /* SHA-256 
 json_t *doc_copy(const json_t *doc);                                 /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
 
+struct doc_measure {
+        size_t values; /* all, containers included */
+        size_t depth;  /* of nesting: 0 for a scalar, 1 for [] */
+        size_t bytes;  /* about as many as the text has */
+};
+void doc_measure(const json_t *doc, struct doc_measure *ret);
+
 /* Getters by a path of keys separated by dots ("metadata.name"; for keys with dots: doc_get_keys). NULL or the
  * fallback if absent or of another type. `doc` may be NULL. */
 json_t *doc_get(const json_t *doc, const char *path);

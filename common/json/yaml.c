@@ -61,18 +61,6 @@ static int remember_anchor(struct reader *r, const char *anchor, json_t *value)
         return 0;
 }
 
-/* Adds up values and nesting of what an alias would copy. */
-static void measure(const json_t *v, size_t depth, size_t *values, size_t *deepest)
-{
-        json_t *mutable = (json_t *)v;
-        (*values)++;
-        *deepest = MAX(*deepest, depth);
-        for (size_t i = 0; i < json_array_size(v); i++)
-                measure(json_array_get(v, i), depth + 1, values, deepest);
-        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i))
-                measure(json_object_iter_value(i), depth + 1, values, deepest);
-}
-
 static int read_alias(struct reader *r, json_t **ret)
 {
         const char *name = (const char *)r->event.data.alias.anchor;
@@ -82,11 +70,12 @@ static int read_alias(struct reader *r, json_t **ret)
                                  r->event.start_mark.line + 1, name);
         if (++r->aliases > LIMIT_YAML_ALIASES)
                 return limit(r, "aliases (LIMIT_YAML_ALIASES)", LIMIT_YAML_ALIASES);
-        size_t deepest = 0;
-        measure(value, 1, &r->alias_values, &deepest);
+        struct doc_measure copied;
+        doc_measure(value, &copied);
+        r->alias_values += copied.values;
         if (r->alias_values > ALIAS_VALUES_MAX)
                 return limit(r, "values copied by aliases", ALIAS_VALUES_MAX);
-        if (r->depth + deepest > LIMIT_JSON_DEPTH + 1)
+        if (r->depth + copied.depth > LIMIT_JSON_DEPTH)
                 return limit(r, "levels of nesting (LIMIT_JSON_DEPTH)", LIMIT_JSON_DEPTH);
         *ret = doc_copy(value);
         return *ret ? 0 : error_no_memory(r->err);

@@ -1,0 +1,170 @@
+/* JSON merge patches (RFC 7396): applying, computing, and the three-way form of client-side apply. */
+#include "common/json/patch.h"
+
+#include "common/base/limits.h"
+
+/* Both sides are bounded in depth, so recursion is. */
+static int merge_into(json_t *target, const json_t *patch)
+{
+        json_t *mutable = (json_t *)patch;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                const json_t *value = json_object_iter_value(i);
+                if (json_is_null(value)) {
+                        json_object_del(target, key);
+                        continue;
+                }
+                if (!json_is_object(value)) {
+                        if (json_object_set_new_nocheck(target, key, doc_copy(value)) < 0)
+                                return ERR_NO_MEMORY;
+                        continue;
+                }
+                json_t *child = json_object_get(target, key);
+                if (!json_is_object(child)) {
+                        child = json_object();
+                        if (json_object_set_new_nocheck(target, key, child) < 0)
+                                return ERR_NO_MEMORY;
+                }
+                TRY(merge_into(child, value));
+        }
+        return 0;
+}
+
+int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err)
+{
+        if (!json_is_object(patch)) {
+                json_t *copy = doc_copy(patch);
+                if (!copy)
+                        return error_no_memory(err);
+                *ret = copy;
+                return 0;
+        }
+        AUTO_JSON json_t *result = json_is_object(doc) ? doc_copy(doc) : json_object();
+        if (!result || merge_into(result, patch) < 0)
+                return error_no_memory(err);
+        *ret = TAKE_PTR(result);
+        return 0;
+}
+
+static int diff_objects(const json_t *from, const json_t *to, json_t *patch);
+
+static int diff_member(const json_t *old, const json_t *new, const char *key, json_t *patch)
+{
+        if (json_is_object(old) && json_is_object(new)) {
+                AUTO_JSON json_t *inner = json_object();
+                if (!inner)
+                        return ERR_NO_MEMORY;
+                TRY(diff_objects(old, new, inner));
+                if (!json_object_size(inner))
+                        return 0;
+                return json_object_set_nocheck(patch, key, inner) < 0 ? ERR_NO_MEMORY : 0;
+        }
+        /* A null within the wanted document cannot be told from a removal. */
+        if (doc_equal(old, new) || (json_is_null(new) && !old))
+                return 0;
+        return json_object_set_new_nocheck(patch, key, doc_copy(new)) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+static int diff_objects(const json_t *from, const json_t *to, json_t *patch)
+{
+        json_t *mutable = (json_t *)to;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                TRY(diff_member(json_object_get(from, key), json_object_iter_value(i), key, patch));
+        }
+        mutable = (json_t *)from;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                if (!json_object_get(to, key) && json_object_set_new_nocheck(patch, key, json_null()) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+int patch_merge_diff(const json_t *from, const json_t *to, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *patch = NULL;
+        if (json_is_object(from) && json_is_object(to)) {
+                patch = json_object();
+                if (!patch || diff_objects(from, to, patch) < 0)
+                        return error_no_memory(err);
+        } else {
+                patch = doc_copy(to);
+                if (!patch)
+                        return error_no_memory(err);
+        }
+        *ret = TAKE_PTR(patch);
+        return 0;
+}
+
+static int three_way(const json_t *original, const json_t *modified, const json_t *current, json_t *patch);
+
+static int three_way_member(const json_t *old, const json_t *new, const json_t *now, const char *key,
+                            json_t *patch)
+{
+        if (json_is_object(new) && json_is_object(now)) {
+                AUTO_JSON json_t *inner = json_object();
+                if (!inner)
+                        return ERR_NO_MEMORY;
+                TRY(three_way(json_is_object(old) ? old : NULL, new, now, inner));
+                if (!json_object_size(inner))
+                        return 0;
+                return json_object_set_nocheck(patch, key, inner) < 0 ? ERR_NO_MEMORY : 0;
+        }
+        /* As kubectl: a null in the manifest removes only what was applied before. */
+        bool applied_before = old && !json_is_null(old);
+        if (doc_equal(new, now) || (json_is_null(new) && (!now || !applied_before)))
+                return 0;
+        return json_object_set_new_nocheck(patch, key, doc_copy(new)) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+/* What differs between now and wanted, and removals of what was applied before, is wanted no longer and still
+ * there. */
+static int three_way(const json_t *original, const json_t *modified, const json_t *current, json_t *patch)
+{
+        json_t *mutable = (json_t *)modified;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                TRY(three_way_member(json_object_get(original, key), json_object_iter_value(i),
+                                     json_object_get(current, key), key, patch));
+        }
+        mutable = (json_t *)original;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                if (!json_object_get(modified, key) && json_object_get(current, key) &&
+                    json_object_set_new_nocheck(patch, key, json_null()) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+int patch_merge_three_way(const json_t *original, const json_t *modified, const json_t *current,
+                          json_t **ret_patch, struct error *err)
+{
+        if (!json_is_object(modified) || !json_is_object(current) || (original && !json_is_object(original)))
+                return error_set(err, ERR_INVALID, "a three-way patch needs objects");
+        AUTO_JSON json_t *patch = json_object();
+        if (!patch || three_way(original, modified, current, patch) < 0)
+                return error_no_memory(err);
+        *ret_patch = TAKE_PTR(patch);
+        return 0;
+}
+
+bool patch_is_empty(const json_t *patch)
+{
+        if (!json_is_object(patch))
+                return false;
+        json_t *mutable = (json_t *)patch;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                const json_t *value = json_object_iter_value(i);
+                bool no_effect = (text_starts_with(key, "$setElementOrder/") ||
+                                  text_starts_with(key, "$deleteFromPrimitiveList/")) &&
+                                 json_array_size(value) == 0;
+                if (strcmp(key, "$patch") == 0)
+                        no_effect = json_is_string(value) && strcmp(json_string_value(value), "merge") == 0;
+                if (!no_effect)
+                        return false;
+        }
+        return true;
+}
