@@ -15,6 +15,7 @@ enum field_type {
         FIELD_STRING,   /* const char *, NULL = absent */
         FIELD_INTERNED, /* const char *, from the intern table where one is given */
         FIELD_BOOL,     /* struct opt_bool */
+        FIELD_FLAG,     /* bool; false is written as absent */
         FIELD_INT,      /* struct opt_int */
         FIELD_TIME, /* int64_t wall ms, TIME_NONE = absent; 0 is written as absent too, so zeroed structs work
                      */

@@ -218,10 +218,10 @@ static const struct type approval_request_root_type = { "approval_request", appr
 static const struct field binding_spec_fields[] = {
         { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct binding_spec, apply_strategy), &apply_strategy_type },
         { "clusterDecision", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct binding_spec, cluster_decision), &cluster_decision_type },
-        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct binding_spec, cluster_resource_override_snapshots), NULL },
+        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, cluster_resource_override_snapshots), NULL },
         { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, resource_override_snapshots), &namespaced_name_type },
-        { "resourceSnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
-        { "schedulingPolicySnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, scheduling_policy_snapshot_name), NULL },
+        { "resourceSnapshotName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
+        { "schedulingPolicySnapshotName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, scheduling_policy_snapshot_name), NULL },
         { "state", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, state), NULL },
         { "targetCluster", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, target_cluster), NULL },
 };
@@ -688,7 +688,7 @@ static const struct field placement_status_fields[] = {
 const struct type placement_status_type = { "PlacementStatus", placement_status_fields, 4, sizeof(struct placement_status) };
 
 static const struct field per_cluster_status_fields[] = {
-        { "applicableClusterResourceOverrides", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct per_cluster_status, applicable_cluster_resource_overrides), NULL },
+        { "applicableClusterResourceOverrides", FIELD_LIST, 0, offsetof(struct per_cluster_status, applicable_cluster_resource_overrides), NULL },
         { "applicableResourceOverrides", FIELD_LIST, 0, offsetof(struct per_cluster_status, applicable_resource_overrides), &namespaced_name_type },
         { "clusterName", FIELD_INTERNED, 0, offsetof(struct per_cluster_status, cluster_name), NULL },
         { "conditions", FIELD_LIST, 0, offsetof(struct per_cluster_status, conditions), &condition_type },
@@ -773,7 +773,7 @@ const struct type stage_status_type = { "StageStatus", stage_status_fields, 7, s
 
 static const struct field cluster_updating_status_fields[] = {
         { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_updating_status, cluster_name), NULL },
-        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0 | FIELD_INTERNED_ITEMS, offsetof(struct cluster_updating_status, cluster_resource_override_snapshots), NULL },
+        { "clusterResourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct cluster_updating_status, cluster_resource_override_snapshots), NULL },
         { "conditions", FIELD_LIST, 0, offsetof(struct cluster_updating_status, conditions), &condition_type },
         { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct cluster_updating_status, resource_override_snapshots), &namespaced_name_type },
 };

@@ -1,0 +1,175 @@
+/* Copies a typed object with everything it points to into one block: first a walk that measures, then the
+ * same walk that copies. Structs and arrays come first, strings behind them, so that nothing is padded. */
+#include "common/base/memory.h"
+#include "proto/codec.h"
+
+struct copier {
+        char *block;         /* NULL while measuring */
+        size_t used;         /* of structs and arrays */
+        size_t text;         /* of strings; while copying, an offset in the block */
+        const char *lo, *hi; /* strings outside are borrowed; lo NULL = all are copied */
+};
+
+static void *take(struct copier *c, size_t size)
+{
+        void *at = c->block ? c->block + c->used : NULL;
+        c->used += (size + 7) & ~(size_t)7;
+        return at;
+}
+
+static const char *copy_bytes(struct copier *c, const char *s, size_t n, size_t room)
+{
+        size_t at = c->text;
+        c->text += room;
+        if (!c->block)
+                return s;
+        memcpy(c->block + at, s, n);
+        if (room > n)
+                c->block[at + n] = '\0';
+        return c->block + at;
+}
+
+static void copy_string(struct copier *c, const char *s, const char **ret)
+{
+        if (!s)
+                return;
+        bool borrowed = c->lo && (s < c->lo || s >= c->hi);
+        if (!borrowed) {
+                size_t n = strlen(s);
+                s = copy_bytes(c, s, n, n + 1);
+        }
+        if (c->block)
+                *ret = s;
+}
+
+static void copy_slice(struct copier *c, struct slice s, struct slice *ret)
+{
+        if (!s.data)
+                return;
+        s.data = copy_bytes(c, s.data, s.len, s.len);
+        if (c->block)
+                *ret = s;
+}
+
+static void copy_pointers(struct copier *c, const struct type *t, const void *from, void *to);
+
+static void copy_element(struct copier *c, const struct field *f, const char *from, char *to)
+{
+        switch (f->type) {
+        case FIELD_LIST:
+                if (f->element)
+                        copy_pointers(c, f->element, from, to);
+                else
+                        copy_string(c, *(const char *const *)from, (const char **)to);
+                return;
+        case FIELD_RAW_LIST:
+                copy_slice(c, *(const struct slice *)from, (struct slice *)to);
+                return;
+        default:
+                copy_string(c, *(const char *const *)from, (const char **)to);
+        }
+        from += sizeof(char *);
+        to = to ? to + sizeof(char *) : NULL;
+        if (f->type == FIELD_STRING_MAP)
+                copy_string(c, *(const char *const *)from, (const char **)to);
+        else if (f->type == FIELD_RAW_MAP)
+                copy_slice(c, *(const struct slice *)from, (struct slice *)to);
+        else
+                copy_pointers(c, f->element, from, to);
+}
+
+static void copy_list(struct copier *c, const struct field *f, const struct any_list *from,
+                      struct any_list *to)
+{
+        size_t size = field_element_size(f);
+        char *at = from->n ? take(c, from->n * size) : NULL;
+        if (c->block) {
+                to->at = at;
+                if (from->n)
+                        memcpy(at, from->at, from->n * size);
+        }
+        for (uint32_t i = 0; i < from->n; i++)
+                copy_element(c, f, (const char *)from->at + i * size, at ? at + i * size : NULL);
+}
+
+static void copy_child(struct copier *c, const struct type *t, const void *from, void **ret)
+{
+        if (!from)
+                return;
+        void *to = take(c, t->size);
+        if (c->block) {
+                memcpy(to, from, t->size);
+                *ret = to;
+        }
+        copy_pointers(c, t, from, to);
+}
+
+/* `to` already is a plain copy of `from`; what its pointers lead to is copied here. NULL while measuring. */
+static void copy_pointers(struct copier *c, const struct type *t, const void *from, void *to)
+{
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const struct field *f = &t->fields[i];
+                const void *source = field_at(f, from);
+                void *target = to ? (char *)to + f->offset : NULL;
+                switch (f->type) {
+                case FIELD_STRING:
+                case FIELD_INTERNED:
+                        copy_string(c, *(const char *const *)source, target);
+                        break;
+                case FIELD_INT_OR_STRING:
+                        copy_string(c, ((const struct int_or_string *)source)->text,
+                                    to ? &((struct int_or_string *)target)->text : NULL);
+                        break;
+                case FIELD_OBJECT:
+                        copy_child(c, f->element, *(void *const *)source, target);
+                        break;
+                case FIELD_RAW:
+                        copy_slice(c, *(const struct slice *)source, target);
+                        break;
+                default:
+                        if (field_is_list(f))
+                                copy_list(c, f, source, target);
+                }
+        }
+}
+
+static void copy_object(struct copier *c, const struct object *from)
+{
+        struct object *to = take(c, from->kind->root->size);
+        if (to)
+                memcpy(to, from, from->kind->root->size);
+        struct meta_wire source, target;
+        meta_to_wire(&from->meta, &source);
+        target = source;
+        copy_pointers(c, &meta_wire_type, &source, to ? &target : NULL);
+        copy_pointers(c, from->kind->root, from, to);
+        if (to)
+                ASSERT(meta_from_wire(&target, &to->meta, NULL) == 0);
+}
+
+struct object *object_compact(const struct object *o, const char *own_lo, const char *own_hi,
+                              struct arena *arena)
+{
+        struct copier c = { .lo = own_lo, .hi = own_hi };
+        copy_object(&c, o);
+        size_t structs = c.used, total = structs + c.text;
+        if (total > UINT32_MAX)
+                return NULL;
+        c.block = arena ? arena_alloc(arena, total) : mem_alloc(total);
+        if (!c.block)
+                return NULL;
+        c.used = 0;
+        c.text = structs;
+        copy_object(&c, o);
+        ASSERT(c.used == structs && c.text == total);
+        struct object *copy = (struct object *)(void *)c.block;
+        copy->refs = arena ? 0 : 1;
+        copy->block_size = arena ? 0 : (uint32_t)total;
+        return copy;
+}
+
+struct object *object_copy(const struct object *o, struct arena *arena)
+{
+        const char *block = o->block_size ? (const char *)o : NULL;
+        return object_compact(o, block, block + o->block_size, arena);
+}

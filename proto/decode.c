@@ -1,0 +1,532 @@
+/* From JSON text into typed structs, by the field tables. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/base/buf.h"
+#include "proto/codec.h"
+#include "proto/gen/kinds.h"
+
+enum {
+        INTERN_MAX = 256,            /* longer strings are kept in their object */
+        INTERN_TABLE_MAX = 64 << 20, /* a table this large takes nothing new: strings come from members too */
+        FIRST_CAPACITY = 4,
+};
+
+static int decode_struct(struct decoder *d, const struct type *t, const struct path *path, void *ret);
+static int decode_field(struct decoder *d, const struct field *f, const struct path *path, void *at);
+
+static void print_path(const struct path *p, struct buf *b)
+{
+        if (!p)
+                return;
+        print_path(p->parent, b);
+        if (!p->key)
+                buf_printf(b, "[%u]", p->index);
+        else
+                buf_printf(b, "%s%.200s", p->parent ? "." : "", p->key);
+}
+
+int decode_wrong(struct decoder *d, const struct path *path, const char *fmt, ...)
+{
+        AUTO_BUF struct buf where;
+        buf_init(&where, ERROR_TEXT_MAX);
+        print_path(path, &where);
+        char what[256];
+        va_list args;
+        va_start(args, fmt);
+        vsnprintf(what, sizeof(what), fmt, args);
+        va_end(args);
+        return error_set(d->err, ERR_INVALID, "%s: %s", where.len ? where.data : "object", what);
+}
+
+int decode_failed(struct decoder *d)
+{
+        return scan_error(&d->scan, d->err);
+}
+
+static const char *token_words(enum scan_token t)
+{
+        switch (t) {
+        case SCAN_OBJECT:
+                return "an object";
+        case SCAN_ARRAY:
+                return "an array";
+        case SCAN_STRING:
+                return "a string";
+        case SCAN_NUMBER:
+                return "a number";
+        case SCAN_TRUE:
+        case SCAN_FALSE:
+                return "a boolean";
+        default:
+                return "null";
+        }
+}
+
+static int wrong_type(struct decoder *d, const struct path *path, const char *wanted, enum scan_token t)
+{
+        if (t == SCAN_ERROR || t == SCAN_END)
+                return decode_failed(d);
+        return decode_wrong(d, path, "must be %s, is %s", wanted, token_words(t));
+}
+
+int decoder_init(struct decoder *d, struct slice json, enum decode_flags flags, struct intern_table *interns,
+                 struct arena *arena, struct error *err)
+{
+        *d = (struct decoder){ .arena = arena, .interns = interns, .flags = flags, .err = err };
+        scan_init(&d->scan, json);
+        d->text_cap =
+                json.len + 1; /* a decoded string and its NUL are never longer than its text with quotes */
+        d->text = arena_alloc(arena, d->text_cap);
+        return d->text ? 0 : error_no_memory(err);
+}
+
+static const char *keep_text(struct decoder *d, const char *s, size_t n)
+{
+        ASSERT(n < d->text_cap - d->text_len);
+        char *to = d->text + d->text_len;
+        memcpy(to, s, n);
+        to[n] = '\0';
+        d->text_len += n + 1;
+        return to;
+}
+
+/* The interned form, or NULL when the string is not to be interned or there is no room. */
+static const char *try_intern(struct decoder *d, const char *s, size_t n)
+{
+        if (!d->interns || n > INTERN_MAX || intern_table_bytes(d->interns) > INTERN_TABLE_MAX)
+                return NULL;
+        return intern(d->interns, s, n);
+}
+
+int decode_text(struct decoder *d, bool intern_it, const char **ret)
+{
+        const char *s = d->scan.text.data;
+        size_t n = d->scan.text.len;
+        if (d->scan.escaped) {
+                s = scan_string(&d->scan, d->arena, &n);
+                if (!s)
+                        return error_no_memory(d->err);
+        }
+        /* A C string cannot hold NUL; such a text would be cut. */
+        if (d->scan.escaped && memchr(s, '\0', n))
+                return error_set(d->err, ERR_INVALID, "a string holds the character U+0000");
+        const char *interned = intern_it ? try_intern(d, s, n) : NULL;
+        *ret = interned ? interned : keep_text(d, s, n);
+        return 0;
+}
+
+static int decode_string(struct decoder *d, const struct field *f, const struct path *path, enum scan_token t,
+                         const char **ret)
+{
+        if (t == SCAN_NUMBER && (f->flags & FIELD_QUANTITY)) {
+                *ret = keep_text(d, d->scan.text.data, d->scan.text.len);
+                return 0;
+        }
+        if (t != SCAN_STRING)
+                return wrong_type(d, path, "a string", t);
+        return decode_text(d, f->type == FIELD_INTERNED || (f->flags & FIELD_INTERNED_ITEMS), ret);
+}
+
+static int decode_int(struct decoder *d, const struct path *path, enum scan_token t, int64_t *ret)
+{
+        if (t != SCAN_NUMBER)
+                return wrong_type(d, path, "an integer", t);
+        int64_t value;
+        if (!slice_parse_i64(d->scan.text, &value))
+                return decode_wrong(d, path, "must be an integer, is %.40s", d->scan.text.data);
+        if (value > INT64_MAX / 2 || value < INT64_MIN / 2)
+                return decode_wrong(d, path, "is out of range");
+        *ret = value;
+        return 0;
+}
+
+static int decode_time(struct decoder *d, const struct path *path, enum scan_token t, int64_t *ret)
+{
+        if (t != SCAN_STRING)
+                return wrong_type(d, path, "a time", t);
+        if (time_parse_rfc3339(d->scan.text, ret) < 0)
+                return decode_wrong(d, path, "must be a time as in RFC 3339");
+        return 0;
+}
+
+static int decode_int_or_string(struct decoder *d, const struct path *path, enum scan_token t,
+                                struct int_or_string *ret)
+{
+        ret->set = true;
+        if (t == SCAN_STRING)
+                return decode_text(d, false, &ret->text);
+        if (t != SCAN_NUMBER)
+                return wrong_type(d, path, "an integer or a string", t);
+        return decode_int(d, path, t, &ret->value);
+}
+
+/* The next value's text. It may lie in the caller's JSON: copying the object copies it. */
+static int decode_raw(struct decoder *d, struct slice *ret)
+{
+        struct slice raw;
+        if (scan_skip(&d->scan, &raw) < 0)
+                return decode_failed(d);
+        *ret = slice_is(raw, "null") ? (struct slice){ 0 } : raw;
+        return 0;
+}
+
+/* Room for one more element of `size` bytes, zeroed; the array doubles. */
+static void *grow(struct decoder *d, struct any_list *l, uint32_t *cap, size_t size)
+{
+        if (l->n == *cap) {
+                uint32_t wanted = *cap ? *cap * 2 : FIRST_CAPACITY;
+                void *at = arena_calloc(d->arena, wanted, size);
+                if (!at)
+                        return NULL;
+                if (l->n)
+                        memcpy(at, l->at, l->n * size);
+                l->at = at;
+                *cap = wanted;
+        }
+        return (char *)l->at + l->n++ * size;
+}
+
+static bool condition_bad(const struct condition *c)
+{
+        return !text_equal(c->status, "True");
+}
+
+/* Spec: a projection keeps of a FIELD_TROUBLED list what is not simply fine. */
+static bool element_troubled(const struct type *t, const void *at)
+{
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const struct field *f = &t->fields[i];
+                if (f->flags & FIELD_TROUBLE && *(void *const *)field_at(f, at))
+                        return true;
+                if (f->type != FIELD_LIST || f->element != &condition_type)
+                        continue;
+                const struct condition_list *l = field_at(f, at);
+                for (size_t j = 0; j < l->n; j++)
+                        if (condition_bad(&l->at[j]))
+                                return true;
+        }
+        return false;
+}
+
+/* One element of a list; its first token is `t`. */
+static int decode_element(struct decoder *d, const struct field *f, const struct path *path,
+                          enum scan_token t, void *at)
+{
+        if (!f->element)
+                return decode_string(d, f, path, t, at);
+        if (t != SCAN_OBJECT)
+                return wrong_type(d, path, "an object", t);
+        return decode_struct(d, f->element, path, at);
+}
+
+static int decode_list(struct decoder *d, const struct field *f, const struct path *path,
+                       struct any_list *ret)
+{
+        uint32_t cap = 0;
+        size_t size = field_element_size(f);
+        bool only_troubled = (f->flags & FIELD_TROUBLED) && (d->flags & DECODE_PROJECTION);
+        *ret = (struct any_list){ .set = true };
+        for (struct path at = { path, NULL, 0 };; at.index++) {
+                enum scan_token t = scan_next(&d->scan);
+                if (t == SCAN_ARRAY_END)
+                        return 0;
+                void *element = t == SCAN_ERROR ? NULL : grow(d, ret, &cap, size);
+                if (!element)
+                        return t == SCAN_ERROR ? decode_failed(d) : error_no_memory(d->err);
+                TRY(decode_element(d, f, &at, t, element));
+                if (only_troubled && !element_troubled(f->element, element))
+                        memset(element, 0, size), ret->n--;
+        }
+}
+
+/* Raw elements are skipped, so the scanner stands before each: it must be asked whether there is one. */
+static int decode_raw_list(struct decoder *d, const struct path *path, struct any_list *ret)
+{
+        uint32_t cap = 0;
+        *ret = (struct any_list){ .set = true };
+        for (struct path at = { path, NULL, 0 };; at.index++) {
+                struct scanner before = d->scan;
+                enum scan_token t = scan_next(&d->scan);
+                if (t == SCAN_ARRAY_END)
+                        return 0;
+                if (t == SCAN_ERROR)
+                        return decode_failed(d);
+                d->scan = before;
+                struct slice *element = grow(d, ret, &cap, sizeof(*element));
+                if (!element)
+                        return error_no_memory(d->err);
+                TRY(decode_raw(d, element));
+                if (!element->data)
+                        return decode_wrong(d, &at, "must not be null");
+        }
+}
+
+static int by_key(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool sorted_by_key(const struct any_list *l, size_t size)
+{
+        for (uint32_t i = 1; i < l->n; i++)
+                if (by_key((char *)l->at + (i - 1) * size, (char *)l->at + i * size) >= 0)
+                        return false;
+        return true;
+}
+
+/* One value of a map. The key is already there; the value lies behind it. Null drops the entry. */
+static int decode_map_value(struct decoder *d, const struct field *f, const struct path *path, void *value,
+                            bool *ret_dropped)
+{
+        if (f->type == FIELD_RAW_MAP) {
+                TRY(decode_raw(d, value));
+                *ret_dropped = !((struct slice *)value)->data;
+                return 0;
+        }
+        enum scan_token t = scan_next(&d->scan);
+        *ret_dropped = t == SCAN_NULL;
+        if (t == SCAN_NULL)
+                return 0;
+        if (f->type == FIELD_STRING_MAP)
+                return decode_string(d, f, path, t, value);
+        if (t != SCAN_OBJECT)
+                return wrong_type(d, path, "an object", t);
+        return decode_struct(d, f->element, path, value);
+}
+
+static int decode_map(struct decoder *d, const struct field *f, const struct path *path, struct any_list *ret)
+{
+        uint32_t cap = 0;
+        size_t size = field_element_size(f);
+        *ret = (struct any_list){ .set = true };
+        for (;;) {
+                enum scan_token t = scan_next(&d->scan);
+                if (t == SCAN_OBJECT_END)
+                        break;
+                if (t != SCAN_KEY)
+                        return decode_failed(d);
+                const char **entry = grow(d, ret, &cap, size);
+                if (!entry)
+                        return error_no_memory(d->err);
+                TRY(decode_text(d, d->intern_keys, entry));
+                struct path at = { path, *entry, 0 };
+                bool dropped = false;
+                TRY(decode_map_value(d, f, &at, entry + 1, &dropped));
+                if (dropped)
+                        memset(entry, 0, size), ret->n--;
+        }
+        if (!sorted_by_key(ret, size))
+                qsort(ret->at, ret->n, size, by_key);
+        if (!sorted_by_key(ret, size))
+                return decode_wrong(d, path, "has a key twice");
+        return 0;
+}
+
+static int decode_child(struct decoder *d, const struct type *t, const struct path *path, void **ret)
+{
+        void *child = arena_alloc(d->arena, t->size);
+        if (!child)
+                return error_no_memory(d->err);
+        *ret = child;
+        return decode_struct(d, t, path, child);
+}
+
+static int decode_token(struct decoder *d, const struct field *f, const struct path *path, enum scan_token t,
+                        void *at)
+{
+        switch (f->type) {
+        case FIELD_STRING:
+        case FIELD_INTERNED:
+                return decode_string(d, f, path, t, at);
+        case FIELD_INT: {
+                int64_t value = 0;
+                TRY(decode_int(d, path, t, &value));
+                *(struct opt_int *)at = OPT_INT(value);
+                return 0;
+        }
+        case FIELD_TIME:
+                return decode_time(d, path, t, at);
+        case FIELD_BOOL:
+        case FIELD_FLAG:
+                if (t != SCAN_TRUE && t != SCAN_FALSE)
+                        return wrong_type(d, path, "a boolean", t);
+                if (f->type == FIELD_FLAG)
+                        *(bool *)at = t == SCAN_TRUE;
+                else
+                        *(struct opt_bool *)at = OPT_BOOL(t == SCAN_TRUE);
+                return 0;
+        case FIELD_INT_OR_STRING:
+                return decode_int_or_string(d, path, t, at);
+        case FIELD_OBJECT:
+                return t == SCAN_OBJECT ? decode_child(d, f->element, path, at)
+                                        : wrong_type(d, path, "an object", t);
+        case FIELD_LIST:
+                return t == SCAN_ARRAY ? decode_list(d, f, path, at) : wrong_type(d, path, "an array", t);
+        case FIELD_RAW_LIST:
+                return t == SCAN_ARRAY ? decode_raw_list(d, path, at) : wrong_type(d, path, "an array", t);
+        default:
+                return t == SCAN_OBJECT ? decode_map(d, f, path, at) : wrong_type(d, path, "an object", t);
+        }
+}
+
+static int decode_field(struct decoder *d, const struct field *f, const struct path *path, void *at)
+{
+        if ((f->flags & FIELD_BULK) && (d->flags & DECODE_PROJECTION))
+                return scan_skip(&d->scan, NULL) < 0 ? decode_failed(d) : 0;
+        if (f->type == FIELD_RAW)
+                return decode_raw(d, at);
+        enum scan_token t = scan_next(&d->scan);
+        if (t == SCAN_NULL)
+                return 0;
+        return decode_token(d, f, path, t, at);
+}
+
+static int compare_name(struct slice key, const char *name)
+{
+        int order = strncmp(name, key.data, key.len);
+        return order ? order : name[key.len] != '\0';
+}
+
+static const struct field *find_field(const struct type *t, struct slice key)
+{
+        size_t low = 0, high = t->n_fields;
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                int order = compare_name(key, t->fields[middle].name);
+                if (order == 0)
+                        return &t->fields[middle];
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return NULL;
+}
+
+static void clear_struct(const struct type *t, void *at)
+{
+        memset(at, 0, t->size);
+        for (size_t i = 0; i < t->n_fields; i++)
+                if (t->fields[i].type == FIELD_TIME)
+                        *(int64_t *)((char *)at + t->fields[i].offset) = TIME_NONE;
+}
+
+/* Messages of conditions that hold are few fixed sentences. */
+static void share_message(struct decoder *d, struct condition *c)
+{
+        if (!c->message || condition_bad(c))
+                return;
+        const char *shared = try_intern(d, c->message, strlen(c->message));
+        if (shared)
+                c->message = shared;
+}
+
+/* Keys with escapes are none of ours: fields' names are plain. */
+static int decode_member(struct decoder *d, const struct type *t, const struct path *path, void *base)
+{
+        const struct field *f = d->scan.escaped ? NULL : find_field(t, d->scan.text);
+        if (!f)
+                return scan_skip(&d->scan, NULL) < 0 ? decode_failed(d) : 0;
+        struct path at = { path, f->name, 0 };
+        return decode_field(d, f, &at, (char *)base + f->offset);
+}
+
+/* The members of an object whose { was just read. */
+static int decode_struct(struct decoder *d, const struct type *t, const struct path *path, void *ret)
+{
+        clear_struct(t, ret);
+        for (;;) {
+                enum scan_token token = scan_next(&d->scan);
+                if (token == SCAN_OBJECT_END)
+                        break;
+                if (token != SCAN_KEY)
+                        return decode_failed(d);
+                TRY(decode_member(d, t, path, ret));
+        }
+        if (t == &condition_type)
+                share_message(d, ret);
+        return 0;
+}
+
+int decode_root(struct decoder *d, const struct type *t, void *ret)
+{
+        enum scan_token token = scan_next(&d->scan);
+        if (token != SCAN_OBJECT)
+                return wrong_type(d, NULL, "an object", token);
+        TRY(decode_struct(d, t, NULL, ret));
+        return scan_next(&d->scan) == SCAN_END ? 0 : decode_failed(d);
+}
+
+static void drop_long_annotations(struct string_map *m)
+{
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < m->n; i++)
+                if (strlen(m->at[i].value) <= PROJECTION_ANNOTATION_MAX)
+                        m->at[kept++] = m->at[i];
+        m->n = kept;
+}
+
+static int decode_meta(struct decoder *d, struct object_meta *ret)
+{
+        struct path path = { NULL, "metadata", 0 };
+        enum scan_token t = scan_next(&d->scan);
+        if (t == SCAN_NULL)
+                return 0;
+        if (t != SCAN_OBJECT)
+                return wrong_type(d, &path, "an object", t);
+        struct meta_wire wire;
+        TRY(decode_struct(d, &meta_wire_type, &path, &wire));
+        if (d->flags & DECODE_PROJECTION)
+                drop_long_annotations(&wire.annotations);
+        return meta_from_wire(&wire, ret, d->err);
+}
+
+/* apiVersion and kind must be those of the kind, if they are there. */
+static int check_identity(struct decoder *d, const char *key, const char *wanted)
+{
+        struct path path = { NULL, key, 0 };
+        enum scan_token t = scan_next(&d->scan);
+        if (t == SCAN_NULL)
+                return 0;
+        if (t != SCAN_STRING)
+                return wrong_type(d, &path, "a string", t);
+        const char *given;
+        TRY(decode_text(d, false, &given));
+        return text_equal(given, wanted) ? 0 : decode_wrong(d, &path, "must be %s, is %.100s", wanted, given);
+}
+
+static int decode_top_member(struct decoder *d, const struct kind *kind, struct object *o)
+{
+        if (scan_key_is(&d->scan, "metadata"))
+                return decode_meta(d, &o->meta);
+        if (!find_field(kind->root, d->scan.text) && scan_key_is(&d->scan, "apiVersion"))
+                return check_identity(d, "apiVersion", kind->api_version);
+        if (!find_field(kind->root, d->scan.text) && scan_key_is(&d->scan, "kind"))
+                return check_identity(d, "kind", kind->kind);
+        return decode_member(d, kind->root, NULL, o);
+}
+
+int decode_object(struct decoder *d, const struct kind *kind, struct object **ret)
+{
+        d->intern_keys = kind->api_version[0] != '\0';
+        enum scan_token t = scan_next(&d->scan);
+        if (t != SCAN_OBJECT)
+                return wrong_type(d, NULL, "an object", t);
+        struct object *o = arena_alloc(d->arena, kind->root->size);
+        if (!o)
+                return error_no_memory(d->err);
+        clear_struct(kind->root, o);
+        o->kind = kind;
+        o->meta.creation_ms = o->meta.deletion_ms = TIME_NONE;
+        for (;;) {
+                t = scan_next(&d->scan);
+                if (t == SCAN_OBJECT_END)
+                        break;
+                if (t != SCAN_KEY)
+                        return decode_failed(d);
+                TRY(decode_top_member(d, kind, o));
+        }
+        *ret = o;
+        return 0;
+}
