@@ -1,9 +1,9 @@
-/* The hub agent as a library: one call runs it inside a fiber until it is cancelled. Any number of them can live in
- * one process (the simulation does that). */
+/* The hub agent as a library: one call runs it inside a fiber until it is cancelled. Any number of them can
+ * live in one process (the simulation does that). */
 #pragma once
 
-#include "common/kube/client.h"
 #include "common/ctrl/metrics.h"
+#include "common/kube/client.h"
 
 struct hub_agent_options {
         struct world *world;
@@ -12,14 +12,14 @@ struct hub_agent_options {
         const char *identity;            /* leader election; NULL = random */
         const char *lease_namespace;     /* NULL = "fleet-system" */
         bool leader_election;
-        const char *bind;                /* metrics and health; NULL = no server */
-        int metrics_port, health_port;   /* -1 = none, 0 = any */
-        int64_t heartbeat_grace_ms;      /* member counted unhealthy after that silence; 0 = default of the spec */
-        const char *skipped_namespaces;  /* comma separated, may be NULL */
-        const char *skipped_resources;   /* "group/version/Kind;...", may be NULL */
+        const char *bind;              /* metrics and health; NULL = no server */
+        int metrics_port, health_port; /* -1 = none, 0 = any */
+        int64_t heartbeat_grace_ms; /* member counted unhealthy after that silence; 0 = default of the spec */
+        const char *skipped_namespaces;            /* comma separated, may be NULL */
+        const char *skipped_resources;             /* "group/version/Kind;...", may be NULL */
         int64_t resource_snapshot_min_interval_ms; /* -1 = the spec's default */
         int64_t resource_change_collect_ms;        /* -1 = the spec's default */
-        struct metrics *metrics; /* NULL = own */
+        struct metrics *metrics;                   /* NULL = own */
 };
 
 /* Runs until the calling fiber is cancelled (ERR_CANCELLED: clean end, lease released) or it cannot go on. */

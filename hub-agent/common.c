@@ -1,0 +1,169 @@
+#include "hub-agent/common.h"
+
+#include <stdio.h>
+
+static const struct scope cluster_scope = {
+        .placement = &cluster_resource_placement_kind,
+        .policy_snapshot = &cluster_scheduling_policy_snapshot_kind,
+        .resource_snapshot = &cluster_resource_snapshot_kind,
+        .binding = &cluster_resource_binding_kind,
+        .condition_prefix = "ClusterResourcePlacement",
+        .namespaced = false,
+};
+static const struct scope namespace_scope = {
+        .placement = &resource_placement_kind,
+        .policy_snapshot = &scheduling_policy_snapshot_kind,
+        .resource_snapshot = &resource_snapshot_kind,
+        .binding = &resource_binding_kind,
+        .condition_prefix = "ResourcePlacement",
+        .namespaced = true,
+};
+
+const struct scope *scope_of(const char *ns)
+{
+        return text_empty(ns) ? &cluster_scope : &namespace_scope;
+}
+
+bool key_make(char ret[KEY_MAX], const char *ns, const char *name)
+{
+        int n = text_empty(ns) ? snprintf(ret, KEY_MAX, "%s", name)
+                               : snprintf(ret, KEY_MAX, "%s/%s", ns, name);
+
+        return n > 0 && n < KEY_MAX;
+}
+
+const char *or_empty(const char *s)
+{
+        return s ? s : "";
+}
+
+const char *label_of(const struct object *o, const char *key)
+{
+        return string_map_get(&o->meta.labels, key);
+}
+
+const char *annotation_of(const struct object *o, const char *key)
+{
+        return string_map_get(&o->meta.annotations, key);
+}
+
+bool label_is_true(const struct object *o, const char *key)
+{
+        static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
+        const char *value = label_of(o, key);
+
+        return value && text_in(value, yes, ARRAY_LEN(yes));
+}
+
+static int number(const struct object *o, const char *what, const char *key, const char *text, int64_t *ret,
+                  struct error *err)
+{
+        int64_t n;
+
+        if (!text || !text_parse_i64(text, &n) || n < 0)
+                return error_set(err, ERR_INVALID, "%s \"%s\": %s %s must be a number from 0 up, is \"%s\"",
+                                 o->kind->kind, o->meta.name, what, key, text ? text : "(absent)");
+        *ret = n;
+        return 0;
+}
+
+int label_number(const struct object *o, const char *key, int64_t *ret, struct error *err)
+{
+        return number(o, "label", key, label_of(o, key), ret, err);
+}
+
+int annotation_number(const struct object *o, const char *key, int64_t *ret, struct error *err)
+{
+        return number(o, "annotation", key, annotation_of(o, key), ret, err);
+}
+
+int set_label(struct object *o, const char *key, const char *value, struct arena *arena)
+{
+        return value ? string_map_put(&o->meta.labels, key, value, arena) : ERR_NO_MEMORY;
+}
+
+int set_annotation(struct object *o, const char *key, const char *value, struct arena *arena)
+{
+        return value ? string_map_put(&o->meta.annotations, key, value, arena) : ERR_NO_MEMORY;
+}
+
+const char *number_text(struct arena *arena, int64_t n)
+{
+        return arena_printf(arena, "%lld", (long long)n);
+}
+
+bool is_deleting(const struct object *o)
+{
+        return o->meta.deletion_ms != TIME_NONE;
+}
+
+bool has_finalizer(const struct object *o, const char *finalizer)
+{
+        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
+                if (text_equal(o->meta.finalizers[i], finalizer))
+                        return true;
+        return false;
+}
+
+int add_finalizer(struct object *o, const char *finalizer, struct arena *arena)
+{
+        const char **list;
+
+        if (has_finalizer(o, finalizer))
+                return 0;
+        list = ARENA_NEW_ARRAY(arena, const char *, (size_t)o->meta.n_finalizers + 1);
+        if (!list)
+                return ERR_NO_MEMORY;
+        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
+                list[i] = o->meta.finalizers[i];
+        list[o->meta.n_finalizers++] = finalizer;
+        o->meta.finalizers = list;
+        return 0;
+}
+
+void remove_finalizer(struct object *o, const char *finalizer)
+{
+        uint16_t kept = 0;
+
+        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
+                if (!text_equal(o->meta.finalizers[i], finalizer))
+                        o->meta.finalizers[kept++] = o->meta.finalizers[i];
+        o->meta.n_finalizers = kept;
+}
+
+int set_owner(struct object *o, const struct object *owner, bool block_deletion, struct arena *arena)
+{
+        struct owner_reference *r = ARENA_NEW(arena, struct owner_reference);
+
+        if (!r)
+                return ERR_NO_MEMORY;
+        *r = (struct owner_reference){ .api_version = owner->kind->api_version,
+                                       .kind = owner->kind->kind,
+                                       .name = owner->meta.name,
+                                       .uid = owner->meta.uid,
+                                       .controller = true,
+                                       .block_owner_deletion = block_deletion };
+        o->meta.owners = r;
+        o->meta.n_owners = 1;
+        return 0;
+}
+
+struct condition make_condition(const char *type, const char *status, const char *reason, const char *message,
+                                int64_t generation)
+{
+        return (struct condition){ .type = type,
+                                   .status = status,
+                                   .reason = reason,
+                                   .message = message,
+                                   .last_transition_ms = TIME_NONE,
+                                   .observed_generation = { .value = generation, .set = true } };
+}
+
+const struct condition *fresh_condition(const struct condition_list *l, const char *type, int64_t generation)
+{
+        const struct condition *c = l ? condition_find(l, type) : NULL;
+
+        if (!c || !c->observed_generation.set || c->observed_generation.value != generation)
+                return NULL;
+        return text_equal(c->status, "Unknown") ? NULL : c;
+}

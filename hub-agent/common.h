@@ -1,0 +1,46 @@
+/* Small helpers on typed objects that several controllers of the hub agent need. */
+#pragma once
+
+#include "common/base/text.h"
+#include "common/base/timefmt.h"
+#include "common/ctrl/controller.h"
+#include "proto/gen/kinds.h"
+#include "proto/names.h"
+
+/* The kinds of one flavour of placement. Both flavours share their C types, so the controllers are written
+ * once; the namespace of an object or key decides which flavour it is (spec/placement.md 1). */
+struct scope {
+        const struct kind *placement, *policy_snapshot, *resource_snapshot, *binding, *override_snapshot;
+        const char *condition_prefix; /* of the placement's own condition types */
+        bool namespaced;
+};
+const struct scope *scope_of(const char *ns);
+
+#define KEY_MAX 512
+/* "name", or "ns/name" where ns is neither NULL nor "". False if it does not fit. */
+bool key_make(char ret[KEY_MAX], const char *ns, const char *name);
+
+const char *label_of(const struct object *o, const char *key);      /* NULL if absent */
+const char *annotation_of(const struct object *o, const char *key); /* NULL if absent */
+bool label_is_true(const struct object *o, const char *key);        /* as Go parses booleans */
+/* Reads a non-negative integer; ERR_INVALID naming object and key when missing or malformed. */
+int label_number(const struct object *o, const char *key, int64_t *ret, struct error *err);
+int annotation_number(const struct object *o, const char *key, int64_t *ret, struct error *err);
+int set_label(struct object *o, const char *key, const char *value, struct arena *arena);
+int set_annotation(struct object *o, const char *key, const char *value, struct arena *arena);
+const char *number_text(struct arena *arena, int64_t n); /* NULL on no memory */
+
+bool is_deleting(const struct object *o);
+bool has_finalizer(const struct object *o, const char *finalizer);
+int add_finalizer(struct object *o, const char *finalizer, struct arena *arena);
+void remove_finalizer(struct object *o, const char *finalizer);
+int set_owner(struct object *o, const struct object *owner, bool block_deletion, struct arena *arena);
+
+/* One status condition as literals; observed generation g. */
+struct condition make_condition(const char *type, const char *status, const char *reason, const char *message,
+                                int64_t generation);
+/* The condition as far as it speaks about this generation: NULL when absent, Unknown or stale. */
+const struct condition *fresh_condition(const struct condition_list *l, const char *type, int64_t generation);
+
+/* JSON text of a generated struct field by its type table, for hashes (spec/placement.md 6.3). */
+const char *or_empty(const char *s); /* "" for NULL */

@@ -1,0 +1,382 @@
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+#include "common/base/digest.h"
+#include "hub-agent/placement/snapshots.h"
+
+#define DEFAULT_HISTORY 10
+
+/* ---- hash: the field order of the reference, so that its snapshots are taken over unchanged ---- */
+
+static void put_string(struct buf *b, const char *s)
+{
+        /* Go's escapes on top of JSON's. */
+        struct buf plain;
+
+        buf_init(&plain, b->max);
+        buf_append_json_string(&plain, s, strlen(s));
+        for (size_t i = 0; i < plain.len; i++) {
+                unsigned char c = (unsigned char)plain.data[i];
+
+                if (c == '<' || c == '>' || c == '&')
+                        buf_printf(b, "\\u00%02x", c);
+                else
+                        buf_append_char(b, (char)c);
+        }
+        buf_free(&plain);
+}
+
+static void put_key(struct buf *b, const char *key)
+{
+        if (b->len && b->data[b->len - 1] != '{')
+                buf_append_char(b, ',');
+        buf_printf(b, "\"%s\":", key);
+}
+
+static void put_field(struct buf *b, const char *key, const char *value, bool always)
+{
+        if (text_empty(value) && !always)
+                return;
+        put_key(b, key);
+        put_string(b, or_empty(value));
+}
+
+static void put_strings(struct buf *b, const char *key, const struct string_list *l, bool always)
+{
+        if (l->n == 0 && !always)
+                return;
+        put_key(b, key);
+        buf_append_char(b, '[');
+        for (uint32_t i = 0; i < l->n; i++) {
+                if (i)
+                        buf_append_char(b, ',');
+                put_string(b, l->at[i]);
+        }
+        buf_append_char(b, ']');
+}
+
+static void put_label_selector(struct buf *b, const struct label_selector *s)
+{
+        put_key(b, "labelSelector");
+        buf_append_char(b, '{');
+        if (s->match_labels.n) {
+                put_key(b, "matchLabels");
+                buf_append_char(b, '{');
+                for (uint32_t i = 0; i < s->match_labels.n; i++) {
+                        if (i)
+                                buf_append_char(b, ',');
+                        put_string(b, s->match_labels.at[i].key);
+                        buf_append_char(b, ':');
+                        put_string(b, s->match_labels.at[i].value);
+                }
+                buf_append_char(b, '}');
+        }
+        if (s->match_expressions.n) {
+                put_key(b, "matchExpressions");
+                buf_append_char(b, '[');
+                for (uint32_t i = 0; i < s->match_expressions.n; i++) {
+                        const struct label_requirement *r = &s->match_expressions.at[i];
+
+                        buf_append_str(b, i ? ",{" : "{");
+                        put_field(b, "key", r->key, true);
+                        put_field(b, "operator", r->operator, true);
+                        put_strings(b, "values", &r->values, false);
+                        buf_append_char(b, '}');
+                }
+                buf_append_char(b, ']');
+        }
+        buf_append_char(b, '}');
+}
+
+static void put_property_selector(struct buf *b, const struct property_selector *s)
+{
+        put_key(b, "propertySelector");
+        buf_append_str(b, "{\"matchExpressions\":[");
+        for (uint32_t i = 0; i < s->match_expressions.n; i++) {
+                const struct property_requirement *r = &s->match_expressions.at[i];
+
+                buf_append_str(b, i ? ",{" : "{");
+                put_field(b, "name", r->name, true);
+                put_field(b, "operator", r->operator, true);
+                put_strings(b, "values", &r->values, true);
+                buf_append_char(b, '}');
+        }
+        buf_append_str(b, "]}");
+}
+
+static void put_term(struct buf *b, const struct cluster_selector_term *t)
+{
+        buf_append_char(b, '{');
+        if (t && t->label_selector)
+                put_label_selector(b, t->label_selector);
+        if (t && t->property_selector)
+                put_property_selector(b, t->property_selector);
+        if (t && t->property_sorter) {
+                put_key(b, "propertySorter");
+                buf_append_char(b, '{');
+                put_field(b, "name", t->property_sorter->name, true);
+                put_field(b, "sortOrder", t->property_sorter->sort_order, true);
+                buf_append_char(b, '}');
+        }
+        buf_append_char(b, '}');
+}
+
+static void put_affinity(struct buf *b, const struct affinity *a)
+{
+        const struct cluster_affinity *c = a->cluster_affinity;
+
+        put_key(b, "affinity");
+        buf_append_char(b, '{');
+        if (c) {
+                buf_append_str(b, "\"clusterAffinity\":{");
+                if (c->required) {
+                        put_key(b, "requiredDuringSchedulingIgnoredDuringExecution");
+                        buf_append_str(b, "{\"clusterSelectorTerms\":[");
+                        for (uint32_t i = 0; i < c->required->terms.n; i++) {
+                                if (i)
+                                        buf_append_char(b, ',');
+                                put_term(b, &c->required->terms.at[i]);
+                        }
+                        buf_append_str(b, "]}");
+                }
+                if (c->preferred.n) {
+                        put_key(b, "preferredDuringSchedulingIgnoredDuringExecution");
+                        buf_append_char(b, '[');
+                        for (uint32_t i = 0; i < c->preferred.n; i++) {
+                                buf_printf(b, "%s{\"weight\":%lld,\"preference\":", i ? "," : "",
+                                           (long long)c->preferred.at[i].weight.value);
+                                put_term(b, c->preferred.at[i].preference);
+                                buf_append_char(b, '}');
+                        }
+                        buf_append_char(b, ']');
+                }
+                buf_append_char(b, '}');
+        }
+        buf_append_char(b, '}');
+}
+
+static void put_topology(struct buf *b, const struct placement_policy *p)
+{
+        put_key(b, "topologySpreadConstraints");
+        buf_append_char(b, '[');
+        for (uint32_t i = 0; i < p->topology_spread_constraints.n; i++) {
+                const struct topology_spread_constraint *t = &p->topology_spread_constraints.at[i];
+
+                buf_append_str(b, i ? ",{" : "{");
+                if (t->max_skew.set) {
+                        put_key(b, "maxSkew");
+                        buf_printf(b, "%lld", (long long)t->max_skew.value);
+                }
+                put_field(b, "topologyKey", t->topology_key, true);
+                put_field(b, "whenUnsatisfiable", t->when_unsatisfiable, false);
+                buf_append_char(b, '}');
+        }
+        buf_append_char(b, ']');
+}
+
+static void put_tolerations(struct buf *b, const struct placement_policy *p)
+{
+        put_key(b, "tolerations");
+        buf_append_char(b, '[');
+        for (uint32_t i = 0; i < p->tolerations.n; i++) {
+                const struct toleration *t = &p->tolerations.at[i];
+
+                buf_append_str(b, i ? ",{" : "{");
+                put_field(b, "key", t->key, false);
+                put_field(b, "operator", t->operator, false);
+                put_field(b, "value", t->value, false);
+                put_field(b, "effect", t->effect, false);
+                buf_append_char(b, '}');
+        }
+        buf_append_char(b, ']');
+}
+
+int policy_hash(const struct placement_policy *policy, char ret[65], struct error *err)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 4u << 20);
+        if (!policy) {
+                buf_append_str(&b, "null");
+        } else {
+                buf_append_char(&b, '{');
+                put_field(&b, "placementType", policy->placement_type, false);
+                put_strings(&b, "clusterNames", &policy->cluster_names, false);
+                if (policy->affinity)
+                        put_affinity(&b, policy->affinity);
+                if (policy->topology_spread_constraints.n)
+                        put_topology(&b, policy);
+                if (policy->tolerations.n)
+                        put_tolerations(&b, policy);
+                buf_append_char(&b, '}');
+        }
+        TRY(buf_status(&b, err, "policy hash"));
+        sha256_hex(b.data, b.len, ret);
+        return 0;
+}
+
+const char *hash_on_wire(struct arena *arena, const char hash[65])
+{
+        char *text = arena_alloc(arena, text_base64_size(64));
+
+        if (text)
+                text_base64_encode(hash, 64, text);
+        return text;
+}
+
+/* ---- plan ---- */
+
+const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing)
+{
+        for (size_t i = 0; i < existing->n; i++)
+                if (label_is_true(existing->at[i], LABEL_IS_LATEST_SNAPSHOT) && !is_deleting(existing->at[i]))
+                        return (const struct policy_snapshot *)existing->at[i];
+        return NULL;
+}
+
+struct indexed {
+        const struct object *o;
+        int64_t index;
+};
+
+static int by_index(const void *a, const void *b)
+{
+        const struct indexed *x = a, *y = b;
+
+        return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool is_pick_n(const struct placement *p)
+{
+        return p->spec->policy && text_equal(p->spec->policy->placement_type, "PickN") &&
+               p->spec->policy->number_of_clusters.set;
+}
+
+static int stamp(struct object *o, const struct placement *p, struct arena *arena)
+{
+        TRY(set_label(o, LABEL_IS_LATEST_SNAPSHOT, "true", arena));
+        TRY(set_annotation(o, ANNOTATION_PLACEMENT_GENERATION, number_text(arena, p->object.meta.generation),
+                           arena));
+        if (is_pick_n(p))
+                TRY(set_annotation(o, ANNOTATION_NUMBER_OF_CLUSTERS,
+                                   number_text(arena, p->spec->policy->number_of_clusters.value), arena));
+        return 0;
+}
+
+static int make(struct arena *arena, const struct placement *p, int64_t index, const char *hash,
+                struct policy_snapshot **ret)
+{
+        const struct scope *scope = scope_of(p->object.meta.ns);
+        const char *name = arena_printf(arena, "%s-%lld", p->object.meta.name, (long long)index);
+        struct policy_snapshot *s;
+
+        if (!name || !hash)
+                return ERR_NO_MEMORY;
+        s = (struct policy_snapshot *)object_new(scope->policy_snapshot, p->object.meta.ns, name, arena);
+        if (!s || !(s->spec = ARENA_NEW(arena, struct policy_snapshot_spec)))
+                return ERR_NO_MEMORY;
+        s->spec->policy = p->spec->policy;
+        s->spec->policy_hash = hash;
+        TRY(set_label(&s->object, LABEL_PARENT_PLACEMENT, p->object.meta.name, arena));
+        TRY(set_label(&s->object, LABEL_POLICY_INDEX, number_text(arena, index), arena));
+        TRY(stamp(&s->object, p, arena));
+        TRY(set_owner(&s->object, &p->object, true, arena));
+        *ret = s;
+        return 0;
+}
+
+static int64_t history_limit(const struct placement *p)
+{
+        int64_t limit =
+                p->spec->revision_history_limit.set ? p->spec->revision_history_limit.value : DEFAULT_HISTORY;
+
+        return MAX(limit, 1);
+}
+
+static int sorted(struct arena *arena, const struct object_list *existing, struct indexed **ret,
+                  struct error *err)
+{
+        struct indexed *list = ARENA_NEW_ARRAY(arena, struct indexed, existing->n + 1);
+        size_t n_latest = 0;
+
+        if (!list)
+                return error_no_memory(err);
+        for (size_t i = 0; i < existing->n; i++) {
+                list[i].o = existing->at[i];
+                TRY(label_number(existing->at[i], LABEL_POLICY_INDEX, &list[i].index, err));
+                n_latest += label_is_true(existing->at[i], LABEL_IS_LATEST_SNAPSHOT);
+        }
+        if (n_latest > 1)
+                return error_set(err, ERR_INVALID,
+                                 "%zu policy snapshots are marked as the latest, at most one may be",
+                                 n_latest);
+        qsort(list, existing->n, sizeof(list[0]), by_index);
+        *ret = list;
+        return 0;
+}
+
+static int plan_in_place(struct arena *arena, const struct placement *p, const struct policy_snapshot *latest,
+                         struct policy_snapshot_plan *plan, struct error *err)
+{
+        struct object *wanted = object_copy(&latest->object, arena);
+        int64_t old;
+
+        plan->latest = latest;
+        if (!wanted)
+                return error_no_memory(err);
+        TRY(annotation_number(&latest->object, ANNOTATION_PLACEMENT_GENERATION, &old, err));
+        if (stamp(wanted, p, arena) < 0)
+                return error_no_memory(err);
+        if (!object_equal_part(&latest->object, wanted, OBJECT_META_SPEC))
+                plan->update = (struct relabel){ &latest->object, wanted };
+        return 0;
+}
+
+static int plan_new(struct arena *arena, const struct placement *p, const struct indexed *list, size_t n,
+                    const char *hash, struct policy_snapshot_plan *plan)
+{
+        const struct object *last = n ? list[n - 1].o : NULL;
+        int64_t index = n ? list[n - 1].index + 1 : 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (label_is_true(list[i].o, LABEL_IS_LATEST_SNAPSHOT))
+                        last = list[i].o;
+        if (last && label_is_true(last, LABEL_IS_LATEST_SNAPSHOT)) {
+                plan->update = (struct relabel){ last, object_copy(last, arena) };
+                if (!plan->update.wanted)
+                        return ERR_NO_MEMORY;
+                TRY(set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, "false", arena));
+        }
+        plan->remove = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
+        if (!plan->remove)
+                return ERR_NO_MEMORY;
+        while ((int64_t)(n - plan->n_remove) > history_limit(p) - 1) {
+                plan->remove[plan->n_remove] = list[plan->n_remove].o;
+                plan->n_remove++;
+        }
+        return make(arena, p, index, hash, &plan->create);
+}
+
+int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
+                          struct policy_snapshot_plan *ret, struct error *err)
+{
+        struct policy_snapshot_plan plan = { 0 };
+        const struct policy_snapshot *latest = latest_policy_snapshot(existing);
+        struct indexed *list = NULL;
+        const char *hash;
+        char hex[65];
+
+        TRY(policy_hash(p->spec->policy, hex, err));
+        hash = hash_on_wire(arena, hex);
+        if (!hash)
+                return error_no_memory(err);
+        TRY(sorted(arena, existing, &list, err));
+        if (!latest && existing->n)
+                latest = (const struct policy_snapshot *)list[existing->n - 1].o;
+        if (latest && latest->spec && text_equal(latest->spec->policy_hash, hash))
+                TRY(plan_in_place(arena, p, latest, &plan, err));
+        else if (plan_new(arena, p, list, existing->n, hash, &plan) < 0)
+                return error_no_memory(err);
+        *ret = plan;
+        return 0;
+}

@@ -1,0 +1,59 @@
+/* Policy and resource snapshots of a placement: which to make, re-mark and remove. Pure. spec/placement.md 9.
+ */
+#pragma once
+
+#include "hub-agent/common.h"
+
+#define SNAPSHOT_BYTES_MAX (800u << 10) /* raw resources in one snapshot */
+
+/* Lower-case hex SHA-256 of the policy without numberOfClusters; NULL policy hashes "null" (spec 6.3). */
+int policy_hash(const struct placement_policy *policy, char ret[65], struct error *err);
+/* "eyJ..." of the hex text, as policyHash is on the wire. NULL on no memory. */
+const char *hash_on_wire(struct arena *arena, const char hash[65]);
+
+/* An existing object and what it is to look like. */
+struct relabel {
+        const struct object *now;
+        struct object *wanted;
+};
+
+struct policy_snapshot_plan {
+        struct relabel update;        /* .now NULL = nothing; runs first */
+        const struct object **remove; /* oldest first */
+        size_t n_remove;
+        struct policy_snapshot *create;       /* NULL = the latest one is right */
+        const struct policy_snapshot *latest; /* after the plan, if nothing is created */
+};
+/* existing: all policy snapshots of the placement. ERR_INVALID: broken labels, two marked latest. */
+int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
+                          struct policy_snapshot_plan *ret, struct error *err);
+
+/* What was selected, ready to be stored. */
+struct selection {
+        struct slice *resources; /* canonical JSON plus newline, in order */
+        size_t n;
+        char hash[65]; /* spec 6.3 */
+        size_t n_envelopes;
+};
+void selection_hash(struct selection *s);
+
+struct snapshot_timing {
+        int64_t now_ms, min_interval_ms, collect_ms; /* both <= 0: new snapshots at once */
+};
+struct resource_snapshot_plan {
+        struct relabel update; /* runs first */
+        const struct object **remove;
+        size_t n_remove;
+        struct resource_snapshot **create; /* head first */
+        size_t n_create;
+        const struct resource_snapshot *latest; /* head after the plan if none is created; NULL: create[0] */
+        int64_t delay_ms;                       /* > 0: a new group is due then; `latest` is the old one */
+};
+int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
+                            const struct object_list *existing, const struct snapshot_timing *t,
+                            struct resource_snapshot_plan *ret, struct error *err);
+
+/* The head marked latest, by highest index; NULL if there is none. */
+const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing);
+const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing);
+bool is_snapshot_head(const struct object *snapshot);

@@ -1,0 +1,583 @@
+#include "hub-agent/placement/status.h"
+
+const char *const progress_names[N_PROGRESS] = { "RolloutStarted", "Overridden", "WorkSynchronized",
+                                                 "Applied",        "Available",  "DiffReported" };
+
+/* Words per condition type: of the placement's condition by its count of clusters, and of the cluster's
+ * Unknown. */
+struct words {
+        const char *true_reason, *true_message, *false_reason, *false_message, *unknown_reason,
+                *unknown_message;
+        const char *cluster_unknown_message, *event_reason, *event_message;
+};
+#define STILL "There are still %zu cluster(s) in the process of "
+static const struct words words[N_PROGRESS] = {
+        [ROLLOUT_STARTED] = { "RolloutStarted", "All %zu cluster(s) start rolling out the latest resource",
+                              "RolloutNotStartedYet",
+                              "The rollout is being blocked by the rollout strategy in %zu cluster(s)",
+                              "RolloutStartedUnknown",
+                              STILL "deciding whether to roll out the latest resources or not",
+                              "In the process of deciding whether to roll out some version of the resources "
+                              "or not",
+                              "PlacementRolloutStarted", "Started rolling out the latest resources" },
+        [OVERRIDDEN] = { "OverriddenSucceeded",
+                         "The selected resources are successfully overridden in %zu cluster(s)",
+                         "OverriddenFailed", "Failed to override resources in %zu cluster(s)",
+                         "OverriddenPending",
+                         STILL "overriding the selected resources if there is any override defined",
+                         "In the process of overriding the selected resources if there is any override "
+                         "defined",
+                         "PlacementOverriddenSucceeded", "Placement has been successfully overridden" },
+        [WORK_SYNCHRONIZED] = { "WorkSynchronized",
+                                "Work(s) are successfully created or updated in %zu target cluster(s)' "
+                                "namespaces",
+                                "WorkNotSynchronizedYet",
+                                "There are %zu cluster(s) which have not finished creating or updating "
+                                "work(s) yet",
+                                "WorkSynchronizedUnknown",
+                                STILL "creating or updating the work object(s) in the hub cluster",
+                                "In the process of creating or updating the work object(s) in the hub "
+                                "cluster",
+                                "PlacementWorkSynchronized",
+                                "Work(s) have been created or updated successfully for the selected "
+                                "cluster(s)" },
+        [APPLIED] = { "ApplySucceeded", "The selected resources are successfully applied to %zu cluster(s)",
+                      "ApplyFailed",
+                      "Failed to apply resources to %zu cluster(s), please check the `failedPlacements` "
+                      "status",
+                      "ApplyPending", STILL "applying the resources on the member cluster",
+                      "In the process of applying the resources on the member cluster", "PlacementApplied",
+                      "Resources have been applied to the selected cluster(s)" },
+        [AVAILABLE] = { "ResourceAvailable", "The selected resources in %zu cluster(s) are available now",
+                        "ResourceNotAvailableYet",
+                        "The selected resources in %zu cluster(s) are still not available yet",
+                        "ResourceAvailableUnknown",
+                        STILL "checking the availability of the selected resources",
+                        "The availability of the selected resources is unknown yet ", "PlacementAvailable",
+                        "Resources are available on the selected cluster(s)" },
+        [DIFF_REPORTED] = { "DiffReportingCompleted", "Diff reporting in %zu cluster(s) has been completed",
+                            "DiffReportingIncompleteOrFailed",
+                            "Diff reporting in %zu clusters is still in progress or has failed",
+                            "DiffReportingPending", STILL "checking for configuration differences",
+                            "Diff reporting has just started; its status is not yet to be known",
+                            "PlacementDiffReported",
+                            "Configuration differences have been reported on the selected cluster(s)" },
+};
+
+static bool is_external(const struct placement *p)
+{
+        return p->spec->strategy && text_equal(p->spec->strategy->type, "External");
+}
+
+size_t expected_progress(const struct placement *p, enum progress ret[N_PROGRESS])
+{
+        static const enum progress apply[] = { ROLLOUT_STARTED, OVERRIDDEN, WORK_SYNCHRONIZED, APPLIED,
+                                               AVAILABLE };
+        static const enum progress diff[] = { ROLLOUT_STARTED, OVERRIDDEN, WORK_SYNCHRONIZED, DIFF_REPORTED };
+        const struct apply_strategy *a = p->spec->strategy ? p->spec->strategy->apply_strategy : NULL;
+        bool report = a && text_equal(a->type, "ReportDiff");
+        size_t n = report ? ARRAY_LEN(diff) : ARRAY_LEN(apply);
+
+        memcpy(ret, report ? diff : apply, n * sizeof(ret[0]));
+        return n;
+}
+
+/* ---- the pass ---- */
+
+struct pass {
+        const struct status_input *in;
+        struct arena *arena;
+        struct error *err;
+        const struct placement *now;
+        struct placement_status *s; /* being built */
+        int64_t generation;
+        enum progress expected[N_PROGRESS];
+        size_t n_expected;
+        size_t count[N_PROGRESS][3]; /* True, False, Unknown clusters */
+        size_t n_selected, n_decided;
+        bool any_override;
+};
+enum { IS_TRUE, IS_FALSE, IS_UNKNOWN };
+
+static const char *own_type(struct pass *p, const char *suffix)
+{
+        const char *prefix = scope_of(p->now->object.meta.ns)->condition_prefix;
+
+        return arena_printf(p->arena, "%s%s", prefix, suffix);
+}
+
+static int put(struct pass *p, struct condition_list *l, struct condition c)
+{
+        if (!c.type || !c.message || condition_set(l, &c, p->in->now_ms, p->arena) < 0)
+                return error_no_memory(p->err);
+        return 0;
+}
+
+static int put_scheduled(struct pass *p, bool *ret_known)
+{
+        const struct policy_snapshot *snapshot = p->in->policy;
+        const struct policy_snapshot_status *s = snapshot->status;
+        const struct condition *c = s ? condition_find(&s->conditions, "Scheduled") : NULL;
+        const char *type = own_type(p, "Scheduled");
+
+        *ret_known = c && !text_equal(c->status, "Unknown") &&
+                     c->observed_generation.value >= snapshot->object.meta.generation &&
+                     s->observed_crp_generation.value >= p->generation;
+        if (!*ret_known)
+                return put(p, &p->s->conditions,
+                           make_condition(type, "Unknown", "SchedulePending", "Scheduling has not completed",
+                                          p->generation));
+        return put(p, &p->s->conditions,
+                   make_condition(type, c->status, c->reason, c->message, p->generation));
+}
+
+static const struct binding *binding_on(struct pass *p, const char *cluster)
+{
+        for (size_t i = 0; i < p->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)p->in->bindings.at[i];
+
+                if (!is_deleting(&b->object) && b->spec && text_equal(b->spec->target_cluster, cluster) &&
+                    text_equal(b->spec->scheduling_policy_snapshot_name, p->in->policy->object.meta.name))
+                        return b;
+        }
+        return NULL;
+}
+
+/* ---- one cluster ---- */
+
+static void keep_conditions(struct pass *p, const char *cluster, struct per_cluster_status *e)
+{
+        const struct placement_status *old = p->now->status;
+
+        for (uint32_t i = 0; old && i < old->placement_statuses.n; i++) {
+                const struct condition_list *l = &old->placement_statuses.at[i].conditions;
+
+                if (!text_equal(old->placement_statuses.at[i].cluster_name, cluster) || l->n == 0)
+                        continue;
+                e->conditions.at = arena_memdup(p->arena, l->at, l->n * sizeof(l->at[0]));
+                e->conditions.n = e->conditions.at ? l->n : 0;
+                e->conditions.set = true;
+                return;
+        }
+}
+
+static int cluster_unknown(struct pass *p, struct per_cluster_status *e, enum progress which)
+{
+        p->count[which][IS_UNKNOWN]++;
+        return put(p, &e->conditions,
+                   make_condition(progress_names[which], "Unknown", words[which].unknown_reason,
+                                  words[which].cluster_unknown_message, p->generation));
+}
+
+static void copy_details(struct pass *p, const struct binding *b, enum progress which, bool is_true,
+                         struct per_cluster_status *e)
+{
+        if (which == ROLLOUT_STARTED && is_true) {
+                e->applicable_resource_overrides = b->spec->resource_override_snapshots;
+                e->applicable_cluster_resource_overrides = b->spec->cluster_resource_override_snapshots;
+                p->any_override |=
+                        e->applicable_resource_overrides.n || e->applicable_cluster_resource_overrides.n;
+        }
+        if (which == APPLIED || which == AVAILABLE) {
+                e->drifted_placements = b->status->drifted_placements;
+                if (!is_true) {
+                        e->failed_placements = b->status->failed_placements;
+                        e->diffed_placements = b->status->diffed_placements;
+                }
+        }
+        if (which == DIFF_REPORTED && is_true)
+                e->diffed_placements = b->status->diffed_placements;
+}
+
+/* Walks the binding's conditions; returns how many types were set. */
+static int walk_binding(struct pass *p, const struct binding *b, struct per_cluster_status *e,
+                        size_t *ret_set)
+{
+        for (size_t i = 0; i < p->n_expected; i++) {
+                enum progress which = p->expected[i];
+                const struct condition *c =
+                        b->status ? fresh_condition(&b->status->conditions, progress_names[which],
+                                                    b->object.meta.generation)
+                                  : NULL;
+                bool is_true;
+
+                *ret_set = i + 1;
+                if (!c)
+                        return cluster_unknown(p, e, which);
+                is_true = text_equal(c->status, "True");
+                TRY(put(p, &e->conditions,
+                        make_condition(c->type, c->status, c->reason, or_empty(c->message), p->generation)));
+                copy_details(p, b, which, is_true, e);
+                p->count[which][is_true ? IS_TRUE : IS_FALSE]++;
+                if (!is_true)
+                        return 0;
+        }
+        return 0;
+}
+
+static const char *index_of_snapshot(struct pass *p, const char *name)
+{
+        for (size_t i = 0; !text_empty(name) && i < p->in->snapshots.n; i++)
+                if (text_equal(p->in->snapshots.at[i]->meta.name, name))
+                        return or_empty(label_of(p->in->snapshots.at[i], LABEL_RESOURCE_INDEX));
+        return "";
+}
+
+static int blocked_on_old_snapshot(struct pass *p, const struct binding *b, struct per_cluster_status *e)
+{
+        const struct condition *c = b->status ? fresh_condition(&b->status->conditions, "RolloutStarted",
+                                                                b->object.meta.generation)
+                                              : NULL;
+
+        if (!c || !text_equal(c->status, "False"))
+                return cluster_unknown(p, e, ROLLOUT_STARTED);
+        p->count[ROLLOUT_STARTED][IS_FALSE]++;
+        return put(p, &e->conditions,
+                   make_condition("RolloutStarted", "False", "RolloutNotStartedYet",
+                                  "The rollout is being blocked by the rollout strategy", p->generation));
+}
+
+static void drop_unset(struct pass *p, struct per_cluster_status *e, size_t n_set)
+{
+        for (enum progress which = 0; which < N_PROGRESS; which++) {
+                bool set = false;
+
+                for (size_t i = 0; i < n_set; i++)
+                        set = set || p->expected[i] == which;
+                if (!set)
+                        condition_remove(&e->conditions, progress_names[which]);
+        }
+}
+
+static int selected_cluster(struct pass *p, const struct cluster_decision *d, struct per_cluster_status *e)
+{
+        const struct binding *b = binding_on(p, d->cluster_name);
+        size_t n_set = 1;
+
+        *e = (struct per_cluster_status){ .cluster_name = d->cluster_name };
+        keep_conditions(p, d->cluster_name, e);
+        TRY(put(p, &e->conditions,
+                make_condition("Scheduled", "True", "Scheduled", or_empty(d->reason), p->generation)));
+        if (!b) {
+                TRY(cluster_unknown(p, e, ROLLOUT_STARTED));
+        } else if (is_external(p->now)) {
+                e->observed_resource_index = index_of_snapshot(p, b->spec->resource_snapshot_name);
+                TRY(walk_binding(p, b, e, &n_set));
+        } else {
+                e->observed_resource_index = label_of(&p->in->latest->object, LABEL_RESOURCE_INDEX);
+                if (text_equal(b->spec->resource_snapshot_name, p->in->latest->object.meta.name))
+                        TRY(walk_binding(p, b, e, &n_set));
+                else
+                        TRY(blocked_on_old_snapshot(p, b, e));
+        }
+        drop_unset(p, e, n_set);
+        return 0;
+}
+
+/* ---- all clusters ---- */
+
+static int count_missing(struct pass *p, size_t *ret)
+{
+        const struct placement_policy *policy = p->now->spec->policy;
+        int64_t missing = 0;
+
+        if (policy && text_equal(policy->placement_type, "PickN") && policy->number_of_clusters.set)
+                missing = policy->number_of_clusters.value - (int64_t)p->n_selected;
+        else if (policy && text_equal(policy->placement_type, "PickFixed"))
+                missing = (int64_t)policy->cluster_names.n - (int64_t)p->n_selected;
+        if (missing < 0)
+                return error_set(p->err, ERR_INVALID,
+                                 "placement \"%s\": %zu clusters are selected, more than requested",
+                                 p->now->object.meta.name, p->n_selected);
+        *ret = MIN((size_t)missing, p->n_decided - p->n_selected);
+        return 0;
+}
+
+static const struct per_cluster_status *old_failure(struct pass *p, const char *reason)
+{
+        const struct placement_status *old = p->now->status;
+
+        for (uint32_t i = 0; old && i < old->placement_statuses.n; i++) {
+                const struct per_cluster_status *e = &old->placement_statuses.at[i];
+
+                if (text_empty(e->cluster_name) && e->conditions.n == 1 &&
+                    text_equal(e->conditions.at[0].message, reason))
+                        return e;
+        }
+        return NULL;
+}
+
+static int failed_entry(struct pass *p, const struct cluster_decision *d, struct per_cluster_status *e)
+{
+        const struct per_cluster_status *old = old_failure(p, d->reason);
+
+        *e = (struct per_cluster_status){ 0 };
+        if (old) {
+                e->conditions.at = arena_memdup(p->arena, old->conditions.at, sizeof(old->conditions.at[0]));
+                e->conditions.n = e->conditions.at ? 1 : 0;
+                e->conditions.set = true;
+        }
+        return put(
+                p, &e->conditions,
+                make_condition("Scheduled", "False", "ScheduleFailed", or_empty(d->reason), p->generation));
+}
+
+static int build_clusters(struct pass *p)
+{
+        const struct cluster_decision_list *decisions = &p->in->policy->status->target_clusters;
+        struct per_cluster_status *list =
+                ARENA_NEW_ARRAY(p->arena, struct per_cluster_status, decisions->n + 1);
+        size_t missing = 0, n = 0;
+
+        if (!list)
+                return error_no_memory(p->err);
+        p->n_decided = decisions->n;
+        for (uint32_t i = 0; i < decisions->n; i++)
+                if (decisions->at[i].selected.value)
+                        TRY(selected_cluster(p, &decisions->at[i], &list[n++]));
+        p->n_selected = n;
+        TRY(count_missing(p, &missing));
+        for (uint32_t i = 0; i < decisions->n && missing > 0; i++)
+                if (!decisions->at[i].selected.value) {
+                        TRY(failed_entry(p, &decisions->at[i], &list[n++]));
+                        missing--;
+                }
+        p->s->placement_statuses.at = list;
+        p->s->placement_statuses.n = (uint32_t)n;
+        p->s->placement_statuses.set = true;
+        return 0;
+}
+
+/* ---- the placement's own conditions ---- */
+
+static int put_own(struct pass *p, enum progress which)
+{
+        const struct words *w = &words[which];
+        const size_t *n = p->count[which];
+        const char *type = own_type(p, progress_names[which]), *status, *reason, *format;
+        size_t count;
+
+        if (n[IS_UNKNOWN]) {
+                status = "Unknown", reason = w->unknown_reason, format = w->unknown_message,
+                count = n[IS_UNKNOWN];
+        } else if (n[IS_FALSE]) {
+                status = "False", reason = w->false_reason, format = w->false_message, count = n[IS_FALSE];
+        } else {
+                status = "True", reason = w->true_reason, format = w->true_message, count = n[IS_TRUE];
+        }
+        if (which == OVERRIDDEN && text_equal(status, "True") && !p->any_override)
+                return put(p, &p->s->conditions,
+                           make_condition(type, status, "NoOverrideSpecified",
+                                          "No override rules are configured for the selected resources",
+                                          p->generation));
+                /* The formats are the constants of the table above. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        return put(
+                p, &p->s->conditions,
+                make_condition(type, status, reason, arena_printf(p->arena, format, count), p->generation));
+#pragma GCC diagnostic pop
+}
+
+static int own_conditions(struct pass *p, size_t *ret_set)
+{
+        for (size_t i = 0; i < p->n_expected; i++) {
+                enum progress which = p->expected[i];
+
+                TRY(put_own(p, which));
+                *ret_set = i + 1;
+                if (p->count[which][IS_UNKNOWN] || p->count[which][IS_FALSE])
+                        break;
+        }
+        return 0;
+}
+
+static int drop_own(struct pass *p, size_t n_set)
+{
+        for (enum progress which = 0; which < N_PROGRESS; which++) {
+                const char *type = own_type(p, progress_names[which]);
+                bool set = false;
+
+                if (!type)
+                        return error_no_memory(p->err);
+                for (size_t i = 0; i < n_set; i++)
+                        set = set || p->expected[i] == which;
+                if (!set)
+                        condition_remove(&p->s->conditions, type);
+        }
+        return 0;
+}
+
+/* ---- External (spec 10.6) ---- */
+
+static const struct per_cluster_status *undecided_cluster(struct pass *p)
+{
+        for (size_t i = 0; i < p->n_selected; i++) {
+                const struct condition *c =
+                        condition_find(&p->s->placement_statuses.at[i].conditions, "RolloutStarted");
+
+                if (!c || text_equal(c->status, "Unknown"))
+                        return &p->s->placement_statuses.at[i];
+        }
+        return NULL;
+}
+
+/* 1 when the status ends with a RolloutStarted of its own, 0 when the usual walk follows. */
+static int external(struct pass *p)
+{
+        const char *index = or_empty(p->s->placement_statuses.at[0].observed_resource_index), *message = NULL;
+        const struct per_cluster_status *undecided = undecided_cluster(p);
+        bool same = true;
+
+        for (size_t i = 1; i < p->n_selected; i++)
+                same = same &&
+                       text_equal(index, or_empty(p->s->placement_statuses.at[i].observed_resource_index));
+        p->s->selected_resources = (struct resource_identifier_list){ 0 };
+        p->s->observed_resource_index = "";
+        if (!same) {
+                message = "Rollout is controlled by an external controller and different resource snapshot "
+                          "versions "
+                          "are observed across clusters";
+        } else if (!index[0]) {
+                message = arena_printf(
+                        p->arena,
+                        "Rollout is controlled by an external controller and no resource snapshot name "
+                        "is observed across clusters. To determine rollout status, check the %s "
+                        "resources with spec.placementName matching this placement",
+                        p->now->object.meta.ns ? "StagedUpdateRun" : "ClusterStagedUpdateRun");
+        } else {
+                p->s->observed_resource_index = index;
+                TRY(p->in->identifiers_of_group(p->in->ctx, index, &p->s->selected_resources, p->err));
+                if (undecided)
+                        message = arena_printf(
+                                p->arena,
+                                "Rollout is controlled by an external controller and cluster %s is in "
+                                "RolloutStarted Unknown state",
+                                undecided->cluster_name);
+        }
+        if (!message)
+                return same && index[0] && !undecided ? 0 : error_no_memory(p->err);
+        TRY(put(p, &p->s->conditions,
+                make_condition(own_type(p, "RolloutStarted"), "Unknown",
+                               "RolloutControlledByExternalController", message, p->generation)));
+        return 1;
+}
+
+/* ---- whole ---- */
+
+static int no_cluster(struct pass *p)
+{
+        const char *type = own_type(p, "Scheduled");
+        const struct condition *scheduled = type ? condition_find(&p->s->conditions, type) : NULL;
+        struct condition *only = scheduled ? arena_memdup(p->arena, scheduled, sizeof(*only)) : NULL;
+
+        if (!only)
+                return error_no_memory(p->err);
+        p->s->conditions = (struct condition_list){ only, 1, true };
+        return 0;
+}
+
+static int build(struct pass *p)
+{
+        size_t n_set = 0;
+        bool known;
+        int code = 0;
+
+        p->s->selected_resources = p->in->selected;
+        p->s->observed_resource_index =
+                p->in->latest ? label_of(&p->in->latest->object, LABEL_RESOURCE_INDEX) : "";
+        TRY(put_scheduled(p, &known));
+        if (!known)
+                return 0; /* what is known about the clusters stays until the scheduler has spoken */
+        TRY(build_clusters(p));
+        if (p->n_selected == 0)
+                return no_cluster(p);
+        if (is_external(p->now))
+                code = external(p);
+        if (code < 0)
+                return code;
+        if (code == 1)
+                n_set = 1;
+        else
+                TRY(own_conditions(p, &n_set));
+        return drop_own(p, n_set);
+}
+
+static bool is_true_now(struct pass *p, const struct placement_status *s, const char *suffix)
+{
+        const char *type = own_type(p, suffix);
+
+        return s && type && condition_is_true(&s->conditions, type, p->generation);
+}
+
+static void conclude(struct pass *p, struct status_plan *plan)
+{
+        bool complete = is_true_now(p, p->s, "Scheduled"), was = is_true_now(p, p->now->status, "Scheduled");
+
+        for (size_t i = 0; i < p->n_expected; i++) {
+                enum progress which = p->expected[i];
+                bool now = is_true_now(p, p->s, progress_names[which]);
+                bool before = is_true_now(p, p->now->status, progress_names[which]);
+
+                if (now && !before)
+                        plan->events[plan->n_events++] = (struct status_event){ words[which].event_reason,
+                                                                                words[which].event_message };
+                complete = complete && now;
+                was = was && before;
+                if (p->count[which][IS_FALSE] && !p->count[which][IS_UNKNOWN])
+                        plan->settled = true;
+        }
+        plan->complete = complete;
+        plan->settled = plan->settled || complete;
+        if (complete && !was)
+                plan->events[plan->n_events++] = (struct status_event){
+                        "PlacementRolloutCompleted",
+                        "Placement has finished the rollout process and reached the desired "
+                        "status"
+                };
+}
+
+static struct placement *copy_with_status(struct arena *arena, const struct placement *p)
+{
+        struct placement *wanted = (struct placement *)object_copy(&p->object, arena);
+
+        if (wanted && !wanted->status)
+                wanted->status = ARENA_NEW(arena, struct placement_status);
+        return wanted && wanted->status ? wanted : NULL;
+}
+
+int plan_placement_status(struct arena *arena, const struct status_input *in, struct status_plan *ret,
+                          struct error *err)
+{
+        struct status_plan plan = { .wanted = copy_with_status(arena, in->placement) };
+        struct pass p = { .in = in,
+                          .arena = arena,
+                          .err = err,
+                          .now = in->placement,
+                          .generation = in->placement->object.meta.generation };
+
+        if (!plan.wanted)
+                return error_no_memory(err);
+        p.s = plan.wanted->status;
+        p.n_expected = expected_progress(in->placement, p.expected);
+        TRY(build(&p));
+        conclude(&p, &plan);
+        plan.changed = !object_equal_part(&in->placement->object, &plan.wanted->object, OBJECT_STATUS);
+        *ret = plan;
+        return 0;
+}
+
+struct placement *status_with_invalid_selectors(struct arena *arena, const struct placement *p,
+                                                const char *message, int64_t now_ms)
+{
+        struct placement *wanted = copy_with_status(arena, p);
+        struct condition c;
+
+        if (!wanted)
+                return NULL;
+        c = make_condition(arena_printf(arena, "%sScheduled", scope_of(p->object.meta.ns)->condition_prefix),
+                           "False", "InvalidResourceSelectors", message, p->object.meta.generation);
+        if (!c.type || condition_set(&wanted->status->conditions, &c, now_ms, arena) < 0)
+                return NULL;
+        return wanted;
+}

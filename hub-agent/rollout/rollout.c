@@ -1,0 +1,445 @@
+#include "hub-agent/rollout/rollout.h"
+
+#define DEFAULT_PERIOD_S 60
+#define DEFAULT_PERCENT 25
+
+const char rollout_true_message[] =
+        "Detected the new changes on the resources and started the rollout process";
+const char rollout_false_message[] =
+        "The resources cannot be updated to the latest because of the rollout strategy";
+
+/* ---- predicates ---- */
+
+static const struct condition *fresh(const struct binding *b, const char *type)
+{
+        return b->status ? fresh_condition(&b->status->conditions, type, b->object.meta.generation) : NULL;
+}
+
+bool binding_failed(const struct binding *b)
+{
+        static const char *const types[] = { "Overridden", "WorkSynchronized", "Applied", "Available" };
+        static const char *const underway[] = { "OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending",
+                                                "ResourceNotAvailableYet", "ApplyInProgress" };
+
+        for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+                const struct condition *c = fresh(b, types[i]);
+
+                if (c && text_equal(c->status, "False") &&
+                    !text_in(or_empty(c->reason), underway, ARRAY_LEN(underway)))
+                        return true;
+        }
+        return false;
+}
+
+bool binding_diff_reported(const struct binding *b)
+{
+        const struct condition *c = b->status ? condition_find(&b->status->conditions, "DiffReported") : NULL;
+
+        return c && c->observed_generation.value == b->object.meta.generation;
+}
+
+bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64_t now_ms,
+                   int64_t *ret_wait_ms)
+{
+        const struct condition *diff = fresh(b, "DiffReported"), *available = fresh(b, "Available");
+
+        *ret_wait_ms = -1;
+        if (diff && text_equal(diff->status, "True"))
+                return true;
+        if (!available || !text_equal(available->status, "True"))
+                return false;
+        if (!text_equal(available->reason, "NotAllWorkAreAvailabilityTrackable") &&
+            !text_equal(available->reason, "WorkNotTrackable"))
+                return true;
+        *ret_wait_ms = available->last_transition_ms - (now_ms - unavailable_period_ms);
+        return *ret_wait_ms < 0;
+}
+
+/* ---- apply strategy ---- */
+
+static const char *or_default(const char *s, const char *fallback)
+{
+        return text_empty(s) ? fallback : s;
+}
+
+struct apply_strategy *defaulted_apply_strategy(const struct placement *p, struct arena *arena)
+{
+        const struct apply_strategy *given = p->spec->strategy ? p->spec->strategy->apply_strategy : NULL;
+        struct apply_strategy *a =
+                given ? arena_memdup(arena, given, sizeof(*given)) : ARENA_NEW(arena, struct apply_strategy);
+
+        if (!a)
+                return NULL;
+        a->type = or_default(a->type, "ClientSideApply");
+        a->comparison_option = or_default(a->comparison_option, "PartialComparison");
+        a->when_to_apply = or_default(a->when_to_apply, "Always");
+        a->when_to_take_over = or_default(a->when_to_take_over, "Always");
+        if (text_equal(a->type, "ServerSideApply") && !a->server_side_apply_config) {
+                a->server_side_apply_config = ARENA_NEW(arena, struct server_side_apply_config);
+                if (!a->server_side_apply_config)
+                        return NULL;
+                a->server_side_apply_config->force = OPT_BOOL(false);
+        }
+        return a;
+}
+
+static bool force_of(const struct apply_strategy *a)
+{
+        return a->server_side_apply_config && a->server_side_apply_config->force.value;
+}
+
+bool equal_apply_strategies(const struct apply_strategy *a, const struct apply_strategy *b)
+{
+        if (!a || !b)
+                return a == b;
+        return text_equal(a->type, b->type) && text_equal(a->comparison_option, b->comparison_option) &&
+               text_equal(a->when_to_apply, b->when_to_apply) &&
+               text_equal(a->when_to_take_over, b->when_to_take_over) &&
+               a->allow_co_ownership.value == b->allow_co_ownership.value &&
+               !a->server_side_apply_config == !b->server_side_apply_config && force_of(a) == force_of(b);
+}
+
+/* ---- the round ---- */
+
+struct entry {
+        const struct binding *b;
+        const struct cluster_overrides *overrides;
+        bool failed; /* of updating ones: failed; of removing ones: no loss */
+};
+struct entries {
+        struct entry *at;
+        size_t n;
+};
+struct round {
+        const struct rollout_input *in;
+        struct arena *arena;
+        struct error *err;
+        struct rollout_plan plan;
+        struct apply_strategy *strategy;
+        struct entries removing, bounding, updating; /* candidates; updating holds the failed ones too */
+        size_t n_targeted, n_ready, n_can_be_ready, n_can_be_unavailable;
+        int64_t period_ms, wait_ms;
+        bool all_ready;
+};
+
+static bool in_state(const struct binding *b, const char *state)
+{
+        return b->spec && text_equal(b->spec->state, state);
+}
+
+static int entries_init(struct round *r, struct entries *e)
+{
+        e->at = ARENA_NEW_ARRAY(r->arena, struct entry, r->in->bindings.n + 1);
+        return e->at ? 0 : error_no_memory(r->err);
+}
+
+static int list_init_for(struct round *r, struct rollout_list *l)
+{
+        l->at = ARENA_NEW_ARRAY(r->arena, const struct binding *, r->in->bindings.n + 1);
+        return l->at ? 0 : error_no_memory(r->err);
+}
+
+static int round_init(struct round *r)
+{
+        const struct rollout_strategy *s = r->in->placement->spec->strategy;
+        const struct rolling_update *u = s ? s->rolling_update : NULL;
+        int64_t period = u && u->unavailable_period_seconds.set ? u->unavailable_period_seconds.value
+                                                                : DEFAULT_PERIOD_S;
+
+        r->period_ms = r->wait_ms = period * 1000;
+        r->all_ready = true;
+        r->plan.update = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
+        r->plan.strategy = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
+        r->strategy = defaulted_apply_strategy(r->in->placement, r->arena);
+        if (!r->plan.update || !r->plan.strategy || !r->strategy)
+                return error_no_memory(r->err);
+        TRY(entries_init(r, &r->removing));
+        TRY(entries_init(r, &r->bounding));
+        TRY(entries_init(r, &r->updating));
+        TRY(list_init_for(r, &r->plan.remove));
+        TRY(list_init_for(r, &r->plan.blocked));
+        return list_init_for(r, &r->plan.started);
+}
+
+/* spec 2.3. A binding that was never rolled out gets its strategy with the write that makes it Bound. */
+static int push_strategy(struct round *r)
+{
+        for (size_t i = 0; i < r->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)r->in->bindings.at[i];
+                struct binding *wanted;
+
+                if (is_deleting(&b->object) || !b->spec ||
+                    equal_apply_strategies(b->spec->apply_strategy, r->strategy) ||
+                    (in_state(b, BINDING_SCHEDULED) && !b->spec->apply_strategy))
+                        continue;
+                wanted = (struct binding *)object_copy(&b->object, r->arena);
+                if (!wanted)
+                        return error_no_memory(r->err);
+                wanted->spec->apply_strategy = r->strategy;
+                r->plan.strategy[r->plan.n_strategy++] = (struct rollout_write){ b, wanted };
+        }
+        return 0;
+}
+
+/* spec 2.4 */
+static int check_pair(struct round *r, const struct binding *b, const struct binding *other)
+{
+        if (!is_deleting(&b->object) && !is_deleting(&other->object))
+                return error_set(r->err, ERR_INVALID,
+                                 "bindings \"%s\" and \"%s\" are on the same cluster \"%s\"",
+                                 b->object.meta.name, other->object.meta.name, b->spec->target_cluster);
+        if (is_deleting(&b->object) || !is_deleting(&other->object))
+                return 0;
+        if (in_state(b, BINDING_BOUND) ||
+            (in_state(b, BINDING_UNSCHEDULED) &&
+             text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND)))
+                return error_set(r->err, ERR_INVALID,
+                                 "binding \"%s\" is in use on cluster \"%s\" while \"%s\" is being "
+                                 "deleted from it",
+                                 b->object.meta.name, b->spec->target_cluster, other->object.meta.name);
+        r->plan.wait_for_cleanup = true;
+        return 0;
+}
+
+static int check_pairs(struct round *r)
+{
+        for (size_t i = 0; i < r->in->bindings.n; i++)
+                for (size_t k = 0; k < r->in->bindings.n; k++) {
+                        const struct binding *a = (const struct binding *)r->in->bindings.at[i];
+                        const struct binding *b = (const struct binding *)r->in->bindings.at[k];
+
+                        if (i != k && a->spec && b->spec &&
+                            text_equal(a->spec->target_cluster, b->spec->target_cluster))
+                                TRY(check_pair(r, a, b));
+                }
+        return 0;
+}
+
+static bool same_strings(const struct string_list *a, const struct string_list *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i], b->at[i]))
+                        return false;
+        return true;
+}
+
+static bool same_names(const struct namespaced_name_list *a, const struct namespaced_name_list *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].name, b->at[i].name) || !text_equal(a->at[i].ns, b->at[i].ns))
+                        return false;
+        return true;
+}
+
+static const struct cluster_overrides *overrides_of(struct round *r, size_t i)
+{
+        static const struct cluster_overrides none;
+
+        return r->in->overrides ? &r->in->overrides[i] : &none;
+}
+
+static bool is_outdated(struct round *r, const struct binding *b, const struct cluster_overrides *o)
+{
+        return !text_equal(b->spec->resource_snapshot_name, r->in->master->object.meta.name) ||
+               !same_strings(&b->spec->cluster_resource_override_snapshots, &o->cluster) ||
+               !same_names(&b->spec->resource_override_snapshots, &o->own);
+}
+
+/* Keeps the round's counters and wait. */
+static void count_ready(struct round *r, const struct binding *b)
+{
+        int64_t wait;
+
+        if (binding_ready(b, r->period_ms, r->in->now_ms, &wait)) {
+                r->n_ready++;
+                r->n_can_be_unavailable += is_deleting(&b->object);
+                return;
+        }
+        r->all_ready = false;
+        if (wait >= 0)
+                r->wait_ms = MIN(r->wait_ms, wait);
+}
+
+static void classify_bound(struct round *r, const struct binding *b, const struct cluster_overrides *o)
+{
+        bool failed = binding_failed(b);
+
+        r->n_targeted++;
+        count_ready(r, b);
+        r->n_can_be_ready += !failed && !binding_diff_reported(b);
+        if (is_deleting(&b->object))
+                return;
+        if (is_outdated(r, b, o))
+                r->updating.at[r->updating.n++] = (struct entry){ b, o, failed };
+        else if (!fresh(b, "RolloutStarted") || !text_equal(fresh(b, "RolloutStarted")->status, "True"))
+                r->plan.started.at[r->plan.started.n++] = b;
+}
+
+/* What is known to be of no use to anyone can go without waiting for its turn: no resources were placed, they
+ * are known to be unavailable, or the cluster is gone. Not knowing (stale conditions) is no such reason. */
+static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
+{
+        const struct condition *available = fresh(b, "Available");
+
+        return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
+               (r->in->departed && r->in->departed[i]) || binding_failed(b) ||
+               (available && text_equal(available->status, "False"));
+}
+
+static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)
+{
+        count_ready(r, b);
+
+        r->n_can_be_ready += !binding_failed(b) && !binding_diff_reported(b);
+        if (is_deleting(&b->object))
+                return;
+        r->removing.at[r->removing.n++] = (struct entry){ b, NULL, is_no_loss(r, b, i) };
+}
+
+static void classify(struct round *r)
+{
+        for (size_t i = 0; i < r->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)r->in->bindings.at[i];
+
+                if (in_state(b, BINDING_UNSCHEDULED)) {
+                        classify_unscheduled(r, b, i);
+                } else if (in_state(b, BINDING_BOUND)) {
+                        classify_bound(r, b, overrides_of(r, i));
+                } else if (in_state(b, BINDING_SCHEDULED)) {
+                        r->n_targeted++;
+                        if (!is_deleting(&b->object))
+                                r->bounding.at[r->bounding.n++] =
+                                        (struct entry){ b, overrides_of(r, i), false };
+                }
+        }
+        if (r->all_ready)
+                r->wait_ms = 0;
+}
+
+/* ---- picking ---- */
+
+/* Numbers as they are, percentages of total rounded up; malformed counts as 0 (spec 2.7). */
+static int64_t scaled(const struct int_or_string *v, int64_t total)
+{
+        int64_t percent = DEFAULT_PERCENT;
+        size_t n = v->text ? strlen(v->text) : 0;
+        char digits[8];
+
+        if (v->set && !v->text)
+                return v->value;
+        if (v->set) {
+                if (n < 2 || n > sizeof(digits) || v->text[n - 1] != '%')
+                        return text_parse_i64(v->text, &percent) ? percent : 0;
+                memcpy(digits, v->text, n - 1);
+                digits[n - 1] = 0;
+                if (!text_parse_i64(digits, &percent))
+                        return 0;
+        }
+        return (total * percent + 99) / 100;
+}
+
+static int64_t target_number(struct round *r)
+{
+        const struct placement_policy *p = r->in->placement->spec->policy;
+
+        if (!p || text_empty(p->placement_type) || text_equal(p->placement_type, "PickAll"))
+                return (int64_t)r->n_targeted;
+        if (text_equal(p->placement_type, "PickFixed"))
+                return p->cluster_names.n;
+        return p->number_of_clusters.value;
+}
+
+static int pick(struct round *r, const struct entry *e)
+{
+        struct binding *wanted = (struct binding *)object_copy(&e->b->object, r->arena);
+
+        if (!wanted || add_finalizer(&wanted->object, FINALIZER_WORK, r->arena) < 0)
+                return error_no_memory(r->err);
+        wanted->spec->state = BINDING_BOUND;
+        wanted->spec->resource_snapshot_name = r->in->master->object.meta.name;
+        wanted->spec->cluster_resource_override_snapshots = e->overrides->cluster;
+        wanted->spec->resource_override_snapshots = e->overrides->own;
+        wanted->spec->apply_strategy = r->strategy;
+        r->plan.update[r->plan.n_update++] = (struct rollout_write){ e->b, wanted };
+        return 0;
+}
+
+static int pick_or_block(struct round *r, const struct entry *e, int64_t *room)
+{
+        if (*room > 0) {
+                --*room;
+                return pick(r, e);
+        }
+        r->plan.blocked.at[r->plan.blocked.n++] = e->b;
+        return 0;
+}
+
+/* spec 2.7, 2.8 */
+static int pick_candidates(struct round *r)
+{
+        static const struct rolling_update defaults;
+        const struct rollout_strategy *s = r->in->placement->spec->strategy;
+        const struct rolling_update *u = s && s->rolling_update ? s->rolling_update : &defaults;
+        int64_t n = target_number(r);
+        int64_t room = (int64_t)(r->n_ready - r->n_can_be_unavailable) - (n - scaled(&u->max_unavailable, n));
+        int64_t add = n + scaled(&u->max_surge, n) - (int64_t)r->n_can_be_ready;
+
+        for (size_t i = 0; i < r->updating.n; i++)
+                if (r->updating.at[i].failed)
+                        TRY(pick(r, &r->updating.at[i]));
+        for (size_t i = 0; i < r->removing.n; i++) {
+                bool free_to_go = r->removing.at[i].failed;
+
+                if (!free_to_go && room <= 0)
+                        continue;
+                room -= !free_to_go;
+                r->plan.remove.at[r->plan.remove.n++] = r->removing.at[i].b;
+        }
+        for (size_t i = 0; i < r->updating.n; i++)
+                if (!r->updating.at[i].failed)
+                        TRY(pick_or_block(r, &r->updating.at[i], &room));
+        for (size_t i = 0; i < r->bounding.n; i++)
+                TRY(pick_or_block(r, &r->bounding.at[i], &add));
+        return 0;
+}
+
+/* Those that already say so need no write. */
+static void drop_known_blocked(struct round *r)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < r->plan.blocked.n; i++) {
+                const struct condition *c = fresh(r->plan.blocked.at[i], "RolloutStarted");
+
+                if (!c || !text_equal(c->status, "False"))
+                        r->plan.blocked.at[kept++] = r->plan.blocked.at[i];
+        }
+        r->plan.blocked.n = kept;
+}
+
+int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rollout_plan *ret,
+                 struct error *err)
+{
+        struct round r = { .in = in, .arena = arena, .err = err };
+        bool to_roll;
+
+        TRY(round_init(&r));
+        TRY(push_strategy(&r));
+        if (r.plan.n_strategy == 0)
+                TRY(check_pairs(&r));
+        if (r.plan.n_strategy > 0 || r.plan.wait_for_cleanup || !in->master) {
+                *ret = r.plan;
+                return 0;
+        }
+        classify(&r);
+        to_roll = r.updating.n + r.bounding.n + r.removing.n > 0;
+        TRY(pick_candidates(&r));
+        drop_known_blocked(&r);
+        r.plan.after_ms = to_roll ? r.wait_ms : 0;
+        *ret = r.plan;
+        return 0;
+}

@@ -1,0 +1,57 @@
+/* Rolling update: which bindings move to the latest resources now, which wait, which go. Pure.
+ * spec/rollout-and-work.md 2. */
+#pragma once
+
+#include "hub-agent/common.h"
+
+/* Overrides that apply to one binding's cluster, in the order they are stored (spec 3.2). */
+struct cluster_overrides {
+        struct string_list cluster;      /* ClusterResourceOverrideSnapshots */
+        struct namespaced_name_list own; /* ResourceOverrideSnapshots */
+};
+
+struct rollout_input {
+        const struct placement *placement;
+        struct object_list bindings;               /* of the placement, sorted by name */
+        const struct resource_snapshot *master;    /* latest head; NULL: nothing can be rolled */
+        const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
+        const bool *departed; /* one per binding: its member cluster is gone; NULL = none */
+        int64_t now_ms;
+};
+
+struct rollout_write {
+        const struct binding *now;
+        struct binding *wanted;
+};
+struct rollout_list {
+        const struct binding **at;
+        size_t n;
+};
+struct rollout_plan {
+        struct rollout_write *strategy; /* apply strategy pushed; if any, nothing else is planned */
+        size_t n_strategy;
+        bool wait_for_cleanup;        /* a binding is still going from a cluster that shall get a new one */
+        struct rollout_write *update; /* become Bound to the latest, and RolloutStarted=True afterwards */
+        size_t n_update;
+        struct rollout_list remove;  /* delete */
+        struct rollout_list blocked; /* RolloutStarted=False */
+        struct rollout_list started; /* up to date, RolloutStarted to be made True */
+        int64_t after_ms;            /* > 0: look again then; state changes look again by themselves */
+};
+
+/* ERR_RETRY for states that pass (two bindings on a cluster while one goes), ERR_INVALID for broken ones. */
+int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rollout_plan *ret,
+                 struct error *err);
+
+/* Predicates of spec 2.5; staged runs and evictions use them too. */
+bool binding_failed(const struct binding *b);
+bool binding_diff_reported(const struct binding *b);
+/* ret_wait_ms: -1 = unknown, else until the binding counts as ready. */
+bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64_t now_ms,
+                   int64_t *ret_wait_ms);
+
+/* The placement's apply strategy with all defaults filled in (spec 2.2 step 2). NULL on no memory. */
+struct apply_strategy *defaulted_apply_strategy(const struct placement *p, struct arena *arena);
+bool equal_apply_strategies(const struct apply_strategy *a, const struct apply_strategy *b);
+
+extern const char rollout_true_message[], rollout_false_message[];

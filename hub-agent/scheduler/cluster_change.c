@@ -1,0 +1,97 @@
+/* Which changes of member clusters can move placements. spec/scheduler.md 4.4. */
+#include "common/json/quantity.h"
+#include "hub-agent/scheduler/scheduler.h"
+
+static bool equal_maps(const struct string_map *a, const struct string_map *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
+                        return false;
+        return true;
+}
+
+static bool has_taint(const struct member_cluster_spec *s, const struct taint *t)
+{
+        for (uint32_t i = 0; s && i < s->taints.n; i++)
+                if (text_equal(s->taints.at[i].key, t->key) &&
+                    text_equal(or_empty(s->taints.at[i].value), or_empty(t->value)) &&
+                    text_equal(s->taints.at[i].effect, t->effect))
+                        return true;
+        return false;
+}
+
+static bool lost_a_taint(const struct member_cluster *before, const struct member_cluster *after)
+{
+        for (uint32_t i = 0; before->spec && i < before->spec->taints.n; i++)
+                if (!has_taint(after->spec, &before->spec->taints.at[i]))
+                        return true;
+        return false;
+}
+
+static bool equal_properties(const struct property_value_map *a, const struct property_value_map *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].key, b->at[i].key) ||
+                    !text_equal(a->at[i].value.value, b->at[i].value.value))
+                        return false;
+        return true;
+}
+
+static bool equal_amounts(const struct string_map *a, const struct string_map *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++) {
+                struct quantity x, y;
+
+                if (!text_equal(a->at[i].key, b->at[i].key))
+                        return false;
+                if (text_equal(a->at[i].value, b->at[i].value))
+                        continue;
+                if (quantity_parse(slice_of(a->at[i].value), &x, NULL) < 0 ||
+                    quantity_parse(slice_of(b->at[i].value), &y, NULL) < 0 || quantity_compare(x, y) != 0)
+                        return false;
+        }
+        return true;
+}
+
+static bool equal_usage(const struct resource_usage *a, const struct resource_usage *b)
+{
+        static const struct resource_usage none;
+
+        a = a ? a : &none;
+        b = b ? b : &none;
+        return equal_amounts(&a->capacity, &b->capacity) && equal_amounts(&a->allocatable, &b->allocatable) &&
+               equal_amounts(&a->available, &b->available);
+}
+
+static bool eligible(const struct member_cluster *c, int64_t now_ms)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const char *reason;
+
+        return cluster_is_eligible(c, now_ms, &arena, &reason);
+}
+
+bool cluster_change_matters(const struct member_cluster *before, const struct member_cluster *after,
+                            int64_t now_ms)
+{
+        static const struct member_cluster_status none;
+        const struct member_cluster_status *old, *now;
+
+        if (!after)
+                return true;
+        if (!before || is_deleting(&after->object))
+                return false;
+        old = before->status ? before->status : &none;
+        now = after->status ? after->status : &none;
+        return !equal_maps(&before->object.meta.labels, &after->object.meta.labels) ||
+               lost_a_taint(before, after) || !equal_properties(&old->properties, &now->properties) ||
+               !equal_maps(&old->namespaces, &now->namespaces) ||
+               !equal_usage(old->resource_usage, now->resource_usage) ||
+               (!eligible(before, now_ms) && eligible(after, now_ms));
+}

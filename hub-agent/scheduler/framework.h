@@ -1,0 +1,55 @@
+/* Inside of the scheduler: stages, plugins and what they see. spec/scheduler.md 7. */
+#pragma once
+
+#include "hub-agent/scheduler/scheduler.h"
+
+/* One member cluster during a cycle. */
+struct candidate {
+        const struct member_cluster *cluster;
+        bool taken;           /* holds a scheduled or bound binding of the active snapshot */
+        bool obsolete;        /* holds a binding of an older snapshot */
+        const char *filtered; /* reason, NULL = passed */
+        const char *violated; /* topology constraint it would break, NULL = none */
+        int32_t topology, affinity;
+        int32_t spread_score; /* of the topology plugin's pre-filter */
+};
+
+struct cycle {
+        const struct schedule_input *in;
+        const struct placement_policy *policy; /* NULL = PickAll */
+        struct arena *arena;
+        struct error *err;
+        struct candidate *candidates; /* one per cluster, in name order */
+        size_t n;
+        struct value_range *ranges; /* of the preferred terms' sorters, by term */
+        bool skip_filter[8], skip_score[8];
+};
+
+enum verdict { SUCCESS, UNSCHEDULABLE, ALREADY_SELECTED, SKIP, FAILED };
+
+/* Any stage may be NULL. FAILED: cycle->err says why. */
+struct plugin {
+        const char *name;
+        int64_t (*post_batch)(struct cycle *c);      /* at most so many in one pick; < 0 = no wish */
+        enum verdict (*pre_filter)(struct cycle *c); /* SKIP: its filter does not run */
+        enum verdict (*filter)(struct cycle *c, struct candidate *k, const char **ret_reason);
+        enum verdict (*pre_score)(struct cycle *c);                  /* SKIP: its score does not run */
+        enum verdict (*score)(struct cycle *c, struct candidate *k); /* adds to the candidate's scores */
+};
+
+extern const struct plugin cluster_affinity_plugin, cluster_eligibility_plugin, namespace_affinity_plugin,
+        taint_toleration_plugin, same_placement_plugin, topology_spread_plugin;
+
+/* Runs PreFilter and Filter over all candidates: sets `filtered`; taken ones are left out by the caller. */
+int framework_filter(struct cycle *c);
+int framework_score(struct cycle *c);
+int64_t framework_batch_limit(struct cycle *c, int64_t wanted);
+bool candidate_is_open(const struct candidate *k); /* neither filtered nor taken */
+
+/* Property lookup of spec 11.1.1: 1 with *ret, 0 absent, ERR_INVALID. */
+struct quantity;
+int cluster_property(const struct member_cluster *c, const char *name, struct quantity *ret,
+                     struct error *err);
+/* A term's label and property parts: 1, 0 or ERR_INVALID. Preferred terms use the label part only. */
+int term_labels_match(const struct cluster_selector_term *t, const struct member_cluster *c,
+                      struct error *err);

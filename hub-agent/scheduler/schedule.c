@@ -1,0 +1,435 @@
+/* The scheduling cycle. spec/scheduler.md 6, 8-10, 13. */
+#include <stdlib.h>
+
+#include "common/base/digest.h"
+#include "hub-agent/scheduler/framework.h"
+#include "hub-agent/scheduler/report.h"
+
+/* Bindings by class; the first test that holds decides (spec 6). */
+struct classes {
+        struct binding_refs deleting, unscheduled, dangling, obsolete, scheduled, bound;
+};
+
+static const char *target_of(const struct binding *b)
+{
+        return b->spec ? or_empty(b->spec->target_cluster) : "";
+}
+
+static const char *state_of(const struct binding *b)
+{
+        return b->spec ? or_empty(b->spec->state) : "";
+}
+
+static struct candidate *candidate_find(struct cycle *c, const char *cluster)
+{
+        size_t low = 0, high = c->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                int order = strcmp(c->candidates[middle].cluster->object.meta.name, cluster);
+
+                if (order == 0)
+                        return &c->candidates[middle];
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return NULL;
+}
+
+static struct binding_refs *class_of(struct cycle *c, struct classes *k, const struct binding *b)
+{
+        const struct candidate *target = candidate_find(c, target_of(b));
+
+        if (is_deleting(&b->object))
+                return &k->deleting;
+        if (text_equal(state_of(b), BINDING_UNSCHEDULED))
+                return &k->unscheduled;
+        if (!target || is_deleting(&target->cluster->object))
+                return &k->dangling;
+        if (!b->spec ||
+            !text_equal(b->spec->scheduling_policy_snapshot_name, c->in->snapshot->object.meta.name))
+                return &k->obsolete;
+        if (text_equal(state_of(b), BINDING_SCHEDULED))
+                return &k->scheduled;
+        return text_equal(state_of(b), BINDING_BOUND) ? &k->bound : NULL;
+}
+
+static int refs_init(struct cycle *c, struct binding_refs *r)
+{
+        r->at = ARENA_NEW_ARRAY(c->arena, const struct binding *, c->in->bindings.n + 1);
+        return r->at ? 0 : error_no_memory(c->err);
+}
+
+static void refs_push(struct binding_refs *r, const struct binding *b)
+{
+        r->at[r->n++] = b;
+}
+
+static const struct binding *refs_find(const struct binding_refs *r, const char *cluster)
+{
+        for (size_t i = 0; i < r->n; i++)
+                if (text_equal(target_of(r->at[i]), cluster))
+                        return r->at[i];
+        return NULL;
+}
+
+static int classify(struct cycle *c, struct classes *k)
+{
+        struct binding_refs *all[] = { &k->deleting, &k->unscheduled, &k->dangling,
+                                       &k->obsolete, &k->scheduled,   &k->bound };
+
+        *k = (struct classes){ 0 };
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+                TRY(refs_init(c, all[i]));
+        for (size_t i = 0; i < c->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)c->in->bindings.at[i];
+                struct binding_refs *r = class_of(c, k, b);
+
+                if (r)
+                        refs_push(r, b);
+        }
+        for (size_t i = 0; i < k->obsolete.n; i++)
+                candidate_find(c, target_of(k->obsolete.at[i]))->obsolete = true;
+        for (size_t i = 0; i < k->scheduled.n; i++)
+                candidate_find(c, target_of(k->scheduled.at[i]))->taken = true;
+        for (size_t i = 0; i < k->bound.n; i++)
+                candidate_find(c, target_of(k->bound.at[i]))->taken = true;
+        return 0;
+}
+
+static int cycle_init(struct cycle *c, struct arena *arena, const struct schedule_input *in,
+                      struct error *err)
+{
+        *c = (struct cycle){ .in = in, .arena = arena, .err = err, .n = in->clusters.n };
+        c->policy = in->snapshot->spec ? in->snapshot->spec->policy : NULL;
+        c->candidates = ARENA_NEW_ARRAY(arena, struct candidate, c->n + 1);
+        if (!c->candidates)
+                return error_no_memory(err);
+        for (size_t i = 0; i < c->n; i++)
+                c->candidates[i].cluster = (const struct member_cluster *)in->clusters.at[i];
+        return 0;
+}
+
+static int plan_init(struct cycle *c, struct schedule_plan *p)
+{
+        *p = (struct schedule_plan){ 0 };
+        p->create = ARENA_NEW_ARRAY(c->arena, struct schedule_create, c->n + 1);
+        p->patch = ARENA_NEW_ARRAY(c->arena, struct schedule_patch, c->in->bindings.n + 1);
+        if (!p->create || !p->patch)
+                return error_no_memory(c->err);
+        TRY(refs_init(c, &p->release));
+        return refs_init(c, &p->unschedule);
+}
+
+/* ---- turning picks into bindings (spec 13) ---- */
+
+static void put_label_char(char *at)
+{
+        if (*at == '.')
+                *at = '-';
+}
+
+const char *binding_name(struct arena *arena, const char *placement, const char *placement_uid,
+                         const char *cluster, const char *deleting_uid)
+{
+        char *name, *seed = arena_printf(arena, "%s/%s/%s", or_empty(placement_uid), cluster,
+                                         or_empty(deleting_uid));
+        char digest[SHA256_HEX_SIZE];
+
+        if (!seed)
+                return NULL;
+        sha256_hex(seed, strlen(seed), digest);
+        name = arena_printf(arena, "%.26s-%.27s-%.8s", placement, cluster, digest);
+        for (char *at = name; at && *at; at++)
+                put_label_char(at);
+        return name;
+}
+
+static int decide(struct cycle *c, const struct candidate *k, bool scored, struct cluster_decision *ret)
+{
+        const char *name = k->cluster->object.meta.name;
+        struct cluster_score *score = NULL;
+        const char *reason;
+
+        if (scored) {
+                score = ARENA_NEW(c->arena, struct cluster_score);
+                reason = arena_printf(
+                        c->arena,
+                        "Successfully scheduled resources for placement in \"%s\" (affinity score: %d, "
+                        "topology spread score: %d): picked by scheduling policy",
+                        name, k->affinity, k->topology);
+        } else {
+                reason = arena_printf(c->arena,
+                                      "Successfully scheduled resources for placement in \"%s\": picked by "
+                                      "scheduling policy",
+                                      name);
+        }
+        if (!reason || (scored && !score))
+                return error_no_memory(c->err);
+        if (score)
+                *score = (struct cluster_score){ OPT_INT(k->affinity), OPT_INT(k->topology) };
+        *ret = (struct cluster_decision){
+                .cluster_name = name, .selected = OPT_BOOL(true), .cluster_score = score, .reason = reason
+        };
+        return 0;
+}
+
+static int plan_create(struct cycle *c, const struct classes *k, const char *cluster,
+                       const struct cluster_decision *d, struct schedule_plan *p)
+{
+        const struct binding *deleting = refs_find(&k->deleting, cluster);
+        const char *name = binding_name(c->arena, c->in->placement_name, c->in->placement_uid, cluster,
+                                        deleting ? deleting->object.meta.uid : NULL);
+
+        if (!name)
+                return error_no_memory(c->err);
+        if (!text_is_dns1123_label(name))
+                return error_set(c->err, ERR_INVALID,
+                                 "placement \"%s\", cluster \"%s\": \"%s\" is no valid binding name",
+                                 c->in->placement_name, cluster, name);
+        p->create[p->n_create++] = (struct schedule_create){ name, cluster, *d };
+        return 0;
+}
+
+/* One binding per picked cluster: an obsolete one is re-associated, an unscheduled one taken back, else a new
+ * one is made. Several for one cluster: the first is used, the rest left alone. */
+static int plan_pick(struct cycle *c, const struct classes *k, const struct candidate *picked, bool scored,
+                     struct schedule_plan *p)
+{
+        const char *cluster = picked->cluster->object.meta.name;
+        const struct binding *old = refs_find(&k->obsolete, cluster), *back = NULL;
+        struct cluster_decision d;
+        const char *state;
+
+        TRY(decide(c, picked, scored, &d));
+        if (!old)
+                back = refs_find(&k->unscheduled, cluster);
+        if (!old && !back)
+                return plan_create(c, k, cluster, &d, p);
+        state = old ? state_of(old) : annotation_of(&back->object, ANNOTATION_PREVIOUS_BINDING_STATE);
+        if (!state)
+                return error_set(c->err, ERR_INVALID, "binding \"%s\" is Unscheduled and lacks annotation %s",
+                                 back->object.meta.name, ANNOTATION_PREVIOUS_BINDING_STATE);
+        p->patch[p->n_patch++] = (struct schedule_patch){ old ? old : back, state, d };
+        return 0;
+}
+
+static bool is_patched(const struct schedule_plan *p, const struct binding *b)
+{
+        for (size_t i = 0; i < p->n_patch; i++)
+                if (p->patch[i].now == b)
+                        return true;
+        return false;
+}
+
+static void plan_unschedule_rest(const struct classes *k, struct schedule_plan *p)
+{
+        for (size_t i = 0; i < k->obsolete.n; i++)
+                if (!is_patched(p, k->obsolete.at[i]))
+                        refs_push(&p->unschedule, k->obsolete.at[i]);
+}
+
+/* ---- PickAll (spec 8) ---- */
+
+static int pick_all(struct cycle *c, const struct classes *k, struct schedule_plan *p)
+{
+        TRY(framework_filter(c));
+        for (size_t i = 0; i < c->n; i++)
+                if (candidate_is_open(&c->candidates[i]))
+                        TRY(plan_pick(c, k, &c->candidates[i], true, p));
+        plan_unschedule_rest(k, p);
+        struct report_input r = { .c = c, .plan = p, .kept = { k->scheduled, k->bound } };
+        r.wanted = (int64_t)(p->n_create + p->n_patch + k->scheduled.n + k->bound.n);
+        return report_picks(&r);
+}
+
+/* ---- PickFixed (spec 9) ---- */
+
+static bool listed_before(const struct string_list *names, uint32_t i)
+{
+        for (uint32_t j = 0; j < i; j++)
+                if (text_equal(names->at[j], names->at[i]))
+                        return true;
+        return false;
+}
+
+static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_plan *p)
+{
+        const struct string_list *names = &c->policy->cluster_names;
+        struct fixed_report *lines = ARENA_NEW_ARRAY(c->arena, struct fixed_report, names->n + 1);
+
+        if (!lines)
+                return error_no_memory(c->err);
+        for (uint32_t i = 0; i < names->n; i++) {
+                struct candidate *candidate = candidate_find(c, names->at[i]);
+
+                lines[i].name = names->at[i];
+                if (listed_before(names, i)) {
+                        lines[i].repeated = true;
+                        continue;
+                }
+                if (!candidate)
+                        continue;
+                lines[i].found = true;
+                lines[i].valid =
+                        cluster_is_eligible(candidate->cluster, c->in->now_ms, c->arena, &lines[i].reason);
+                if (!lines[i].valid && !lines[i].reason)
+                        return error_no_memory(c->err);
+                /* A listed cluster that only lost its connection keeps what it has. */
+                if (lines[i].valid ? !candidate->taken
+                                   : candidate->obsolete && !is_deleting(&candidate->cluster->object))
+                        TRY(plan_pick(c, k, candidate, false, p));
+        }
+        plan_unschedule_rest(k, p);
+        return report_fixed(c, lines, names->n, p);
+}
+
+/* ---- PickN (spec 10) ---- */
+
+static int64_t score_part(const struct binding *b, bool topology)
+{
+        const struct cluster_score *s = b->spec->cluster_decision->cluster_score;
+
+        return topology ? s->priority_score.value : s->affinity_score.value;
+}
+
+/* Least fitting first: no score, lower topology, lower affinity, smaller name. */
+static int by_fitness(const void *a, const void *b)
+{
+        const struct binding *x = *(const struct binding *const *)a, *y = *(const struct binding *const *)b;
+        bool scored_x = x->spec->cluster_decision && x->spec->cluster_decision->cluster_score;
+        bool scored_y = y->spec->cluster_decision && y->spec->cluster_decision->cluster_score;
+
+        if (scored_x != scored_y)
+                return scored_x ? 1 : -1;
+        for (int part = 1; scored_x && part >= 0; part--) {
+                int64_t p = score_part(x, part), q = score_part(y, part);
+
+                if (p != q)
+                        return p < q ? -1 : 1;
+        }
+        return strcmp(target_of(x), target_of(y));
+}
+
+/* Takes the `count` least fitting out of the set and leaves the rest in order. */
+static void shed(struct binding_refs *set, size_t count, struct schedule_plan *p)
+{
+        if (count < set->n)
+                qsort(set->at, set->n, sizeof(set->at[0]), by_fitness);
+        for (size_t i = 0; i < count; i++)
+                refs_push(&p->unschedule, set->at[i]);
+        set->at += count;
+        set->n -= count;
+}
+
+static int scale_down(struct cycle *c, struct classes *k, int64_t wanted, struct schedule_plan *p)
+{
+        size_t excess = k->scheduled.n + k->bound.n - (size_t)wanted;
+        size_t from_scheduled = MIN(excess, k->scheduled.n);
+        struct report_input r = { .c = c, .plan = p, .wanted = wanted, .keep_unselected = true };
+
+        plan_unschedule_rest(k, p);
+        shed(&k->scheduled, from_scheduled, p);
+        shed(&k->bound, excess - from_scheduled, p);
+        r.kept[0] = k->scheduled;
+        r.kept[1] = k->bound;
+        return report_picks(&r);
+}
+
+/* Better first: topology, affinity, had the placement before, greater name (spec 12.4). */
+static int by_rank(const void *a, const void *b)
+{
+        const struct candidate *x = *(const struct candidate *const *)a,
+                               *y = *(const struct candidate *const *)b;
+
+        if (x->topology != y->topology)
+                return x->topology > y->topology ? -1 : 1;
+        if (x->affinity != y->affinity)
+                return x->affinity > y->affinity ? -1 : 1;
+        if (x->obsolete != y->obsolete)
+                return x->obsolete ? -1 : 1;
+        return strcmp(y->cluster->object.meta.name, x->cluster->object.meta.name);
+}
+
+static size_t rank(struct cycle *c, struct candidate **ranked)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n; i++)
+                if (candidate_is_open(&c->candidates[i]))
+                        ranked[n++] = &c->candidates[i];
+        qsort(ranked, n, sizeof(ranked[0]), by_rank);
+        return n;
+}
+
+/* With topology constraints every pick changes the scores of the next one, so the picks are made one at a
+ * time, here in memory; all are written together. */
+static int scale_up(struct cycle *c, const struct classes *k, int64_t wanted, struct schedule_plan *p)
+{
+        struct candidate **ranked = ARENA_NEW_ARRAY(c->arena, struct candidate *, c->n + 1);
+        struct report_input r = { .c = c, .plan = p, .wanted = wanted, .kept = { k->scheduled, k->bound } };
+        int64_t missing = wanted - (int64_t)(k->scheduled.n + k->bound.n), limit, made;
+        size_t n;
+
+        if (!ranked)
+                return error_no_memory(c->err);
+        do {
+                limit = framework_batch_limit(c, missing);
+                TRY(framework_filter(c));
+                TRY(framework_score(c));
+                n = rank(c, ranked);
+                for (made = 0; made < limit && (size_t)made < n; made++)
+                        TRY(plan_pick(c, k, ranked[made], true, p));
+                for (int64_t i = 0; i < made && made < missing; i++)
+                        ranked[i]->taken = true;
+                missing -= made;
+        } while (missing > 0 && made == limit && limit > 0);
+        plan_unschedule_rest(k, p);
+        r.not_picked = ranked + made;
+        r.n_not_picked = n - (size_t)made;
+        return report_picks(&r);
+}
+
+static int pick_n(struct cycle *c, struct classes *k, struct schedule_plan *p)
+{
+        int64_t wanted, present = (int64_t)(k->scheduled.n + k->bound.n);
+
+        TRY(annotation_number(&c->in->snapshot->object, ANNOTATION_NUMBER_OF_CLUSTERS, &wanted, c->err));
+        return wanted <= present ? scale_down(c, k, wanted, p) : scale_up(c, k, wanted, p);
+}
+
+/* ---- the cycle ---- */
+
+int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
+                   struct error *err)
+{
+        struct schedule_plan plan;
+        struct classes k;
+        struct cycle c;
+        const char *type;
+
+        TRY(cycle_init(&c, arena, in, err));
+        TRY(plan_init(&c, &plan));
+        TRY(classify(&c, &k));
+        TRY(annotation_number(&in->snapshot->object, ANNOTATION_PLACEMENT_GENERATION,
+                              &plan.observed_generation, err));
+        for (size_t i = 0; i < k.deleting.n; i++)
+                if (has_finalizer(&k.deleting.at[i]->object, FINALIZER_SCHEDULER_BINDING))
+                        refs_push(&plan.release, k.deleting.at[i]);
+        for (size_t i = 0; i < k.dangling.n; i++)
+                refs_push(&plan.unschedule, k.dangling.at[i]);
+        type = c.policy ? or_empty(c.policy->placement_type) : "PickAll";
+        if (text_equal(type, "PickAll") || text_equal(type, ""))
+                TRY(pick_all(&c, &k, &plan));
+        else if (text_equal(type, "PickFixed"))
+                TRY(pick_fixed(&c, &k, &plan));
+        else if (text_equal(type, "PickN"))
+                TRY(pick_n(&c, &k, &plan));
+        else
+                return error_set(err, ERR_INVALID, "policy snapshot \"%s\": unknown placement type \"%s\"",
+                                 in->snapshot->object.meta.name, type);
+        *ret = plan;
+        return 0;
+}

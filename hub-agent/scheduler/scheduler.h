@@ -1,0 +1,65 @@
+/* The scheduling cycle as a pure function: from the active policy snapshot, the member clusters and the
+ * bindings that exist to the bindings that shall exist and the decisions to report. spec/scheduler.md 6-14.
+ */
+#pragma once
+
+#include "hub-agent/common.h"
+
+struct schedule_input {
+        const char *placement_name, *placement_uid;
+        const char *ns; /* of a ResourcePlacement, else NULL */
+        const struct policy_snapshot *snapshot;
+        struct object_list clusters; /* struct member_cluster, sorted by name */
+        struct object_list bindings; /* struct binding of this placement, sorted by name */
+        int64_t now_ms;              /* wall */
+};
+
+struct schedule_create {
+        const char *name, *cluster;
+        struct cluster_decision decision;
+};
+struct schedule_patch {
+        const struct binding *now;
+        const char *state; /* wanted */
+        struct cluster_decision decision;
+};
+struct binding_refs {
+        const struct binding **at;
+        size_t n;
+};
+
+/* Everything lives in the arena given, or is borrowed from the input. */
+struct schedule_plan {
+        struct schedule_create *create;
+        size_t n_create;
+        struct schedule_patch *patch;
+        size_t n_patch;
+        struct binding_refs unschedule; /* state becomes Unscheduled, the state before is noted */
+        struct binding_refs release;    /* being deleted: the scheduler's finalizer goes */
+        bool report;                    /* decisions and condition are to be written */
+        bool write_status;              /* and they differ from what the snapshot says */
+        struct cluster_decision *decisions;
+        size_t n_decisions;
+        struct condition scheduled;
+        int64_t observed_generation; /* of the placement */
+};
+
+/* ERR_INVALID for broken snapshots (annotations) and policies (unknown operators, selectors, quantities). */
+int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
+                   struct error *err);
+
+/* spec 11.2. True if resources may be placed there now; else *ret_reason (in the arena, NULL on no memory).
+ */
+bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct arena *arena,
+                         const char **ret_reason);
+
+/* spec 13.4, with the digits from a hash so that a retry cannot make a second binding: of the placement's
+ * UID, the cluster and the binding being deleted on it, if any. Characters a label cannot hold become '-'.
+ * NULL on no memory. */
+const char *binding_name(struct arena *arena, const char *placement, const char *placement_uid,
+                         const char *cluster, const char *deleting_uid);
+
+/* spec 4.4: whether a change of a member cluster can move placements. `before` NULL: created; `after` NULL:
+ * gone. */
+bool cluster_change_matters(const struct member_cluster *before, const struct member_cluster *after,
+                            int64_t now_ms);

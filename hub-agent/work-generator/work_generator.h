@@ -1,0 +1,64 @@
+/* From a binding and its resource snapshots to Works, and from Works back to the binding's status. Pure.
+ * spec/rollout-and-work.md 6. */
+#pragma once
+
+#include "hub-agent/common.h"
+
+/* One Work that shall exist. */
+struct wanted_work {
+        const char *name;
+        const char *snapshot_index;
+        const char *envelope_kind, *envelope_name, *envelope_ns; /* NULL: plain manifests */
+        struct raw_list manifests;
+};
+struct wanted_works {
+        struct wanted_work *at;
+        size_t n;
+};
+
+/* Renders the group's resources for a cluster; snapshots in order, head first, bodies included. `overrides`
+ * changes or drops one manifest (NULL = none): 1 changed (*text replaced), 0 as it was, 2 dropped, or an
+ * error. ERR_INVALID errors of it have *ret_override_failed set. */
+struct manifest_override {
+        int (*apply)(void *ctx, struct arena *arena, struct slice *text, struct error *err);
+        void *ctx;
+};
+int render_works(struct arena *arena, const struct resource_snapshot *const *group, size_t n_group,
+                 const struct manifest_override *overrides, struct wanted_works *ret,
+                 bool *ret_override_failed, struct error *err);
+
+struct work_write {
+        const struct work *now; /* NULL = create */
+        struct work *wanted;    /* NULL = delete */
+};
+struct work_plan {
+        struct work_write *at;
+        size_t n;
+};
+/* Whether every live Work already carries what the binding asks for: then nothing needs to be rendered. */
+bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
+                   const char *index, size_t n_expected);
+int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
+               const struct object_list *live, struct work_plan *ret, struct error *err);
+/* Works whose apply strategy differs from the binding's: refreshed even when the snapshot is gone (spec 6.3
+ * step 1). */
+int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,
+                         struct work_plan *ret, struct error *err);
+
+/* spec 1.4: "null" for an empty list. */
+int override_list_hashes(struct arena *arena, const struct binding *b, const char **ret_own,
+                         const char **ret_cluster);
+
+/* What came of making the Works. */
+struct sync_result {
+        int code; /* 0 or the error's code */
+        const char *detail;
+        bool override_failed;
+        bool works_changed;
+};
+/* The binding with its new status: spec 6.7, 6.8. RolloutStarted is kept, or set to `rollout_started` if not
+ * NULL. *ret_settled: nothing more is expected to change soon. NULL on no memory. */
+struct binding *binding_with_status(struct arena *arena, const struct binding *b,
+                                    const struct object_list *live, const struct sync_result *sync,
+                                    const struct condition *rollout_started, int64_t now_ms,
+                                    bool *ret_settled);

@@ -1,0 +1,182 @@
+/* Which Works to create, change and delete. spec/rollout-and-work.md 6.3, 6.6. */
+#include "common/base/digest.h"
+#include "hub-agent/rollout/rollout.h"
+#include "hub-agent/work-generator/work_generator.h"
+
+static const char *hash_text(struct arena *arena, const struct buf *b)
+{
+        char digest[SHA256_HEX_SIZE];
+
+        if (b->failed)
+                return NULL;
+        sha256_hex(b->data, b->len, digest);
+        return arena_strdup(arena, digest);
+}
+
+int override_list_hashes(struct arena *arena, const struct binding *b, const char **ret_own,
+                         const char **ret_cluster)
+{
+        const struct namespaced_name_list *own = &b->spec->resource_override_snapshots;
+        const struct string_list *cluster = &b->spec->cluster_resource_override_snapshots;
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, 1u << 20);
+        for (uint32_t i = 0; i < own->n; i++)
+                buf_printf(&text, "%s{\"name\":\"%s\",\"namespace\":\"%s\"}", i ? "," : "[", own->at[i].name,
+                           own->at[i].ns);
+        buf_append_str(&text, own->n ? "]" : "null");
+        *ret_own = hash_text(arena, &text);
+        buf_clear(&text);
+        for (uint32_t i = 0; i < cluster->n; i++)
+                buf_printf(&text, "%s\"%s\"", i ? "," : "[", cluster->at[i]);
+        buf_append_str(&text, cluster->n ? "]" : "null");
+        *ret_cluster = hash_text(arena, &text);
+        return *ret_own && *ret_cluster ? 0 : ERR_NO_MEMORY;
+}
+
+struct marks {
+        const char *own, *cluster; /* override list hashes */
+};
+
+static bool is_current(const struct object *work, const char *index, const struct marks *m)
+{
+        return text_equal(label_of(work, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX), index) &&
+               text_equal(annotation_of(work, ANNOTATION_OVERRIDE_SNAPSHOT_HASH), m->own) &&
+               text_equal(annotation_of(work, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH), m->cluster);
+}
+
+bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
+                   const char *index, size_t n_expected)
+{
+        struct marks m;
+
+        if (live->n != n_expected || override_list_hashes(arena, b, &m.own, &m.cluster) < 0)
+                return false;
+        for (size_t i = 0; i < live->n; i++)
+                if (!is_current(live->at[i], index, &m))
+                        return false;
+        return true;
+}
+
+static const struct work *find_work(const struct object_list *live, const struct wanted_work *w)
+{
+        for (size_t i = 0; i < live->n; i++) {
+                const struct object *o = live->at[i];
+
+                /* An envelope's Work is known by its labels: older ones have other names. */
+                if (w->envelope_kind
+                            ? text_equal(label_of(o, LABEL_ENVELOPE_TYPE), w->envelope_kind) &&
+                                      text_equal(label_of(o, LABEL_ENVELOPE_NAME), w->envelope_name) &&
+                                      text_equal(label_of(o, LABEL_ENVELOPE_NAMESPACE), w->envelope_ns)
+                            : text_equal(o->meta.name, w->name))
+                        return (const struct work *)o;
+        }
+        return NULL;
+}
+
+static int mark(struct work *w, const struct binding *b, const char *index, const struct marks *m,
+                struct arena *arena)
+{
+        struct object *o = &w->object;
+
+        TRY(set_label(o, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX, index, arena));
+        TRY(set_annotation(o, ANNOTATION_PARENT_RESOURCE_SNAPSHOT, b->spec->resource_snapshot_name, arena));
+        TRY(set_annotation(o, ANNOTATION_OVERRIDE_SNAPSHOT_HASH, m->own, arena));
+        return set_annotation(o, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH, m->cluster, arena);
+}
+
+static int fill(struct work *w, const struct binding *b, const struct wanted_work *from, struct arena *arena)
+{
+        if (!w->spec && !(w->spec = ARENA_NEW(arena, struct work_spec)))
+                return ERR_NO_MEMORY;
+        if (!w->spec->workload && !(w->spec->workload = ARENA_NEW(arena, struct workload)))
+                return ERR_NO_MEMORY;
+        w->spec->workload->manifests = from->manifests;
+        w->spec->apply_strategy = b->spec->apply_strategy;
+        return 0;
+}
+
+static struct work *make(struct arena *arena, const struct binding *b, const struct wanted_work *from)
+{
+        const char *ns = arena_printf(arena, NAMESPACE_MEMBER_PREFIX "%s", b->spec->target_cluster);
+        struct work *w = ns ? (struct work *)object_new(&work_kind, ns, from->name, arena) : NULL;
+        struct object *o = w ? &w->object : NULL;
+
+        if (!w || set_label(o, LABEL_PARENT_BINDING, b->object.meta.name, arena) < 0 ||
+            set_label(o, LABEL_PARENT_PLACEMENT, or_empty(label_of(&b->object, LABEL_PARENT_PLACEMENT)),
+                      arena) < 0)
+                return NULL;
+        if (b->object.meta.ns && set_label(o, LABEL_PARENT_PLACEMENT_NAMESPACE, b->object.meta.ns, arena) < 0)
+                return NULL;
+        if (from->envelope_kind && (set_label(o, LABEL_ENVELOPE_TYPE, from->envelope_kind, arena) < 0 ||
+                                    set_label(o, LABEL_ENVELOPE_NAME, from->envelope_name, arena) < 0))
+                return NULL;
+        if (from->envelope_ns && set_label(o, LABEL_ENVELOPE_NAMESPACE, from->envelope_ns, arena) < 0)
+                return NULL;
+        return w;
+}
+
+static int plan_one(struct arena *arena, const struct binding *b, const struct wanted_work *from,
+                    const struct work *now, const struct marks *m, struct work_plan *plan)
+{
+        struct work *wanted;
+
+        if (now && is_current(&now->object, from->snapshot_index, m))
+                return 0;
+        wanted = now ? (struct work *)object_copy(&now->object, arena) : make(arena, b, from);
+        if (!wanted || mark(wanted, b, from->snapshot_index, m, arena) < 0 ||
+            fill(wanted, b, from, arena) < 0)
+                return ERR_NO_MEMORY;
+        plan->at[plan->n++] = (struct work_write){ now, wanted };
+        return 0;
+}
+
+static bool is_wanted(const struct wanted_works *wanted, const struct object_list *live,
+                      const struct object *o)
+{
+        for (size_t i = 0; i < wanted->n; i++)
+                if (&find_work(live, &wanted->at[i])->object == o)
+                        return true;
+        return false;
+}
+
+int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
+               const struct object_list *live, struct work_plan *ret, struct error *err)
+{
+        struct work_plan plan = { .at = ARENA_NEW_ARRAY(arena, struct work_write, wanted->n + live->n + 1) };
+        struct marks m;
+
+        if (!plan.at || override_list_hashes(arena, b, &m.own, &m.cluster) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < wanted->n; i++)
+                if (plan_one(arena, b, &wanted->at[i], find_work(live, &wanted->at[i]), &m, &plan) < 0)
+                        return error_no_memory(err);
+        for (size_t i = 0; i < live->n; i++)
+                if (!is_wanted(wanted, live, live->at[i]))
+                        plan.at[plan.n++] = (struct work_write){ (const struct work *)live->at[i], NULL };
+        *ret = plan;
+        return 0;
+}
+
+int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,
+                         struct work_plan *ret, struct error *err)
+{
+        struct work_plan plan = { .at = ARENA_NEW_ARRAY(arena, struct work_write, live->n + 1) };
+
+        if (!plan.at)
+                return error_no_memory(err);
+        for (size_t i = 0; i < live->n; i++) {
+                const struct work *now = (const struct work *)live->at[i];
+                struct work *wanted;
+
+                if (now->spec && equal_apply_strategies(now->spec->apply_strategy, b->spec->apply_strategy))
+                        continue;
+                wanted = (struct work *)object_copy(&now->object, arena);
+                if (!wanted || (!wanted->spec && !(wanted->spec = ARENA_NEW(arena, struct work_spec))))
+                        return error_no_memory(err);
+                wanted->spec->apply_strategy = b->spec->apply_strategy;
+                plan.at[plan.n++] = (struct work_write){ now, wanted };
+        }
+        *ret = plan;
+        return 0;
+}
