@@ -62,6 +62,7 @@ bool flag_attribute(const json_t *o, const char *name);
 const char *storage_version(const struct kind_def *k);
 
 json_t *crd_of(const struct kind_def *k);
+char *column_path(const struct kind_def *k, const char *text); /* mem_free */
 
 void write_types_header(const struct model *m, struct buf *b);
 void write_kinds_header(const struct model *m, struct buf *b);

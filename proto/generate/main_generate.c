@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "common/base/memory.h"
+#include "common/json/doc.h"
 #include "proto/generate/generate.h"
 
 #define MAX_OUTPUT (16u << 20)
@@ -25,6 +26,20 @@ static void write_one(const struct model *m, const char *root, const char *path,
         write_file(root, path, &b);
 }
 
+/* charts/hub-agent/crds/placement.kubernetes-fleet.io_works.yaml */
+static void write_crd(const char *root, const struct kind_def *k)
+{
+        AUTO_BUF struct buf b;
+        buf_init(&b, MAX_OUTPUT);
+        AUTO_JSON json_t *crd = crd_of(k);
+        buf_append_str(&b, "# Written by `make generate` from proto/kinds/; do not edit.\n");
+        if (yaml_write(crd, &b) < 0)
+                fail("%s: cannot be written as YAML", k->kind);
+        AUTO_FREE char *path =
+                mem_must(mem_printf("charts/%s-agent/crds/%s_%s.yaml", k->cluster, k->group, k->plural));
+        write_file(root, path, &b);
+}
+
 int main(int argc, char **argv)
 {
         const char *root = argc > 1 ? argv[1] : ".";
@@ -34,5 +49,10 @@ int main(int argc, char **argv)
         write_one(&m, root, "proto/gen/types.h", write_types_header);
         write_one(&m, root, "proto/gen/kinds.h", write_kinds_header);
         write_one(&m, root, "proto/gen/tables.c", write_tables);
+        write_one(&m, root, "proto/gen/crds.c", write_crd_texts);
+        write_one(&m, root, "docs/reference.md", write_reference);
+        for (size_t i = 0; i < m.n_kinds; i++)
+                if (!m.kinds[i].external)
+                        write_crd(root, &m.kinds[i]);
         return 0;
 }
