@@ -20,6 +20,7 @@ struct curl_multi {
         CURLM *handle;
         struct curl_pool *pool;
         struct timer timer;
+        struct list transfers;
         struct list touched; /* transfers whose fibers are to wake */
 };
 
@@ -31,6 +32,8 @@ struct curl_pool {
         uint64_t key[2];
         struct curl_multi multi[2]; /* by enum http_priority: a watch never starves a request */
         size_t transfers;
+        bool dead; /* libcurl gives a multi up for good when one of our callbacks fails: no new requests here
+                    */
         int64_t last_used_ms;
 };
 
@@ -42,6 +45,7 @@ struct curl_transport {
 
 /* One request under way. Lives in the structure of who waits for it. */
 struct curl_transfer {
+        struct list node; /* on multi->transfers */
         struct list touched;
         struct curl_multi *multi;
         CURL *easy;
@@ -63,6 +67,8 @@ struct curl_transfer {
 /* NULL and err on failure. */
 struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err);
 void curl_pool_free(struct curl_pool *p);
+/* A callback had no memory: all transfers of m end so. */
+void curl_multi_die(struct curl_multi *m);
 
 /* Starts the request. On success curl_transfer_end() must follow. */
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,

@@ -34,11 +34,26 @@ static void wake_touched(struct curl_multi *m)
         }
 }
 
+void curl_multi_die(struct curl_multi *m)
+{
+        m->pool->dead = true;
+        list_for_each(tr, &m->transfers, struct curl_transfer, node) {
+                if (!tr->done) {
+                        tr->done = true;
+                        tr->failed = ERR_NO_MEMORY;
+                        tr->result = CURLE_OUT_OF_MEMORY;
+                }
+                waitq_wake_all(&tr->waits);
+        }
+}
+
 static void act(struct curl_multi *m, curl_socket_t fd, int events)
 {
         int running;
-        curl_multi_socket_action(m->handle, fd, events, &running);
+        CURLMcode r = curl_multi_socket_action(m->handle, fd, events, &running);
         wake_touched(m);
+        if (r != CURLM_OK)
+                curl_multi_die(m);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -113,6 +128,7 @@ static int on_timeout_wanted(CURLM *handle, long ms, void *ctx)
 static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_priority priority)
 {
         m->pool = p;
+        list_init(&m->transfers);
         list_init(&m->touched);
         m->handle = curl_multi_init();
         if (!m->handle)
@@ -177,7 +193,7 @@ static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
 static void drop_idle_pools(struct curl_transport *t, int64_t now_ms)
 {
         list_for_each_safe(p, next, &t->pools, struct curl_pool, node)
-                if (p->transfers == 0 && now_ms - p->last_used_ms > POOL_IDLE_MS)
+                if (p->transfers == 0 && (p->dead || now_ms - p->last_used_ms > POOL_IDLE_MS))
                         curl_pool_free(p);
 }
 
@@ -206,7 +222,7 @@ struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_end
         endpoint_key(e, key);
         int64_t now_ms = loop_now_ms(t->world->loop);
         list_for_each(p, &t->pools, struct curl_pool, node)
-                if (p->key[0] == key[0] && p->key[1] == key[1]) {
+                if (!p->dead && p->key[0] == key[0] && p->key[1] == key[1]) {
                         p->last_used_ms = now_ms;
                         return p;
                 }

@@ -621,6 +621,92 @@ static void stopping_the_server_ends_open_exchanges(void **state)
         run(stop_body);
 }
 
+/* ---- compressed answers ---- */
+
+static void answer_gzip(void *ctx, struct http_exchange *x)
+{
+        /* "hello hello hello\n" */
+        static const char zipped[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9"
+                                     "\xc9\x57\xc8\x40\x90\x5c\x00\x3b\x7c\x8a\xdf\x12\x00\x00\x00";
+        struct http_header coding = { "Content-Encoding", "gzip" };
+        const char *accepted = http_header_get(&x->headers, "Accept-Encoding");
+        ((struct rig *)ctx)->code = accepted && strstr(accepted, "gzip");
+        http_reply(x, 200, "text/plain", (struct slice){ zipped, sizeof(zipped) - 1 },
+                   &(struct http_headers){ &coding, 1 });
+}
+static void gzip_body(struct rig *r)
+{
+        struct http_response a;
+        struct error err = { 0 };
+        serve(r, answer_gzip);
+        assert_int_equal(get(r, &a, &err), 0);
+        assert_int_equal(r->code, 1);
+        assert_string_equal(a.body.data, "hello hello hello\n");
+}
+static void compressed_answers_are_asked_for_and_unpacked(void **state)
+{
+        run(gzip_body);
+}
+
+/* ---- allocation failures, on both sides ---- */
+
+static void memory_body(struct rig *r)
+{
+        make_identity(r, "localhost", loop_wall_ms(r->loop));
+        struct cert_subject subject = { "member-1", (const char *[]){ "fleet", NULL } };
+        issue(r, &subject, loop_wall_ms(r->loop), &r->endpoint.client_cert_pem, &r->endpoint.client_key_pem);
+        serve(r, echo);
+        bool fired = true;
+        for (uint64_t n = 1; fired; n++) {
+                struct error err = { 0 };
+                struct http_response a;
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                r->endpoint.generation++; /* connects anew */
+                struct http_request rq = request(r, "POST", "/x");
+                rq.body = SLICE("{}");
+                mem_fail_at(n, false);
+                int code = http_roundtrip(r->client, &rq, &arena, &a, &err);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                if (code == ERR_TIMEOUT)
+                        print_message("allocation %d: %s\n", (int)n, err.text);
+                if (code == 0)
+                        assert_true(a.status == 200 || a.status >= 500);
+                else
+                        assert_true(code == ERR_NO_MEMORY || code == ERR_RETRY);
+                assert_true(fired || (code == 0 && a.status == 200));
+        }
+}
+static void any_one_allocation_may_fail_on_either_side(void **state)
+{
+        run(memory_body);
+}
+
+static void memory_stream_body(struct rig *r)
+{
+        serve(r, many_pieces);
+        bool fired = true;
+        for (uint64_t n = 1; fired && n < 60; n++) {
+                struct error err = { 0 };
+                struct http_stream *s = NULL;
+                size_t got = 0;
+                r->endpoint.generation++;
+                mem_fail_at(n, false);
+                int code = open_stream(r, &s, &err);
+                if (code == 0)
+                        code = skim(r, s, &got, &err);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                http_stream_close(s);
+                assert_true(code == ERR_NO_MEMORY || code == ERR_RETRY || code == ERR_CLOSED);
+                assert_true(code != ERR_CLOSED || got == 110000 || fired);
+        }
+}
+static void any_one_allocation_of_a_stream_may_fail(void **state)
+{
+        run(memory_stream_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -641,6 +727,9 @@ int main(void)
                 cmocka_unit_test(two_hundred_requests_at_once_all_come_back),
                 cmocka_unit_test(a_client_can_be_cancelled_in_every_state),
                 cmocka_unit_test(stopping_the_server_ends_open_exchanges),
+                cmocka_unit_test(compressed_answers_are_asked_for_and_unpacked),
+                cmocka_unit_test(any_one_allocation_may_fail_on_either_side),
+                cmocka_unit_test(any_one_allocation_of_a_stream_may_fail),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

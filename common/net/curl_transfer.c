@@ -7,6 +7,7 @@
 #define KEEPALIVE_IDLE_S 30 /* a dead peer of a silent watch is noticed after this and a few probes */
 #define KEEPALIVE_INTERVAL_S 10
 #define RECEIVE_BYTES (64L << 10)
+#define WATCH_RECEIVE_BYTES (4L << 10) /* held as long as the watch is open */
 
 /* ---- what libcurl tells: store, never call back into it ---- */
 
@@ -216,10 +217,9 @@ static void set_behaviour(struct curl_transfer *tr, const struct http_request *r
         curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
         curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
         curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
-        if (!stream) {
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, stream ? WATCH_RECEIVE_BYTES : RECEIVE_BYTES);
+        if (!stream)
                 curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
-                curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
-        }
 }
 
 static int configure(struct curl_transfer *tr, const struct http_request *rq, bool stream, int64_t now_ms)
@@ -241,6 +241,7 @@ static int configure(struct curl_transfer *tr, const struct http_request *rq, bo
 
 static void transfer_free(struct curl_transfer *tr)
 {
+        list_remove(&tr->node);
         list_remove(&tr->touched);
         curl_easy_cleanup(tr->easy);
         curl_slist_free_all(tr->headers);
@@ -254,6 +255,7 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
                         struct arena *arena, bool stream, struct error *err)
 {
         *tr = (struct curl_transfer){ .arena = arena };
+        list_init(&tr->node);
         list_init(&tr->touched);
         list_init(&tr->waits.waiters);
         buf_init(&tr->body, stream         ? LIMIT_STREAM_QUEUE_BYTES
@@ -267,14 +269,18 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
                               rq->path);
         tr->easy = curl_easy_init();
         int r = tr->what && tr->easy ? configure(tr, rq, stream, loop_now_ms(pool->loop)) : ERR_NO_MEMORY;
-        if (r == 0 && curl_multi_add_handle(tr->multi->handle, tr->easy) != CURLM_OK)
+        if (r == 0 && curl_multi_add_handle(tr->multi->handle, tr->easy) != CURLM_OK) {
+                curl_multi_remove_handle(tr->multi->handle, tr->easy);
+                curl_multi_die(tr->multi);
                 r = ERR_NO_MEMORY;
+        }
         if (r < 0) {
                 r = r == ERR_INVALID ? error_set(err, r, "%s: not an URL", tr->what) : error_no_memory(err);
                 transfer_free(tr);
                 return r;
         }
         pool->transfers++;
+        list_append(&tr->multi->transfers, &tr->node);
         return 0;
 }
 

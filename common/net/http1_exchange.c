@@ -131,7 +131,8 @@ static int exchange_begin(struct http_exchange *x, int status, const struct http
 static int exchange_write(struct http_exchange *x, const void *data, size_t n)
 {
         struct http1_conn *c = conn_of(x);
-        ASSERT(c->began && !c->ended);
+        if (!c->began || c->ended)
+                return ERR_INVALID;
         if (!c->stream)
                 return ERR_CLOSED;
         if (n == 0 || c->no_body)
@@ -153,7 +154,8 @@ static int exchange_write(struct http_exchange *x, const void *data, size_t n)
 static int exchange_end(struct http_exchange *x)
 {
         struct http1_conn *c = conn_of(x);
-        ASSERT(c->began && !c->ended);
+        if (!c->began || c->ended)
+                return ERR_INVALID;
         c->ended = true;
         if (!c->stream)
                 return ERR_CLOSED;

@@ -34,7 +34,8 @@ struct http_exchange_ops {
         int (*end)(struct http_exchange *x);
 };
 
-/* A handler that returns without end(): before begin() the client gets 500, behind it a cut connection. */
+/* write() and end() answer ERR_INVALID out of turn: before a begin() that succeeded, or behind end().
+ * A handler that returns without end(): before begin() the client gets 500, behind it a cut connection. */
 
 int http_reply(struct http_exchange *x, int status, const char *content_type, struct slice body,
                const struct http_headers *extra);

@@ -212,7 +212,8 @@ static int overrun(struct loopback_call *c)
 static int call_write(struct http_exchange *x, const void *data, size_t n)
 {
         struct loopback_call *c = (struct loopback_call *)x;
-        ASSERT(c->began && !c->ended);
+        if (!c->began || c->ended)
+                return ERR_INVALID;
         if (is_gone(c))
                 return ERR_CLOSED;
         if (n == 0)
@@ -269,7 +270,8 @@ static int call_wait(struct http_exchange *x, struct waitq *q, int64_t deadline_
 static int call_end(struct http_exchange *x)
 {
         struct loopback_call *c = (struct loopback_call *)x;
-        ASSERT(c->began && !c->ended);
+        if (!c->began || c->ended)
+                return ERR_INVALID;
         c->ended = true;
         waitq_wake_all(&c->client_waits);
         return is_gone(c) ? ERR_CLOSED : 0;
