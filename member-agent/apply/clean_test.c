@@ -1,0 +1,78 @@
+#include "member-agent/apply/clean.h"
+
+#include "common/base/digest.h"
+#include "member-agent/apply/testing.h"
+
+/* spec/member-agent.md 2.11 (checklist 37). */
+static void only_what_a_user_wrote_is_compared(void **state)
+{
+        AUTO_JSON json_t *doc =
+                quoted("{'apiVersion':'v1','kind':'X','metadata':{'name':'n','namespace':'s','generateName':'"
+                       "g','uid':'u',"
+                       "'resourceVersion':'1','generation':3,'selfLink':'l','creationTimestamp':'t','"
+                       "deletionTimestamp':'t',"
+                       "'deletionGracePeriodSeconds':3,'finalizers':['f'],'managedFields':[{}],'"
+                       "ownerReferences':[{}],"
+                       "'labels':{'app.kubernetes.io/name':'a','mine':'b'},"
+                       "'annotations':{'kubernetes-fleet.io/spec-hash':'h','x.k8s.io/y':'z','mine':'c'}},"
+                       "'spec':{'template':{'metadata':{'creationTimestamp':null,'labels':{'a':'b'}}},"
+                       "'jobTemplate':{'spec':{'template':{'metadata':{'creationTimestamp':null}}}}},'status'"
+                       ":{'a':1}}");
+
+        assert_int_equal(clean_for_comparison(doc, NULL), 0);
+        assert_doc_equal(doc, "{'apiVersion':'v1','kind':'X','metadata':{'finalizers':[],'managedFields':[],"
+                              "'ownerReferences':[],'labels':{'mine':'b'},'annotations':{'mine':'c'}},"
+                              "'spec':{'template':{'metadata':{'labels':{'a':'b'}}},"
+                              "'jobTemplate':{'spec':{'template':{'metadata':{}}}}}}");
+}
+
+static void the_hash_is_that_of_the_documented_text(void **state)
+{
+        static const char text[] =
+                "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"annotations\":{},"
+                "\"finalizers\":[],\"labels\":{},\"managedFields\":[],\"ownerReferences\":[]}}";
+        AUTO_JSON json_t *doc = quoted("{'kind':'Namespace','apiVersion':'v1','metadata':{'name':'web'}}");
+        char is[65], wanted[65];
+
+        assert_int_equal(clean_hash(doc, is, NULL), 0);
+        sha256_hex(text, strlen(text), wanted);
+        assert_string_equal(is, wanted);
+        assert_doc_equal(doc, "{'kind':'Namespace','apiVersion':'v1','metadata':{'name':'web'}}");
+}
+
+static void what_the_server_sets_is_not_sent(void **state)
+{
+        AUTO_JSON json_t *doc = quoted("{'metadata':{'name':'n','labels':{'a':'b'},'finalizers':['f'],'uid':'"
+                                       "u','resourceVersion':'1',"
+                                       "'generation':1,'creationTimestamp':'t','deletionTimestamp':'t','"
+                                       "deletionGracePeriodSeconds':1,"
+                                       "'managedFields':[],'ownerReferences':[],'selfLink':'l',"
+                                       "'annotations':{'deployment.kubernetes.io/"
+                                       "revision':'1'}},'spec':{'clusterIP':'1'},'status':{}}");
+
+        assert_int_equal(clean_for_apply(doc, NULL), 0);
+        assert_doc_equal(
+                doc,
+                "{'metadata':{'name':'n','labels':{'a':'b'},'finalizers':['f']},'spec':{'clusterIP':'1'}}");
+}
+
+static void foreign_annotations_are_sent(void **state)
+{
+        AUTO_JSON json_t *doc =
+                quoted("{'metadata':{'annotations':{'kubernetes-fleet.io/spec-hash':'old','mine':'x'}}}");
+
+        assert_int_equal(clean_for_apply(doc, NULL), 0);
+        assert_doc_equal(doc, "{'metadata':{'annotations':{'mine':'x'}}}");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(only_what_a_user_wrote_is_compared),
+                cmocka_unit_test(the_hash_is_that_of_the_documented_text),
+                cmocka_unit_test(what_the_server_sets_is_not_sent),
+                cmocka_unit_test(foreign_annotations_are_sent),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

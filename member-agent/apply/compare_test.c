@@ -1,0 +1,96 @@
+/* spec/member-agent.md 2.11 (checklist 32, 38). */
+#include "member-agent/apply/compare.h"
+
+#include "member-agent/apply/testing.h"
+
+struct line {
+        const char *what, *source, *target, *expected; /* "path hub member;" for each */
+};
+
+static const struct line lines[] = {
+        { "equal", "{'spec':{'a':1}}", "{'spec':{'a':1.0}}", "" },
+        { "replaced number", "{'spec':{'replicas':2}}", "{'spec':{'replicas':5}}", "/spec/replicas 2 5;" },
+        { "only in member", "{'spec':{}}", "{'spec':{'x':'y'}}", "/spec/x  y;" },
+        { "only in hub", "{'spec':{'x':'y'}}", "{'spec':{}}", "/spec/x y ;" },
+        { "keys in byte order", "{'spec':{'b':1,'a':1}}", "{'spec':{'b':2,'a':2}}",
+          "/spec/a 1 2;/spec/b 1 2;" },
+        { "another type", "{'spec':'x'}", "{'spec':{'a':true,'b':null}}", "/spec x map[a:true b:<nil>];" },
+        { "escaped keys", "{'spec':{'a/b~c':1}}", "{'spec':{'a/b~c':2}}", "/spec/a~1b~0c 1 2;" },
+        { "added elements", "{'l':[1]}", "{'l':[1,2,3]}", "/l/-  2;/l/-  3;" },
+        { "removed elements come first", "{'l':[1,2,3]}", "{'l':[9]}", "/l/1 2 ;/l/2 3 ;/l/0 1 9;" },
+        { "lists and nothing", "{'l':['a','b']}", "{}", "/l [a b] ;" },
+        { "large whole numbers stay plain", "{'a':1000000}", "{'a':1000001.0}", "/a 1000000 1000001;" },
+        { "fractions", "{'a':0.5}", "{'a':0.25}", "/a 0.5 0.25;" },
+        { "empty map", "{'a':{}}", "{'a':[]}", "/a map[] [];" },
+        { "secrets are not shown", "{'apiVersion':'v1','kind':'Secret','data':{'p':'eA=='}}",
+          "{'apiVersion':'v1','kind':'Secret','data':{'p':'eQ==','q':'eg=='}}",
+          "/data/p " COMPARE_REDACTED " " COMPARE_REDACTED ";/data/q  " COMPARE_REDACTED ";" },
+        { "config maps are", "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'1'}}",
+          "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'2'}}", "/data/p 1 2;" },
+};
+
+static void differences_are_told_in_order_with_both_values(void **state)
+{
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                AUTO_JSON json_t *source = quoted(lines[i].source);
+                AUTO_JSON json_t *target = quoted(lines[i].target);
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                static struct differences d;
+                AUTO_BUF struct buf text;
+
+                buf_init(&text, 4096);
+                assert_int_equal(compare_documents(source, target, &arena, &d, NULL), 0);
+                for (size_t k = 0; k < d.n; k++)
+                        buf_printf(&text, "%s %s %s;", d.at[k].path, d.at[k].hub, d.at[k].member);
+                if (!text_equal(text.data, lines[i].expected))
+                        print_error("%s\n", lines[i].what);
+                assert_string_equal(text.data, lines[i].expected);
+        }
+}
+
+static void a_hundred_are_kept_and_all_are_counted(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        AUTO_JSON json_t *source = json_pack("{s:{}}", "spec");
+        AUTO_JSON json_t *target = json_pack("{s:{}}", "spec");
+        static struct differences d;
+
+        for (int i = 0; i < 150; i++) {
+                char key[16];
+
+                snprintf(key, sizeof(key), "k%03d", i);
+                json_object_set_new(json_object_get(target, "spec"), key, json_integer(i));
+        }
+        assert_int_equal(compare_documents(source, target, &arena, &d, NULL), 0);
+        assert_int_equal(d.n, COMPARE_MAX_DETAILS);
+        assert_int_equal(d.total, 150);
+}
+
+static void no_memory_is_reported_at_every_point(void **state)
+{
+        AUTO_JSON json_t *source = quoted("{'spec':{'a':[1,{'b':2}],'c':'x'}}");
+        AUTO_JSON json_t *target = quoted("{'spec':{'a':[1,{'b':3},4],'c':null}}");
+        static struct differences d;
+        int r = ERR_NO_MEMORY;
+
+        for (uint64_t n = 1; r != 0 && n < 500; n++) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+
+                mem_fail_at(n, true);
+                r = compare_documents(source, target, &arena, &d, NULL);
+                mem_fail_at(0, false);
+                assert_true(r == 0 || r == ERR_NO_MEMORY);
+        }
+        assert_int_equal(r, 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(differences_are_told_in_order_with_both_values),
+                cmocka_unit_test(a_hundred_are_kept_and_all_are_counted),
+                cmocka_unit_test(no_memory_is_reported_at_every_point),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+#include "member-agent/apply/limiter.h"
+
+#include "member-agent/apply/testing.h"
+
+/* Sequences of spec/member-agent.md 2.14, in ms, to three digits. */
+static void assert_sequence(bool settled, const double *seconds, size_t n)
+{
+        struct limiter l = { 0 };
+
+        for (size_t i = 0; i < n; i++) {
+                double is = (double)limiter_next_ms(&l, &limiter_defaults, 1, 1, settled) / 1000;
+
+                assert_true(is > seconds[i] * 0.99 && is < seconds[i] * 1.01);
+        }
+}
+
+static void an_unavailable_work_backs_off_slowly_then_fast(void **state)
+{
+        static const double s[] = { 5,   2,    2.4,  2.88, 3.46, 4.15, 4.98, 5.97, 7.17,
+                                    8.6, 10.3, 12.4, 14.9, 22.3, 33.4, 50.2, 75.2, 113,
+                                    169, 254,  381,  571,  857,  900,  900 };
+
+        assert_sequence(false, s, ARRAY_LEN(s));
+}
+
+static void an_available_work_backs_off_fast(void **state)
+{
+        static const double s[] = { 5,    2,   3,   4.5, 6.75, 10.1, 15.2, 22.8, 34.2, 51.3,
+                                    76.9, 115, 173, 259, 389,  584,  876,  900,  900 };
+
+        assert_sequence(true, s, ARRAY_LEN(s));
+}
+
+static void a_new_generation_or_result_starts_over(void **state)
+{
+        struct limiter l = { 0 };
+
+        for (int i = 0; i < 10; i++)
+                limiter_next_ms(&l, &limiter_defaults, 1, 1, false);
+        assert_int_equal(limiter_next_ms(&l, &limiter_defaults, 2, 1, false), 5000);
+        assert_int_equal(limiter_next_ms(&l, &limiter_defaults, 2, 1, false), 2000);
+        assert_int_equal(limiter_next_ms(&l, &limiter_defaults, 2, 9, false), 5000);
+}
+
+static void impossible_options_are_replaced(void **state)
+{
+        struct limiter_options o = limiter_checked((struct limiter_options){ .attempts_with_fixed_delay = 41,
+                                                                             .fixed_delay_s = 1,
+                                                                             .slow_base = 2,
+                                                                             .fast_base = 1.5,
+                                                                             .initial_slow_s = 20,
+                                                                             .max_slow_s = 10,
+                                                                             .max_fast_s = 900 });
+
+        assert_int_equal(o.attempts_with_fixed_delay, 1);
+        assert_true(o.fixed_delay_s == 2 && o.slow_base == 1.2 && o.fast_base == 1.2);
+        assert_true(o.initial_slow_s == 2 && o.max_slow_s == 30 && o.max_fast_s == 900);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_unavailable_work_backs_off_slowly_then_fast),
+                cmocka_unit_test(an_available_work_backs_off_fast),
+                cmocka_unit_test(a_new_generation_or_result_starts_over),
+                cmocka_unit_test(impossible_options_are_replaced),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

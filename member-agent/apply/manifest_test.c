@@ -1,0 +1,90 @@
+/* spec/member-agent.md 2.3 (checklist 12-14). */
+#include "member-agent/apply/manifest.h"
+
+#include "member-agent/apply/testing.h"
+
+static void decode(struct manifest *m, int ordinal, const char *text, struct arena *arena)
+{
+        assert_int_equal(manifest_decode(m, ordinal, slice_of(text), arena, NULL), 0);
+}
+
+static void a_manifest_is_identified(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct manifest m;
+
+        decode(&m, 2,
+               "{\"apiVersion\":\"apps/"
+               "v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"}}",
+               &arena);
+        assert_int_equal(m.result, RESULT_NONE);
+        assert_int_equal(m.ordinal, 2);
+        assert_string_equal(m.group, "apps");
+        assert_string_equal(m.version, "v1");
+        assert_string_equal(m.identity, "GV=apps/v1, Kind=Deployment, Namespace=b, Name=a");
+}
+
+static void the_core_group_is_empty(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct manifest m;
+
+        decode(&m, 0, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"a\"}}", &arena);
+        assert_string_equal(m.group, "");
+        assert_null(m.ns);
+}
+
+static void bad_manifests_get_a_result_and_a_cause(void **state)
+{
+        static const struct {
+                const char *text;
+                enum result result;
+        } lines[] = {
+                { "{", RESULT_DECODING_ERRED },
+                { "[]", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\"}", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"Kind\":\"X\"}", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":7}}", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"generateName\":\"g\"}}",
+                  RESULT_FOUND_GENERATE_NAME },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"generateName\":\"g\",\"name\":\"n\"}"
+                  "}",
+                  RESULT_NONE },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                struct manifest m;
+
+                decode(&m, 0, lines[i].text, &arena);
+                assert_int_equal(m.result, lines[i].result);
+                assert_int_equal(m.cause[0] != '\0', lines[i].result != RESULT_NONE);
+        }
+}
+
+static void a_second_occurrence_is_a_duplicate(void **state)
+{
+        static const char text[] = "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\"}}";
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct manifest m[3];
+
+        decode(&m[0], 0, text, &arena);
+        decode(&m[1], 1, "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"o\"}}", &arena);
+        decode(&m[2], 2, text, &arena);
+        assert_int_equal(manifest_mark_duplicates(m, 3, NULL), 0);
+        assert_int_equal(m[0].result, RESULT_NONE);
+        assert_int_equal(m[1].result, RESULT_NONE);
+        assert_int_equal(m[2].result, RESULT_DUPLICATED);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_manifest_is_identified),
+                cmocka_unit_test(the_core_group_is_empty),
+                cmocka_unit_test(bad_manifests_get_a_result_and_a_cause),
+                cmocka_unit_test(a_second_occurrence_is_a_duplicate),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
