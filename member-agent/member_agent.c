@@ -12,6 +12,7 @@
 #include "proto/names.h"
 
 #define DELETION_WAIT_MS (5 * 60 * 1000)
+#define MAX_ALSO 8
 #define CONTROLLER_NAME "v1beta1InternalMemberClusterController"
 
 /* ---- what the parts call ---- */
@@ -301,30 +302,37 @@ static void tear_down(struct member_agent *a)
         mem_free(a->ns);
 }
 
-static int serve(struct member_agent *a, struct health *health, int port, struct http_server **ret,
-                 struct error *err)
+static int serve(struct member_agent *a, struct health *health, const char *host, int port,
+                 struct http_server **ret, struct error *err)
 {
-        struct http_server_options o = {
-                .bind = a->options->bind, .port = port, .handle = health_handle, .ctx = health
-        };
+        struct http_server_options o = { .bind = host, .port = port, .handle = health_handle, .ctx = health };
 
-        return port < 0 || !a->options->bind ? 0 : http_server_start(a->world, &o, ret, err);
+        return port < 0 || !host ? 0 : http_server_start(a->world, &o, ret, err);
+}
+
+static int serve_all(struct member_agent *a, struct health *health, struct http_server **servers,
+                     struct error *err)
+{
+        const struct member_agent_options *o = a->options;
+
+        TRY(serve(a, health, o->bind, o->metrics_port, &servers[0], err));
+        TRY(serve(a, health, o->bind, o->health_port, &servers[1], err));
+        for (size_t i = 0; i < o->n_also; i++)
+                TRY(serve(a, health, o->also[i].host, o->also[i].port, &servers[2 + i], err));
+        return 0;
 }
 
 static int run(struct member_agent *a, struct error *err)
 {
         struct health health = { .manager = a->manager, .metrics = a->metrics };
-        struct http_server *metrics_server = NULL, *health_server = NULL;
-        int r = serve(a, &health, a->options->metrics_port, &metrics_server, err);
+        struct http_server *servers[2 + MAX_ALSO] = { NULL };
+        int r = serve_all(a, &health, servers, err);
 
         if (r == 0)
-                r = serve(a, &health, a->options->health_port, &health_server, err);
-        if (r == 0)
                 r = manager_run(a->manager, err);
-        if (metrics_server)
-                http_server_stop(metrics_server);
-        if (health_server)
-                http_server_stop(health_server);
+        for (size_t i = 0; i < ARRAY_LEN(servers); i++)
+                if (servers[i])
+                        http_server_stop(servers[i]);
         return r;
 }
 
@@ -338,7 +346,10 @@ int member_agent_run(const struct member_agent_options *o, struct error *err)
                                   .limits = limiter_checked(o->limits ? *o->limits : limiter_defaults),
                                   .deletion_wait_ms =
                                           o->deletion_wait_ms ? o->deletion_wait_ms : DELETION_WAIT_MS };
-        int r = build(&a, &own);
+        int r;
+
+        ASSERT(o->n_also <= MAX_ALSO);
+        r = build(&a, &own);
 
         log_info(o->log, "member agent starts", "member", o->member_name, "version", o->version);
         if (r == 0)

@@ -6,6 +6,12 @@
 #include "common/kube/client.h"
 #include "member-agent/apply/limiter.h"
 
+/* A further address that serves metrics and health. */
+struct listen_address {
+        const char *host;
+        int port; /* -1 = none, 0 = any */
+};
+
 struct member_agent_options {
         struct world *world;
         const struct log *log;
@@ -25,6 +31,8 @@ struct member_agent_options {
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = 15 s, 10 s, 2 s */
         const struct limiter_options *limits;                          /* NULL = limiter_defaults */
         int64_t deletion_wait_ms;                                      /* 0 = 5 minutes */
+        const struct listen_address *also; /* more addresses than bind with the two ports */
+        size_t n_also;
 };
 
 /* Runs until the calling fiber is cancelled (ERR_CANCELLED: clean end, lease released) or it cannot go on. */

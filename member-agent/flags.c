@@ -1,0 +1,137 @@
+#include "member-agent/flags.h"
+
+#include "common/base/text.h"
+
+#define AT(field) offsetof(struct member_flags, field)
+#define LIMITER "work-applier-requeue-rate-limiter-"
+
+const struct flag member_flag_table[] = {
+        { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
+        { "kubeconfig", FLAG_STRING, "", AT(kubeconfig),
+          "Kubeconfig of the member cluster; in-cluster if empty." },
+        { "state-file", FLAG_STRING, "/var/lib/argosy/member-agent.db", AT(state_file),
+          "SQLite file of the agent's state; :memory: keeps nothing across restarts." },
+        { "use-ca-auth", FLAG_BOOL, "false", AT(use_ca_auth),
+          "Client certificate instead of token towards the hub." },
+        { "tls-insecure", FLAG_BOOL, "false", AT(tls_insecure),
+          "Skips verification of the hub's certificate." },
+        { "hub-health-probe-bind-address", FLAG_STRING, ":8081", AT(hub_health_address),
+          "Address of health probes; 0 = none." },
+        { "hub-metrics-bind-address", FLAG_STRING, ":8080", AT(hub_metrics_address),
+          "Address of metrics; 0 = none." },
+        { "health-probe-bind-address", FLAG_STRING, ":8091", AT(health_address),
+          "Second address of health probes; 0 = none." },
+        { "metrics-bind-address", FLAG_STRING, ":8090", AT(metrics_address),
+          "Second address of metrics; 0 = none." },
+        { "hub-api-qps", FLAG_INT, "50", AT(hub_qps), "Checked, has no effect: the agent sends little.", 10,
+          1000, true },
+        { "hub-api-burst", FLAG_INT, "500", AT(hub_burst), "Checked, has no effect.", 10, 2000, false },
+        { "member-api-qps", FLAG_INT, "250", AT(member_qps), "Checked, has no effect.", 10, 10000, true },
+        { "member-api-burst", FLAG_INT, "1000", AT(member_burst), "Checked, has no effect.", 10, 20000,
+          false },
+        { "leader-elect", FLAG_BOOL, "false", AT(leader_elect), "Only the holder of a lease works." },
+        { "leader-lease-duration", FLAG_DURATION, "15s", AT(lease_duration_ms), "How long a lease holds." },
+        { "leader-renew-deadline", FLAG_DURATION, "10s", AT(renew_deadline_ms),
+          "How long renewing is tried." },
+        { "leader-retry-period", FLAG_DURATION, "2s", AT(retry_period_ms), "Time between two tries." },
+        { "leader-election-namespace", FLAG_STRING, "kube-system", AT(leader_election_namespace),
+          "Namespace of the lease, on the member cluster." },
+        { "deletion-wait-time", FLAG_INT, "5", AT(deletion_wait_minutes),
+          "Minutes after which a stuck deletion no longer waits for objects with other owners.", 1, 60,
+          false },
+        { LIMITER "attempts-with-fixed-delay", FLAG_INT, "1", AT(attempts_with_fixed_delay),
+          "First attempts.", 1, 40, false },
+        { LIMITER "fixed-delay-seconds", FLAG_REAL, "5", AT(fixed_delay_s), "Delay of the first attempts.", 2,
+          300, false },
+        { LIMITER "exponential-base-for-slow-backoff", FLAG_REAL, "1.2", AT(slow_base), "Growth at first.",
+          1.05, 2, false },
+        { LIMITER "initial-slow-backoff-delay-seconds", FLAG_REAL, "2", AT(initial_slow_s),
+          "First growing delay.", 2, 1e9, false },
+        { LIMITER "max-slow-backoff-delay-seconds", FLAG_REAL, "15", AT(max_slow_s),
+          "Where growth gets faster.", 2, 1e9, false },
+        { LIMITER "exponential-base-for-fast-backoff", FLAG_REAL, "1.5", AT(fast_base), "Growth later.",
+          1.0001, 2, false },
+        { LIMITER "max-fast-backoff-delay-seconds", FLAG_REAL, "900", AT(max_fast_s), "Longest delay.", 0.001,
+          3600, false },
+        { LIMITER "skip-to-fast-backoff-for-available-or-diff-reported-work-objs", FLAG_BOOL, "true",
+          AT(skip_to_fast), "Fast growth at once for Works that are settled." },
+        { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
+        { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
+        /* Known to the reference, without meaning here. */
+        { "enable-work-applier-priority-queue", FLAG_IGNORED, "", 0,
+          "No effect: user edits always go first." },
+        { "work-applier-priority-linear-equation-coeff-a", FLAG_IGNORED, "", 0, "No effect." },
+        { "work-applier-priority-linear-equation-coeff-b", FLAG_IGNORED, "", 0, "No effect." },
+        { "hub-pprof-port", FLAG_IGNORED, "", 0, "No effect." },
+        { "pprof-port", FLAG_IGNORED, "", 0, "No effect." },
+        { "enable-pprof", FLAG_IGNORED, "", 0, "No effect." },
+        { "region", FLAG_IGNORED, "", 0, "No effect: no cloud provider is built in." },
+        { "property-provider", FLAG_IGNORED, "", 0,
+          "No effect: the built-in properties are always collected." },
+        { "cloud-config", FLAG_IGNORED, "", 0, "No effect." },
+        { "use-cost-properties-in-azure-provider", FLAG_IGNORED, "", 0, "No effect." },
+        { "use-available-res-properties-in-azure-provider", FLAG_IGNORED, "", 0, "No effect." },
+        { "enable-namespace-collection-in-property-provider", FLAG_IGNORED, "", 0, "No effect." },
+        { "enable-v1beta1-apis", FLAG_IGNORED, "", 0, "No effect." },
+        { "vmodule", FLAG_IGNORED, "", 0, "No effect." },
+        { "logtostderr", FLAG_IGNORED, "", 0, "No effect." },
+        { "alsologtostderr", FLAG_IGNORED, "", 0, "No effect." },
+        { "stderrthreshold", FLAG_IGNORED, "", 0, "No effect." },
+        { "log_dir", FLAG_IGNORED, "", 0, "No effect." },
+        { "log_file", FLAG_IGNORED, "", 0, "No effect." },
+        { "log_file_max_size", FLAG_IGNORED, "", 0, "No effect." },
+        { "log_backtrace_at", FLAG_IGNORED, "", 0, "No effect." },
+        { "skip_headers", FLAG_IGNORED, "", 0, "No effect." },
+        { "skip_log_headers", FLAG_IGNORED, "", 0, "No effect." },
+        { "add_dir_header", FLAG_IGNORED, "", 0, "No effect." },
+        { "one_output", FLAG_IGNORED, "", 0, "No effect." },
+};
+const size_t n_member_flags = ARRAY_LEN(member_flag_table);
+
+int member_flags_check(const struct member_flags *f, struct error *err)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, ERROR_TEXT_MAX - 1);
+        if (f->hub_burst < f->hub_qps)
+                buf_append_str(&b, "hub-api-burst must not be below hub-api-qps; ");
+        if (f->member_burst < f->member_qps)
+                buf_append_str(&b, "member-api-burst must not be below member-api-qps; ");
+        if (f->initial_slow_s > f->max_slow_s)
+                buf_append_str(&b, "the initial slow backoff delay must not exceed the maximal slow one; ");
+        if (f->max_slow_s > f->max_fast_s)
+                buf_append_str(&b, "the maximal slow backoff delay must not exceed the maximal fast one; ");
+        if (f->fast_base < f->slow_base)
+                buf_append_str(&b, "the base of the fast backoff must not be below that of the slow one; ");
+        if (b.len == 0)
+                return 0;
+        return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
+}
+
+struct limiter_options member_flags_limits(const struct member_flags *f)
+{
+        return (struct limiter_options){ .attempts_with_fixed_delay = (int)f->attempts_with_fixed_delay,
+                                         .fixed_delay_s = f->fixed_delay_s,
+                                         .slow_base = f->slow_base,
+                                         .initial_slow_s = f->initial_slow_s,
+                                         .max_slow_s = f->max_slow_s,
+                                         .fast_base = f->fast_base,
+                                         .max_fast_s = f->max_fast_s,
+                                         .skip_to_fast = f->skip_to_fast };
+}
+
+int member_flags_address(const char *text, char *host, int *ret_port, struct error *err)
+{
+        const char *colon = strrchr(text, ':');
+        size_t n = colon ? (size_t)(colon - text) : 0;
+        int64_t port;
+
+        *ret_port = -1;
+        if (text_empty(text) || text_equal(text, "0"))
+                return 0;
+        if (!colon || n > 63 || !text_parse_i64(colon + 1, &port) || port < 0 || port > 65535)
+                return error_set(err, ERR_INVALID, "\"%s\" is not an address like :8081", text);
+        snprintf(host, 64, "%.*s", n ? (int)n : 7, n ? text : "0.0.0.0");
+        *ret_port = (int)port;
+        return 0;
+}

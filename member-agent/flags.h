@@ -1,0 +1,23 @@
+/* The program's flags: spec/member-agent.md 1.3. One table gives parsing, defaults, ranges and help. */
+#pragma once
+
+#include "common/base/flags.h"
+#include "member-agent/apply/limiter.h"
+
+struct member_flags {
+        bool use_ca_auth, tls_insecure, leader_elect, skip_to_fast, json_logs, help;
+        const char *hub_health_address, *hub_metrics_address, *health_address, *metrics_address;
+        const char *leader_election_namespace, *kubeconfig, *state_file;
+        int64_t hub_qps, hub_burst, member_qps, member_burst;
+        int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+        int64_t deletion_wait_minutes, attempts_with_fixed_delay, verbosity;
+        double fixed_delay_s, slow_base, initial_slow_s, max_slow_s, fast_base, max_fast_s;
+};
+
+extern const struct flag member_flag_table[];
+extern const size_t n_member_flags;
+/* Rules across flags; all violations in one text. ERR_INVALID. */
+int member_flags_check(const struct member_flags *f, struct error *err);
+struct limiter_options member_flags_limits(const struct member_flags *f);
+/* ":8081" -> "0.0.0.0", 8081; "0" or "" -> -1 (off). `host` holds at least 64 bytes. */
+int member_flags_address(const char *text, char *host, int *ret_port, struct error *err);
