@@ -16,7 +16,9 @@ struct cel_variable {
         const json_t *value;         /* JSON null = CEL null */
         const struct schema *schema; /* types the value (int-or-string, byte, date-time...); may be NULL */
 };
-/* Evaluates to a document value (new). ERR_INVALID carries CEL's error text ("no such key: x"); ERR_LIMIT when the
- * cost budget is spent. */
-int cel_eval(const struct cel_program *p, const struct cel_variable *vars, size_t n, json_t **ret, struct error *err);
-int cel_eval_bool(const struct cel_program *p, const struct cel_variable *vars, size_t n, bool *ret, struct error *err);
+/* Evaluates to a document value (new). ERR_INVALID carries CEL's error text ("no such key: x"); ERR_LIMIT
+ * when the cost budget is spent. */
+int cel_eval(const struct cel_program *p, const struct cel_variable *vars, size_t n, json_t **ret,
+             struct error *err);
+int cel_eval_bool(const struct cel_program *p, const struct cel_variable *vars, size_t n, bool *ret,
+                  struct error *err);

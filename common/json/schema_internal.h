@@ -5,8 +5,9 @@
 
 #define SCHEMA_MAX_DEPTH 100    /* nesting of a CRD's schema */
 #define SCHEMA_MAX_NODES 100000 /* of one CRD version or one set of definitions */
-#define SCHEMA_MAX_PROBLEMS 500 /* reported about one object; the request is refused with the first already  \
-                                 */
+#define SCHEMA_MAX_PROBLEMS                                                                                  \
+        500 /* reported about one object; the request is refused with the first already                      \
+             */
 #define SCHEMA_COST_BUDGET                                                                                   \
         10000000 /* of all rules on one object, in steps of cel_eval; as kube-apiserver's */
 
