@@ -1,0 +1,180 @@
+/* Setting a fleet up through its API servers, the way the join scripts do it. */
+#include "e2e/scenarios/fleet.h"
+
+#include "common/base/memory.h"
+#include "common/kube/mapping.h"
+#include "proto/gen/crds.h"
+
+#define POLL_MS 20
+#define FIELD_MANAGER "fleet-setup"
+#define SYSTEM_NAMESPACE "fleet-system"
+#define HEARTBEAT_SECONDS 15
+#define CLUSTER_API "cluster.kubernetes-fleet.io"
+
+static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
+static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
+static const struct kube_resource crds = { "apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                           "CustomResourceDefinition", false };
+static const struct kube_resource member_clusters = { CLUSTER_API, "v1beta1", "memberclusters",
+                                                      "MemberCluster", false };
+
+static int apply(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
+                 const json_t *doc, struct error *err)
+{
+        struct kube_write how = { .field_manager = FIELD_MANAGER, .force = true };
+
+        if (!doc)
+                return error_no_memory(err);
+        return kube_doc_patch(k, r, ns, name, KUBE_PATCH_APPLY, doc, &how, NULL, err);
+}
+
+static bool condition_holds(const json_t *list, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach((json_t *)list, i, c)
+                if (text_equal(doc_get_string(c, "type"), type) &&
+                    text_equal(doc_get_string(c, "status"), "True"))
+                        return true;
+        return false;
+}
+
+/* Waits until status.conditions of an object has `type` True. */
+static int wait_condition(struct kube_client *k, const struct kube_resource *r, const char *name,
+                          const char *type, int64_t deadline_ms, struct error *err)
+{
+        struct loop *l = k->world->loop;
+
+        for (;;) {
+                AUTO_JSON json_t *doc = NULL;
+                int code = kube_doc_get(k, r, NULL, name, &doc, err);
+
+                if (code == 0 && condition_holds(doc_get_array(doc, "status.conditions"), type))
+                        return 0;
+                if (code == ERR_CANCELLED)
+                        return code;
+                if (loop_now_ms(l) >= deadline_ms) {
+                        AUTO_BUF struct buf seen;
+
+                        buf_init(&seen, 1 << 20);
+                        doc_write(doc_get(doc, "status"), &seen);
+                        return error_set(err, ERR_TIMEOUT, "%s %s did not become %s; status: %.500s", r->kind,
+                                         name, type, seen.data);
+                }
+                TRY(fiber_sleep(l, POLL_MS));
+        }
+}
+
+static int install_crds(struct kube_client *k, bool hub, int64_t deadline_ms, struct error *err)
+{
+        for (size_t i = 0; i < n_fleet_crds; i++) {
+                AUTO_JSON json_t *doc = NULL;
+
+                if (hub ? !fleet_crds[i].hub : !fleet_crds[i].member)
+                        continue;
+                TRY(doc_parse(slice_of(fleet_crds[i].json), &doc, err));
+                TRY(apply(k, &crds, NULL, fleet_crds[i].name, doc, err));
+        }
+        for (size_t i = 0; i < n_fleet_crds; i++)
+                if (hub ? fleet_crds[i].hub : fleet_crds[i].member)
+                        TRY(wait_condition(k, &crds, fleet_crds[i].name, "Established", deadline_ms, err));
+        return 0;
+}
+
+static int make_namespace(struct kube_client *k, const char *name, struct error *err)
+{
+        AUTO_JSON json_t *doc = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
+                                          "metadata", "name", name);
+
+        return apply(k, &namespaces, NULL, name, doc, err);
+}
+
+static int prepare_cluster(struct fleet *f, const char *cluster, int64_t deadline_ms, struct error *err)
+{
+        struct kube_client *k;
+        int code;
+
+        TRY(f->ops->client(f, cluster, &k, err));
+        code = install_crds(k, text_equal(cluster, "hub"), deadline_ms, err);
+        if (code == 0)
+                code = make_namespace(k, SYSTEM_NAMESPACE, err);
+        return code < 0 ? error_wrap(err, "preparing %s", cluster) : 0;
+}
+
+/* The service account by which a member comes to the hub. */
+static int make_identity(struct kube_client *hub, const char *member, char account[128], struct error *err)
+{
+        snprintf(account, 128, "%s-hub-cluster-access", member);
+        AUTO_JSON json_t *doc =
+                json_pack("{s:s, s:s, s:{s:s, s:s}}", "apiVersion", "v1", "kind", "ServiceAccount",
+                          "metadata", "name", account, "namespace", SYSTEM_NAMESPACE);
+
+        return apply(hub, &accounts, SYSTEM_NAMESPACE, account, doc, err);
+}
+
+int fleet_join_member(struct fleet *f, const char *member, struct error *err)
+{
+        struct kube_client *hub;
+        char account[128];
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        TRY(make_identity(hub, member, account, err));
+        AUTO_JSON json_t *doc =
+                json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s, s:s, s:s, s:s}, s:i}}", "apiVersion",
+                          CLUSTER_API "/v1beta1", "kind", "MemberCluster", "metadata", "name", member, "spec",
+                          "identity", "kind", "ServiceAccount", "name", account, "namespace",
+                          SYSTEM_NAMESPACE, "apiGroup", "", "heartbeatPeriodSeconds", HEARTBEAT_SECONDS);
+
+        TRY(apply(hub, &member_clusters, NULL, member, doc, err));
+        return f->ops->start_agent(f, member, err);
+}
+
+int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err)
+{
+        struct kube_client *hub;
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        return wait_condition(hub, &member_clusters, member, "Joined", deadline_ms, err);
+}
+
+int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
+{
+        char member[32];
+
+        TRY(prepare_cluster(f, "hub", deadline_ms, err));
+        TRY(f->ops->start_agent(f, "hub-agent", err));
+        for (unsigned i = 1; i <= f->n_members; i++) {
+                snprintf(member, sizeof(member), "member-%u", i);
+                TRY(prepare_cluster(f, member, deadline_ms, err));
+                TRY(fleet_join_member(f, member, err));
+        }
+        for (unsigned i = 1; i <= f->n_members; i++) {
+                snprintf(member, sizeof(member), "member-%u", i);
+                TRY(fleet_wait_joined(f, member, deadline_ms, err));
+        }
+        return 0;
+}
+
+int fleet_member_token(struct fleet *f, const char *member, char **ret_token, struct error *err)
+{
+        static const char body[] = "{\"apiVersion\":\"authentication.k8s.io/"
+                                   "v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":86400}}";
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *answer = NULL;
+        struct http_response r;
+        struct kube_client *hub;
+        const char *token;
+        char path[256];
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        snprintf(path, sizeof(path),
+                 "/api/v1/namespaces/" SYSTEM_NAMESPACE "/serviceaccounts/%s-hub-cluster-access/token",
+                 member);
+        TRY(kube_raw(hub, "POST", path, "application/json", (struct slice){ body, sizeof(body) - 1 }, &arena,
+                     &r, err));
+        TRY(doc_parse(r.body, &answer, err));
+        TRY(doc_need_string(answer, "status.token", &token, err));
+        *ret_token = mem_strdup(token);
+        return *ret_token ? 0 : error_no_memory(err);
+}

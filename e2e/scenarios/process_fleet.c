@@ -1,0 +1,459 @@
+/* A fleet of real programs: devcluster, hub-agent and member-agents as child processes, every agent's way to
+ * the hub through a relay of its own. */
+#include <signal.h>
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/kube/config.h"
+#include "e2e/scenarios/backend.h"
+#include "e2e/scenarios/process.h"
+
+#define READY_MS 20000
+#define STOP_MS 3000
+#define SET_UP_MS 60000
+
+struct program_agent {
+        char name[32];
+        struct process *process;
+        struct relay *relay;
+};
+
+struct program_client {
+        struct kube_config config;
+        struct kube_client kube;
+};
+
+struct program_fleet {
+        struct fleet fleet;
+        struct world world;
+        struct log log;
+        const char *programs, *scratch;
+        struct process *server;
+        int port;
+        struct program_agent *agents;   /* [0] = hub-agent, [i] = member-i */
+        struct program_client *clients; /* [0] = hub, [i] = member-i */
+        struct arena arena;             /* file names */
+};
+
+static struct program_fleet *of(struct fleet *f)
+{
+        return container_of(f, struct program_fleet, fleet);
+}
+
+static const char *in_scratch(struct program_fleet *p, const char *file)
+{
+        return arena_printf(&p->arena, "%s/%s", p->scratch, file);
+}
+
+static const char *program(struct program_fleet *p, const char *name)
+{
+        return arena_printf(&p->arena, "%s/%s", p->programs, name);
+}
+
+/* ---- clusters ---- */
+
+static const char *cluster_name(struct program_fleet *p, unsigned index)
+{
+        return index ? arena_printf(&p->arena, "member-%u", index) : "hub";
+}
+
+static int load_client(struct program_fleet *p, unsigned index, struct error *err)
+{
+        struct program_client *c = &p->clients[index];
+
+        TRY(kube_config_load(&p->world, in_scratch(p, "kubeconfig"), cluster_name(p, index), &c->config,
+                             err));
+        c->kube = (struct kube_client){ .world = &p->world,
+                                        .endpoint = &c->config.endpoint,
+                                        .log = &p->log,
+                                        .field_manager = "scenario" };
+        return 0;
+}
+
+static int get_client(struct fleet *f, const char *cluster, struct kube_client **ret, struct error *err)
+{
+        for (unsigned i = 0; i <= f->n_members; i++) {
+                if (!text_equal(cluster, cluster_name(of(f), i)))
+                        continue;
+                *ret = &of(f)->clients[i].kube;
+                return 0;
+        }
+        return error_set(err, ERR_NOT_FOUND, "no cluster \"%s\" in this fleet", cluster);
+}
+
+static int port_of_url(const char *url)
+{
+        const char *colon = strrchr(url, ':');
+        int64_t port = 0;
+        struct slice digits = slice_of(colon ? colon + 1 : "");
+
+        digits.len = strspn(digits.data, "0123456789");
+        return slice_parse_i64(digits, &port) ? (int)port : 0;
+}
+
+static int start_server(struct program_fleet *p, struct error *err)
+{
+        AUTO_BUF struct buf clusters;
+        const char *port = arena_printf(&p->arena, "%d", p->port);
+
+        buf_init(&clusters, 65536);
+        for (unsigned i = 0; i <= p->fleet.n_members; i++)
+                buf_printf(&clusters, "%s%s", i ? "," : "", cluster_name(p, i));
+        const char *argv[] = { program(p, "devcluster"),
+                               "--data",
+                               in_scratch(p, "data"),
+                               "--port",
+                               port,
+                               "--clusters",
+                               clusters.data,
+                               "--kubeconfig",
+                               in_scratch(p, "kubeconfig"),
+                               NULL };
+        return process_start(p->world.loop, argv, NULL, in_scratch(p, "devcluster.log"), &p->server, err);
+}
+
+/* Ready when the kubeconfig is there and every API server answers. */
+static int wait_server(struct program_fleet *p, struct error *err)
+{
+        int64_t deadline = loop_now_ms(p->world.loop) + READY_MS;
+        int code = -1;
+
+        for (unsigned i = 0; i <= p->fleet.n_members; code < 0 ? 0 : i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct http_response r;
+
+                code = p->clients[i].kube.world ? 0 : load_client(p, i, err);
+                if (code == 0)
+                        code = kube_raw(&p->clients[i].kube, "GET", "/readyz", NULL, (struct slice){ 0 },
+                                        &arena, &r, err);
+                if (code == 0)
+                        continue;
+                if (!process_running(p->server))
+                        return error_set(err, ERR_SYSTEM, "devcluster ended; see %s",
+                                         in_scratch(p, "devcluster.log"));
+                if (loop_now_ms(p->world.loop) > deadline)
+                        return error_wrap(err, "devcluster did not become ready");
+                TRY(fiber_sleep(p->world.loop, 20));
+        }
+        p->port = port_of_url(p->clients[0].config.endpoint.base_url);
+        return 0;
+}
+
+static int restart_server(struct fleet *f, struct error *err)
+{
+        struct program_fleet *p = of(f);
+
+        process_stop(p->server, SIGKILL, STOP_MS);
+        p->server = NULL;
+        TRY(start_server(p, err));
+        return wait_server(p, err);
+}
+
+static int set_ready(struct fleet *f, const char *cluster, const char *kind, const char *ns, const char *name,
+                     bool ready, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+        struct kube_client *k;
+        const char *path =
+                arena_printf(&arena, "/devcluster/readiness?kind=%s&namespace=%s&name=%s&ready=%s",
+                             kind ? kind : "", ns ? ns : "", name ? name : "", ready ? "true" : "false");
+
+        TRY(get_client(f, cluster, &k, err));
+        return kube_raw(k, "POST", path, NULL, (struct slice){ 0 }, &arena, &r, err);
+}
+
+/* ---- agents ---- */
+
+static int find_agent(struct fleet *f, const char *name, unsigned *ret, struct error *err)
+{
+        for (unsigned i = 0; i <= f->n_members; i++) {
+                if (!text_equal(of(f)->agents[i].name, name))
+                        continue;
+                *ret = i;
+                return 0;
+        }
+        return error_set(err, ERR_NOT_FOUND, "no agent \"%s\" in this fleet", name);
+}
+
+static int write_file(struct program_fleet *p, const char *path, const char *text, struct error *err)
+{
+        return p->world.files->write(p->world.ctx, path, text, strlen(text), err);
+}
+
+/* The kubeconfig of one context under a name of its own, its server replaced when `server` is given. */
+static int write_kubeconfig(struct program_fleet *p, unsigned index, const char *server, const char *path,
+                            struct error *err)
+{
+        const struct http_endpoint *e = &p->clients[index].config.endpoint;
+        AUTO_JSON json_t *doc =
+                json_pack("{s:s, s:s, s:s, s:[{s:s, s:{s:s}}], s:[{s:s, s:{}}], s:[{s:s, s:{s:s, s:s}}]}",
+                          "apiVersion", "v1", "kind", "Config", "current-context", "c", "clusters", "name",
+                          "c", "cluster", "server", server ? server : e->base_url, "users", "name", "u",
+                          "user", "contexts", "name", "c", "context", "cluster", "c", "user", "u");
+        const struct {
+                const char *list, *body, *key, *pem;
+        } pems[] = { { "clusters", "cluster", "certificate-authority-data", e->ca_pem },
+                     { "users", "user", "client-certificate-data", e->client_cert_pem },
+                     { "users", "user", "client-key-data", e->client_key_pem } };
+        AUTO_BUF struct buf text;
+
+        for (size_t i = 0; doc && i < ARRAY_LEN(pems); i++) {
+                size_t n = pems[i].pem ? strlen(pems[i].pem) : 0;
+                AUTO_FREE char *encoded = mem_alloc(text_base64_size(n));
+
+                if (!encoded)
+                        return error_no_memory(err);
+                text_base64_encode(pems[i].pem, n, encoded);
+                json_t *body = doc_get(json_array_get(doc_get(doc, pems[i].list), 0), pems[i].body);
+                if (n > 0 && doc_set_string(body, pems[i].key, encoded) < 0)
+                        return error_no_memory(err);
+        }
+        buf_init(&text, LIMIT_KUBECONFIG_BYTES);
+        if (!doc || doc_write(doc, &text) < 0)
+                return error_no_memory(err);
+        return write_file(p, path, text.data, err);
+}
+
+static const char *relayed_url(struct program_fleet *p, unsigned index)
+{
+        return arena_printf(&p->arena, "https://127.0.0.1:%d/clusters/hub",
+                            relay_port(p->agents[index].relay));
+}
+
+static int start_hub_agent(struct program_fleet *p, struct error *err)
+{
+        const char *config = in_scratch(p, "hub-agent.kubeconfig");
+        const char *argv[] = { program(p, "hub-agent"),
+                               "--kubeconfig",
+                               config,
+                               "--leader-elect=true",
+                               "--metrics-bind-address=0",
+                               "--health-probe-bind-address=0",
+                               "--enable-webhook=false",
+                               "--leader-lease-duration=15s",
+                               "--leader-renew-deadline=10s",
+                               "--leader-retry-period=2s",
+                               "--resource-snapshot-creation-minimum-interval=0s",
+                               "--resource-changes-collection-duration=0s",
+                               NULL };
+
+        TRY(write_kubeconfig(p, 0, relayed_url(p, 0), config, err));
+        return process_start(p->world.loop, argv, NULL, in_scratch(p, "hub-agent.log"), &p->agents[0].process,
+                             err);
+}
+
+static int start_member_agent(struct program_fleet *p, unsigned index, struct error *err)
+{
+        struct program_agent *a = &p->agents[index];
+        const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
+        const char *token_file = arena_printf(&p->arena, "%s/%s.token", p->scratch, a->name);
+        const char *ca = p->clients[0].config.endpoint.ca_pem;
+        char *ca64 = arena_alloc(&p->arena, text_base64_size(strlen(ca)));
+        AUTO_FREE char *token = NULL;
+
+        if (!ca64)
+                return error_no_memory(err);
+        text_base64_encode(ca, strlen(ca), ca64);
+        TRY(fleet_member_token(&p->fleet, a->name, &token, err));
+        TRY(write_file(p, token_file, token, err));
+        TRY(write_kubeconfig(p, index, NULL, config, err));
+        const char *environment[] = { arena_printf(&p->arena, "HUB_SERVER_URL=%s", relayed_url(p, index)),
+                                      arena_printf(&p->arena, "MEMBER_CLUSTER_NAME=%s", a->name),
+                                      arena_printf(&p->arena, "CONFIG_PATH=%s", token_file),
+                                      arena_printf(&p->arena, "HUB_CERTIFICATE_AUTHORITY=%s", ca64), NULL };
+        const char *argv[] = { program(p, "member-agent"),
+                               "--kubeconfig",
+                               config,
+                               "--state-file",
+                               arena_printf(&p->arena, "%s/%s.db", p->scratch, a->name),
+                               "--metrics-bind-address=0",
+                               "--health-probe-bind-address=0",
+                               "--hub-metrics-bind-address=0",
+                               "--hub-health-probe-bind-address=0",
+                               NULL };
+        return process_start(p->world.loop, argv, environment,
+                             arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);
+}
+
+static int start_agent(struct fleet *f, const char *name, struct error *err)
+{
+        unsigned i;
+
+        TRY(find_agent(f, name, &i, err));
+        if (process_running(of(f)->agents[i].process))
+                return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
+        return i ? start_member_agent(of(f), i, err) : start_hub_agent(of(f), err);
+}
+
+static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
+{
+        struct program_agent *a;
+        unsigned i;
+        int result;
+
+        TRY(find_agent(f, name, &i, err));
+        a = &of(f)->agents[i];
+        if (!process_running(a->process))
+                return error_set(err, ERR_INVALID, "agent \"%s\" is not running", name);
+        result = process_stop(a->process, hard ? SIGKILL : SIGTERM, STOP_MS);
+        a->process = NULL;
+        if (!hard && result != 0)
+                return error_set(err, ERR_INVALID, "agent \"%s\" did not end cleanly: %d", name, result);
+        return 0;
+}
+
+static int set_link(struct fleet *f, const char *name, bool up, struct error *err)
+{
+        unsigned i;
+
+        TRY(find_agent(f, name, &i, err));
+        relay_set(of(f)->agents[i].relay, up);
+        return 0;
+}
+
+/* ---- life ---- */
+
+static struct fleet *close_fleet(struct fleet *f)
+{
+        struct program_fleet *p = of(f);
+
+        for (unsigned i = 0; p->agents && i <= f->n_members; i++)
+                process_stop(p->agents[i].process, SIGTERM, STOP_MS);
+        process_stop(p->server, SIGTERM, STOP_MS);
+        for (unsigned i = 0; p->agents && i <= f->n_members; i++) {
+                relay_stop(p->agents[i].relay);
+                kube_config_free(&p->clients[i].config);
+        }
+        mem_free(p->agents);
+        mem_free(p->clients);
+        http_transport_free(p->world.transport);
+        arena_free(&p->arena);
+        mem_free(p);
+        return NULL;
+}
+
+static const struct fleet_ops ops = { get_client, start_agent,    stop_agent, set_link,
+                                      set_ready,  restart_server, close_fleet };
+
+static int open_all(struct program_fleet *p, struct error *err)
+{
+        p->world.transport = http_transport_curl(&p->world, err);
+        if (!p->world.transport)
+                return err ? err->code : ERR_NO_MEMORY;
+        TRY(p->world.files->make_directory(p->world.ctx, p->scratch, err));
+        TRY(start_server(p, err));
+        TRY(wait_server(p, err));
+        for (unsigned i = 0; i <= p->fleet.n_members; i++) {
+                snprintf(p->agents[i].name, sizeof(p->agents[i].name), "%s",
+                         i ? cluster_name(p, i) : "hub-agent");
+                TRY(relay_start(p->world.loop, p->port, &p->agents[i].relay, err));
+        }
+        return 0;
+}
+
+struct process_run {
+        const struct scenario *scenario;
+        const char *programs, *scratch;
+        struct loop *loop;
+        struct log_sink sink;
+        struct buf *log;
+        struct error *err;
+        int code;
+};
+
+static int run_in(struct process_run *r)
+{
+        struct program_fleet *p = NEW(struct program_fleet);
+        int code;
+
+        if (!p)
+                return error_no_memory(r->err);
+        world_init_real(&p->world, r->loop, &r->sink);
+        p->log = (struct log){ .sink = &r->sink };
+        p->programs = r->programs;
+        p->scratch = r->scratch;
+        p->fleet = (struct fleet){
+                .ops = &ops, .world = &p->world, .log = &p->log, .n_members = r->scenario->members
+        };
+        p->agents = mem_calloc(p->fleet.n_members + 1, sizeof(*p->agents));
+        p->clients = mem_calloc(p->fleet.n_members + 1, sizeof(*p->clients));
+        code = p->agents && p->clients ? open_all(p, r->err) : error_no_memory(r->err);
+        if (code == 0 && (code = fleet_set_up(&p->fleet, loop_now_ms(r->loop) + SET_UP_MS, r->err)) < 0)
+                error_wrap(r->err, "setting the fleet up");
+        if (code == 0)
+                code = scenario_run(r->scenario, &p->fleet, r->err);
+        close_fleet(&p->fleet);
+        return code;
+}
+
+static void run_fiber(void *ctx)
+{
+        struct process_run *r = ctx;
+
+        r->code = run_in(r);
+}
+
+static void write_log(void *ctx, const char *line, size_t n)
+{
+        struct process_run *r = ctx;
+
+        buf_append(r->log, line, n);
+}
+
+static int64_t log_wall(void *ctx)
+{
+        struct process_run *r = ctx;
+
+        return loop_wall_ms(r->loop);
+}
+
+/* The programs' own logs, for the report of a failure. */
+static void collect_logs(struct process_run *r)
+{
+        static const char *const names[] = { "devcluster", "hub-agent", "member-1", "member-2", "member-3" };
+        struct world w;
+
+        world_init_real(&w, r->loop, NULL);
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+                AUTO_FREE char *path = mem_printf("%s/%s.log", r->scratch, names[i]);
+                AUTO_FREE char *text = NULL;
+                size_t n = 0;
+
+                if (!path || w.files->read(w.ctx, path, 16 << 20, &text, &n, NULL) < 0)
+                        continue;
+                buf_printf(r->log, "== %s\n", names[i]);
+                buf_append(r->log, n > 4000 ? text + n - 4000 : text, MIN(n, (size_t)4000));
+        }
+}
+
+int scenario_run_processes(const struct scenario *s, const char *programs, const char *scratch,
+                           struct scenario_report *report, struct error *err)
+{
+        struct process_run r = {
+                .scenario = s, .programs = programs, .scratch = scratch, .log = &report->log, .err = err
+        };
+        struct fiber_group *group;
+        int64_t began;
+        int code;
+
+        r.sink = (struct log_sink){
+                .write = write_log, .wall_ms = log_wall, .ctx = &r, .format = LOG_TEXT, .least = LOG_INFO
+        };
+        r.loop = loop_new_real(err);
+        if (!r.loop)
+                return ERR_NO_MEMORY;
+        began = loop_now_ms(r.loop);
+        group = fiber_group_new(r.loop, NULL, "scenario");
+        if (!group || !fiber_spawn(group, "scenario", run_fiber, &r))
+                return error_no_memory(err);
+        code = loop_run(r.loop, err);
+        report->took_ms = loop_now_ms(r.loop) - began;
+        if (code == 0)
+                code = r.code;
+        if (code < 0)
+                collect_logs(&r);
+        fiber_group_end(group);
+        loop_free(r.loop);
+        return code;
+}
