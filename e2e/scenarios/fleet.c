@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/kube/mapping.h"
-#include "proto/gen/crds.h"
+#include "proto/gen/kinds.h"
 
 #define POLL_MS 20
 #define FIELD_MANAGER "fleet-setup"
@@ -68,17 +68,17 @@ static int wait_condition(struct kube_client *k, const struct kube_resource *r, 
 
 static int install_crds(struct kube_client *k, bool hub, int64_t deadline_ms, struct error *err)
 {
-        for (size_t i = 0; i < n_fleet_crds; i++) {
+        for (size_t i = 0; i < n_crd_texts; i++) {
                 AUTO_JSON json_t *doc = NULL;
 
-                if (hub ? !fleet_crds[i].hub : !fleet_crds[i].member)
+                if (hub ? !crd_texts[i].hub : !crd_texts[i].member)
                         continue;
-                TRY(doc_parse(slice_of(fleet_crds[i].json), &doc, err));
-                TRY(apply(k, &crds, NULL, fleet_crds[i].name, doc, err));
+                TRY(doc_parse(slice_of(crd_texts[i].json), &doc, err));
+                TRY(apply(k, &crds, NULL, crd_texts[i].name, doc, err));
         }
-        for (size_t i = 0; i < n_fleet_crds; i++)
-                if (hub ? fleet_crds[i].hub : fleet_crds[i].member)
-                        TRY(wait_condition(k, &crds, fleet_crds[i].name, "Established", deadline_ms, err));
+        for (size_t i = 0; i < n_crd_texts; i++)
+                if (hub ? crd_texts[i].hub : crd_texts[i].member)
+                        TRY(wait_condition(k, &crds, crd_texts[i].name, "Established", deadline_ms, err));
         return 0;
 }
 
