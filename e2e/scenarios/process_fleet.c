@@ -278,7 +278,7 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
 
 static int start_agent(struct fleet *f, const char *name, struct error *err)
 {
-        unsigned i;
+        unsigned i = 0;
 
         TRY(find_agent(f, name, &i, err));
         if (process_running(of(f)->agents[i].process))
@@ -289,7 +289,7 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
 static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
 {
         struct program_agent *a;
-        unsigned i;
+        unsigned i = 0;
         int result;
 
         TRY(find_agent(f, name, &i, err));
@@ -305,7 +305,7 @@ static int stop_agent(struct fleet *f, const char *name, bool hard, struct error
 
 static int set_link(struct fleet *f, const char *name, bool up, struct error *err)
 {
-        unsigned i;
+        unsigned i = 0;
 
         TRY(find_agent(f, name, &i, err));
         relay_set(of(f)->agents[i].relay, up);
