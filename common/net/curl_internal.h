@@ -21,6 +21,11 @@ struct curl_multi {
         struct curl_pool *pool;
         struct timer timer;
         struct list transfers;
+        /* The first request connects alone; the others wait until its connection stands and says whether it
+         * takes several at once. libcurl's own waiting (CURLOPT_PIPEWAIT) loses some of many long requests
+         * for ever. */
+        struct curl_transfer *first;
+        struct waitq connected;
         struct list touched; /* transfers whose fibers are to wake */
 };
 
@@ -57,7 +62,7 @@ struct curl_transfer {
         VEC(struct http_header) answer_headers;
         size_t header_bytes;
         int status;
-        bool head_done, done;
+        bool connected, head_done, done;
         int failed; /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
         CURLcode result;
         struct buf body;
@@ -67,6 +72,7 @@ struct curl_transfer {
 /* NULL and err on failure. */
 struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err);
 void curl_pool_free(struct curl_pool *p);
+void curl_multi_connected(struct curl_multi *m); /* the first request needs to be waited for no more */
 /* A callback had no memory: all transfers of m end so. */
 void curl_multi_die(struct curl_multi *m);
 

@@ -4,7 +4,7 @@
 
 #define REQUEST_CONNECTIONS 16 /* HTTP/1.1: at most so many at once, the rest waits its turn */
 #define REQUEST_STREAMS 100    /* on one HTTP/2 connection */
-#define WATCH_STREAMS 20       /* far below what servers allow: a stream too many would wait for ever */
+#define WATCH_STREAMS 50       /* far below what servers allow: a stream too many would wait for ever */
 #define IDLE_CONNECTIONS 8     /* kept by each multi */
 #define POOL_IDLE_MS 60000     /* an identity not used for this long loses its connections */
 
@@ -15,6 +15,12 @@ struct curl_socket {
         struct curl_multi *multi;
         curl_socket_t fd;
 };
+
+void curl_multi_connected(struct curl_multi *m)
+{
+        m->first = NULL;
+        waitq_wake_all(&m->connected);
+}
 
 /* Wakes who waits for a transfer that got bytes or came to its end. Called outside libcurl only. */
 static void wake_touched(struct curl_multi *m)
@@ -30,6 +36,8 @@ static void wake_touched(struct curl_multi *m)
         }
         list_for_each_safe(tr, next, &m->touched, struct curl_transfer, touched) {
                 list_remove(&tr->touched);
+                if (tr == m->first && tr->connected)
+                        curl_multi_connected(m);
                 waitq_wake_all(&tr->waits);
         }
 }
@@ -129,6 +137,7 @@ static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_prior
 {
         m->pool = p;
         list_init(&m->transfers);
+        list_init(&m->connected.waiters);
         list_init(&m->touched);
         m->handle = curl_multi_init();
         if (!m->handle)

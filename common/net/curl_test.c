@@ -550,6 +550,41 @@ static void two_hundred_requests_at_once_all_come_back(void **state)
         run(many_body);
 }
 
+static void begin_and_wait(void *ctx, struct http_exchange *x)
+{
+        struct waitq q = { 0 };
+        list_init(&q.waiters);
+        http_begin(x, 200, NULL);
+        http_write(x, "first\n", 6);
+        x->ops->wait(x, &q, DEADLINE_NONE);
+}
+static void one_watch(void *ctx)
+{
+        struct rig *r = ctx;
+        struct error err = { 0 };
+        struct http_stream *s;
+        struct slice piece;
+        assert_int_equal(open_stream(r, &s, &err), 0);
+        assert_int_equal(http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, &err), 0);
+        r->code++;
+        while (r->code < 200)
+                fiber_sleep(r->loop, 1);
+        http_stream_close(s);
+}
+static void many_watches_body(struct rig *r)
+{
+        serve(r, begin_and_wait);
+        struct fiber_group *g = fiber_group_new(r->loop, NULL, "clients");
+        for (int i = 0; i < 200; i++)
+                assert_non_null(fiber_spawn(g, "client", one_watch, r));
+        assert_int_equal(fiber_group_join(g, DEADLINE_NONE), 0);
+        fiber_group_end(g);
+}
+static void two_hundred_watches_at_once_all_open_over_http_1(void **state)
+{
+        run(many_watches_body);
+}
+
 /* ---- cancelling and stopping ---- */
 
 static void request_and_note(void *ctx)
@@ -725,6 +760,7 @@ int main(void)
                 cmocka_unit_test(a_watch_of_ten_thousand_pieces_arrives_whole),
                 cmocka_unit_test(cut_and_foreign_answers_are_errors_and_redirects_are_not_followed),
                 cmocka_unit_test(two_hundred_requests_at_once_all_come_back),
+                cmocka_unit_test(two_hundred_watches_at_once_all_open_over_http_1),
                 cmocka_unit_test(a_client_can_be_cancelled_in_every_state),
                 cmocka_unit_test(stopping_the_server_ends_open_exchanges),
                 cmocka_unit_test(compressed_answers_are_asked_for_and_unpacked),

@@ -27,6 +27,15 @@ static size_t on_body(char *data, size_t size, size_t n, void *ctx)
         return r < 0 ? 0 : size * n;
 }
 
+/* The connection stands, the request is about to leave. */
+static int on_connected(void *ctx, char *remote_ip, char *local_ip, int remote_port, int local_port)
+{
+        struct curl_transfer *tr = ctx;
+        tr->connected = true;
+        touch(tr);
+        return CURL_PREREQFUNC_OK;
+}
+
 static int store_header(struct curl_transfer *tr, struct slice line)
 {
         struct slice name;
@@ -211,7 +220,8 @@ static void set_behaviour(struct curl_transfer *tr, const struct http_request *r
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+        curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+        curl_easy_setopt(easy, CURLOPT_PREREQDATA, tr);
         curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)MIN(left, CONNECT_MS));
         curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -241,6 +251,9 @@ static int configure(struct curl_transfer *tr, const struct http_request *rq, bo
 
 static void transfer_free(struct curl_transfer *tr)
 {
+        tr->multi->pool->transfers--;
+        if (tr == tr->multi->first)
+                curl_multi_connected(tr->multi);
         list_remove(&tr->node);
         list_remove(&tr->touched);
         curl_easy_cleanup(tr->easy);
@@ -249,6 +262,50 @@ static void transfer_free(struct curl_transfer *tr)
         vec_free(&tr->answer_headers);
         buf_free(&tr->body);
         mem_free(tr->what);
+}
+
+/* Parks while another request opens the first connection. */
+static int await_connection(struct curl_transfer *tr, struct loop *l, int64_t deadline_ms, struct error *err)
+{
+        while (tr->multi->first) {
+                int r = waitq_wait(l, &tr->multi->connected, deadline_ms);
+                if (r == ERR_TIMEOUT)
+                        return error_set(err, r, "%s: no connection before the deadline", tr->what);
+                if (r < 0)
+                        return error_set(err, r, "%s: cancelled", tr->what);
+        }
+        return 0;
+}
+
+static int add_to_multi(struct curl_transfer *tr)
+{
+        struct curl_multi *m = tr->multi;
+        if (list_empty(&m->transfers))
+                m->first = tr;
+        list_append(&m->transfers, &tr->node);
+        if (curl_multi_add_handle(m->handle, tr->easy) == CURLM_OK)
+                return 0;
+        curl_multi_remove_handle(m->handle, tr->easy);
+        curl_multi_die(m);
+        return ERR_NO_MEMORY;
+}
+
+static int configure_and_start(struct curl_transfer *tr, const struct http_request *rq, bool stream,
+                               struct error *err)
+{
+        struct loop *l = tr->multi->pool->loop;
+        tr->what = mem_printf("%s %s%.*s", rq->method, rq->endpoint->base_url, (int)strcspn(rq->path, "?"),
+                              rq->path);
+        if (!tr->what)
+                return error_no_memory(err);
+        TRY(await_connection(tr, l, rq->deadline_ms, err));
+        tr->easy = curl_easy_init();
+        int r = tr->easy ? configure(tr, rq, stream, loop_now_ms(l)) : ERR_NO_MEMORY;
+        if (r == 0)
+                r = add_to_multi(tr);
+        if (r == ERR_INVALID)
+                return error_set(err, r, "%s: not an URL", tr->what);
+        return r < 0 ? error_no_memory(err) : 0;
 }
 
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
@@ -265,29 +322,16 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
         if (!pool)
                 return ERR_NO_MEMORY;
         tr->multi = &pool->multi[rq->priority];
-        tr->what = mem_printf("%s %s%.*s", rq->method, rq->endpoint->base_url, (int)strcspn(rq->path, "?"),
-                              rq->path);
-        tr->easy = curl_easy_init();
-        int r = tr->what && tr->easy ? configure(tr, rq, stream, loop_now_ms(pool->loop)) : ERR_NO_MEMORY;
-        if (r == 0 && curl_multi_add_handle(tr->multi->handle, tr->easy) != CURLM_OK) {
-                curl_multi_remove_handle(tr->multi->handle, tr->easy);
-                curl_multi_die(tr->multi);
-                r = ERR_NO_MEMORY;
-        }
-        if (r < 0) {
-                r = r == ERR_INVALID ? error_set(err, r, "%s: not an URL", tr->what) : error_no_memory(err);
-                transfer_free(tr);
-                return r;
-        }
         pool->transfers++;
-        list_append(&tr->multi->transfers, &tr->node);
-        return 0;
+        int r = configure_and_start(tr, rq, stream, err);
+        if (r < 0)
+                transfer_free(tr);
+        return r;
 }
 
 void curl_transfer_end(struct curl_transfer *tr)
 {
         curl_multi_remove_handle(tr->multi->handle, tr->easy);
-        tr->multi->pool->transfers--;
         transfer_free(tr);
 }
 
