@@ -1,0 +1,137 @@
+/* spec/member-agent.md 3.1, 3.2 (checklist 53-55). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/timefmt.h"
+#include "member-agent/membership/membership.h"
+
+static struct internal_member_cluster_status *report(struct arena *arena, struct internal_member_cluster *c,
+                                                     struct membership_report r)
+{
+        struct internal_member_cluster_status *s = NULL;
+
+        assert_int_equal(membership_status(c, &r, arena, &s, NULL), 0);
+        return s;
+}
+
+static const struct agent_status *own(const struct internal_member_cluster_status *s)
+{
+        for (uint32_t i = 0; i < s->agent_status.n; i++)
+                if (text_equal(s->agent_status.at[i].type, "MemberAgent"))
+                        return &s->agent_status.at[i];
+        return NULL;
+}
+
+static void joining_reports_heartbeat_health_and_membership(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct internal_member_cluster c = { .object.meta.generation = 4 };
+        struct internal_member_cluster_status *s =
+                report(&arena, &c,
+                       (struct membership_report){ .state = AGENT_JOINED, .healthy = true, .now_ms = 9 });
+
+        assert_int_equal(own(s)->last_received_heartbeat, 9);
+        assert_string_equal(membership_condition(s, "Joined")->reason, "InternalMemberClusterJoined");
+        assert_string_equal(membership_condition(s, "Joined")->status, "True");
+        assert_string_equal(membership_condition(s, "Healthy")->reason, "InternalMemberClusterHealthy");
+        assert_string_equal(membership_condition(s, "Healthy")->message, "");
+        assert_int_equal(membership_condition(s, "Joined")->observed_generation.value, 4);
+}
+
+static void heartbeats_go_on_when_the_probe_fails(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct internal_member_cluster c = { 0 };
+        struct internal_member_cluster_status *s =
+                report(&arena, &c,
+                       (struct membership_report){ .state = AGENT_JOINED,
+                                                   .health_problem = "health probe failed with status code 0",
+                                                   .now_ms = 9 });
+
+        assert_int_equal(own(s)->last_received_heartbeat, 9);
+        assert_string_equal(membership_condition(s, "Healthy")->status, "False");
+        assert_string_equal(membership_condition(s, "Healthy")->message,
+                            "health probe failed with status code 0");
+        assert_string_equal(membership_condition(s, "Joined")->status, "True");
+}
+
+static void other_agents_and_old_properties_stay(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct agent_status other = { .type = "ServiceExportImportAgent", .last_received_heartbeat = 3 };
+        struct property_value_entry property = { .key = "k" };
+        struct internal_member_cluster_status before = { .agent_status = { &other, 1, true },
+                                                         .properties = { &property, 1, true } };
+        struct internal_member_cluster c = { .status = &before };
+        struct internal_member_cluster_status *s =
+                report(&arena, &c,
+                       (struct membership_report){ .state = AGENT_JOINED, .healthy = true, .now_ms = 9 });
+
+        assert_int_equal(s->agent_status.n, 2);
+        assert_string_equal(s->agent_status.at[0].type, "ServiceExportImportAgent");
+        assert_int_equal(s->agent_status.at[0].last_received_heartbeat, 3);
+        assert_int_equal(s->properties.n, 1);
+        assert_int_equal(before.agent_status.n, 1);
+}
+
+static void leaving_stops_the_heartbeat_and_leaves_health_alone(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct internal_member_cluster c = { 0 };
+
+        c.status = report(&arena, &c,
+                          (struct membership_report){ .state = AGENT_JOINED, .healthy = true, .now_ms = 9 });
+        c.status = report(&arena, &c, (struct membership_report){ .state = AGENT_LEFT, .now_ms = 20 });
+        assert_int_equal(own(c.status)->last_received_heartbeat, 9);
+        assert_string_equal(membership_condition(c.status, "Joined")->status, "False");
+        assert_string_equal(membership_condition(c.status, "Joined")->reason, "InternalMemberClusterLeft");
+        assert_int_equal(membership_condition(c.status, "Joined")->last_transition_ms, 20);
+        assert_string_equal(membership_condition(c.status, "Healthy")->status, "True");
+}
+
+static void events_tell_of_changes_only(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct internal_member_cluster c = { .object.meta.generation = 1 };
+        struct membership_report r = { .state = AGENT_JOINED, .healthy = true, .now_ms = 9 };
+        struct internal_member_cluster_status *first = report(&arena, &c, r), *second;
+
+        assert_true(membership_event_due(NULL, first, "Joined", true));
+        c.status = first;
+        second = report(&arena, &c, r);
+        assert_false(membership_event_due(first, second, "Joined", true));
+        c.object.meta.generation = 2;
+        second = report(&arena, &c, r);
+        assert_true(membership_event_due(first, second, "Joined", true));
+        assert_false(membership_event_due(first, second, "Healthy", false));
+        assert_string_equal(membership_event_text("InternalMemberClusterLeft"),
+                            "internal member cluster left");
+}
+
+static void the_interval_plays_five_percent_around_the_period(void **state)
+{
+        for (uint64_t random = 0; random < 100000; random += 997) {
+                int64_t ms = membership_next_ms(60, random);
+
+                assert_true(ms >= 57000 && ms <= 63000);
+        }
+        assert_true(membership_next_ms(1, 99) >= 950);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(joining_reports_heartbeat_health_and_membership),
+                cmocka_unit_test(heartbeats_go_on_when_the_probe_fails),
+                cmocka_unit_test(other_agents_and_old_properties_stay),
+                cmocka_unit_test(leaving_stops_the_heartbeat_and_leaves_health_alone),
+                cmocka_unit_test(events_tell_of_changes_only),
+                cmocka_unit_test(the_interval_plays_five_percent_around_the_period),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* spec/member-agent.md 3.3 (checklist 56). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "member-agent/properties/usage.h"
+
+static struct string_map amounts(struct string_pair at[2], const char *cpu, const char *memory)
+{
+        at[0] = (struct string_pair){ "cpu", cpu };
+        at[1] = (struct string_pair){ "memory", memory };
+        return (struct string_map){ at, 2, true };
+}
+
+static void put_node(struct usage *u, const char *name, const char *cpu, const char *memory)
+{
+        struct string_pair at[2];
+        struct node_status status = { .capacity = amounts(at, cpu, memory),
+                                      .allocatable = amounts(at, cpu, memory) };
+        struct node n = { .object.meta.name = name, .status = &status };
+
+        assert_int_equal(usage_put_node(u, &n), 0);
+}
+
+static void put_pod(struct usage *u, const char *name, const char *node, const char *phase, const char *cpu)
+{
+        struct string_pair at[2];
+        struct container_resources resources = { .requests = amounts(at, cpu, "1Gi") };
+        struct container container = { .resources = &resources };
+        struct pod_spec spec = { .node_name = node, .containers = { &container, 1, true } };
+        struct pod_status status = { .phase = phase };
+        struct pod p = { .object.meta = { .name = name, .ns = "default" }, .spec = &spec, .status = &status };
+
+        assert_int_equal(usage_put_pod(u, &p), 0);
+}
+
+struct report {
+        struct arena arena;
+        struct property_value_map properties;
+        struct resource_usage *usage;
+};
+
+static struct report report(const struct usage *u, const char *version)
+{
+        struct report r = { 0 };
+
+        assert_int_equal(usage_report(u, version, 5, &r.arena, &r.properties, &r.usage, NULL), 0);
+        return r;
+}
+
+static void nodes_and_pods_are_summed(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+        struct report r;
+
+        usage_init(&u);
+        put_node(&u, "a", "4", "8Gi");
+        put_node(&u, "b", "1500m", "2Gi");
+        put_pod(&u, "p", "a", "Running", "250m");
+        r = report(&u, "v1.34.0");
+        assert_string_equal(string_map_get(&r.usage->capacity, "cpu"), "5500m");
+        assert_string_equal(string_map_get(&r.usage->allocatable, "memory"), "10Gi");
+        assert_string_equal(string_map_get(&r.usage->available, "cpu"), "5250m");
+        assert_string_equal(string_map_get(&r.usage->available, "memory"), "9Gi");
+        assert_int_equal(r.properties.n, 2);
+        assert_string_equal(r.properties.at[0].key, "k8s.io/k8s-version");
+        assert_string_equal(r.properties.at[1].key, "kubernetes-fleet.io/node-count");
+        assert_string_equal(r.properties.at[1].value.value, "2");
+        arena_free(&r.arena);
+}
+
+static void unscheduled_and_finished_pods_take_nothing(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+
+        usage_init(&u);
+        put_pod(&u, "a", NULL, "Pending", "1");
+        put_pod(&u, "b", "n", "Succeeded", "1");
+        put_pod(&u, "c", "n", "Failed", "1");
+        assert_int_equal(u.requested.cpu_milli, 0);
+        put_pod(&u, "d", "n", "Running", "1");
+        assert_int_equal(u.requested.cpu_milli, 1000);
+        put_pod(&u, "d", "n", "Succeeded", "1");
+        assert_int_equal(u.requested.cpu_milli, 0);
+        assert_int_equal(map_count(&u.pods), 0);
+}
+
+static void available_is_never_negative(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+        struct report r;
+
+        usage_init(&u);
+        put_node(&u, "a", "1", "1Gi");
+        put_pod(&u, "p", "a", "Running", "3");
+        r = report(&u, NULL);
+        assert_string_equal(string_map_get(&r.usage->available, "cpu"), "0");
+        assert_int_equal(r.properties.n, 1);
+        arena_free(&r.arena);
+}
+
+static void changes_replace_and_removals_subtract(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+
+        usage_init(&u);
+        put_node(&u, "a", "4", "8Gi");
+        put_node(&u, "a", "2", "8Gi");
+        assert_int_equal(u.capacity.cpu_milli, 2000);
+        usage_remove_node(&u, "a");
+        usage_remove_node(&u, "a");
+        assert_int_equal(u.capacity.cpu_milli, 0);
+        put_pod(&u, "p", "a", "Running", "1");
+        usage_remove_pod(&u, "default", "p");
+        assert_int_equal(u.requested.memory_bytes, 0);
+}
+
+static void what_a_list_does_not_name_is_gone(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+
+        usage_init(&u);
+        put_node(&u, "a", "4", "8Gi");
+        put_node(&u, "b", "1", "1Gi");
+        put_pod(&u, "p", "a", "Running", "1");
+        usage_begin_nodes(&u);
+        put_node(&u, "b", "1", "1Gi");
+        usage_end_nodes(&u);
+        usage_begin_pods(&u);
+        usage_end_pods(&u);
+        assert_int_equal(u.capacity.cpu_milli, 1000);
+        assert_int_equal(map_count(&u.nodes), 1);
+        assert_int_equal(u.requested.cpu_milli, 0);
+}
+
+static struct container container_of_cpu(struct container_resources *r, struct string_pair at[2],
+                                         const char *cpu, const char *restart)
+{
+        r->requests = amounts(at, cpu, "0");
+        return (struct container){ .resources = r, .restart_policy = restart };
+}
+
+/* The scheduler's rule: init containers run before, restartable ones beside. */
+static void a_pod_requests_what_it_needs_at_its_peak(void **state)
+{
+        struct string_pair at[4][2];
+        struct container_resources r[4];
+        struct container inits[] = { container_of_cpu(&r[0], at[0], "100m", "Always"),
+                                     container_of_cpu(&r[1], at[1], "2", NULL) };
+        struct container mains[] = { container_of_cpu(&r[2], at[2], "500m", NULL),
+                                     container_of_cpu(&r[3], at[3], "500m", NULL) };
+        struct string_pair over[2];
+        struct pod_spec spec = { .containers = { mains, 2, true },
+                                 .init_containers = { inits, 2, true },
+                                 .overhead = amounts(over, "10m", "0") };
+
+        assert_int_equal(usage_of_pod(&spec).cpu_milli, 2110);
+        inits[1] = container_of_cpu(&r[1], at[1], "200m", NULL);
+        assert_int_equal(usage_of_pod(&spec).cpu_milli, 1110);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(nodes_and_pods_are_summed),
+                cmocka_unit_test(unscheduled_and_finished_pods_take_nothing),
+                cmocka_unit_test(available_is_never_negative),
+                cmocka_unit_test(changes_replace_and_removals_subtract),
+                cmocka_unit_test(what_a_list_does_not_name_is_gone),
+                cmocka_unit_test(a_pod_requests_what_it_needs_at_its_peak),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
