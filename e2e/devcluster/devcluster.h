@@ -1,6 +1,6 @@
-/* devcluster: an embedded Kubernetes-compatible API server on SQLite, many logical clusters in one process. The core
- * is a request handler (http_handler_fn) without sockets, so that the simulation can call it through loopback and
- * the real server through nghttp2 and TLS. */
+/* devcluster: an embedded Kubernetes-compatible API server on SQLite, many logical clusters in one process.
+ * The core is a request handler (http_handler_fn) without sockets, so that the simulation can call it through
+ * loopback and the real server through nghttp2 and TLS. */
 #pragma once
 
 #include "common/loop/world.h"
@@ -18,15 +18,18 @@ struct devcluster_options {
         bool anonymous_admin;   /* tests: requests without credentials are system:masters */
 };
 
-int devcluster_open(const struct devcluster_options *o, struct fiber_group *group, struct devcluster **ret, struct error *err);
-struct devcluster *devcluster_close(struct devcluster *d); /* from a fiber; commits what is open */
+int devcluster_open(const struct devcluster_options *o, struct fiber_group *group, struct devcluster **ret,
+                    struct error *err);
+struct devcluster *
+devcluster_close(struct devcluster *d); /* from a fiber, before the group ends; commits what is open */
 
-/* Makes a logical cluster with its base objects (default, kube-system, kube-public, kube-node-lease namespaces,
- * bootstrap roles and bindings, kubernetes service); exists is fine. */
+/* Makes a logical cluster with its base objects (default, kube-system, kube-public, kube-node-lease
+ * namespaces, bootstrap roles and bindings, kubernetes service); exists is fine. */
 int devcluster_create_cluster(struct devcluster *d, const char *name, struct error *err);
 int devcluster_delete_cluster(struct devcluster *d, const char *name, struct error *err);
 /* Kubeconfig text with contexts for the named clusters, as cluster admin (client certificate). mem_free. */
-int devcluster_kubeconfig(struct devcluster *d, const char *const *clusters, size_t n, char **ret, struct error *err);
+int devcluster_kubeconfig(struct devcluster *d, const char *const *clusters, size_t n, char **ret,
+                          struct error *err);
 const char *devcluster_ca_pem(const struct devcluster *d);
 
 /* Serves /clusters/NAME/... (and /healthz of the whole). */
@@ -42,9 +45,10 @@ int devcluster_requests(struct devcluster *d, const char *cluster, struct arena 
 void devcluster_reset_requests(struct devcluster *d);
 /* Cuts every open watch of a cluster (NULL = all), optionally compacting history so that they get 410. */
 void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool compact);
-/* Workload simulation: objects with annotation devcluster.argosy.dev/never-ready="true" (or matched by a rule set with
- * this call: kind, namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
-int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns, const char *name, bool ready);
+/* Workload simulation: objects with annotation devcluster.argosy.dev/never-ready="true" (or matched by a rule
+ * set with this call: kind, namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
+int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,
+                             const char *name, bool ready);
 
 /* ---- the real server: nghttp2 and HTTP/1.1 over TLS ---- */
 struct devcluster_server_options {
@@ -53,6 +57,7 @@ struct devcluster_server_options {
         int port; /* 0 = any */
 };
 struct devcluster_server;
-int devcluster_serve(const struct devcluster_server_options *o, struct devcluster_server **ret, struct error *err);
+int devcluster_serve(const struct devcluster_server_options *o, struct devcluster_server **ret,
+                     struct error *err);
 int devcluster_server_port(const struct devcluster_server *s);
 struct devcluster_server *devcluster_server_stop(struct devcluster_server *s);

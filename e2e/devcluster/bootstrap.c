@@ -1,0 +1,57 @@
+/* What every logical cluster has from the start, and what every namespace gets. */
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+
+static int create(struct devcluster *d, struct cluster *c, const char *key, const char *ns, json_t *doc,
+                  struct error *err)
+{
+        AUTO_JSON json_t *taken = doc;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct request rq;
+        struct write_result w = { 0 };
+        if (!doc)
+                return error_no_memory(err);
+        TRY(request_internal(&rq, d, c, key, ns, NULL, &arena));
+        int r = rest_create(&rq, doc, &w);
+        if (r < 0 && text_equal(rq.status.reason, "AlreadyExists"))
+                r = 0;
+        if (r < 0)
+                error_set(err, ERR_INTERNAL, "%s: %s", key, rq.status.message);
+        json_decref(w.doc);
+        vec_free(&rq.warnings);
+        return r;
+}
+
+static int create_namespace(struct devcluster *d, struct cluster *c, const char *name, struct error *err)
+{
+        return create(d, c, "/namespaces", NULL, json_pack("{s:{s:s}}", "metadata", "name", name), err);
+}
+
+int bootstrap_namespace(struct devcluster *d, struct cluster *c, const char *name, struct error *err)
+{
+        TRY(create(d, c, "/serviceaccounts", name, json_pack("{s:{s:s}}", "metadata", "name", "default"),
+                   err));
+        json_t *ca = json_pack("{s:{s:s},s:{s:s}}", "metadata", "name", "kube-root-ca.crt", "data", "ca.crt",
+                               pki_ca_text(d));
+        return create(d, c, "/configmaps", name, ca, err);
+}
+
+static int create_kubernetes_service(struct devcluster *d, struct cluster *c, struct error *err)
+{
+        json_t *service = json_pack(
+                "{s:{s:s,s:{s:s,s:s}},s:{s:s,s:[s],s:[s],s:s,s:[{s:s,s:i,s:s,s:i}],s:s,s:s}}", "metadata",
+                "name", "kubernetes", "labels", "component", "apiserver", "provider", "kubernetes", "spec",
+                "clusterIP", "10.96.0.1", "clusterIPs", "10.96.0.1", "ipFamilies", "IPv4", "ipFamilyPolicy",
+                "SingleStack", "ports", "name", "https", "port", 443, "protocol", "TCP", "targetPort", 6443,
+                "sessionAffinity", "None", "type", "ClusterIP");
+        return create(d, c, "/services", "default", service, err);
+}
+
+int bootstrap_cluster(struct devcluster *d, struct cluster *c, struct error *err)
+{
+        static const char *const namespaces[] = { "default", "kube-system", "kube-public",
+                                                  "kube-node-lease" };
+        for (size_t i = 0; i < ARRAY_LEN(namespaces); i++)
+                TRY(create_namespace(d, c, namespaces[i], err));
+        return create_kubernetes_service(d, c, err);
+}

@@ -1,0 +1,238 @@
+/* Built-in kinds' behaviour beyond fields and defaults. */
+#include "e2e/devcluster/builtin_hooks.h"
+
+#include "common/base/timefmt.h"
+#include "e2e/devcluster/authz.h"
+#include "e2e/devcluster/builtin/defaults.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+
+static int set_defaults(struct request *rq, const json_t *live, json_t *doc)
+{
+        if (builtin_set_defaults(rq->resource->group, rq->resource->kind, doc) < 0)
+                return request_fail_memory(rq);
+        return 0;
+}
+
+static const char *field_text(const json_t *doc, const char *path)
+{
+        const char *s = doc ? doc_get_string(doc, path) : NULL;
+        return s ? s : "";
+}
+
+/* Value of a field that is in `known`; NULL otherwise. */
+static const char *known_field(const json_t *doc, const char *path, const char *const *known, size_t n)
+{
+        return text_in(path, known, n) ? field_text(doc, path) : NULL;
+}
+
+/* ---- namespaces ---- */
+
+static int prepare_namespace(struct request *rq, const json_t *live, json_t *doc)
+{
+        json_t *labels = doc_get_object(doc, "metadata.labels");
+        if (!labels && doc_set(doc, "metadata.labels", labels = json_object()) < 0)
+                return request_fail_memory(rq);
+        const char *name = meta_name(doc);
+        if (*name && json_object_set_new(labels, "kubernetes.io/metadata.name", json_string(name)) < 0)
+                return request_fail_memory(rq);
+        int r = 0;
+        if (!live) {
+                r |= doc_set(doc, "spec.finalizers", json_pack("[s]", "kubernetes"));
+                r |= doc_set_string(doc, "status.phase", "Active");
+        } else if (!text_equal(rq->subresource, "finalize")) {
+                json_t *spec = json_object_get(live, "spec");
+                r |= spec ? json_object_set(doc, "spec", spec) : 0;
+        }
+        return r < 0 ? request_fail_memory(rq) : 0;
+}
+
+static int before_delete_namespace(struct request *rq, json_t *live)
+{
+        static const char *const kept[] = { "default", "kube-system", "kube-public" };
+        if (text_in(meta_name(live), kept, ARRAY_LEN(kept)))
+                return request_fail_forbidden(rq, meta_name(live), "this namespace may not be deleted");
+        return 0;
+}
+
+static const char *namespace_field(const json_t *doc, const char *path, struct arena *a)
+{
+        static const char *const known[] = { "status.phase" };
+        return known_field(doc, path, known, ARRAY_LEN(known));
+}
+
+static void after_namespace(struct devcluster *d, struct cluster *c, const json_t *live, const json_t *doc)
+{
+        struct error err = { 0 };
+        if (!live && bootstrap_namespace(d, c, meta_name(doc), &err) < 0)
+                log_error(d->log, "namespace without its base objects", "cluster", c->name, "namespace",
+                          meta_name(doc), "error", err.text);
+}
+
+const struct resource_hooks namespace_hooks = { .prepare = prepare_namespace,
+                                                .after_write = after_namespace,
+                                                .before_delete = before_delete_namespace,
+                                                .field = namespace_field };
+
+/* ---- secrets and config maps ---- */
+
+static int merge_string_data(json_t *doc)
+{
+        json_t *plain = json_object_get(doc, "stringData");
+        if (!plain)
+                return 0;
+        json_t *data = json_object_get(doc, "data");
+        if (!json_is_object(data) && json_object_set_new(doc, "data", data = json_object()) < 0)
+                return ERR_NO_MEMORY;
+        const char *key;
+        json_t *value;
+        json_object_foreach(plain, key, value) {
+                const char *text = json_string_value(value);
+                if (!text)
+                        continue;
+                size_t n = json_string_length(value);
+                AUTO_FREE char *encoded = mem_alloc(text_base64_size(n));
+                if (!encoded)
+                        return ERR_NO_MEMORY;
+                text_base64_encode(text, n, encoded);
+                if (json_object_set_new(data, key, json_string(encoded)) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        json_object_del(doc, "stringData");
+        return 0;
+}
+
+static int prepare_secret(struct request *rq, const json_t *live, json_t *doc)
+{
+        if (merge_string_data(doc) < 0)
+                return request_fail_memory(rq);
+        const char *type = live ? doc_get_string(live, "type") : "Opaque";
+        if (text_empty(doc_get_string(doc, "type")) &&
+            doc_set_string(doc, "type", type ? type : "Opaque") < 0)
+                return request_fail_memory(rq);
+        return 0;
+}
+
+static int validate_immutable(const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        static const char *const fields[] = { "data", "stringData", "binaryData" };
+        if (!live || !doc_get_bool(live, "immutable", false))
+                return 0;
+        if (!doc_get_bool(doc, "immutable", false))
+                TRY(problem_add(p, "FieldValueForbidden", "immutable",
+                                "Forbidden: field is immutable when `immutable` is set"));
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+                const json_t *a = json_object_get(live, fields[i]), *b = json_object_get(doc, fields[i]);
+                if ((a || b) && (!a || !b || !doc_equal(a, b)))
+                        TRY(problem_add(p, "FieldValueForbidden", fields[i],
+                                        "Forbidden: field is immutable when `immutable` is set"));
+        }
+        return 0;
+}
+
+static int validate_secret(struct request *rq, const json_t *live, const json_t *doc,
+                           struct schema_problems *p)
+{
+        if (live && !text_equal(doc_get_string(live, "type"), doc_get_string(doc, "type")))
+                TRY(problem_add(p, "FieldValueInvalid", "type", "Invalid value: \"%s\": field is immutable",
+                                field_text(doc, "type")));
+        return validate_immutable(live, doc, p);
+}
+
+static int validate_configmap(struct request *rq, const json_t *live, const json_t *doc,
+                              struct schema_problems *p)
+{
+        return validate_immutable(live, doc, p);
+}
+
+static const char *secret_field(const json_t *doc, const char *path, struct arena *a)
+{
+        static const char *const known[] = { "type" };
+        return known_field(doc, path, known, ARRAY_LEN(known));
+}
+
+const struct resource_hooks secret_hooks = { .prepare = prepare_secret,
+                                             .validate = validate_secret,
+                                             .field = secret_field };
+const struct resource_hooks configmap_hooks = { .prepare = set_defaults, .validate = validate_configmap };
+
+/* ---- the rest: defaults and selectable fields ---- */
+
+static const char *pod_field(const json_t *doc, const char *path, struct arena *a)
+{
+        static const char *const known[] = { "spec.nodeName",           "spec.restartPolicy",
+                                             "spec.schedulerName",      "status.phase",
+                                             "spec.serviceAccountName", "status.podIP",
+                                             "status.nominatedNodeName" };
+        return known_field(doc, path, known, ARRAY_LEN(known));
+}
+
+static const char *node_field(const json_t *doc, const char *path, struct arena *a)
+{
+        if (strcmp(path, "spec.unschedulable") != 0)
+                return NULL;
+        return doc && doc_get_bool(doc, path, false) ? "true" : "false";
+}
+
+static const char *event_field(const json_t *doc, const char *path, struct arena *a)
+{
+        static const char *const known[] = { "involvedObject.kind",
+                                             "involvedObject.namespace",
+                                             "involvedObject.name",
+                                             "involvedObject.uid",
+                                             "involvedObject.apiVersion",
+                                             "involvedObject.resourceVersion",
+                                             "involvedObject.fieldPath",
+                                             "reason",
+                                             "reportingComponent",
+                                             "source",
+                                             "type",
+                                             "regarding.kind",
+                                             "regarding.namespace",
+                                             "regarding.name",
+                                             "regarding.uid" };
+        return known_field(doc, path, known, ARRAY_LEN(known));
+}
+
+static const char *csr_field(const json_t *doc, const char *path, struct arena *a)
+{
+        static const char *const known[] = { "spec.signerName" };
+        return known_field(doc, path, known, ARRAY_LEN(known));
+}
+
+static const char *replicas_field(const json_t *doc, const char *path, struct arena *a)
+{
+        if (strcmp(path, "status.replicas") != 0 && strcmp(path, "status.successful") != 0)
+                return NULL;
+        const char *text = arena_printf(a, "%lld", (long long)(doc ? doc_get_int(doc, path, 0) : 0));
+        return text ? text : "";
+}
+
+static int prepare_csr(struct request *rq, const json_t *live, json_t *doc)
+{
+        if (live) /* what is asked for cannot change */
+                return doc_set(doc, "spec", doc_copy(json_object_get(live, "spec"))) < 0
+                               ? request_fail_memory(rq)
+                               : 0;
+        json_t *groups = json_array();
+        for (const char *const *g = rq->user->groups; g && *g; g++)
+                json_array_append_new(groups, json_string(*g));
+        int r = doc_set(doc, "spec.groups", groups);
+        r |= doc_set_string(doc, "spec.username", rq->user->name);
+        return r < 0 ? request_fail_memory(rq) : set_defaults(rq, live, doc);
+}
+
+static void after_rbac(struct devcluster *d, struct cluster *c, const json_t *live, const json_t *doc)
+{
+        access_forget(c);
+}
+
+const struct resource_hooks pod_hooks = { .prepare = set_defaults, .field = pod_field };
+const struct resource_hooks node_hooks = { .prepare = set_defaults, .field = node_field };
+const struct resource_hooks event_hooks = { .prepare = set_defaults, .field = event_field };
+const struct resource_hooks service_hooks = { .prepare = set_defaults };
+const struct resource_hooks service_account_hooks = { .prepare = set_defaults };
+const struct resource_hooks workload_hooks = { .prepare = set_defaults, .field = replicas_field };
+const struct resource_hooks csr_hooks = { .prepare = prepare_csr, .field = csr_field };
+const struct resource_hooks rbac_hooks = { .prepare = set_defaults, .after_write = after_rbac };
+const struct resource_hooks plain_hooks = { .prepare = set_defaults };

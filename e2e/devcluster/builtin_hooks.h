@@ -1,0 +1,10 @@
+/* Special behaviour of built-in kinds, one table of functions each. */
+#pragma once
+
+#include "e2e/devcluster/registry.h"
+
+extern const struct resource_hooks configmap_hooks, event_hooks, namespace_hooks, node_hooks, pod_hooks,
+        secret_hooks, service_account_hooks, service_hooks, workload_hooks, csr_hooks, rbac_hooks, crd_hooks,
+        plain_hooks;
+extern const struct resource_hooks self_subject_review_hooks, token_review_hooks, subject_access_review_hooks,
+        self_subject_access_review_hooks, self_subject_rules_review_hooks;

@@ -1,0 +1,76 @@
+#include "e2e/devcluster/convert.h"
+
+#include "e2e/devcluster/internal.h"
+
+bool convert_is_identity(const struct request *rq, const struct table *t, const struct blob *b)
+{
+        return rq->resource_version == resource_storage_version(rq->resource) && b->rv > t->stale_rv;
+}
+
+/* metadata has rules of its own (meta.c), and a CRD's schema only says it is an object: keep it out of the
+ * way. */
+int convert_prune(struct request *rq, const struct resource_version *v, json_t *doc, json_t *ret_removed,
+                  struct error *err)
+{
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, v);
+        if (!schema)
+                return 0;
+        static const char *const apart[] = { "kind", "apiVersion", "metadata" };
+        json_t *kept[ARRAY_LEN(apart)];
+        AUTO_JSON json_t *rest = json_object();
+        if (!rest)
+                return error_no_memory(err);
+        for (size_t i = 0; i < ARRAY_LEN(apart); i++) {
+                kept[i] = json_incref(json_object_get(doc, apart[i]));
+                json_object_del(doc, apart[i]);
+        }
+        int r = schema_prune(schema, doc, ret_removed, err);
+        json_object_update(rest, doc);
+        json_object_clear(doc);
+        for (size_t i = 0; i < ARRAY_LEN(apart); i++)
+                if (kept[i] && json_object_set_new(doc, apart[i], kept[i]) < 0)
+                        r = error_no_memory(err);
+        if (json_object_update(doc, rest) < 0)
+                r = error_no_memory(err);
+        return r;
+}
+
+static int convert(struct request *rq, const struct resource_version *to, json_t *doc, struct error *err)
+{
+        const char *api_version = resource_api_version(rq->resource, to, rq->arena);
+        if (json_object_set_new(doc, "apiVersion", json_string(api_version)) < 0)
+                return error_no_memory(err);
+        TRY(convert_prune(rq, to, doc, NULL, err));
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, to);
+        return schema ? schema_apply_defaults(schema, doc, err) : 0;
+}
+
+int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *doc = NULL;
+        TRY(blob_parse(b, &doc, err));
+        const struct table *t = request_table(rq, false);
+        if (!t || !convert_is_identity(rq, t, b)) {
+                const struct resource_version *storage = resource_storage_version(rq->resource);
+                if (rq->resource_version != storage)
+                        TRY(convert(rq, storage, doc, err));
+                TRY(convert(rq, rq->resource_version, doc, err));
+        }
+        *ret = TAKE_PTR(doc);
+        return 0;
+}
+
+int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct error *err)
+{
+        const struct resource_version *storage = resource_storage_version(rq->resource);
+        if (rq->resource_version == storage) {
+                *ret = json_incref(doc);
+                return 0;
+        }
+        AUTO_JSON json_t *copy = doc_copy(doc);
+        if (!copy)
+                return error_no_memory(err);
+        TRY(convert(rq, storage, copy, err));
+        *ret = TAKE_PTR(copy);
+        return 0;
+}

@@ -1,0 +1,143 @@
+#include "e2e/devcluster/devcluster.h"
+
+#include "e2e/devcluster/authz.h"
+#include "e2e/devcluster/crd.h"
+#include "e2e/devcluster/gc.h"
+#include "e2e/devcluster/internal.h"
+
+static void changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
+                    struct blob *object)
+{
+        struct devcluster *d = ctx;
+        gc_changed(d->gc, t, type, previous, object);
+}
+
+static void cluster_free(struct cluster *c)
+{
+        gc_forget(c);
+        access_free(c);
+        count_free(c);
+        map_free(&c->custom);
+        map_free(&c->readiness);
+}
+
+static int open_store(struct devcluster *d, struct error *err)
+{
+        const struct store_options o = { .loop = d->loop,
+                                         .log = d->log,
+                                         .path = d->options.path,
+                                         .sync_commits = d->options.sync_commits,
+                                         .history_events = d->options.watch_history,
+                                         .observer = { changed, d },
+                                         .cluster_free = cluster_free };
+        return api_store_open(&o, &d->store, err);
+}
+
+static int load_clusters(struct devcluster *d, struct error *err)
+{
+        map_for_each(api_store_clusters(d->store), e) {
+                struct cluster *c = e->value;
+                c->devcluster = d;
+                TRY(crd_load_all(d, c, err));
+                gc_load(d->gc, c);
+        }
+        return 0;
+}
+
+static int open_all(struct devcluster *d, struct error *err)
+{
+        TRY(open_store(d, err));
+        TRY(pki_open(d, err));
+        d->types = builtin_types_new(err);
+        if (!d->types)
+                return ERR_NO_MEMORY;
+        d->gc = gc_new(d);
+        if (!d->gc)
+                return error_no_memory(err);
+        return load_clusters(d, err);
+}
+
+int devcluster_open(const struct devcluster_options *o, struct fiber_group *group, struct devcluster **ret,
+                    struct error *err)
+{
+        struct devcluster *d = NEW(struct devcluster);
+        if (!d)
+                return error_no_memory(err);
+        d->options = *o;
+        d->world = o->world;
+        d->loop = o->world->loop;
+        d->log = o->log;
+        d->public_url = mem_strdup(o->public_url ? o->public_url : "https://127.0.0.1:6443");
+        d->group = fiber_group_new(d->loop, group, "devcluster");
+        int r = d->public_url && d->group ? open_all(d, err) : error_no_memory(err);
+        if (r < 0) {
+                devcluster_close(d);
+                return r;
+        }
+        *ret = d;
+        return 0;
+}
+
+struct devcluster *devcluster_close(struct devcluster *d)
+{
+        if (!d)
+                return NULL;
+        if (d->group)
+                fiber_group_end(d->group);
+        if (d->store)
+                map_for_each(api_store_clusters(d->store), e)
+                        api_store_cut_watches(e->value, false);
+        api_store_close(d->store);
+        gc_free(d->gc);
+        builtin_types_free(d->types);
+        map_free(&d->compiled);
+        pki_close(d);
+        mem_free(d->public_url);
+        mem_free(d);
+        return NULL;
+}
+
+int devcluster_create_cluster(struct devcluster *d, const char *name, struct error *err)
+{
+        struct cluster *c = api_store_cluster(d->store, name);
+        if (c)
+                return 0;
+        if (!text_is_dns1123_subdomain(name))
+                return error_set(err, ERR_INVALID,
+                                 "\"%s\" is not a DNS name: it cannot name a logical cluster", name);
+        TRY(api_store_cluster_create(d->store, name, &c, err));
+        c->devcluster = d;
+        TRY(bootstrap_cluster(d, c, err));
+        TRY(api_store_commit(d->store, err));
+        api_store_compact(c, 0);
+        return 0;
+}
+
+int devcluster_delete_cluster(struct devcluster *d, const char *name, struct error *err)
+{
+        struct cluster *c = api_store_cluster(d->store, name);
+        if (!c)
+                return error_set(err, ERR_NOT_FOUND, "no logical cluster \"%s\"", name);
+        api_store_cut_watches(c, false);
+        return api_store_cluster_delete(d->store, c, err);
+}
+
+void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool compact)
+{
+        map_for_each(api_store_clusters(d->store), e)
+                if (!cluster || strcmp(e->key, cluster) == 0)
+                        api_store_cut_watches(e->value, compact);
+}
+
+int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,
+                             const char *name, bool ready)
+{
+        struct cluster *c = api_store_cluster(d->store, cluster);
+        char key[700];
+        if (!c)
+                return ERR_NOT_FOUND;
+        snprintf(key, sizeof(key), "%s/%s/%s", kind ? kind : "", ns ? ns : "", name ? name : "");
+        if (ready)
+                return map_remove(&c->readiness, key), 0;
+        return map_put(&c->readiness, key, c);
+}

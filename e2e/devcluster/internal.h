@@ -1,0 +1,39 @@
+/* The devcluster itself: what all its files share. Public face: devcluster.h. */
+#pragma once
+
+#include "e2e/devcluster/builtin/types.h"
+#include "e2e/devcluster/devcluster.h"
+#include "e2e/devcluster/request.h"
+#include "e2e/devcluster/store.h"
+
+struct gc;
+
+struct devcluster {
+        struct devcluster_options options;
+        struct world *world;
+        struct loop *loop;
+        const struct log *log;
+        struct fiber_group *group; /* of its controllers */
+        struct store *store;
+        struct builtin_types *types;
+        struct map compiled; /* hash of a CRD's spec -> struct custom_resource (not counted) */
+        struct gc *gc;
+        char *ca_cert, *ca_key; /* PEM */
+        char *signing_key;      /* PEM: service-account tokens */
+        char *public_url;
+};
+
+/* ---- bootstrap.c: the objects every cluster has from the start ---- */
+int bootstrap_cluster(struct devcluster *d, struct cluster *c, struct error *err);
+/* What controllers put into every new namespace: its default service account and the root certificate. */
+int bootstrap_namespace(struct devcluster *d, struct cluster *c, const char *name, struct error *err);
+
+/* ---- pki.c: certificate authority and signing key, kept in the store ---- */
+int pki_open(struct devcluster *d, struct error *err);
+int pki_ensure(struct devcluster *d, struct error *err); /* makes CA and signing key when there are none */
+const char *pki_ca_text(const struct devcluster *d);
+void pki_close(struct devcluster *d);
+
+/* ---- count.c ---- */
+void count_request(struct request *rq);
+void count_free(struct cluster *c);

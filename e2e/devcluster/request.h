@@ -1,0 +1,114 @@
+/* One API request on its way through the server: who, what, with which options, and the answer's Status when
+ * it fails. Functions that can fail a request return 0 or a negative code after filling rq->status with one
+ * of the request_fail_...() calls, so a caller just passes the code on (TRY). Everything lives in rq->arena.
+ */
+#pragma once
+
+#include "common/net/http_server.h"
+#include "e2e/devcluster/registry.h"
+#include "e2e/devcluster/store.h"
+
+struct identity {                  /* authn.h */
+        const char *name;          /* "system:anonymous" */
+        const char *uid;           /* "" if none */
+        const char *const *groups; /* NULL-terminated */
+        const json_t *extra;       /* object of arrays or NULL */
+};
+
+struct status_cause {
+        const char *reason, *message, *field;
+};
+
+/* What becomes a metav1.Status. */
+struct api_status {
+        int code;
+        const char *reason, *message;
+        const char *name, *group, *kind, *uid; /* details; NULL = left out */
+        const struct status_cause *causes;
+        size_t n_causes;
+        int retry_after_seconds;
+};
+
+enum field_validation { FIELDS_WARN, FIELDS_STRICT, FIELDS_IGNORE };
+enum body_form { FORM_OBJECT, FORM_TABLE, FORM_PARTIAL };
+
+struct request {
+        struct devcluster *devcluster;
+        struct cluster *cluster;
+        struct http_exchange *x; /* NULL for the server's own requests */
+        struct arena *arena;
+        const struct identity *user;
+
+        /* what */
+        const char *path; /* behind /clusters/NAME */
+        const char
+                *verb; /* "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection" */
+        const char *group, *version, *ns, *plural, *name,
+                *subresource; /* name, ns, subresource NULL if none */
+        const struct resource *resource;
+        const struct resource_version *resource_version;
+
+        /* options */
+        bool dry_run, force;
+        const char *field_manager;
+        enum field_validation field_validation;
+
+        /* the answer */
+        enum body_form form;
+        const char *form_version; /* meta.k8s.io version of Table and Partial: "v1" or "v1beta1" */
+        struct api_status status;
+        VEC(const char *) warnings;
+        int64_t now_ms; /* wall */
+};
+
+struct table *request_table(struct request *rq, bool create); /* of its resource */
+const char *request_api_version(struct request *rq);
+void request_warn(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* ---- failing ---- */
+int request_fail(struct request *rq, int code, const char *reason, const char *fmt, ...) PRINTF_LIKE(4, 5);
+int request_fail_not_found(struct request *rq, const char *name); /* deployments.apps "x" not found */
+int request_fail_exists(struct request *rq, const char *name);
+int request_fail_conflict(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int request_fail_forbidden(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int request_fail_bad(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3); /* 400 BadRequest */
+int request_fail_method(struct request *rq, const char *method);
+int request_fail_no_path(struct request *rq); /* "404 page not found" in kube's Status clothes */
+int request_fail_memory(struct request *rq);
+int request_fail_error(struct request *rq, const struct error *err); /* 500, or by err's code */
+/* 422 with one cause per problem: Deployment.apps "x" is invalid: ... */
+int request_fail_invalid(struct request *rq, const char *name, const struct schema_problems *problems);
+/* Adds one problem; texts are formatted into the problems' arena. reason: "FieldValueInvalid", ... */
+int problem_add(struct schema_problems *p, const char *reason, const char *field, const char *fmt, ...)
+        PRINTF_LIKE(4, 5);
+
+json_t *status_to_doc(const struct api_status *s);                             /* new; NULL on no memory */
+json_t *status_success(struct request *rq, const char *name, const char *uid); /* new */
+
+/* ---- verbs on documents (rest_write.c, rest_delete.c); also used by the server's own controllers ---- */
+
+/* doc is changed in place; *ret_blob, when asked for, is what is stored (a new reference; NULL on dry run)
+ * and *ret_doc (new) is the object in the request's version when there is no blob. */
+struct write_result {
+        json_t *doc;  /* new: in storage version */
+        bool created; /* 201 */
+};
+int rest_create(struct request *rq, json_t *doc, struct write_result *ret);
+int rest_update(struct request *rq, json_t *doc, struct write_result *ret);
+int rest_patch(struct request *rq, const char *content_type, struct slice body, struct write_result *ret);
+
+struct delete_options {
+        const char *uid, *rv;    /* preconditions, NULL = none */
+        const char *propagation; /* NULL, "Orphan", "Background", "Foreground" */
+        int64_t grace_seconds;   /* -1 = not given */
+        bool dry_run;
+};
+/* *ret: the object as it stands (deletion pending or RETURN_DELETED) or NULL when gone: answer a Status. */
+int rest_delete(struct request *rq, const char *ns, const char *name, const struct delete_options *o,
+                json_t **ret, const char **ret_uid);
+
+/* A request of the server itself, as system:masters, on a resource by table key in its storage version. */
+int request_internal(struct request *rq, struct devcluster *d, struct cluster *c, const char *table_key,
+                     const char *ns, const char *name, struct arena *arena);
+/* Live document of the request's object, parsed: new; fails with 404. */
+int request_load(struct request *rq, json_t **ret);

@@ -1,0 +1,508 @@
+/* The front door: from an HTTP exchange to a request, to the verb that answers it. */
+#include "common/base/limits.h"
+#include "e2e/devcluster/authn.h"
+#include "e2e/devcluster/authz.h"
+#include "e2e/devcluster/crd.h"
+#include "e2e/devcluster/discovery.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rest_read.h"
+#include "e2e/devcluster/table.h"
+
+/* ---- answering ---- */
+
+#define HEADERS_MAX 40
+
+static int send_reply(struct request *rq, int code, const char *type, struct slice body)
+{
+        struct http_header at[HEADERS_MAX];
+        size_t n = 0;
+        for (size_t i = 0; i < rq->warnings.n && n < HEADERS_MAX - 2; i++) {
+                AUTO_BUF struct buf quoted;
+                buf_init(&quoted, 16u << 10);
+                (void)buf_append_json_string(&quoted, rq->warnings.at[i], strlen(rq->warnings.at[i]));
+                const char *value = arena_printf(rq->arena, "299 - %s", quoted.data);
+                if (value)
+                        at[n++] = (struct http_header){ "Warning", value };
+        }
+        at[n++] = (struct http_header){ "Cache-Control", "no-cache, private" };
+        if (rq->status.retry_after_seconds)
+                at[n++] = (struct http_header){ "Retry-After", arena_printf(rq->arena, "%d",
+                                                                            rq->status.retry_after_seconds) };
+        struct http_headers extra = { at, n };
+        (void)http_reply(rq->x, code, type, body, &extra);
+        return 0;
+}
+
+int reply_text(struct request *rq, int code, struct slice body)
+{
+        struct error err = { 0 };
+        if (api_store_wait(rq->devcluster->store, &err) < 0)
+                return request_fail_error(rq, &err);
+        return send_reply(rq, code, "application/json", body);
+}
+
+int reply_doc(struct request *rq, int code, const json_t *doc)
+{
+        AUTO_BUF struct buf out;
+        buf_init(&out, LIMIT_RESPONSE_BYTES);
+        if (render_doc(rq, doc, &out) < 0)
+                return request_fail_memory(rq);
+        return reply_text(rq, code, (struct slice){ out.data, out.len });
+}
+
+static void reply_failure(struct request *rq)
+{
+        AUTO_JSON json_t *doc = status_to_doc(&rq->status);
+        AUTO_BUF struct buf out;
+        buf_init(&out, LIMIT_RESPONSE_BYTES);
+        if (!doc || doc_write(doc, &out) < 0) {
+                (void)http_reply(rq->x, 500, "text/plain", SLICE("out of memory\n"), NULL);
+                return;
+        }
+        (void)buf_append_char(&out, '\n');
+        (void)send_reply(rq, rq->status.code ? rq->status.code : 500, "application/json",
+                         (struct slice){ out.data, out.len });
+}
+
+/* ---- the path ---- */
+
+#define SEGMENTS_MAX 12
+
+struct segments {
+        const char *at[SEGMENTS_MAX];
+        size_t n;
+};
+
+static int hex_digit(char c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c = (char)(c | 0x20);
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static const char *unescape(struct arena *a, struct slice s)
+{
+        char *out = arena_strndup(a, s.data, s.len), *w = out;
+        if (!out)
+                return NULL;
+        for (size_t i = 0; i < s.len; i++) {
+                int high = i + 2 < s.len + 0 && s.data[i] == '%' ? hex_digit(s.data[i + 1]) : -1;
+                int low = high >= 0 ? hex_digit(s.data[i + 2]) : -1;
+                if (low >= 0) {
+                        *w++ = (char)(high * 16 + low);
+                        i += 2;
+                } else {
+                        *w++ = s.data[i];
+                }
+        }
+        *w = '\0';
+        return out;
+}
+
+static int split_path(struct request *rq, const char *path, struct segments *ret)
+{
+        struct slice rest = slice_of(path), head;
+        while (rest.len) {
+                (void)slice_cut(&rest, '/', &head);
+                if (!head.len)
+                        continue;
+                if (ret->n == SEGMENTS_MAX)
+                        return request_fail_no_path(rq);
+                ret->at[ret->n] = unescape(rq->arena, head);
+                if (!ret->at[ret->n++])
+                        return request_fail_memory(rq);
+        }
+        return 0;
+}
+
+/* /clusters/NAME/... ; *ret is what follows. */
+static int find_cluster(struct request *rq, const char *path, const char **ret)
+{
+        static const char prefix[] = "/clusters/";
+        if (!text_starts_with(path, prefix))
+                return request_fail_no_path(rq);
+        const char *name = path + strlen(prefix), *slash = strchr(name, '/');
+        const char *copy = arena_strndup(rq->arena, name, slash ? (size_t)(slash - name) : strlen(name));
+        if (!copy)
+                return request_fail_memory(rq);
+        rq->cluster = api_store_cluster(rq->devcluster->store, copy);
+        if (!rq->cluster)
+                return request_fail(rq, 404, "NotFound", "no logical cluster \"%s\"", copy);
+        *ret = slash ? slash : "/";
+        return 0;
+}
+
+static bool is_namespace_part(const char *s)
+{
+        return strcmp(s, "status") == 0 || strcmp(s, "finalize") == 0;
+}
+
+/* Fills group, version, ns, plural, name, subresource from behind /api/v1 or /apis/g/v. */
+static void read_resource_path(struct request *rq, const char *const *at, size_t n)
+{
+        if (n >= 3 && strcmp(at[0], "namespaces") == 0 && !is_namespace_part(at[2])) {
+                rq->ns = at[1];
+                at += 2;
+                n -= 2;
+        }
+        rq->plural = at[0];
+        rq->name = n > 1 ? at[1] : NULL;
+        rq->subresource = n > 2 ? at[2] : NULL;
+}
+
+/* ---- options ---- */
+
+static const char *agent_name(struct request *rq)
+{
+        const char *agent = http_header_get(&rq->x->headers, "User-Agent");
+        if (text_empty(agent))
+                return "unknown";
+        const char *slash = strchr(agent, '/');
+        const char *name =
+                arena_strndup(rq->arena, agent, slash ? (size_t)(slash - agent) : MIN(strlen(agent), 128u));
+        return text_empty(name) ? "unknown" : name;
+}
+
+static int read_options(struct request *rq)
+{
+        const char *dry = http_query_get(rq->x, "dryRun"), *fields = http_query_get(rq->x, "fieldValidation");
+        if (!text_empty(dry) && strcmp(dry, "All") != 0)
+                return request_fail(rq, 422, "Invalid",
+                                    "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: "
+                                    "[\"%s\"]: supported values: \"All\"",
+                                    dry);
+        rq->dry_run = !text_empty(dry);
+        const char *manager = http_query_get(rq->x, "fieldManager");
+        rq->field_manager = text_empty(manager) ? agent_name(rq) : manager;
+        const char *force = http_query_get(rq->x, "force");
+        rq->force = text_equal(force, "true") || text_equal(force, "1");
+        rq->field_validation = text_equal(fields, "Strict")   ? FIELDS_STRICT
+                               : text_equal(fields, "Ignore") ? FIELDS_IGNORE
+                                                              : FIELDS_WARN;
+        return 0;
+}
+
+static bool parameter_is(struct slice *rest, const char *name, const char *value)
+{
+        struct slice copy = *rest, one, key;
+        while (copy.len) {
+                (void)slice_cut(&copy, ';', &one);
+                (void)slice_cut(&one, '=', &key);
+                if (slice_is(slice_trim(key), name) && slice_is(slice_trim(one), value))
+                        return true;
+        }
+        return false;
+}
+
+/* One media range of Accept. */
+static bool accept_one(struct request *rq, struct slice range)
+{
+        struct slice type;
+        (void)slice_cut(&range, ';', &type);
+        type = slice_trim(type);
+        bool any = slice_is(type, "*/*") || slice_is(type, "application/*");
+        if (!any && !slice_is(type, "application/json") && !slice_is(type, "application/yaml"))
+                return false;
+        bool meta = parameter_is(&range, "g", "meta.k8s.io");
+        const char *version = parameter_is(&range, "v", "v1beta1") ? "v1beta1" : "v1";
+        bool table = parameter_is(&range, "as", "Table");
+        bool partial = parameter_is(&range, "as", "PartialObjectMetadata") ||
+                       parameter_is(&range, "as", "PartialObjectMetadataList");
+        struct slice copy = range;
+        bool other = !meta && (copy.len && memmem(copy.data, copy.len, "as=", 3));
+        if (other)
+                return false;
+        rq->form = !meta ? FORM_OBJECT : table ? FORM_TABLE : partial ? FORM_PARTIAL : FORM_OBJECT;
+        rq->form_version = version;
+        return true;
+}
+
+static int negotiate(struct request *rq)
+{
+        struct slice rest = slice_of(http_header_get(&rq->x->headers, "Accept")), range;
+        if (!rest.len)
+                return 0;
+        while (rest.len) {
+                (void)slice_cut(&rest, ',', &range);
+                if (accept_one(rq, range))
+                        return 0;
+        }
+        return request_fail(
+                rq, 406, "NotAcceptable",
+                "only the following media types are accepted: application/json, application/yaml");
+}
+
+/* ---- bodies ---- */
+
+static int parse_body(struct request *rq, json_t **ret)
+{
+        struct slice rest = slice_of(http_header_get(&rq->x->headers, "Content-Type")), type;
+        (void)slice_cut(&rest, ';', &type);
+        type = slice_trim(type);
+        struct error err = { 0 };
+        int r;
+        if (rq->x->body.len > LIMIT_REQUEST_BODY_BYTES)
+                return request_fail(rq, 413, "RequestEntityTooLarge", "Request entity too large: limit is %u",
+                                    LIMIT_REQUEST_BODY_BYTES);
+        if (!type.len || slice_is(type, "application/json") || slice_is(type, "*/*"))
+                r = doc_parse(rq->x->body, ret, &err);
+        else if (slice_is(type, "application/yaml"))
+                r = yaml_parse(rq->x->body, ret, &err);
+        else
+                return request_fail(
+                        rq, 415, "UnsupportedMediaType",
+                        "the body of the request was in an unknown format - accepted media types include: "
+                        "application/json, application/yaml");
+        if (r == ERR_NO_MEMORY)
+                return request_fail_memory(rq);
+        if (r < 0)
+                return request_fail_bad(rq, "couldn't get version/kind; json parse error: %s", err.text);
+        return 0;
+}
+
+/* ---- verbs that write ---- */
+
+static int reply_written(struct request *rq, struct write_result *w)
+{
+        AUTO_JSON json_t *doc = w->doc;
+        return reply_doc(rq, w->created ? 201 : 200, doc);
+}
+
+static int create_sub(struct request *rq)
+{
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        AUTO_JSON json_t *live = NULL, *doc = NULL, *answer = NULL;
+        if (!hooks || !hooks->create_sub)
+                return request_fail_no_path(rq);
+        TRY(parse_body(rq, &doc));
+        TRY(request_load(rq, &live));
+        TRY(hooks->create_sub(rq, live, doc, &answer));
+        return reply_doc(rq, 201, answer);
+}
+
+static int create(struct request *rq)
+{
+        if (rq->subresource)
+                return create_sub(rq);
+        AUTO_JSON json_t *doc = NULL;
+        TRY(parse_body(rq, &doc));
+        if (rq->resource->flags & RESOURCE_VIRTUAL) {
+                const struct resource_hooks *hooks = rq->resource->hooks;
+                TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
+                TRY(hooks && hooks->create ? hooks->create(rq, doc) : request_fail_no_path(rq));
+                return reply_doc(rq, 201, doc);
+        }
+        struct write_result w = { 0 };
+        TRY(rest_create(rq, doc, &w));
+        return reply_written(rq, &w);
+}
+
+int scale_update(struct request *rq, json_t *scale, struct write_result *ret);
+
+static int update(struct request *rq)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct write_result w = { 0 };
+        TRY(parse_body(rq, &doc));
+        if (text_equal(rq->subresource, "scale"))
+                TRY(scale_update(rq, doc, &w));
+        else
+                TRY(rest_update(rq, doc, &w));
+        return reply_written(rq, &w);
+}
+
+static int patch(struct request *rq)
+{
+        struct write_result w = { 0 };
+        if (rq->x->body.len > LIMIT_REQUEST_BODY_BYTES)
+                return request_fail(rq, 413, "RequestEntityTooLarge", "Request entity too large: limit is %u",
+                                    LIMIT_REQUEST_BODY_BYTES);
+        const char *type = http_header_get(&rq->x->headers, "Content-Type");
+        TRY(rest_patch(rq, type ? type : "", rq->x->body, &w));
+        return reply_written(rq, &w);
+}
+
+static int read_delete_options(struct request *rq, const json_t *doc, struct delete_options *o)
+{
+        o->uid = doc_get_string(doc, "preconditions.uid");
+        o->rv = doc_get_string(doc, "preconditions.resourceVersion");
+        o->propagation = doc_get_string(doc, "propagationPolicy");
+        o->grace_seconds = doc_get_int(doc, "gracePeriodSeconds", -1);
+        if (!o->propagation && doc_get(doc, "orphanDependents"))
+                o->propagation = doc_get_bool(doc, "orphanDependents", false) ? "Orphan" : "Background";
+        const char *query = http_query_get(rq->x, "propagationPolicy");
+        if (!o->propagation && !text_empty(query))
+                o->propagation = query;
+        o->dry_run = rq->dry_run || json_array_size(doc_get_array(doc, "dryRun")) > 0;
+        static const char *const known[] = { "Orphan", "Background", "Foreground" };
+        if (o->propagation && !text_in(o->propagation, known, ARRAY_LEN(known)))
+                return request_fail(rq, 422, "Invalid",
+                                    "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: "
+                                    "Unsupported value: \"%s\": supported "
+                                    "values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"",
+                                    o->propagation);
+        return 0;
+}
+
+static int delete (struct request *rq)
+{
+        AUTO_JSON json_t *options = NULL, *left = NULL, *status = NULL;
+        struct delete_options o = { .grace_seconds = -1 };
+        if (rq->x->body.len)
+                TRY(parse_body(rq, &options));
+        TRY(read_delete_options(rq, options, &o));
+        const char *uid = NULL;
+        TRY(rest_delete(rq, rq->ns, rq->name, &o, &left, &uid));
+        if (left) {
+                struct error err = { 0 };
+                AUTO_JSON json_t *shown = json_incref(left);
+                (void)err;
+                return reply_doc(rq, 200, shown);
+        }
+        status = status_success(rq, rq->name, uid);
+        return status ? reply_doc(rq, 200, status) : request_fail_memory(rq);
+}
+
+/* ---- choosing the verb ---- */
+
+static int subresource_verbs(const struct request *rq)
+{
+        const struct resource *r = rq->resource;
+        const char *s = rq->subresource;
+        if (strcmp(s, "status") == 0 && resource_has_status(r, rq->resource_version))
+                return VERB_GET | VERB_UPDATE | VERB_PATCH;
+        if (strcmp(s, "scale") == 0 && resource_has_scale(r, rq->resource_version))
+                return VERB_GET | VERB_UPDATE | VERB_PATCH;
+        if (strcmp(s, "finalize") == 0 && (r->flags & RESOURCE_FINALIZE))
+                return VERB_UPDATE;
+        if (strcmp(s, "approval") == 0 && (r->flags & RESOURCE_APPROVAL))
+                return VERB_GET | VERB_UPDATE | VERB_PATCH;
+        if ((strcmp(s, "eviction") == 0 || strcmp(s, "binding") == 0) && (r->flags & RESOURCE_EVICTION))
+                return VERB_CREATE;
+        if (strcmp(s, "token") == 0 && (r->flags & RESOURCE_TOKEN))
+                return VERB_CREATE;
+        return -1;
+}
+
+static const struct {
+        const char *name;
+        enum resource_verb verb;
+        int (*run)(struct request *rq);
+} verbs[] = {
+        { "get", VERB_GET, rest_get },
+        { "list", VERB_LIST, rest_list },
+        { "watch", VERB_WATCH, rest_watch },
+        { "create", VERB_CREATE, create },
+        { "update", VERB_UPDATE, update },
+        { "patch", VERB_PATCH, patch },
+        { "delete", VERB_DELETE, delete },
+        { "deletecollection", VERB_DELETECOLLECTION, rest_delete_collection },
+};
+
+static const char *verb_of(struct request *rq)
+{
+        const char *m = rq->x->method, *watch = http_query_get(rq->x, "watch");
+        bool watching = watch && !text_equal(watch, "false") && !text_equal(watch, "0");
+        if (strcmp(m, "GET") == 0 || strcmp(m, "HEAD") == 0)
+                return rq->name ? "get" : watching ? "watch" : "list";
+        if (strcmp(m, "POST") == 0)
+                return "create";
+        if (strcmp(m, "PUT") == 0)
+                return "update";
+        if (strcmp(m, "PATCH") == 0)
+                return "patch";
+        if (strcmp(m, "DELETE") == 0)
+                return rq->name ? "delete" : "deletecollection";
+        return "";
+}
+
+static int run_verb(struct request *rq)
+{
+        int allowed = rq->subresource ? subresource_verbs(rq) : (int)rq->resource->verbs;
+        if (allowed < 0)
+                return request_fail_no_path(rq);
+        bool needs_name = text_equal(rq->verb, "update") || text_equal(rq->verb, "patch");
+        if ((needs_name && !rq->name) || (text_equal(rq->verb, "create") && rq->name && !rq->subresource))
+                return request_fail_method(rq, rq->x->method);
+        if (resource_is_namespaced(rq->resource) && !rq->ns && (rq->name || strcmp(rq->verb, "create") == 0))
+                return rq->name ? request_fail_no_path(rq) : request_fail_method(rq, rq->x->method);
+        for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+                if (strcmp(verbs[i].name, rq->verb) == 0)
+                        return allowed & verbs[i].verb ? verbs[i].run(rq)
+                                                       : request_fail_method(rq, rq->x->method);
+        return request_fail_method(rq, rq->x->method);
+}
+
+static void warn_deprecated(struct request *rq)
+{
+        const struct resource_version *v = rq->resource_version;
+        if (v->deprecation_warning)
+                request_warn(rq, "%s", v->deprecation_warning);
+        else if (v->deprecated)
+                request_warn(rq, "%s %s is deprecated", request_api_version(rq), rq->resource->kind);
+}
+
+static int handle_resource(struct request *rq, const struct segments *s, size_t skip)
+{
+        read_resource_path(rq, s->at + skip, s->n - skip);
+        rq->verb = verb_of(rq);
+        TRY(authenticate(rq));
+        TRY(authorize(rq));
+        rq->resource = registry_find(rq->cluster, rq->group, rq->version, rq->plural, &rq->resource_version);
+        if (!rq->resource)
+                return request_fail_no_path(rq);
+        if (resource_hold(rq->resource, rq->arena) < 0)
+                return request_fail_memory(rq);
+        if (!resource_is_namespaced(rq->resource) && rq->ns)
+                return request_fail_no_path(rq);
+        count_request(rq);
+        TRY(negotiate(rq));
+        TRY(read_options(rq));
+        warn_deprecated(rq);
+        return run_verb(rq);
+}
+
+static int handle_other(struct request *rq, const struct segments *s)
+{
+        rq->verb = strcmp(rq->x->method, "GET") == 0 ? "get" : verb_of(rq);
+        TRY(authenticate(rq));
+        bool probe = s->n == 1 && (strcmp(s->at[0], "healthz") == 0 || strcmp(s->at[0], "livez") == 0 ||
+                                   strcmp(s->at[0], "readyz") == 0 || strcmp(s->at[0], "version") == 0);
+        if (!probe)
+                TRY(authorize(rq));
+        count_request(rq);
+        return discovery_handle(rq, s->at, s->n);
+}
+
+static int handle(struct request *rq)
+{
+        const char *path = rq->x->path;
+        struct segments s = { 0 };
+        static const char *const health[] = { "/healthz", "/livez", "/readyz" };
+        if (text_in(path, health, ARRAY_LEN(health)))
+                return http_reply(rq->x, 200, "text/plain; charset=utf-8", SLICE("ok"), NULL), 0;
+        TRY(find_cluster(rq, path, &rq->path));
+        TRY(split_path(rq, rq->path, &s));
+        if (s.n >= 3 && strcmp(s.at[0], "api") == 0) {
+                rq->group = "";
+                rq->version = s.at[1];
+                return handle_resource(rq, &s, 2);
+        }
+        if (s.n >= 4 && strcmp(s.at[0], "apis") == 0) {
+                rq->group = s.at[1];
+                rq->version = s.at[2];
+                return handle_resource(rq, &s, 3);
+        }
+        return handle_other(rq, &s);
+}
+
+void devcluster_handle(void *devcluster, struct http_exchange *x)
+{
+        struct devcluster *d = devcluster;
+        struct request rq = { .devcluster = d, .x = x, .arena = x->arena, .now_ms = loop_wall_ms(d->loop) };
+        if (handle(&rq) < 0)
+                reply_failure(&rq);
+        vec_free(&rq.warnings);
+}

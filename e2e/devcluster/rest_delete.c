@@ -1,0 +1,118 @@
+/* delete: preconditions, finalizers, propagation. What happens to dependents is gc.c's business. */
+#include "common/base/timefmt.h"
+#include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rest_write.h"
+
+static int check_preconditions(struct request *rq, const json_t *live, const struct delete_options *o)
+{
+        if (o->uid && strcmp(o->uid, meta_uid(live)) != 0)
+                return request_fail_conflict(rq, meta_name(live),
+                                             "the UID in the precondition (%s) does not match the UID in "
+                                             "record (%s). The object might "
+                                             "have been deleted and then recreated",
+                                             o->uid, meta_uid(live));
+        if (o->rv && strcmp(o->rv, meta_rv(live)) != 0)
+                return request_fail_conflict(rq, meta_name(live),
+                                             "the ResourceVersion in the precondition (%s) does not match "
+                                             "the ResourceVersion in record "
+                                             "(%s). The object might have been modified",
+                                             o->rv, meta_rv(live));
+        return 0;
+}
+
+static int set_propagation_finalizer(json_t *doc, const char *propagation)
+{
+        if (!propagation)
+                return 0;
+        (void)meta_remove_finalizer(doc, "orphan");
+        (void)meta_remove_finalizer(doc, "foregroundDeletion");
+        if (strcmp(propagation, "Orphan") == 0)
+                return meta_add_finalizer(doc, "orphan");
+        if (strcmp(propagation, "Foreground") == 0)
+                return meta_add_finalizer(doc, "foregroundDeletion");
+        return 0;
+}
+
+static bool must_wait(const json_t *doc)
+{
+        return meta_has_finalizers(doc) || json_array_size(doc_get_array(doc, "spec.finalizers")) > 0;
+}
+
+static int mark_deleting(struct request *rq, json_t *doc)
+{
+        char now[RFC3339_SIZE];
+        time_format_rfc3339(rq->now_ms, now);
+        if (doc_set_string(doc, "metadata.deletionTimestamp", now) < 0 ||
+            doc_set_int(doc, "metadata.deletionGracePeriodSeconds", 0) < 0)
+                return request_fail_memory(rq);
+        int64_t generation = doc_get_int(doc, "metadata.generation", -1);
+        if (generation >= 0 && doc_set_int(doc, "metadata.generation", generation + 1) < 0)
+                return request_fail_memory(rq);
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        return hooks && hooks->prepare && strcmp(rq->resource->table_key, "/namespaces") == 0
+                       ? doc_set_string(doc, "status.phase", "Terminating")
+                       : 0;
+}
+
+static int store_deleting(struct request *rq, const json_t *live, json_t *doc, bool dry_run)
+{
+        struct error err = { 0 };
+        if (dry_run || doc_equal(live, doc))
+                return 0;
+        if (api_store_put(request_table(rq, true), doc, NULL, &err) < 0)
+                return request_fail_error(rq, &err);
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (hooks && hooks->after_write)
+                hooks->after_write(rq->devcluster, rq->cluster, live, doc);
+        return 0;
+}
+
+/* Deletion works on the storage version: nothing is validated, nothing may get lost. */
+static int delete_live(struct request *rq, const json_t *live, const struct delete_options *o, json_t **ret)
+{
+        AUTO_JSON json_t *doc = doc_copy(live);
+        if (!doc)
+                return request_fail_memory(rq);
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (hooks && hooks->before_delete)
+                TRY(hooks->before_delete(rq, doc));
+        if (set_propagation_finalizer(doc, o->propagation) < 0)
+                return request_fail_memory(rq);
+        if (!must_wait(doc)) {
+                if (!o->dry_run)
+                        TRY(rest_remove(rq, doc));
+                *ret = rq->resource->flags & RESOURCE_RETURN_DELETED ? TAKE_PTR(doc) : NULL;
+                return 0;
+        }
+        if (!meta_is_deleting(doc))
+                TRY(mark_deleting(rq, doc));
+        TRY(store_deleting(rq, live, doc, o->dry_run));
+        *ret = TAKE_PTR(doc);
+        return 0;
+}
+
+int rest_delete(struct request *rq, const char *ns, const char *name, const struct delete_options *o,
+                json_t **ret, const char **ret_uid)
+{
+        struct request on = *rq;
+        on.ns = ns;
+        on.name = name;
+        on.resource_version = resource_storage_version(rq->resource);
+        AUTO_JSON json_t *live = NULL;
+        int r = request_load(&on, &live);
+        if (r == 0)
+                r = check_preconditions(&on, live, o);
+        if (r == 0)
+                r = admission_review(&on, "DELETE", live, NULL);
+        if (r == 0) {
+                *ret_uid = arena_strdup(rq->arena, meta_uid(live));
+                r = delete_live(&on, live, o, ret);
+        }
+        rq->status = on.status;
+        rq->warnings.at = on.warnings.at;
+        rq->warnings.n = on.warnings.n;
+        rq->warnings.cap = on.warnings.cap;
+        return r;
+}

@@ -1,0 +1,202 @@
+/* PATCH in its four forms: computes the patched document, then writes it as an update (or a create, for
+ * apply). */
+#include "common/json/apply.h"
+#include "common/json/patch.h"
+#include "e2e/devcluster/convert.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rest_write.h"
+
+enum patch_form { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
+
+static const struct {
+        const char *content_type;
+        enum patch_form form;
+} patch_forms[] = {
+        { "application/json-patch+json", PATCH_JSON },
+        { "application/merge-patch+json", PATCH_MERGE },
+        { "application/strategic-merge-patch+json", PATCH_STRATEGIC },
+        { "application/apply-patch+yaml", PATCH_APPLY },
+};
+
+static int fail_media_type(struct request *rq, const char *accepted, const char *given)
+{
+        return request_fail(
+                       rq, 415, "UnsupportedMediaType",
+                       "the body of the request was in an unknown format - accepted media types include: %s",
+                       accepted),
+               (void)given, ERR_INVALID;
+}
+
+static int find_form(struct request *rq, const char *content_type, enum patch_form *ret)
+{
+        struct slice rest = slice_of(content_type), head;
+        (void)slice_cut(&rest, ';', &head);
+        head = slice_trim(head);
+        const char *all =
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+        for (size_t i = 0; i < ARRAY_LEN(patch_forms); i++) {
+                if (!slice_is(head, patch_forms[i].content_type))
+                        continue;
+                if (patch_forms[i].form == PATCH_STRATEGIC && rq->resource->custom)
+                        return fail_media_type(rq, all, content_type);
+                *ret = patch_forms[i].form;
+                return 0;
+        }
+        if (rq->resource->custom)
+                return fail_media_type(rq, all, content_type);
+        return fail_media_type(rq,
+                               "application/json-patch+json, application/merge-patch+json, "
+                               "application/strategic-merge-patch+json, application/apply-patch+yaml",
+                               content_type);
+}
+
+static int compute(struct request *rq, enum patch_form form, const json_t *live, const json_t *patch,
+                   json_t **ret)
+{
+        struct error err = { 0 };
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        int r;
+        if (form == PATCH_JSON)
+                r = patch_json(live, patch, ret, &err);
+        else if (form == PATCH_STRATEGIC && schema)
+                r = patch_strategic(live, patch, schema, ret, &err);
+        else
+                r = patch_merge(live, patch, ret, &err);
+        if (r == ERR_NO_MEMORY)
+                return request_fail_memory(rq);
+        if (r < 0 && form == PATCH_JSON)
+                return request_fail(rq, 422, "Invalid", "%s", err.text);
+        return r < 0 ? request_fail_bad(rq, "%s", err.text) : 0;
+}
+
+static int apply_conflicts(struct request *rq, const json_t *conflicts, const struct error *err)
+{
+        size_t n = json_array_size(conflicts);
+        struct status_cause *causes = ARENA_NEW_ARRAY(rq->arena, struct status_cause, n + 1);
+        if (!causes)
+                return request_fail_memory(rq);
+        for (size_t i = 0; i < n; i++) {
+                const json_t *c = json_array_get(conflicts, i);
+                const char *manager = doc_get_string(c, "manager"), *field = doc_get_string(c, "field");
+                causes[i] = (struct status_cause){ "FieldManagerConflict",
+                                                   arena_printf(rq->arena, "conflict with \"%s\"",
+                                                                manager ? manager : ""),
+                                                   field ? arena_strdup(rq->arena, field) : NULL };
+        }
+        (void)request_fail(rq, 409, "Conflict", "%s", err->text);
+        rq->status.causes = causes;
+        rq->status.n_causes = n;
+        return ERR_CONFLICT;
+}
+
+static int check_applied(struct request *rq, json_t *config)
+{
+        TRY(meta_check_kind(rq, config, request_api_version(rq), rq->resource->kind));
+        if (json_object_get(json_object_get(config, "metadata"), "managedFields") &&
+            json_array_size(doc_get_array(config, "metadata.managedFields")) > 0)
+                return request_fail_bad(rq, "metadata.managedFields must be nil");
+        if (!rq->x || http_query_get(rq->x, "fieldManager"))
+                return 0;
+        struct schema_problems p = { .arena = rq->arena };
+        if (problem_add(&p, "FieldValueRequired", "fieldManager",
+                        "Required value: is required for apply patch") < 0)
+                return request_fail_memory(rq);
+        int r = request_fail_invalid(rq, "", &p);
+        rq->status.message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
+                             "required for apply patch";
+        rq->status.group = "meta.k8s.io";
+        rq->status.kind = "PatchOptions";
+        return r;
+}
+
+#pragma weak apply_server_side /* until common/json/apply.c is there */
+
+static int merge_applied(struct request *rq, const json_t *live, const json_t *config, json_t **ret)
+{
+        struct apply_options o = { .manager = rq->field_manager,
+                                   .api_version = request_api_version(rq),
+                                   .subresource = rq->subresource,
+                                   .force = rq->force,
+                                   .wall_ms = rq->now_ms };
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        AUTO_JSON json_t *conflicts = NULL;
+        struct error err = { 0 };
+        if (!apply_server_side) {
+                AUTO_JSON json_t *nothing = json_object();
+                return patch_merge(live ? live : nothing, config, ret, &err) < 0
+                               ? request_fail_error(rq, &err)
+                               : 0;
+        }
+        int r = apply_server_side(live, config, schema, &o, ret, &conflicts, &err);
+        if (r == ERR_CONFLICT)
+                return apply_conflicts(rq, conflicts, &err);
+        return r < 0 ? request_fail_error(rq, &err) : 0;
+}
+
+static int apply(struct request *rq, const json_t *live, json_t *config, struct write_result *ret)
+{
+        TRY(check_applied(rq, config));
+        AUTO_JSON json_t *checked = doc_copy(config);
+        if (!checked)
+                return request_fail_memory(rq);
+        TRY(rest_normalise(rq,
+                           checked)); /* unknown fields and wrong shapes are the client's, not the merge's */
+        if (convert_prune(rq, rq->resource_version, config, NULL, NULL) < 0 ||
+            meta_check_shape(rq, config, NULL) < 0)
+                return request_fail_memory(rq);
+        if (live)
+                TRY(rest_check_version(rq, live, config));
+        else if (*meta_uid(config))
+                return request_fail_conflict(rq, rq->name,
+                                             "uid mismatch: the provided object specified uid %s, and no "
+                                             "existing object was found",
+                                             meta_uid(config));
+        TRY(meta_check_place(rq, config, false));
+        AUTO_JSON json_t *merged = NULL;
+        TRY(merge_applied(rq, live, config, &merged));
+        return live ? rest_update_live(rq, live, merged, true, ret) : rest_create_applied(rq, merged, ret);
+}
+
+static int parse(struct request *rq, enum patch_form form, struct slice body, json_t **ret)
+{
+        struct error err = { 0 };
+        int r = form == PATCH_APPLY ? yaml_parse(body, ret, &err) : doc_parse(body, ret, &err);
+        if (r == ERR_NO_MEMORY)
+                return request_fail_memory(rq);
+        if (r < 0)
+                return request_fail_bad(rq, "error decoding patch: %s", err.text);
+        if (form != PATCH_JSON && !json_is_object(*ret)) {
+                json_decref(*ret);
+                *ret = NULL;
+                return request_fail_bad(rq, "the patch must be an object");
+        }
+        return 0;
+}
+
+static int patch_scale(struct request *rq, enum patch_form form, const json_t *patch,
+                       struct write_result *ret)
+{
+        AUTO_JSON json_t *scale = NULL, *patched = NULL;
+        TRY(scale_get(rq, &scale));
+        TRY(compute(rq, form == PATCH_STRATEGIC || form == PATCH_APPLY ? PATCH_MERGE : form, scale, patch,
+                    &patched));
+        return scale_update(rq, patched, ret);
+}
+
+int rest_patch(struct request *rq, const char *content_type, struct slice body, struct write_result *ret)
+{
+        enum patch_form form;
+        AUTO_JSON json_t *patch = NULL, *live = NULL, *patched = NULL;
+        TRY(find_form(rq, content_type, &form));
+        TRY(parse(rq, form, body, &patch));
+        if (text_equal(rq->subresource, "scale"))
+                return patch_scale(rq, form, patch, ret);
+
+        int r = request_load(rq, &live);
+        if (form == PATCH_APPLY && (r == 0 || (r == ERR_NOT_FOUND && !rq->subresource)))
+                return apply(rq, live, patch, ret);
+        TRY(r);
+        TRY(compute(rq, form, live, patch, &patched));
+        return rest_update_live(rq, live, patched, false, ret);
+}

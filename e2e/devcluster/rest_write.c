@@ -1,0 +1,404 @@
+/* create and update: from a client's document to the store, through the same steps for every resource. */
+#include "e2e/devcluster/rest_write.h"
+
+#include "common/json/apply.h"
+#include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/convert.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+
+/* ---- steps shared by create and update ---- */
+
+static int report_unknown_fields(struct request *rq, const json_t *removed)
+{
+        size_t n = json_array_size(removed);
+        if (n == 0 || rq->field_validation == FIELDS_IGNORE)
+                return 0;
+        AUTO_BUF struct buf b;
+        buf_init(&b, 64u << 10);
+        for (size_t i = 0; i < n; i++) {
+                const char *path = json_string_value(json_array_get(removed, i));
+                if (rq->field_validation == FIELDS_WARN)
+                        request_warn(rq, "unknown field \"%s\"", path);
+                else
+                        (void)buf_printf(&b, "%sunknown field \"%s\"", i ? ", " : "", path);
+        }
+        if (rq->field_validation == FIELDS_WARN)
+                return 0;
+        const char *kind = rq->resource->kind, *version = rq->resource_version->version;
+        if (rq->resource->custom)
+                return request_fail_bad(rq, "strict decoding error: %s", b.data);
+        return request_fail_bad(rq,
+                                "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+                                kind, version, kind, b.data);
+}
+
+/* Shape, unknown fields, defaults: afterwards the document is one the rest may trust in its types. */
+int rest_normalise(struct request *rq, json_t *doc)
+{
+        AUTO_JSON json_t *removed = json_array();
+        struct error err = { 0 };
+        if (!removed)
+                return request_fail_memory(rq);
+        TRY(meta_check_shape(rq, doc, removed));
+        const struct resource_version *v = rq->resource_version;
+        if (convert_prune(rq, v, doc, removed, &err) < 0)
+                return request_fail_error(rq, &err);
+        TRY(report_unknown_fields(rq, removed));
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, v);
+        if (schema && schema_apply_defaults(schema, doc, &err) < 0)
+                return request_fail_error(rq, &err);
+        return 0;
+}
+
+static int validate(struct request *rq, const json_t *live, const json_t *doc)
+{
+        struct schema_problems problems = { .arena = rq->arena };
+        struct error err = { 0 };
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (meta_validate(rq, live, doc, &problems) < 0)
+                return request_fail_memory(rq);
+        if (schema && schema_validate(schema, doc, live, &problems, &err) < 0)
+                return request_fail_error(rq, &err);
+        if (hooks && hooks->validate && problems.n == 0 && hooks->validate(rq, live, doc, &problems) < 0)
+                return request_fail_memory(rq);
+        return problems.n ? request_fail_invalid(rq, meta_name(doc), &problems) : 0;
+}
+
+static int run_prepare_hook(struct request *rq, const json_t *live, json_t *doc)
+{
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        return hooks && hooks->prepare ? hooks->prepare(rq, live, doc) : 0;
+}
+
+static void run_after_write(struct request *rq, const json_t *live, const json_t *doc)
+{
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (hooks && hooks->after_write)
+                hooks->after_write(rq->devcluster, rq->cluster, live, doc);
+}
+
+static struct apply_options track_options(struct request *rq)
+{
+        return (struct apply_options){ .manager = rq->field_manager,
+                                       .api_version = request_api_version(rq),
+                                       .subresource = rq->subresource,
+                                       .force = rq->force,
+                                       .wall_ms = rq->now_ms };
+}
+
+#pragma weak apply_track_update /* until common/json/apply.c is there */
+
+static int track(struct request *rq, const json_t *live, json_t *doc)
+{
+        struct apply_options o = track_options(rq);
+        struct error err = { 0 };
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        if (!apply_track_update)
+                return 0;
+        if (apply_track_update(live, doc, schema, &o, &err) < 0)
+                return request_fail_error(rq, &err);
+        return 0;
+}
+
+/* Stores doc (request's version), whose resourceVersion is set to the new one. */
+static int put(struct request *rq, const json_t *live, json_t *doc)
+{
+        struct error err = { 0 };
+        AUTO_JSON json_t *stored = NULL;
+        struct table *t = request_table(rq, true);
+        if (!t)
+                return request_fail_memory(rq);
+        if (convert_to_storage(rq, doc, &stored, &err) < 0 || api_store_put(t, stored, NULL, &err) < 0)
+                return request_fail_error(rq, &err);
+        if (json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
+                                json_string(meta_rv(stored))) < 0)
+                return request_fail_memory(rq);
+        run_after_write(rq, live, stored);
+        return 0;
+}
+
+int rest_remove(struct request *rq, json_t *doc)
+{
+        struct error err = { 0 };
+        AUTO_JSON json_t *stored = NULL;
+        if (convert_to_storage(rq, doc, &stored, &err) < 0 ||
+            api_store_remove(request_table(rq, true), stored, &err) < 0)
+                return request_fail_error(rq, &err);
+        if (json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
+                                json_string(meta_rv(stored))) < 0)
+                return request_fail_memory(rq);
+        run_after_write(rq, stored, NULL);
+        return 0;
+}
+
+/* ---- create ---- */
+
+static int check_namespace(struct request *rq, const char *name)
+{
+        if (!rq->ns)
+                return 0;
+        struct blob *b = api_store_get(api_store_table(rq->cluster, "/namespaces", false), "", rq->ns);
+        if (!b)
+                return request_fail(rq, 404, "NotFound", "namespaces \"%s\" not found", rq->ns),
+                       rq->status.name = rq->ns, rq->status.kind = "namespaces", ERR_NOT_FOUND;
+        if (!strstr(b->data, "\"deletionTimestamp\""))
+                return 0;
+        AUTO_JSON json_t *ns = NULL;
+        if (blob_parse(b, &ns, NULL) < 0)
+                return request_fail_memory(rq);
+        if (!meta_is_deleting(ns))
+                return 0;
+        int r = request_fail_forbidden(
+                rq, name, "unable to create new content in namespace %s because it is being terminated",
+                rq->ns);
+        struct status_cause *cause = ARENA_NEW(rq->arena, struct status_cause);
+        if (cause) {
+                *cause = (struct status_cause){ "NamespaceTerminating",
+                                                arena_printf(rq->arena, "namespace %s is being terminated",
+                                                             rq->ns),
+                                                "metadata.namespace" };
+                rq->status.causes = cause;
+                rq->status.n_causes = 1;
+        }
+        return r;
+}
+
+static int prepare_create(struct request *rq, json_t *doc)
+{
+        TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
+        TRY(rest_normalise(rq, doc));
+        TRY(meta_check_place(rq, doc, true));
+        TRY(meta_prepare_create(rq, doc));
+        if (resource_has_status(rq->resource, rq->resource_version))
+                json_object_del(doc, "status");
+        return run_prepare_hook(rq, NULL, doc);
+}
+
+static int store_new(struct request *rq, json_t *doc, struct write_result *ret)
+{
+        if (api_store_get(request_table(rq, false), rq->ns, meta_name(doc)))
+                return request_fail_exists(rq, meta_name(doc));
+        if (!rq->dry_run)
+                TRY(put(rq, NULL, doc));
+        ret->doc = json_incref(doc);
+        ret->created = true;
+        return 0;
+}
+
+int rest_create(struct request *rq, json_t *doc, struct write_result *ret)
+{
+        TRY(prepare_create(rq, doc));
+        TRY(check_namespace(rq, meta_name(doc)));
+        TRY(admission_review(rq, "CREATE", NULL, doc));
+        TRY(validate(rq, NULL, doc));
+        json_object_del(json_object_get(doc, "metadata"), "managedFields");
+        TRY(track(rq, NULL, doc));
+        return store_new(rq, doc, ret);
+}
+
+int rest_create_applied(struct request *rq, json_t *doc, struct write_result *ret)
+{
+        AUTO_JSON json_t *managed = json_incref(doc_get_array(doc, "metadata.managedFields"));
+        TRY(prepare_create(rq, doc));
+        TRY(check_namespace(rq, meta_name(doc)));
+        TRY(admission_review(rq, "CREATE", NULL, doc));
+        TRY(validate(rq, NULL, doc));
+        if (json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+                return request_fail_memory(rq);
+        return store_new(rq, doc, ret);
+}
+
+/* ---- update ---- */
+
+int rest_check_version(struct request *rq, const json_t *live, const json_t *doc)
+{
+        const char *uid = meta_uid(doc), *rv = meta_rv(doc);
+        if (*uid && strcmp(uid, meta_uid(live)) != 0)
+                return request_fail_conflict(
+                        rq, rq->name, "Precondition failed: UID in precondition: %s, UID in object meta: %s",
+                        uid, meta_uid(live));
+        if (*rv && strcmp(rv, "0") != 0 && strcmp(rv, meta_rv(live)) != 0)
+                return request_fail_conflict(
+                        rq, rq->name,
+                        "the object has been modified; please apply your changes to the latest version and "
+                        "try again");
+        return 0;
+}
+
+static int keep(json_t *doc, const json_t *live, const char *key)
+{
+        json_t *value = json_object_get(live, key);
+        if (!value)
+                return json_object_del(doc, key), 0;
+        return json_object_set(doc, key, value);
+}
+
+static int replace_document(json_t *doc, json_t *by)
+{
+        if (!by || json_object_clear(doc) < 0 || json_object_update(doc, by) < 0)
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
+/* A subresource may write its part only: everything else comes from the live object. */
+static int restrict_to_subresource(struct request *rq, const json_t *live, json_t *doc)
+{
+        AUTO_JSON json_t *base = doc_copy(live);
+        if (!base)
+                return ERR_NO_MEMORY;
+        json_t *managed = doc_get_array(doc, "metadata.managedFields");
+        if (strcmp(rq->subresource, "status") == 0) {
+                if (keep(base, doc, "status") < 0)
+                        return ERR_NO_MEMORY;
+        } else if (strcmp(rq->subresource, "finalize") == 0) {
+                TRY(doc_set(base, "spec", doc_copy(json_object_get(doc, "spec"))));
+        } else if (strcmp(rq->subresource, "approval") == 0) {
+                json_t *conditions = doc_get_array(doc, "status.conditions");
+                TRY(doc_set(base, "status.conditions", conditions ? doc_copy(conditions) : json_array()));
+        }
+        if (managed && json_object_set(json_object_get(base, "metadata"), "managedFields", managed) < 0)
+                return ERR_NO_MEMORY;
+        return replace_document(doc, base);
+}
+
+static bool same_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n)
+{
+        AUTO_JSON json_t *x = json_copy((json_t *)a), *y = json_copy((json_t *)b);
+        for (size_t i = 0; i < n; i++) {
+                json_object_del(x, left_out[i]);
+                json_object_del(y, left_out[i]);
+        }
+        return x && y && doc_equal(x, y);
+}
+
+/* generation counts changes of what users ask for: all but metadata and, where it is a subresource, status.
+ */
+static int bump_generation(struct request *rq, const json_t *live, json_t *doc)
+{
+        static const char *const left_out[] = { "metadata", "apiVersion", "kind", "status" };
+        if (rq->resource->flags & RESOURCE_NO_GENERATION)
+                return 0;
+        bool has_status = resource_has_status(rq->resource, rq->resource_version);
+        if (same_apart_from(live, doc, left_out, has_status ? 4 : 3))
+                return 0;
+        int64_t now = doc_get_int(live, "metadata.generation", 0);
+        return doc_set_int(doc, "metadata.generation", now + 1);
+}
+
+static bool same_managers(const json_t *a, const json_t *b)
+{
+        const json_t *x = doc_get_array(a, "metadata.managedFields"),
+                     *y = doc_get_array(b, "metadata.managedFields");
+        static const char *const left_out[] = { "time" };
+        size_t n = json_array_size(x);
+        if (n != json_array_size(y))
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (!same_apart_from(json_array_get(x, i), json_array_get(y, i), left_out, 1))
+                        return false;
+        return true;
+}
+
+/* Nothing but times of managers differs: such a write is not done at all. */
+static bool is_no_op(const json_t *live, const json_t *doc)
+{
+        static const char *const meta_key[] = { "metadata" }, *const managed_key[] = { "managedFields" };
+        return same_apart_from(live, doc, meta_key, 1) &&
+               same_apart_from(json_object_get(live, "metadata"), json_object_get(doc, "metadata"),
+                               managed_key, 1) &&
+               same_managers(live, doc);
+}
+
+static bool is_finished(const json_t *doc)
+{
+        return meta_is_deleting(doc) && !meta_has_finalizers(doc) &&
+               doc_get_int(doc, "metadata.deletionGracePeriodSeconds", 0) == 0 &&
+               json_array_size(doc_get_array(doc, "spec.finalizers")) == 0;
+}
+
+static int store_update(struct request *rq, const json_t *live, json_t *doc, struct write_result *ret)
+{
+        ret->created = false;
+        if (is_no_op(live, doc)) {
+                ret->doc = json_incref((json_t *)live);
+                return 0;
+        }
+        if (!rq->dry_run)
+                TRY(is_finished(doc) ? rest_remove(rq, doc) : put(rq, live, doc));
+        ret->doc = json_incref(doc);
+        return 0;
+}
+
+static int prepare_update(struct request *rq, const json_t *live, json_t *doc)
+{
+        TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
+        TRY(rest_normalise(rq, doc));
+        TRY(meta_check_place(rq, doc, false));
+        TRY(rest_check_version(rq, live, doc));
+        if (rq->subresource && strcmp(rq->subresource, "scale") != 0) {
+                if (restrict_to_subresource(rq, live, doc) < 0)
+                        return request_fail_memory(rq);
+        } else if (resource_has_status(rq->resource, rq->resource_version)) {
+                if (keep(doc, live, "status") < 0)
+                        return request_fail_memory(rq);
+        }
+        TRY(meta_prepare_update(rq, live, doc));
+        TRY(run_prepare_hook(rq, live, doc));
+        return bump_generation(rq, live, doc) < 0 ? request_fail_memory(rq) : 0;
+}
+
+/* Absent means unchanged; [{}] means forget (the API's way to reset). */
+static int settle_managed_fields(const json_t *live, json_t *doc)
+{
+        json_t *meta = json_object_get(doc, "metadata");
+        const json_t *sent = json_object_get(meta, "managedFields");
+        if (json_array_size(sent) == 1 && json_object_size(json_array_get(sent, 0)) == 0)
+                return json_object_del(meta, "managedFields"), 0;
+        if (json_array_size(sent) > 0)
+                return 0;
+        return keep(meta, json_object_get(live, "metadata"), "managedFields");
+}
+
+int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool applied,
+                     struct write_result *ret)
+{
+        AUTO_JSON json_t *managed =
+                applied ? json_incref(doc_get_array(doc, "metadata.managedFields")) : NULL;
+        TRY(prepare_update(rq, live, doc));
+        TRY(admission_review(rq, "UPDATE", live, doc));
+        TRY(validate(rq, live, doc));
+        if (applied) {
+                if (json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+                        return request_fail_memory(rq);
+        } else {
+                if (settle_managed_fields(live, doc) < 0)
+                        return request_fail_memory(rq);
+                TRY(track(rq, live, doc));
+        }
+        return store_update(rq, live, doc, ret);
+}
+
+int rest_update(struct request *rq, json_t *doc, struct write_result *ret)
+{
+        AUTO_JSON json_t *live = NULL;
+        int r = request_load(rq, &live);
+        if (r == ERR_NOT_FOUND && (rq->resource->flags & RESOURCE_CREATE_ON_UPDATE) && !rq->subresource) {
+                if (json_is_object(doc) && json_is_object(json_object_get(doc, "metadata"))) {
+                        TRY(meta_check_shape(rq, doc, NULL));
+                        json_object_del(json_object_get(doc, "metadata"), "resourceVersion");
+                        TRY(meta_check_place(rq, doc, false));
+                }
+                return rest_create(rq, doc, ret);
+        }
+        TRY(r);
+        if (rq->resource->custom && !*meta_rv(doc)) {
+                struct schema_problems p = { .arena = rq->arena };
+                if (problem_add(&p, "FieldValueInvalid", "metadata.resourceVersion",
+                                "Invalid value: 0x0: must be specified for an update") < 0)
+                        return request_fail_memory(rq);
+                return request_fail_invalid(rq, rq->name, &p);
+        }
+        return rest_update_live(rq, live, doc, false, ret);
+}

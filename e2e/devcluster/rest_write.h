@@ -1,0 +1,19 @@
+/* Parts of writing shared by create, update, patch and delete. */
+#pragma once
+
+#include "e2e/devcluster/request.h"
+
+int rest_normalise(struct request *rq, json_t *doc);
+/* Updates `live` (in the request's version) to doc, in place; `applied`: managedFields of doc are right
+ * already. */
+int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool applied,
+                     struct write_result *ret);
+int rest_create_applied(struct request *rq, json_t *doc, struct write_result *ret);
+/* uid and resourceVersion of doc, where given, are those of live; 409 otherwise. */
+int rest_check_version(struct request *rq, const json_t *live, const json_t *doc);
+/* Takes the object out of the store for good. */
+int rest_remove(struct request *rq, json_t *doc);
+
+/* ---- scale.c ---- */
+int scale_get(struct request *rq, json_t **ret);
+int scale_update(struct request *rq, json_t *scale, struct write_result *ret);

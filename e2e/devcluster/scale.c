@@ -1,0 +1,108 @@
+/* The scale subresource: a view of three fields as autoscaling/v1 Scale. */
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rest_write.h"
+
+static const char *spec_path(const struct request *rq)
+{
+        return rq->resource->custom ? rq->resource_version->scale_spec_path : ".spec.replicas";
+}
+
+static const char *status_path(const struct request *rq)
+{
+        return rq->resource->custom ? rq->resource_version->scale_status_path : ".status.replicas";
+}
+
+/* Label selectors appear in a Scale as query text. */
+static int selector_text(const json_t *selector, struct buf *b)
+{
+        const char *key;
+        json_t *value;
+        const json_t *labels = json_object_get(selector, "matchLabels");
+        json_object_foreach((json_t *)(labels ? labels : selector), key, value)
+                if (json_is_string(value))
+                        TRY(buf_printf(b, "%s%s=%s", b->len ? "," : "", key, json_string_value(value)));
+        return 0;
+}
+
+static int add_selector(struct request *rq, const json_t *live, json_t *scale)
+{
+        if (rq->resource->custom) {
+                const char *path = rq->resource_version->scale_selector_path;
+                const char *text = text_empty(path) ? NULL : doc_get_string(live, path + 1);
+                return text ? doc_set_string(scale, "status.selector", text) : 0;
+        }
+        AUTO_BUF struct buf b;
+        buf_init(&b, 64u << 10);
+        TRY(selector_text(doc_get_object(live, "spec.selector"), &b));
+        return b.len ? doc_set_string(scale, "status.selector", b.data) : 0;
+}
+
+static json_t *make_scale(struct request *rq, const json_t *live)
+{
+        static const char *const meta[] = { "name", "namespace", "uid", "resourceVersion",
+                                            "creationTimestamp" };
+        json_t *scale = json_object();
+        if (!scale || doc_set_string(scale, "kind", "Scale") < 0 ||
+            doc_set_string(scale, "apiVersion", "autoscaling/v1") < 0 ||
+            doc_set(scale, "metadata", json_object()) < 0)
+                return json_decref(scale), NULL;
+        for (size_t i = 0; i < ARRAY_LEN(meta); i++) {
+                json_t *v = json_object_get(json_object_get(live, "metadata"), meta[i]);
+                if (v)
+                        json_object_set(json_object_get(scale, "metadata"), meta[i], v);
+        }
+        int r = doc_set(scale, "spec", json_object());
+        int64_t replicas = doc_get_int(live, spec_path(rq) + 1, 0);
+        if (replicas)
+                r |= doc_set_int(scale, "spec.replicas", replicas);
+        r |= doc_set_int(scale, "status.replicas", doc_get_int(live, status_path(rq) + 1, 0));
+        r |= add_selector(rq, live, scale);
+        if (r < 0)
+                return json_decref(scale), NULL;
+        return scale;
+}
+
+int scale_get(struct request *rq, json_t **ret)
+{
+        AUTO_JSON json_t *live = NULL;
+        TRY(request_load(rq, &live));
+        *ret = make_scale(rq, live);
+        return *ret ? 0 : request_fail_memory(rq);
+}
+
+int scale_update(struct request *rq, json_t *scale, struct write_result *ret)
+{
+        AUTO_JSON json_t *live = NULL, *doc = NULL;
+        TRY(request_load(rq, &live));
+        if (!json_is_object(scale))
+                return request_fail_bad(rq, "the body must be a Scale");
+        TRY(rest_check_version(rq, live, scale));
+        int64_t replicas = 0;
+        struct error err = { 0 };
+        if (doc_want_int(scale, "spec.replicas", &replicas, &err) < 0)
+                return request_fail_bad(rq, "%s", err.text);
+        if (replicas < 0) {
+                struct schema_problems p = { .arena = rq->arena };
+                if (problem_add(&p, "FieldValueInvalid", "spec.replicas",
+                                "Invalid value: %lld: must be greater than or equal to 0",
+                                (long long)replicas) < 0)
+                        return request_fail_memory(rq);
+                int r = request_fail_invalid(rq, rq->name, &p);
+                rq->status.message = arena_printf(rq->arena, "Scale.autoscaling \"%s\" is invalid: %s: %s",
+                                                  rq->name, p.at[0].field, p.at[0].message);
+                rq->status.kind = "Scale";
+                rq->status.group = "autoscaling";
+                return r;
+        }
+        doc = doc_copy(live);
+        if (!doc || doc_set_int(doc, spec_path(rq) + 1, replicas) < 0)
+                return request_fail_memory(rq);
+        AUTO_JSON json_t *stored = NULL;
+        struct write_result written = { 0 };
+        TRY(rest_update_live(rq, live, doc, false, &written));
+        stored = written.doc;
+        ret->created = false;
+        ret->doc = make_scale(rq, stored);
+        return ret->doc ? 0 : request_fail_memory(rq);
+}

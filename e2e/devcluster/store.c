@@ -1,0 +1,454 @@
+#include "e2e/devcluster/store_internal.h"
+
+#define HISTORY_EVENTS_DEFAULT 10000
+#define HISTORY_BYTES_MAX (64u << 20) /* of superseded states kept alive per cluster */
+
+/* ---- event queues ---- */
+
+struct event *event_queue_get(const struct event_queue *q, uint64_t position)
+{
+        ASSERT(position >= q->base && position - q->base < q->n);
+        return q->at[(q->head + (uint32_t)(position - q->base)) & (q->cap - 1)];
+}
+
+static int event_queue_grow(struct event_queue *q)
+{
+        if (q->n < q->cap)
+                return 0;
+        uint32_t cap = q->cap ? q->cap * 2 : 4;
+        struct event **at = mem_calloc(cap, sizeof(struct event *));
+        if (!at)
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < q->n; i++)
+                at[i] = q->at[(q->head + i) & (q->cap - 1)];
+        mem_free(q->at);
+        q->at = at;
+        q->cap = cap;
+        q->head = 0;
+        return 0;
+}
+
+static void event_queue_push(struct event_queue *q, struct event *e)
+{
+        ASSERT(q->n < q->cap);
+        q->at[(q->head + q->n++) & (q->cap - 1)] = e;
+}
+
+static struct event *event_queue_pop(struct event_queue *q)
+{
+        struct event *e = q->at[q->head];
+        q->head = (q->head + 1) & (q->cap - 1);
+        q->n--;
+        q->base++;
+        return e;
+}
+
+/* ---- history ---- */
+
+static size_t event_bytes(const struct event *e)
+{
+        return sizeof(*e) + e->object->end;
+}
+
+static void forget_oldest(struct cluster *c)
+{
+        struct event *e = event_queue_pop(&c->history);
+        struct event *same = event_queue_pop(&e->table->events);
+        ASSERT(same == e);
+        c->history_bytes -= event_bytes(e);
+        c->compacted_rv = e->rv;
+        blob_unref(e->object);
+        blob_unref(e->previous);
+        mem_free(e);
+}
+
+void api_store_compact(struct cluster *c, size_t keep_events)
+{
+        while (c->history.n > keep_events)
+                forget_oldest(c);
+}
+
+static void trim_history(struct cluster *c)
+{
+        int64_t most = c->store->options.history_events;
+        api_store_compact(c, (size_t)(most > 0 ? most : HISTORY_EVENTS_DEFAULT));
+        while (c->history_bytes > HISTORY_BYTES_MAX && c->history.n > 1)
+                forget_oldest(c);
+}
+
+void api_store_cut_watches(struct cluster *c, bool compact)
+{
+        if (compact) {
+                c->rv++; /* so that even a watcher that saw everything is behind */
+                api_store_compact(c, 0);
+                c->compacted_rv = c->committed_rv = c->rv;
+        }
+        c->watch_epoch++;
+        map_for_each(&c->tables, e)
+                waitq_wake_all(&((struct table *)e->value)->watchers);
+}
+
+uint64_t api_store_events_after(const struct table *t, uint64_t rv)
+{
+        uint64_t low = t->events.base, high = t->events.base + t->events.n;
+        while (low < high) {
+                uint64_t middle = low + (high - low) / 2;
+                if (event_queue_get(&t->events, middle)->rv <= rv)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* ---- tables ---- */
+
+static void table_free(void *value)
+{
+        struct table *t = value;
+        ASSERT(t->events.n == 0);
+        for (size_t i = 0; i < t->items.n; i++)
+                blob_unref(t->items.at[i]);
+        vec_free(&t->items);
+        mem_free(t->events.at);
+        mem_free(t);
+}
+
+struct table *api_store_table(struct cluster *c, const char *key, bool create)
+{
+        struct table *t = map_get(&c->tables, key);
+        if (t || !create)
+                return t;
+        t = NEW(struct table);
+        if (!t || map_put(&c->tables, key, t) < 0) {
+                mem_free(t);
+                return NULL;
+        }
+        map_for_each(&c->tables, e)
+                if (e->value == t)
+                        t->key = e->key;
+        t->cluster = c;
+        return t;
+}
+
+static int compare_key(const struct blob *b, const char *ns, const char *name)
+{
+        int r = strcmp(blob_ns(b), ns);
+        return r ? r : strcmp(blob_name(b), name);
+}
+
+size_t api_store_lower_bound(const struct table *t, const char *ns, const char *name)
+{
+        size_t low = 0, high = t->items.n;
+        /* Appending in order is the common bulk case. */
+        if (high && compare_key(t->items.at[high - 1], ns, name) < 0)
+                return high;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (compare_key(t->items.at[middle], ns, name) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+struct blob *api_store_get(const struct table *t, const char *ns, const char *name)
+{
+        if (!t)
+                return NULL;
+        size_t i = api_store_lower_bound(t, ns ? ns : "", name);
+        if (i < t->items.n && compare_key(t->items.at[i], ns ? ns : "", name) == 0)
+                return t->items.at[i];
+        return NULL;
+}
+
+/* ---- writes ---- */
+
+/* Reserves everything a write needs first, so that a write either happens whole or not at all. */
+static int reserve_write(struct table *t, struct event **ret, struct error *err)
+{
+        struct cluster *c = t->cluster;
+        if (event_queue_grow(&t->events) < 0 || event_queue_grow(&c->history) < 0 ||
+            vec_reserve(&t->items, t->items.n + 1) < 0 ||
+            vec_reserve(&c->store->pending, c->store->pending.n + 1) < 0)
+                return error_no_memory(err);
+        struct event *e = NEW(struct event);
+        if (!e)
+                return error_no_memory(err);
+        *ret = e;
+        return 0;
+}
+
+static void record(struct table *t, struct event *e, enum event_type type, struct blob *previous,
+                   struct blob *object)
+{
+        struct cluster *c = t->cluster;
+        struct store *s = c->store;
+        *e = (struct event){ .rv = object->rv,
+                             .table = t,
+                             .object = blob_ref(object),
+                             .previous = previous ? blob_ref(previous) : NULL,
+                             .type = (uint8_t)type };
+        event_queue_push(&t->events, e);
+        event_queue_push(&c->history, e);
+        c->history_bytes += event_bytes(e);
+
+        struct pending p = { .cluster = c, .key = t->key, .row = object->row };
+        if (type != EVENT_DELETED)
+                p.blob = blob_ref(object);
+        s->pending.at[s->pending.n++] = p;
+        s->queued++;
+        loop_hook_arm(&s->hook);
+        if (s->options.observer.changed)
+                s->options.observer.changed(s->options.observer.ctx, t, type, previous, object);
+}
+
+int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err)
+{
+        struct event *e;
+        TRY(reserve_write(t, &e, err));
+        struct blob *b;
+        int r = blob_from_doc(doc, t->cluster->rv + 1, &b, err);
+        if (r < 0) {
+                mem_free(e);
+                return r;
+        }
+        t->cluster->rv++;
+
+        size_t i = api_store_lower_bound(t, blob_ns(b), blob_name(b));
+        bool exists = i < t->items.n && compare_key(t->items.at[i], blob_ns(b), blob_name(b)) == 0;
+        struct blob *previous = exists ? t->items.at[i] : NULL;
+        if (!exists) {
+                memmove(&t->items.at[i + 1], &t->items.at[i], (t->items.n - i) * sizeof(struct blob *));
+                t->items.n++;
+                b->row = t->cluster->store->next_row++;
+        } else {
+                b->row = previous->row;
+        }
+        t->items.at[i] = b;
+        record(t, e, exists ? EVENT_MODIFIED : EVENT_ADDED, previous, b);
+        blob_unref(previous);
+        if (ret)
+                *ret = b;
+        return 0;
+}
+
+int api_store_remove(struct table *t, json_t *doc, struct error *err)
+{
+        struct event *e;
+        TRY(reserve_write(t, &e, err));
+        struct blob *last;
+        int r = blob_from_doc(doc, t->cluster->rv + 1, &last, err);
+        if (r < 0) {
+                mem_free(e);
+                return r;
+        }
+        size_t i = api_store_lower_bound(t, blob_ns(last), blob_name(last));
+        ASSERT(i < t->items.n && compare_key(t->items.at[i], blob_ns(last), blob_name(last)) == 0);
+        t->cluster->rv++;
+        struct blob *previous = t->items.at[i];
+        last->row = previous->row;
+        vec_remove(&t->items, i);
+        record(t, e, EVENT_DELETED, previous, last);
+        blob_unref(previous);
+        blob_unref(last);
+        return 0;
+}
+
+/* ---- commit ---- */
+
+static void wake_watchers(struct store *s)
+{
+        map_for_each(&s->clusters, ce) {
+                struct cluster *c = ce->value;
+                if (c->committed_rv == c->rv)
+                        continue;
+                uint64_t from = c->committed_rv;
+                c->committed_rv = c->rv;
+                map_for_each(&c->tables, te) {
+                        struct table *t = te->value;
+                        struct event_queue *q = &t->events;
+                        if (q->n && event_queue_get(q, q->base + q->n - 1)->rv > from)
+                                waitq_wake_all(&t->watchers);
+                }
+                waitq_wake_all(&c->any_change);
+                trim_history(c);
+        }
+}
+
+int api_store_commit(struct store *s, struct error *err)
+{
+        int r = 0;
+        if (s->db && s->pending.n > 0)
+                r = api_store_sql_commit(s, err);
+        if (r < 0) {
+                s->failed = true;
+                log_error(s->options.log, "commit failed: no write is acknowledged any more", "path",
+                          s->options.path, "error", err ? err->text : "");
+        }
+        for (size_t i = 0; i < s->pending.n; i++)
+                blob_unref(s->pending.at[i].blob);
+        s->pending.n = 0;
+        s->committed = s->queued;
+        if (!s->failed)
+                wake_watchers(s);
+        waitq_wake_all(&s->waiters);
+        return r;
+}
+
+static void commit_turn(void *ctx)
+{
+        struct error err = { 0 };
+        (void)api_store_commit(ctx, &err);
+}
+
+int api_store_wait(struct store *s, struct error *err)
+{
+        uint64_t until = s->queued;
+        fiber_mask_cancel(s->loop);
+        while (s->committed < until && !s->failed)
+                (void)waitq_wait(s->loop, &s->waiters, DEADLINE_NONE);
+        fiber_unmask_cancel(s->loop);
+        if (s->failed)
+                return error_set(err, ERR_SYSTEM, "the store failed to commit; see the server's log");
+        return 0;
+}
+
+/* ---- clusters ---- */
+
+struct cluster *api_store_cluster(struct store *s, const char *name)
+{
+        return map_get(&s->clusters, name);
+}
+
+const struct map *api_store_clusters(const struct store *s)
+{
+        return &s->clusters;
+}
+
+static void cluster_free(void *value)
+{
+        struct cluster *c = value;
+        if (c->store->options.cluster_free)
+                c->store->options.cluster_free(c);
+        api_store_compact(c, 0);
+        map_free(&c->tables);
+        mem_free(c->history.at);
+        mem_free(c->name);
+        mem_free(c);
+}
+
+struct cluster *api_store_cluster_new(struct store *s, const char *name, int64_t id, uint64_t rv)
+{
+        struct cluster *c = NEW(struct cluster);
+        if (!c)
+                return NULL;
+        c->name = mem_strdup(name);
+        if (!c->name || map_put(&s->clusters, name, c) < 0) {
+                mem_free(c->name);
+                mem_free(c);
+                return NULL;
+        }
+        c->store = s;
+        c->id = id;
+        c->rv = c->committed_rv = c->compacted_rv = c->stored_rv = rv;
+        map_init(&c->tables, MAP_OWN_KEYS, table_free);
+        return c;
+}
+
+int api_store_cluster_create(struct store *s, const char *name, struct cluster **ret, struct error *err)
+{
+        struct cluster *c = api_store_cluster_new(s, name, s->next_cluster++, 1);
+        if (!c)
+                return error_no_memory(err);
+        if (s->db) {
+                int r = api_store_sql_cluster_create(s, c, err);
+                if (r < 0) {
+                        map_remove(&s->clusters, name);
+                        return r;
+                }
+        }
+        *ret = c;
+        return 0;
+}
+
+static void drop_pending(struct store *s, const struct cluster *c)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < s->pending.n; i++) {
+                if (s->pending.at[i].cluster == c)
+                        blob_unref(s->pending.at[i].blob);
+                else
+                        s->pending.at[kept++] = s->pending.at[i];
+        }
+        s->pending.n = kept;
+}
+
+int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *err)
+{
+        if (s->db)
+                TRY(api_store_sql_cluster_delete(s, c, err));
+        drop_pending(s, c);
+        map_remove(&s->clusters, c->name);
+        return 0;
+}
+
+int api_store_load_blob(struct cluster *c, const char *key, struct blob *b)
+{
+        struct table *t = api_store_table(c, key, true);
+        if (!t || vec_push(&t->items, b) < 0) {
+                blob_unref(b);
+                return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+static int compare_blobs(const void *a, const void *b)
+{
+        const struct blob *x = *(struct blob *const *)a, *y = *(struct blob *const *)b;
+        return compare_key(x, blob_ns(y), blob_name(y));
+}
+
+void api_store_sort_loaded(struct cluster *c)
+{
+        map_for_each(&c->tables, e) {
+                struct table *t = e->value;
+                qsort(t->items.at, t->items.n, sizeof(struct blob *), compare_blobs);
+        }
+}
+
+/* ---- open and close ---- */
+
+int api_store_open(const struct store_options *o, struct store **ret, struct error *err)
+{
+        struct store *s = NEW(struct store);
+        if (!s)
+                return error_no_memory(err);
+        s->options = *o;
+        s->loop = o->loop;
+        s->next_row = s->next_cluster = 1;
+        map_init(&s->clusters, MAP_OWN_KEYS, cluster_free);
+        s->hook = (struct loop_hook){ .fn = commit_turn, .ctx = s };
+        loop_hook_add(s->loop, &s->hook);
+        int r = text_equal(o->path, ":memory:") ? 0 : api_store_sql_open(s, err);
+        if (r < 0) {
+                api_store_close(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+struct store *api_store_close(struct store *s)
+{
+        if (!s)
+                return NULL;
+        (void)api_store_commit(s, NULL);
+        loop_hook_remove(s->loop, &s->hook);
+        api_store_sql_close(s);
+        map_free(&s->clusters);
+        vec_free(&s->pending);
+        mem_free(s);
+        return NULL;
+}

@@ -1,0 +1,155 @@
+/* The store: every object of every logical cluster, in memory as JSON text and in one SQLite file.
+ *
+ * Memory is the truth for reads; SQLite is the truth after a restart. A write changes memory at once and is
+ * queued; all writes of one loop turn are committed together (group commit), then the writers' fibers and the
+ * watchers are woken. Nothing is answered before the commit of what it saw: call api_store_wait() before
+ * every answer.
+ *
+ * History of events is kept in memory per cluster, bounded by number and bytes; a watch from before its
+ * beginning is answered 410, also after a restart. */
+#pragma once
+
+#include "common/base/map.h"
+#include "common/base/vec.h"
+#include "common/json/doc.h"
+#include "common/loop/loop.h"
+
+/* One stored state of one object: immutable, reference-counted, one allocation. The text is the object in its
+ * storage version and begins {"kind":..,"apiVersion":..,"metadata":..}. */
+struct blob {
+        uint32_t refs;
+        uint32_t len;     /* bytes of text */
+        uint32_t rest_at; /* offset of "metadata": what follows kind and apiVersion */
+        uint32_t name_at, uid_at, labels_at, owners_at, end; /* offsets; the namespace is at len + 1 */
+        uint16_t n_labels, n_owners;
+        uint64_t rv;
+        int64_t row; /* SQLite's row */
+        char data[]; /* text NUL namespace NUL name NUL uid NUL (key NUL value NUL)* (owner uid NUL)* */
+};
+
+struct blob *blob_ref(struct blob *b);
+void blob_unref(struct blob *b); /* NULL is fine */
+static inline const char *blob_ns(const struct blob *b)
+{
+        return b->data + b->len + 1;
+}
+static inline const char *blob_name(const struct blob *b)
+{
+        return b->data + b->name_at;
+}
+static inline const char *blob_uid(const struct blob *b)
+{
+        return b->data + b->uid_at;
+}
+/* Iterates packed strings: for labels, key and value follow each other. */
+static inline const char *blob_string_next(const char *s)
+{
+        return s + strlen(s) + 1;
+}
+const char *blob_label(const struct blob *b, const char *key); /* NULL if absent */
+/* Packs a document; metadata.resourceVersion is set to rv in it. */
+int blob_from_doc(json_t *doc, uint64_t rv, struct blob **ret, struct error *err);
+int blob_parse(const struct blob *b, json_t **ret, struct error *err); /* new */
+
+enum event_type { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED };
+
+struct event {
+        uint64_t rv;
+        struct table *table;
+        struct blob *object;   /* after the change; for DELETED the last state with the deletion's version */
+        struct blob *previous; /* NULL for ADDED */
+        uint8_t type;
+};
+
+/* A queue of events with absolute positions: position - base indexes what is still there. */
+struct event_queue {
+        struct event **at;
+        uint32_t cap, head, n;
+        uint64_t base;
+};
+struct event *event_queue_get(const struct event_queue *q,
+                              uint64_t position); /* base <= position < base + n */
+
+/* One resource in one cluster. */
+struct table {
+        struct cluster *cluster;
+        const char *key;          /* "group/plural" ("/pods"): borrowed from the cluster's map */
+        VEC(struct blob *) items; /* sorted by namespace, then name */
+        struct event_queue events;
+        struct waitq watchers;
+        uint64_t stale_rv; /* objects up to here were written under an older schema */
+};
+
+struct cluster {
+        struct store *store;
+        struct devcluster *devcluster;
+        char *name;
+        int64_t id;
+        uint64_t rv;           /* last one given out */
+        uint64_t committed_rv; /* watchers see events up to here */
+        uint64_t compacted_rv; /* a watch from before gets 410 */
+        uint64_t stored_rv;    /* as in SQLite */
+        struct map tables;     /* key -> struct table */
+        struct event_queue history;
+        size_t history_bytes;
+        uint64_t watch_epoch;      /* raised to cut all watches */
+        struct waitq any_change;   /* woken with every commit that touched the cluster */
+        struct map owners;         /* owner uid -> struct owner_dependents: gc.c */
+        struct map custom;         /* "group/plural" -> struct custom_resource: crd.c */
+        struct map request_counts; /* "verb resource" -> uint64_t *: count.c */
+        struct map readiness;      /* "Kind/ns/name" with empty = any: not to become ready */
+        void *access;              /* authz.c: cached rules; NULL = to be read */
+        uint64_t schema_version;   /* raised when discovery or OpenAPI changes */
+        bool deleted;
+};
+
+struct store_observer { /* told of every change, in order, outside of SQLite; runs inside the writer */
+        void (*changed)(void *ctx, struct table *t, enum event_type type, struct blob *previous,
+                        struct blob *object);
+        void *ctx;
+};
+
+struct store_options {
+        struct loop *loop;
+        const struct log *log;
+        const char *path; /* ":memory:" keeps nothing on disk */
+        bool sync_commits;
+        int64_t history_events;
+        struct store_observer observer;
+        void (*cluster_free)(struct cluster *c); /* frees what other modules hung on it; may be NULL */
+};
+
+struct store;
+int api_store_open(const struct store_options *o, struct store **ret, struct error *err);
+struct store *api_store_close(struct store *s); /* commits; returns NULL */
+
+struct cluster *api_store_cluster(struct store *s, const char *name); /* NULL if absent */
+int api_store_cluster_create(struct store *s, const char *name, struct cluster **ret, struct error *err);
+int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *err);
+const struct map *api_store_clusters(const struct store *s); /* name -> struct cluster */
+
+/* Small texts of the server itself (keys). *ret is new, NULL when absent. */
+int api_store_setting_get(struct store *s, const char *key, char **ret, struct error *err);
+int api_store_setting_put(struct store *s, const char *key, const char *value, struct error *err);
+
+/* The table of a resource; made when absent and `create`. NULL when absent or without memory. */
+struct table *api_store_table(struct cluster *c, const char *key, bool create);
+struct blob *api_store_get(const struct table *t, const char *ns,
+                           const char *name); /* borrowed; NULL; t may be NULL */
+/* Index of the first item with namespace and name not below the given ones. */
+size_t api_store_lower_bound(const struct table *t, const char *ns, const char *name);
+
+/* Creates or replaces; metadata.namespace and .name of doc say where. Sets metadata.resourceVersion in doc.
+ * *ret is borrowed from the table (may be NULL). */
+int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err);
+/* Removes the object that doc is the last state of. */
+int api_store_remove(struct table *t, json_t *doc, struct error *err);
+
+int api_store_commit(struct store *s, struct error *err); /* now; otherwise at the end of the turn */
+/* Parks the fiber until everything written so far is committed: 0, or ERR_SYSTEM when the disk refused. */
+int api_store_wait(struct store *s, struct error *err);
+
+/* Position of the first event behind rv in the table's queue. */
+uint64_t api_store_events_after(const struct table *t, uint64_t rv);
+void api_store_compact(struct cluster *c, size_t keep_events); /* forgets history but the newest */
+void api_store_cut_watches(struct cluster *c, bool compact);

@@ -1,0 +1,44 @@
+/* Shared by store.c, store_sql.c and blob.c only. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "e2e/devcluster/store.h"
+
+struct pending {
+        struct cluster *cluster;
+        struct blob *blob; /* NULL = the row is removed */
+        const char *key;   /* table's */
+        int64_t row;
+};
+
+struct store {
+        struct store_options options;
+        struct loop *loop;
+        struct loop_hook hook;
+        sqlite3 *db; /* NULL for ":memory:" */
+        sqlite3_stmt *put, *remove, *set_rv;
+        VEC(struct pending) pending;
+        uint64_t queued, committed; /* counts of writes: a fiber waits until committed reaches its queued */
+        struct waitq waiters;
+        struct map clusters;
+        int64_t next_row, next_cluster;
+        bool failed;
+};
+
+/* ---- store_sql.c ---- */
+int api_store_sql_open(struct store *s,
+                       struct error *err); /* opens, makes tables, reads everything into memory */
+void api_store_sql_close(struct store *s);
+int api_store_sql_commit(struct store *s, struct error *err); /* writes all pending */
+int api_store_sql_cluster_create(struct store *s, struct cluster *c, struct error *err);
+int api_store_sql_cluster_delete(struct store *s, struct cluster *c, struct error *err);
+
+/* ---- store.c, used while reading ---- */
+struct cluster *api_store_cluster_new(struct store *s, const char *name, int64_t id, uint64_t rv);
+int api_store_load_blob(struct cluster *c, const char *key, struct blob *b); /* takes b */
+void api_store_sort_loaded(struct cluster *c);
+
+/* ---- blob.c ---- */
+struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, uint16_t n_labels,
+                      uint16_t n_owners);
