@@ -48,7 +48,7 @@ static inline json_t *random_raw(struct dice *d)
         case 2:
                 return random_text(d);
         default:
-                return json_pack("{s:{s:n}}", "deep", "null");
+                return json_pack("{s:{s:i}}", "deep", "er", 1); /* no null: a merge patch cannot set one */
         }
 }
 

@@ -140,6 +140,8 @@ static int begin(struct members *m, const char *key, struct members *ret_inner)
 }
 
 static int diff_fields(const struct type *t, const void *now, const void *wanted, struct members *m);
+/* A merge keeps the keys of an object it does not name, so keys that are to vanish must be named. */
+static int diff_raw(struct slice now, struct slice wanted, struct buf *b);
 
 /* The value of a map entry as a field of its own, so that it can be compared and written like one. */
 static struct field entry_field(const struct field *f)
@@ -165,6 +167,9 @@ static int diff_entry(const struct field *f, const char *now, const char *wanted
         }
         struct field value = entry_field(f);
         TRY(write_key(m, key));
+        if (f->type == FIELD_RAW_MAP)
+                return diff_raw(*(const struct slice *)(const void *)now,
+                                *(const struct slice *)(const void *)wanted, m->b);
         return encode_value(&value, wanted, m->b);
 }
 
@@ -204,9 +209,6 @@ static int diff_map(const struct field *f, const struct any_list *now, const str
         }
         return 0;
 }
-
-/* RAW and RAW_MAP values are replaced by a merge as far as keys go; keys that are to vanish must be named. */
-static int diff_raw(struct slice now, struct slice wanted, struct buf *b);
 
 static int diff_field(const struct field *f, const void *now, const void *wanted, struct members *m)
 {
