@@ -158,7 +158,7 @@ int schema_problem_add(struct validation *v, const char *reason, const char *fie
                 p->at = larger;
                 p->cap = cap;
         }
-        p->at[p->n++] = (struct schema_problem){ reason, field, message };
+        p->at[p->n++] = (struct schema_problem){ reason, *field ? field : "<nil>", message };
         return 0;
 }
 
