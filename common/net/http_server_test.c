@@ -9,14 +9,16 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/net/cert.h"
 #include "common/net/http_server_ws.h"
+#include "common/net/tls_stream.h"
 
 struct rig {
         struct loop *loop;
         struct world world;
         struct http_server *server;
         struct fiber_group *group;
-        int served, code, done;
+        int served, code, done, port;
         http_handler_fn handle;
         void (*body)(struct rig *r);
 };
@@ -77,7 +79,7 @@ static void raw_open(struct raw *k, struct rig *r)
         struct sockaddr_in address;
         buf_init(&k->heard, 8 << 20);
         list_init(&k->news.waiters);
-        uv_ip4_addr("127.0.0.1", http_server_port(r->server), &address);
+        uv_ip4_addr("127.0.0.1", r->port, &address);
         uv_tcp_init(loop_uv(r->loop), &k->tcp);
         k->tcp.data = k->connecting.data = k->writing.data = k;
         uv_tcp_connect(&k->connecting, &k->tcp, (struct sockaddr *)&address, raw_connected);
@@ -133,6 +135,7 @@ static void body_fiber(void *ctx)
         struct error err;
         struct http_server_options o = { .bind = "127.0.0.1", .handle = r->handle, .ctx = r };
         assert_int_equal(http_server_start(&r->world, &o, &r->server, &err), 0);
+        r->port = http_server_port(r->server);
         r->body(r);
         http_server_stop(r->server);
         r->done = 1;
@@ -182,6 +185,89 @@ static void pipeline_body(struct rig *r)
 static void pipelined_requests_are_answered_in_order(void **state)
 {
         run(say_path, pipeline_body);
+}
+
+/* More than the connection holds: reading stops until handlers catch up, and nothing gets lost. */
+static void flood_body(struct rig *r)
+{
+        struct raw k;
+        AUTO_BUF struct buf many;
+        buf_init(&many, 1 << 20);
+        for (int i = 0; i < 5000; i++)
+                buf_append_str(&many, "GET /f HTTP/1.1\r\nHost: a\r\n\r\n");
+        buf_append_str(&many, "GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        raw_open(&k, r);
+        raw_say(&k, many.data, many.len);
+        raw_await_end(&k);
+        size_t answers = 0;
+        for (const char *at = k.heard.data; (at = strstr(at, "[/f ]")); at++)
+                answers++;
+        assert_int_equal(answers, 5000);
+        assert_non_null(strstr(k.heard.data, "[/last ]"));
+        raw_close(&k);
+}
+static void a_flood_of_pipelined_requests_is_answered_whole(void **state)
+{
+        run(say_path, flood_body);
+}
+
+static void no_stream(void *owner, struct tls_stream *s)
+{
+        ((struct rig *)owner)->code = 1;
+}
+static void handshake_body(struct rig *r)
+{
+        static const struct tls_stream_events events = { .opened = no_stream };
+        AUTO_FREE char *cert = NULL;
+        AUTO_FREE char *key = NULL;
+        struct error err;
+        struct tls_listener *t;
+        assert_int_equal(cert_self_signed_ca("a", loop_wall_ms(r->loop), 1, &cert, &key, &err), 0);
+        struct tls_identity identity = { .cert_pem = cert, .key_pem = key };
+        struct tls_listen_options o = { .bind = "127.0.0.1",
+                                        .tls = &identity,
+                                        .handshake_ms = 20,
+                                        .max_streams = 1,
+                                        .events = &events,
+                                        .owner = r };
+        assert_int_equal(tls_listen(r->loop, &o, &t, &err), 0);
+        r->port = tls_listener_port(t);
+        struct raw silent, nonsense, third;
+        raw_open(&silent, r);
+        raw_open(&third, r); /* one too many */
+        raw_await_end(&third);
+        raw_await_end(&silent);
+        raw_open(&nonsense, r);
+        raw_say(&nonsense, "GET / HTTP/1.1\r\n\r\n", 18);
+        raw_await_end(&nonsense);
+        raw_close(&silent);
+        raw_close(&nonsense);
+        raw_close(&third);
+        assert_int_equal(tls_listener_count(t), 0);
+        tls_listener_free(t);
+        assert_int_equal(r->code, 0);
+}
+static void handshakes_that_stall_fail_or_are_too_many_are_cut(void **state)
+{
+        run(say_path, handshake_body);
+}
+
+static void listen_body(struct rig *r)
+{
+        struct http_server *second;
+        struct error err;
+        struct http_server_options o = { .bind = "127.0.0.1", .port = r->port, .handle = say_path, .ctx = r };
+        assert_int_equal(http_server_start(&r->world, &o, &second, &err), ERR_SYSTEM);
+        assert_non_null(strstr(err.text, "in use"));
+        o.bind = "nowhere";
+        assert_int_equal(http_server_start(&r->world, &o, &second, &err), ERR_INVALID);
+        o = (struct http_server_options){ .bind = "::1", .handle = say_path, .ctx = r };
+        if (http_server_start(&r->world, &o, &second, &err) == 0) /* where there is IPv6 */
+                http_server_stop(second);
+}
+static void a_taken_port_or_a_bad_address_is_an_error(void **state)
+{
+        run(say_path, listen_body);
 }
 
 static void continue_body(struct rig *r)
@@ -481,6 +567,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(pipelined_requests_are_answered_in_order),
+                cmocka_unit_test(a_flood_of_pipelined_requests_is_answered_whole),
+                cmocka_unit_test(handshakes_that_stall_fail_or_are_too_many_are_cut),
+                cmocka_unit_test(a_taken_port_or_a_bad_address_is_an_error),
                 cmocka_unit_test(expect_continue_is_answered_before_the_body),
                 cmocka_unit_test(bad_requests_get_their_status_and_no_handler),
                 cmocka_unit_test(an_old_client_gets_a_stream_that_ends_with_the_connection),
