@@ -122,6 +122,15 @@ int devcluster_delete_cluster(struct devcluster *d, const char *name, struct err
         return api_store_cluster_delete(d->store, c, err);
 }
 
+void devcluster_set_public_url(struct devcluster *d, const char *host, int port)
+{
+        char *url = mem_printf("https://%s:%d", host, port);
+        if (!url)
+                return;
+        mem_free(d->public_url);
+        d->public_url = url;
+}
+
 void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool compact)
 {
         map_for_each(api_store_clusters(d->store), e)

@@ -30,6 +30,8 @@ int devcluster_delete_cluster(struct devcluster *d, const char *name, struct err
 /* Kubeconfig text with contexts for the named clusters, as cluster admin (client certificate). mem_free. */
 int devcluster_kubeconfig(struct devcluster *d, const char *const *clusters, size_t n, char **ret,
                           struct error *err);
+/* For servers that learn their port late: "https://HOST:PORT" in kubeconfigs to come. */
+void devcluster_set_public_url(struct devcluster *d, const char *host, int port);
 const char *devcluster_ca_pem(const struct devcluster *d);
 
 /* Serves /clusters/NAME/... (and /healthz of the whole). */
