@@ -1,8 +1,6 @@
 /* Evaluates the tree of a CEL program over borrowed documents. */
 #include "common/json/cel_internal.h"
 
-static int eval_and_or(struct cel_run *run, const struct cel_node *node, struct cel_value *ret);
-
 /* --- Access
  * -------------------------------------------------------------------------------------------------- */
 
@@ -236,12 +234,12 @@ static int eval_binary(struct cel_run *run, const struct cel_node *node, struct 
         return cel_binary(run, node->operator, & a, &b, ret);
 }
 
-/* x.orValue(e) and x.or(e) evaluate e only if x is empty. */
 static int eval_call(struct cel_run *run, const struct cel_node *node, struct cel_value *ret)
 {
         struct cel_value args[CEL_MAX_ARGUMENTS];
         for (size_t i = 0; i < node->n_args; i++)
                 TRY(cel_eval_node(run, node->args[i], &args[i]));
+        run->regex = node->regex;
         return node->function->call(run, args, node->n_args, ret);
 }
 

@@ -124,6 +124,7 @@ struct cel_node {
         const char *name;       /* SELECT, HAS */
         const char *plain_name; /* `name` with __dot__ and the like undone; NULL if there are none */
         const struct cel_function *function;
+        const struct regex *regex; /* CALL: the pattern, if it is a literal */
         struct cel_value constant;
         struct cel_node **args;
         size_t n_args, cap_args;
@@ -144,6 +145,7 @@ struct cel_run {
         struct arena arena;
         struct error *err; /* never NULL */
         uint64_t cost, limit;
+        const struct regex *regex; /* of the call being made, if its pattern is a literal */
 };
 
 struct cel_function {

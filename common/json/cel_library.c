@@ -255,11 +255,14 @@ static int call_ends_with(struct cel_run *run, const struct cel_value *args, siz
 /* --- Regular expressions
  * ------------------------------------------------------------------------------------- */
 
-/* Patterns are usually literals, but compiling one costs little beside the limit on the program's size. */
+/* A literal pattern was compiled with the program. */
 static int compile_pattern(struct cel_run *run, const struct cel_value *args, const struct regex **ret)
 {
         TRY(two_strings(run, args));
         TRY(cel_spend(run, args[1].text.len + args[0].text.len * (args[1].text.len / 40 + 1) / 10));
+        *ret = run->regex;
+        if (run->regex)
+                return 0;
         int code = regex_compile(&run->arena, args[1].text, ret, run->err);
         return code == ERR_NO_MEMORY ? cel_no_memory(run) : code;
 }

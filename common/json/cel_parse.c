@@ -1,5 +1,6 @@
 /* Parses CEL into a tree: operators by precedence, macros as nodes of their own, names resolved to slots. */
 #include "common/json/cel_lex.h"
+#include "common/json/regex.h"
 
 struct scope {
         const char *names[CEL_MAX_VARIABLES]; /* lambda variables, innermost last; the index is the slot */
@@ -202,6 +203,18 @@ static int parse_arguments(struct parser *p, const char *close, struct cel_node 
         return expect(p, close);
 }
 
+/* A pattern that is wrong is an error of the expression, not of each evaluation. */
+static int compile_literal_pattern(struct parser *p, const char *function, struct cel_node *node)
+{
+        static const char *const takes_pattern[] = { "matches", "find", "findAll" };
+        if (!text_in(function, takes_pattern, ARRAY_LEN(takes_pattern)))
+                return 0;
+        const struct cel_node *pattern = node->args[1];
+        if (pattern->kind != CEL_NODE_CONSTANT || pattern->constant.kind != CEL_STRING)
+                return 0;
+        return regex_compile(p->lex.arena, pattern->constant.text, &node->regex, p->lex.err);
+}
+
 static int finish_call(struct parser *p, const char *name, bool member, struct cel_node *node)
 {
         const struct cel_function *function = cel_function_find(name, member);
@@ -211,7 +224,7 @@ static int finish_call(struct parser *p, const char *name, bool member, struct c
                 return cel_lex_error(&p->lex, "found no matching overload for '%s' with %zu arguments", name,
                                      node->n_args);
         node->function = function;
-        return 0;
+        return compile_literal_pattern(p, name, node);
 }
 
 static int parse_has(struct parser *p, struct cel_node **ret)

@@ -211,7 +211,8 @@ static void strings_have_the_library_of_kubernetes(void **state)
         static const struct example examples[] = {
                 { "'hello'.contains('ell') && 'hello'.startsWith('he') && 'hello'.endsWith('lo')", "true" },
                 { "'hello'.matches('^h.*o$') && matches('a1', '[0-9]')", "true" },
-                { "'a'.matches('(')", "error: error parsing regexp: missing closing ): `(`" },
+                { "'a'.matches('(')", "error parsing regexp: missing closing ): `(`" },
+                { "'a'.matches('(' + '')", "error: error parsing regexp: missing closing ): `(`" },
                 { "'tea'.charAt(1) + 'tea'.charAt(3)", "\"e\"" },
                 { "'tea'.charAt(4)", "error: index out of range: 4" },
                 { "['héllo'.indexOf('l'), 'hello'.indexOf('l', 3), 'hello'.indexOf('x'), "
