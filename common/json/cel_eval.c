@@ -354,7 +354,7 @@ static int start(struct cel_run *run, const struct cel_program *p, const struct 
 int cel_eval(const struct cel_program *p, const struct cel_variable *vars, size_t n, json_t **ret,
              struct error *err)
 {
-        struct error ignored;
+        struct error ignored = { 0 };
         struct cel_run run = { .err = err ? err : &ignored };
         struct cel_value value;
         int code = start(&run, p, vars, n, &value);
@@ -367,7 +367,7 @@ int cel_eval(const struct cel_program *p, const struct cel_variable *vars, size_
 int cel_eval_bool(const struct cel_program *p, const struct cel_variable *vars, size_t n, bool *ret,
                   struct error *err)
 {
-        struct error ignored;
+        struct error ignored = { 0 };
         struct cel_run run = { .err = err ? err : &ignored };
         struct cel_value value;
         int code = start(&run, p, vars, n, &value);

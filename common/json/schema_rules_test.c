@@ -216,46 +216,57 @@ static const char strategy[] =
 #define IMMUTABLE(name)                                                                                      \
         "{type: string, x-kubernetes-validations: [" RULE("self == oldSelf", name " is immutable") "]}"
 static const char update_run[] = "{type: object, x-kubernetes-validations: [" RULE(
-        "size(self.metadata.name) < 64", "metadata.name "
-                                         "max length is 63") "], properties: {metadata: {type: object}, "
-                                                             "spec: {type: object, required: "
-                                                             "[placementName], x-kubernetes-validations: "
-                                                             "[" MOVE("Initialize",
-                                                                      "Stop") ", " MOVE("Run",
-                                                                                        "Initialize") ","
-                                                                                                      " " MOVE("Stop",
-                                                                                                               "Initialize") "], properties: {"
-                                                                                                                             "placementName: " IMMUTABLE(
-                                                                                                                                     "p"
-                                                                                                                                     "l"
-                                                                                                                                     "a"
-                                                                                                                                     "c"
-                                                                                                                                     "e"
-                                                                                                                                     "m"
-                                                                                                                                     "e"
-                                                                                                                                     "n"
-                                                                                                                                     "t"
-                                                                                                                                     "N"
-                                                                                                                                     "a"
-                                                                                                                                     "m"
-                                                                                                                                     "e") ", resourceSnapshotIndex: " IMMUTABLE("resourceSnapshotInde"
-                                                                                                                                                                                "x") ", "
-                                                                                                                                                                                     "stagedRolloutStr"
-                                                                                                                                                                                     "ategyName:"
-                                                                                                                                                                                     " " IMMUTABLE(
-                                                                                                                                                                                             "st"
-                                                                                                                                                                                             "ag"
-                                                                                                                                                                                             "ed"
-                                                                                                                                                                                             "Ro"
-                                                                                                                                                                                             "ll"
-                                                                                                                                                                                             "ou"
-                                                                                                                                                                                             "tS"
-                                                                                                                                                                                             "tr"
-                                                                                                                                                                                             "at"
-                                                                                                                                                                                             "eg"
-                                                                                                                                                                                             "yN"
-                                                                                                                                                                                             "am"
-                                                                                                                                                                                             "e") ", state: {type: string, default: Initialize, enum: [Initialize, Run, Stop]}}}}}";
+        "size(self.metadata.name) < 64",
+        "metadata.name "
+        "max length is 63") "], properties: {metadata: {type: object}, "
+                            "spec: {type: object, required: "
+                            "[placementName], x-kubernetes-validations: "
+                            "[" MOVE("Initialize", "Stop") ", " MOVE(
+                                    "Run",
+                                    "Initialize") ","
+                                                  " " MOVE(
+                                                          "Stop",
+                                                          "Initialize") "], properties: {"
+                                                                        "placementName: " IMMUTABLE(
+                                                                                "p"
+                                                                                "l"
+                                                                                "a"
+                                                                                "c"
+                                                                                "e"
+                                                                                "m"
+                                                                                "e"
+                                                                                "n"
+                                                                                "t"
+                                                                                "N"
+                                                                                "a"
+                                                                                "m"
+                                                                                "e") ", "
+                                                                                     "resourceSnapshotIndex:"
+                                                                                     " " IMMUTABLE("resourceS"
+                                                                                                   "napshotIn"
+                                                                                                   "de"
+                                                                                                   "x") ", "
+                                                                                                        "stag"
+                                                                                                        "edRo"
+                                                                                                        "llou"
+                                                                                                        "tStr"
+                                                                                                        "ateg"
+                                                                                                        "yNam"
+                                                                                                        "e:"
+                                                                                                        " " IMMUTABLE(
+                                                                                                                "st"
+                                                                                                                "ag"
+                                                                                                                "ed"
+                                                                                                                "Ro"
+                                                                                                                "ll"
+                                                                                                                "ou"
+                                                                                                                "tS"
+                                                                                                                "tr"
+                                                                                                                "at"
+                                                                                                                "eg"
+                                                                                                                "yN"
+                                                                                                                "am"
+                                                                                                                "e") ", state: {type: string, default: Initialize, enum: [Initialize, Run, Stop]}}}}}";
 
 static const char approval[] =
         "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [" RULE(
