@@ -110,8 +110,6 @@ static int check_applied(struct request *rq, json_t *config)
         return r;
 }
 
-#pragma weak apply_server_side /* until common/json/apply.c is there */
-
 static int merge_applied(struct request *rq, const json_t *live, const json_t *config, json_t **ret)
 {
         struct apply_options o = { .manager = rq->field_manager,
@@ -122,12 +120,6 @@ static int merge_applied(struct request *rq, const json_t *live, const json_t *c
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         AUTO_JSON json_t *conflicts = NULL;
         struct error err = { 0 };
-        if (!apply_server_side) {
-                AUTO_JSON json_t *nothing = json_object();
-                return patch_merge(live ? live : nothing, config, ret, &err) < 0
-                               ? request_fail_error(rq, &err)
-                               : 0;
-        }
         int r = apply_server_side(live, config, schema, &o, ret, &conflicts, &err);
         if (r == ERR_CONFLICT)
                 return apply_conflicts(rq, conflicts, &err);

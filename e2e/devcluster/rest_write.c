@@ -88,15 +88,11 @@ static struct apply_options track_options(struct request *rq)
                                        .wall_ms = rq->now_ms };
 }
 
-#pragma weak apply_track_update /* until common/json/apply.c is there */
-
 static int track(struct request *rq, const json_t *live, json_t *doc)
 {
         struct apply_options o = track_options(rq);
         struct error err = { 0 };
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
-        if (!apply_track_update)
-                return 0;
         if (apply_track_update(live, doc, schema, &o, &err) < 0)
                 return request_fail_error(rq, &err);
         return 0;
@@ -205,7 +201,7 @@ int rest_create_applied(struct request *rq, json_t *doc, struct write_result *re
         TRY(check_namespace(rq, meta_name(doc)));
         TRY(admission_review(rq, "CREATE", NULL, doc));
         TRY(validate(rq, NULL, doc));
-        if (json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+        if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
                 return request_fail_memory(rq);
         return store_new(rq, doc, ret);
 }
@@ -370,7 +366,7 @@ int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool a
         TRY(admission_review(rq, "UPDATE", live, doc));
         TRY(validate(rq, live, doc));
         if (applied) {
-                if (json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+                if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
                         return request_fail_memory(rq);
         } else {
                 if (settle_managed_fields(live, doc) < 0)
