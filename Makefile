@@ -25,11 +25,11 @@ OPTIMISE := -O2
 BIN := $(BUILD)/bin
 endif
 
-PACKAGES := libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 libwebsockets
+PACKAGES := libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2
 CFLAGS_ALL = -std=gnu17 -g $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -fvisibility=hidden \
 	-D_GNU_SOURCE -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null) $(CFLAGS)
-LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lwebsockets -lm -lpthread
+LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
 
 LAYERS := common/base common/loop common/json common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
 SOURCES := $(sort $(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null))
