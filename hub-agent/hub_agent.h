@@ -15,11 +15,15 @@ struct hub_agent_options {
         const char *bind;              /* metrics and health; NULL = no server */
         int metrics_port, health_port; /* -1 = none, 0 = any */
         int64_t heartbeat_grace_ms; /* member counted unhealthy after that silence; 0 = default of the spec */
-        const char *skipped_namespaces;            /* comma separated, may be NULL */
-        const char *skipped_resources;             /* "group/version/Kind;...", may be NULL */
-        int64_t resource_snapshot_min_interval_ms; /* -1 = the spec's default */
-        int64_t resource_change_collect_ms;        /* -1 = the spec's default */
-        struct metrics *metrics;                   /* NULL = own */
+        const char *skipped_namespaces; /* comma separated, may be NULL */
+        const char *skipped_resources;  /* "group/version/Kind;...", may be NULL */
+        const char *allowed_resources;  /* the same; nothing else may be placed then; may be NULL */
+        bool enable_workload;           /* pods run on the hub: claims are never placed */
+        int64_t force_delete_wait_ms;   /* of members that do not answer; 0 = the spec's default */
+        int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = the spec's defaults */
+        int64_t resource_snapshot_min_interval_ms;                     /* -1 = the spec's default */
+        int64_t resource_change_collect_ms;                            /* -1 = the spec's default */
+        struct metrics *metrics;                                       /* NULL = own */
 };
 
 /* Runs until the calling fiber is cancelled (ERR_CANCELLED: clean end, lease released) or it cannot go on. */

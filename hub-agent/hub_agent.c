@@ -1,0 +1,188 @@
+#include "hub-agent/hub_agent.h"
+
+#include "common/base/memory.h"
+#include "common/ctrl/health.h"
+#include "hub-agent/agent.h"
+#include "hub-agent/placement/catalog.h"
+#include "hub-agent/work-generator/work_index.h"
+
+#define SNAPSHOT_MIN_INTERVAL_MS 30000
+#define CHANGE_COLLECT_MS 15000
+#define FORCE_DELETE_WAIT_MS (15 * 60 * 1000)
+#define SETTLE_MS 200
+#define LEASE_MS 60000
+#define RENEW_MS 45000
+#define RETRY_MS 5000
+
+static int64_t or_default(int64_t given, int64_t fallback)
+{
+        return given < 0 ? fallback : given;
+}
+
+static int add_index(struct hub_agent *a, const struct kind *kind, const char *name, index_fn fn)
+{
+        struct informer *i = manager_informer(a->manager, kind);
+
+        return i ? informer_add_index(i, name, fn) : ERR_NO_MEMORY;
+}
+
+static int add_indexes(struct hub_agent *a)
+{
+        static const char *const namespaces[] = { NULL, "any" };
+
+        for (size_t i = 0; i < ARRAY_LEN(namespaces); i++) {
+                const struct scope *s = scope_of(namespaces[i]);
+
+                TRY(add_index(a, s->policy_snapshot, INDEX_OWNER, emit_owner));
+                TRY(add_index(a, s->resource_snapshot, INDEX_OWNER, emit_owner));
+                TRY(add_index(a, s->binding, INDEX_OWNER, emit_owner));
+                TRY(add_index(a, s->placement, INDEX_SELECTOR, emit_selectors));
+                TRY(add_index(a, s->placement, INDEX_SELECTED, emit_selected));
+        }
+        return add_index(a, &work_kind, INDEX_BINDING, emit_work_binding);
+}
+
+static int add_controllers(struct hub_agent *a)
+{
+        static const struct controller *const all[] = { &membership_controller, &placement_controller,
+                                                        &scheduler_controller, &rollout_controller,
+                                                        &work_generator_controller };
+
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+                TRY(manager_add_controller(a->manager, all[i]));
+        return 0;
+}
+
+static int make_manager(struct hub_agent *a, struct error *err)
+{
+        const struct hub_agent_options *o = a->options;
+        struct manager_options m = {
+                .world = o->world,
+                .log = o->log,
+                .kube = &a->kube,
+                .agent = a,
+                .component = "hub-agent",
+                .metrics = a->metrics,
+                .interns = a->interns,
+                .lease_namespace = o->lease_namespace ? o->lease_namespace : NAMESPACE_FLEET_SYSTEM,
+                .lease_name = o->leader_election ? LEASE_HUB_AGENT : NULL,
+                .identity = o->identity,
+                .lease_duration_ms = o->lease_duration_ms > 0 ? o->lease_duration_ms : LEASE_MS,
+                .renew_deadline_ms = o->renew_deadline_ms > 0 ? o->renew_deadline_ms : RENEW_MS,
+                .retry_period_ms = o->retry_period_ms > 0 ? o->retry_period_ms : RETRY_MS,
+        };
+
+        a->manager = manager_new(&m, a->group, err);
+        if (!a->manager)
+                return err && err->code ? err->code : error_no_memory(err);
+        if (add_indexes(a) < 0 || add_controllers(a) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
+static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, struct error *err)
+{
+        *a = (struct hub_agent){
+                .options = o,
+                .world = o->world,
+                .log = *o->log,
+                .kube = { .world = o->world,
+                          .endpoint = o->hub,
+                          .log = o->log,
+                          .field_manager = "hub-agent" },
+                .interns = intern_table_new(),
+                .metrics = o->metrics ? o->metrics : metrics_new(),
+                .bodies = body_cache_new(),
+                .group = fiber_group_new(o->world->loop, NULL, "hub-agent"),
+                .snapshot_min_interval_ms =
+                        or_default(o->resource_snapshot_min_interval_ms, SNAPSHOT_MIN_INTERVAL_MS),
+                .change_collect_ms = or_default(o->resource_change_collect_ms, CHANGE_COLLECT_MS),
+                .force_delete_wait_ms =
+                        o->force_delete_wait_ms > 0 ? o->force_delete_wait_ms : FORCE_DELETE_WAIT_MS,
+                .settle_ms = SETTLE_MS,
+        };
+        map_init(&a->memories, MAP_OWN_KEYS, memory_free);
+        a->mapper = kube_mapper_new(&a->kube);
+        a->catalog = catalog_new(a);
+        if (!a->interns || !a->metrics || !a->bodies || !a->group || !a->mapper || !a->catalog)
+                return error_no_memory(err);
+        TRY(filter_rules_parse(o->skipped_resources, o->allowed_resources, o->skipped_namespaces,
+                               o->enable_workload, &a->filters, err));
+        return make_manager(a, err);
+}
+
+static void agent_close(struct hub_agent *a)
+{
+        struct loop *l = a->world->loop;
+
+        fiber_mask_cancel(l);
+        if (a->following)
+                a->following = fiber_group_end(a->following);
+        a->catalog = catalog_free(a->catalog);
+        manager_free(a->manager);
+        kube_mapper_free(a->mapper);
+        fiber_group_end(a->group);
+        map_free(&a->memories);
+        body_cache_free(a->bodies);
+        filter_rules_free(&a->filters);
+        if (!a->options->metrics)
+                metrics_free(a->metrics);
+        intern_table_free(a->interns);
+        fiber_unmask_cancel(l);
+}
+
+/* The hub may still be starting: the first discovery is tried until it works. */
+static int first_discovery(struct hub_agent *a, struct error *err)
+{
+        int64_t pause_ms = 100;
+        int code;
+
+        while ((code = catalog_refresh(a->catalog, err)) < 0) {
+                if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
+                        return code;
+                log_warn(&a->log, "discovery failed, trying again", "error", err->text);
+                TRY(fiber_sleep(a->world->loop, pause_ms));
+                pause_ms = MIN(pause_ms * 2, 5000);
+                error_clear(err);
+        }
+        a->following = fiber_group_new(a->world->loop, a->group, "catalog");
+        if (!a->following || !fiber_spawn(a->following, "catalog", catalog_follow, a->catalog))
+                return error_no_memory(err);
+        return 0;
+}
+
+static int serve(struct hub_agent *a, struct health *h, int port, struct http_server **ret, struct error *err)
+{
+        const struct hub_agent_options *o = a->options;
+        struct http_server_options s = { .bind = o->bind, .port = port, .handle = health_handle, .ctx = h };
+
+        if (!o->bind || port < 0)
+                return 0;
+        return http_server_start(o->world, &s, ret, err);
+}
+
+int hub_agent_run(const struct hub_agent_options *o, struct error *err)
+{
+        struct http_server *metrics = NULL, *probes = NULL;
+        struct hub_agent a;
+        struct health h;
+        int code = agent_open(&a, o, err);
+
+        h = (struct health){ a.manager, a.metrics };
+        if (code == 0)
+                code = serve(&a, &h, o->metrics_port, &metrics, err);
+        if (code == 0 && o->health_port != o->metrics_port)
+                code = serve(&a, &h, o->health_port, &probes, err);
+        if (code == 0)
+                code = first_discovery(&a, err);
+        if (code == 0)
+                code = manager_run(a.manager, err);
+        fiber_mask_cancel(o->world->loop);
+        if (metrics)
+                http_server_stop(metrics);
+        if (probes)
+                http_server_stop(probes);
+        fiber_unmask_cancel(o->world->loop);
+        agent_close(&a);
+        return code;
+}

@@ -1,0 +1,274 @@
+#include "hub-agent/membership/membership.h"
+
+#define OWNER_FORMAT "{s:s, s:s, s:s, s:s, s:b}"
+
+static json_t *owner(const struct member_cluster *c)
+{
+        return json_pack(OWNER_FORMAT, "apiVersion", GROUP_CLUSTER "/" VERSION_STORAGE, "kind",
+                         "MemberCluster", "name", c->object.meta.name, "uid", or_empty(c->object.meta.uid),
+                         "controller", 1);
+}
+
+static json_t *metadata(const struct member_cluster *c, const char *prefix, bool in_namespace)
+{
+        const char *name = c->object.meta.name;
+        json_t *m = json_pack("{s:[o]}", "ownerReferences", owner(c)), *text;
+
+        text = json_sprintf("%s%s", prefix, name);
+        if (!m || !text || json_object_set_new(m, "name", text) < 0)
+                return json_decref(m), NULL;
+        if (in_namespace &&
+            json_object_set_new(m, "namespace", json_sprintf(NAME_MEMBER_NAMESPACE, name)) < 0)
+                return json_decref(m), NULL;
+        return m;
+}
+
+json_t *member_namespace_doc(const struct member_cluster *c)
+{
+        json_t *doc = json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "Namespace", "metadata",
+                                metadata(c, NAMESPACE_MEMBER_PREFIX, false));
+
+        if (doc && json_object_set_new(json_object_get(doc, "metadata"), "labels",
+                                       json_pack("{s:s}", LABEL_IS_FLEET_RESOURCE, "true")) < 0)
+                return json_decref(doc), NULL;
+        return doc;
+}
+
+/* The verbs the member agent needs, and no more: it reads its Works and its own report object, writes their
+ * statuses and its finalizer on Works, and records events. */
+json_t *member_role_doc(const struct member_cluster *c)
+{
+        json_t *rules = json_pack(
+                "[{s:[s], s:[s], s:[s,s,s,s,s]}, {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s,s]},"
+                " {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s,s,s,s,s]}]",
+                "apiGroups", GROUP_PLACEMENT, "resources", "works", "verbs", "get", "list", "watch", "update",
+                "patch", "apiGroups", GROUP_PLACEMENT, "resources", "works/status", "verbs", "get", "update",
+                "patch", "apiGroups", GROUP_CLUSTER, "resources", "internalmemberclusters", "verbs", "get",
+                "list", "watch", "apiGroups", GROUP_CLUSTER, "resources", "internalmemberclusters/status",
+                "verbs", "get", "update", "patch", "apiGroups", "", "resources", "events", "verbs", "get",
+                "list", "update", "patch", "watch", "create");
+
+        return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "rbac.authorization.k8s.io/v1", "kind", "Role",
+                         "metadata", metadata(c, "fleet-role-", true), "rules", rules);
+}
+
+static json_t *subject(const struct subject *s)
+{
+        bool needs_group =
+                text_empty(s->api_group) && (text_equal(s->kind, "User") || text_equal(s->kind, "Group"));
+        const char *group = needs_group ? "rbac.authorization.k8s.io" : or_empty(s->api_group);
+        json_t *doc = json_pack("{s:s, s:s}", "kind", or_empty(s->kind), "name", or_empty(s->name));
+
+        if (group[0])
+                json_object_set_new(doc, "apiGroup", json_string(group));
+        if (!text_empty(s->ns))
+                json_object_set_new(doc, "namespace", json_string(s->ns));
+        return doc;
+}
+
+json_t *member_role_binding_doc(const struct member_cluster *c)
+{
+        json_t *ref = json_pack("{s:s, s:s, s:o}", "apiGroup", "rbac.authorization.k8s.io", "kind", "Role",
+                                "name", json_sprintf(NAME_MEMBER_ROLE, c->object.meta.name));
+
+        return json_pack("{s:s, s:s, s:o, s:o, s:[o]}", "apiVersion", "rbac.authorization.k8s.io/v1", "kind",
+                         "RoleBinding", "metadata", metadata(c, "fleet-rolebinding-", true), "roleRef", ref,
+                         "subjects", subject(c->spec->identity));
+}
+
+static bool part_differs(const json_t *now, const json_t *wanted, const char *key)
+{
+        return !doc_equal(json_object_get(now, key), json_object_get(wanted, key));
+}
+
+bool member_role_differs(const json_t *now, const json_t *wanted)
+{
+        return part_differs(now, wanted, "rules");
+}
+
+bool member_role_binding_differs(const json_t *now, const json_t *wanted)
+{
+        return part_differs(now, wanted, "subjects");
+}
+
+bool member_role_ref_differs(const json_t *now, const json_t *wanted)
+{
+        return part_differs(now, wanted, "roleRef");
+}
+
+struct internal_member_cluster *member_report_object(struct arena *arena, const struct member_cluster *c,
+                                                     const char *state)
+{
+        const char *ns = arena_printf(arena, NAME_MEMBER_NAMESPACE, c->object.meta.name);
+        struct internal_member_cluster *o =
+                ns ? (struct internal_member_cluster *)object_new(&internal_member_cluster_kind, ns,
+                                                                  c->object.meta.name, arena)
+                   : NULL;
+
+        if (!o || !(o->spec = ARENA_NEW(arena, struct internal_member_cluster_spec)) ||
+            set_owner(&o->object, &c->object, false, arena) < 0)
+                return NULL;
+        o->spec->state = state;
+        o->spec->heartbeat_period_seconds = c->spec->heartbeat_period_seconds;
+        return o;
+}
+
+/* ---- status ---- */
+
+struct building {
+        struct arena *arena;
+        const struct member_status_input *in;
+        struct member_cluster_status *s;
+        int64_t generation;
+};
+
+static int put(struct building *b, const char *type, const char *status, const char *reason,
+               const char *message)
+{
+        struct condition c = make_condition(type, status, reason, message, b->generation);
+
+        return c.message ? condition_set(&b->s->conditions, &c, b->in->now_ms, b->arena) : ERR_NO_MEMORY;
+}
+
+/* The list with observedGeneration set to the member's, as readers of the member expect. */
+static int copy_conditions(struct building *b, const struct condition_list *from, struct condition_list *ret)
+{
+        *ret = *from;
+        if (from->n == 0)
+                return 0;
+        ret->at = arena_memdup(b->arena, from->at, from->n * sizeof(from->at[0]));
+        if (!ret->at)
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < ret->n; i++)
+                ret->at[i].observed_generation = OPT_INT(b->generation);
+        return 0;
+}
+
+static int64_t shown_heartbeat(const struct member_cluster *m, const char *agent)
+{
+        for (uint32_t i = 0; m->status && i < m->status->agent_status.n; i++)
+                if (text_equal(m->status->agent_status.at[i].type, agent))
+                        return m->status->agent_status.at[i].last_received_heartbeat;
+        return TIME_NONE;
+}
+
+static int copy_agents(struct building *b)
+{
+        const struct agent_status_list *from = &b->in->report->status->agent_status;
+
+        if (from->n == 0)
+                return 0;
+        b->s->agent_status = *from;
+        b->s->agent_status.at = arena_memdup(b->arena, from->at, from->n * sizeof(from->at[0]));
+        if (!b->s->agent_status.at)
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < from->n; i++) {
+                struct agent_status *a = &b->s->agent_status.at[i];
+                int64_t shown = shown_heartbeat(b->in->member, a->type);
+
+                TRY(copy_conditions(b, &from->at[i].conditions, &a->conditions));
+                if (shown != TIME_NONE && a->last_received_heartbeat != TIME_NONE &&
+                    a->last_received_heartbeat - shown < b->in->heartbeat_every_ms)
+                        a->last_received_heartbeat = shown;
+        }
+        return 0;
+}
+
+static int join_state_unknown(struct building *b, const char *message)
+{
+        return put(b, CONDITION_JOINED, "Unknown", REASON_JOIN_STATE_UNKNOWN, message);
+}
+
+/* One agent is expected: the member agent. */
+static int put_joined(struct building *b)
+{
+        const char *name = b->in->member->object.meta.name;
+        const struct condition *c = NULL;
+        bool seen = false;
+
+        if (b->s->agent_status.n == 0)
+                return join_state_unknown(b,
+                                          arena_printf(b->arena,
+                                                       "Member cluster %s has not reported all the expected "
+                                                       "agents, expected 1, got 0",
+                                                       name));
+        for (uint32_t i = 0; i < b->s->agent_status.n; i++)
+                if (text_equal(b->s->agent_status.at[i].type, "MemberAgent")) {
+                        seen = true;
+                        c = condition_find(&b->s->agent_status.at[i].conditions, CONDITION_JOINED);
+                }
+        if (!seen)
+                return join_state_unknown(b,
+                                          arena_printf(b->arena,
+                                                       "Member cluster %s has not reported all the expected "
+                                                       "agents, expected 1, got 0",
+                                                       name));
+        if (!c)
+                return join_state_unknown(b, arena_printf(b->arena,
+                                                          "Member cluster %s has not reported the join "
+                                                          "condition for agent MemberAgent",
+                                                          name));
+        if (text_equal(c->status, "True"))
+                return put(b, CONDITION_JOINED, "True", REASON_JOINED,
+                           "Member cluster has successfully joined the fleet");
+        if (!text_equal(c->status, "False"))
+                return join_state_unknown(b, "Member agents are not in a consistent state");
+        TRY(put(b, CONDITION_READY_TO_JOIN, "False", REASON_NOT_READY_TO_JOIN,
+                "Member cluster is not ready to join the fleet"));
+        return put(b, CONDITION_JOINED, "False", REASON_LEFT, "Member cluster has left the fleet");
+}
+
+static int copy_report(struct building *b)
+{
+        const struct internal_member_cluster_status *r = b->in->report->status;
+        struct condition_list own;
+
+        TRY(copy_agents(b));
+        TRY(put_joined(b));
+        b->s->resource_usage = r->resource_usage;
+        b->s->namespaces = r->namespaces;
+        b->s->properties = r->properties;
+        TRY(copy_conditions(b, &r->conditions, &own));
+        for (uint32_t i = 0; i < own.n; i++)
+                TRY(condition_set(&b->s->conditions, &own.at[i], b->in->now_ms, b->arena));
+        return 0;
+}
+
+static const char *joined_status(const struct member_cluster_status *s)
+{
+        const struct condition *c = s ? condition_find(&s->conditions, CONDITION_JOINED) : NULL;
+
+        return c ? c->status : "";
+}
+
+struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
+                                          enum joined *ret)
+{
+        struct member_cluster *wanted = (struct member_cluster *)object_copy(&in->member->object, arena);
+        struct building b = { .arena = arena, .in = in, .generation = in->member->object.meta.generation };
+        const char *joined;
+
+        if (!wanted ||
+            (!wanted->status && !(wanted->status = ARENA_NEW(arena, struct member_cluster_status))))
+                return NULL;
+        b.s = wanted->status;
+        if (in->ready && put(&b, CONDITION_READY_TO_JOIN, "True", REASON_READY_TO_JOIN,
+                             "Member cluster is ready to join the fleet") < 0)
+                return NULL;
+        if (in->report && in->report->status && copy_report(&b) < 0)
+                return NULL;
+        joined = joined_status(b.s);
+        if (text_equal(joined, joined_status(in->member->status)))
+                *ret = JOINED_UNCHANGED;
+        else
+                *ret = text_equal(joined, "True")    ? JOINED_NOW
+                       : text_equal(joined, "False") ? LEFT_NOW
+                                                     : JOINED_UNKNOWN_NOW;
+        return wanted;
+}
+
+bool member_has_left(const struct member_cluster *c)
+{
+        return c->status &&
+               condition_is_false(&c->status->conditions, CONDITION_JOINED, c->object.meta.generation);
+}

@@ -1,0 +1,31 @@
+/* Member clusters: what joining needs on the hub, and the member's status from its agents' reports. Pure.
+ * spec/membership-webhooks-charts.md 2. */
+#pragma once
+
+#include "hub-agent/common.h"
+
+/* Objects in the member's namespace, as documents: new references, NULL on no memory. */
+json_t *member_namespace_doc(const struct member_cluster *c);
+json_t *member_role_doc(const struct member_cluster *c);
+json_t *member_role_binding_doc(const struct member_cluster *c);
+/* Whether what is there differs where it matters (rules; subjects). */
+bool member_role_differs(const json_t *now, const json_t *wanted);
+bool member_role_binding_differs(const json_t *now, const json_t *wanted);
+bool member_role_ref_differs(const json_t *now, const json_t *wanted); /* immutable: delete and make anew */
+
+struct internal_member_cluster *member_report_object(struct arena *arena, const struct member_cluster *c,
+                                                     const char *state);
+
+enum joined { JOINED_UNCHANGED, JOINED_NOW, LEFT_NOW, JOINED_UNKNOWN_NOW };
+/* The member with the status that follows from its report (spec 2.4). `report` NULL: nothing is copied.
+ * `ready`: set ReadyToJoin=True. A heartbeat alone is copied when the one shown is older than
+ * heartbeat_every_ms, so that fast heartbeats do not double as writes. NULL on no memory. */
+struct member_status_input {
+        const struct member_cluster *member;
+        const struct internal_member_cluster *report;
+        bool ready;
+        int64_t heartbeat_every_ms, now_ms;
+};
+struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
+                                          enum joined *ret);
+bool member_has_left(const struct member_cluster *c); /* Joined=False for this generation */

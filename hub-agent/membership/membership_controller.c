@@ -1,0 +1,342 @@
+/* Member clusters join, report and leave. spec/membership-webhooks-charts.md 2. */
+#include "hub-agent/agent.h"
+#include "hub-agent/membership/membership.h"
+
+#define TERMINATING_RETRY_MS 1000
+#define HEARTBEAT_COPY_MS 45000 /* at the usual period of a minute every heartbeat is shown */
+
+static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
+static const struct kube_resource roles = { "rbac.authorization.k8s.io", "v1", "roles", "Role", true };
+static const struct kube_resource role_bindings = { "rbac.authorization.k8s.io", "v1", "rolebindings",
+                                                    "RoleBinding", true };
+static const struct kube_write as_membership = { .field_manager = FIELD_MANAGER_MEMBER_CLUSTER };
+
+struct pass {
+        struct reconcile *rc;
+        const struct member_cluster *member;
+        const struct internal_member_cluster *report; /* NULL if there is none */
+        const char *ns;                               /* the member's namespace on the hub */
+};
+
+static void tell(struct pass *s, const char *type, const char *reason, const char *message)
+{
+        event_record(manager_events(s->rc->manager), &s->member->object, type, reason, "%s", message);
+}
+
+/* ---- join (spec 2.3) ---- */
+
+static int ensure_finalizer(struct pass *s)
+{
+        struct object *wanted = object_copy(&s->member->object, s->rc->arena), *stored;
+
+        if (!wanted || add_finalizer(wanted, FINALIZER_MEMBER_CLUSTER, s->rc->arena) < 0 ||
+            set_label(wanted, LABEL_MEMBER_NAME, s->rc->name, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, &stored));
+        s->member = (const struct member_cluster *)stored;
+        return 0;
+}
+
+static int create(struct pass *s, const struct kube_resource *r, const json_t *doc, const char *reason)
+{
+        int code;
+
+        if (!doc)
+                return error_no_memory(s->rc->err);
+        code = kube_doc_create(s->rc->kube, r, r->namespaced ? s->ns : NULL, doc, &as_membership, NULL,
+                               s->rc->err);
+        if (code == 0)
+                tell(s, "Normal", reason, doc_get_string(doc, "metadata.name"));
+        return code;
+}
+
+static int sync_namespace(struct pass *s)
+{
+        const struct object *now = cache_get(s->rc, &namespace_kind, NULL, s->ns);
+        AUTO_JSON json_t *doc = member_namespace_doc(s->member), *patch = NULL;
+
+        if (!now)
+                return create(s, &namespaces, doc, "NamespaceCreated");
+        if (!text_empty(label_of(now, LABEL_IS_FLEET_RESOURCE)))
+                return 0;
+        patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", LABEL_IS_FLEET_RESOURCE, "true");
+        if (!patch)
+                return error_no_memory(s->rc->err);
+        TRY(kube_doc_patch(s->rc->kube, &namespaces, NULL, s->ns, KUBE_PATCH_MERGE, patch, &as_membership,
+                           NULL, s->rc->err));
+        tell(s, "Normal", "NamespacePatched", s->ns);
+        return 0;
+}
+
+/* 1 with *ret, 0 if there is none. */
+static int find(struct pass *s, const struct kube_resource *r, const json_t *wanted, json_t **ret)
+{
+        int code =
+                kube_doc_get(s->rc->kube, r, s->ns, doc_get_string(wanted, "metadata.name"), ret, s->rc->err);
+
+        if (code == ERR_NOT_FOUND) {
+                error_clear(s->rc->err);
+                return 0;
+        }
+        return code < 0 ? code : 1;
+}
+
+static int replace(struct pass *s, const struct kube_resource *r, json_t *now, const json_t *wanted,
+                   const char *part, const char *reason)
+{
+        const char *name = doc_get_string(wanted, "metadata.name");
+
+        if (json_object_set(now, part, json_object_get(wanted, part)) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(kube_doc_update(s->rc->kube, r, s->ns, name, now, &as_membership, NULL, s->rc->err));
+        tell(s, "Normal", reason, name);
+        return 0;
+}
+
+static int sync_role(struct pass *s)
+{
+        AUTO_JSON json_t *wanted = member_role_doc(s->member), *now = NULL;
+        int found;
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        found = find(s, &roles, wanted, &now);
+        if (found <= 0)
+                return found < 0 ? found : create(s, &roles, wanted, "RoleCreated");
+        return member_role_differs(now, wanted) ? replace(s, &roles, now, wanted, "rules", "RoleUpdated") : 0;
+}
+
+static int sync_role_binding(struct pass *s)
+{
+        AUTO_JSON json_t *wanted = member_role_binding_doc(s->member), *now = NULL;
+        int found;
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        found = find(s, &role_bindings, wanted, &now);
+        if (found > 0 && member_role_ref_differs(now, wanted)) { /* immutable */
+                TRY(kube_doc_delete(s->rc->kube, &role_bindings, s->ns,
+                                    doc_get_string(wanted, "metadata.name"), NULL, NULL, s->rc->err));
+                found = 0;
+        }
+        if (found <= 0)
+                return found < 0 ? found : create(s, &role_bindings, wanted, "RoleBindingCreated");
+        return member_role_binding_differs(now, wanted)
+                       ? replace(s, &role_bindings, now, wanted, "subjects", "RoleBindingUpdated")
+                       : 0;
+}
+
+static int sync_report_object(struct pass *s, const char *state)
+{
+        struct internal_member_cluster *wanted = member_report_object(s->rc->arena, s->member, state);
+        struct object *stored;
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        if (!s->report) {
+                TRY(rc_create(s->rc, &wanted->object, &stored));
+                s->report = (const struct internal_member_cluster *)stored;
+                tell(s, "Normal", "InternalMemberClusterCreated", s->rc->name);
+                return 0;
+        }
+        if (s->report->spec && text_equal(s->report->spec->state, state) &&
+            s->report->spec->heartbeat_period_seconds.value == wanted->spec->heartbeat_period_seconds.value)
+                return 0;
+        wanted->object.meta = s->report->object.meta;
+        wanted->status = s->report->status;
+        TRY(rc_patch_diff(s->rc, &s->report->object, &wanted->object, OBJECT_META_SPEC, &stored));
+        s->report = (const struct internal_member_cluster *)stored;
+        tell(s, "Normal", "InternalMemberClusterSpecUpdated", s->rc->name);
+        return 0;
+}
+
+/* Namespace, role and binding are looked at once per generation and after a restart, not with every
+ * heartbeat. */
+static int join(struct pass *s)
+{
+        struct memory *m = memory_of(agent_of(s->rc), "member", &s->member->object);
+        int64_t generation = s->member->object.meta.generation;
+
+        if (!m)
+                return error_no_memory(s->rc->err);
+        if (s->report && m->done_generation == generation)
+                return 0;
+        if (sync_namespace(s) < 0)
+                return error_wrap(s->rc->err, "failed to sync namespace");
+        if (sync_role(s) < 0)
+                return error_wrap(s->rc->err, "failed to sync role");
+        if (sync_role_binding(s) < 0)
+                return error_wrap(s->rc->err, "failed to sync role binding");
+        if (sync_report_object(s, CLUSTER_STATE_JOIN) < 0)
+                return error_wrap(s->rc->err, "failed to sync internal member cluster spec");
+        m->done_generation = generation;
+        return 0;
+}
+
+/* ---- status ---- */
+
+static void tell_joined(struct pass *s, enum joined joined)
+{
+        if (joined == JOINED_NOW)
+                tell(s, "Normal", "MemberClusterJoined", "member cluster joined");
+        else if (joined == LEFT_NOW)
+                tell(s, "Normal", "MemberClusterLeft", "member cluster left");
+        else if (joined == JOINED_UNKNOWN_NOW)
+                tell(s, "Warning", "MemberClusterJoinStateUnknown", "member cluster join state unknown");
+}
+
+static int write_status(struct pass *s, bool ready, bool *ret_left)
+{
+        struct member_status_input in = { .member = s->member,
+                                          .report = s->report,
+                                          .ready = ready,
+                                          .heartbeat_every_ms = HEARTBEAT_COPY_MS,
+                                          .now_ms = s->rc->now_ms };
+        enum joined joined;
+        struct member_cluster *wanted = member_with_status(s->rc->arena, &in, &joined);
+        int code;
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        *ret_left = member_has_left(wanted);
+        code = rc_patch_diff(s->rc, &s->member->object, &wanted->object, OBJECT_STATUS, NULL);
+        if (code == 0)
+                tell_joined(s, joined);
+        return code == ERR_NOT_FOUND ? 0 : code;
+}
+
+/* ---- leave (spec 2.6) ---- */
+
+static int drop_finalizer(struct pass *s)
+{
+        struct object *wanted = object_copy(&s->member->object, s->rc->arena);
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
+        memory_drop(agent_of(s->rc), "member", s->rc->key);
+        return rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
+}
+
+/* Nobody will take the finalizers off the Works any more. */
+static int release_works(struct pass *s)
+{
+        struct object_list all;
+
+        TRY(cache_list(s->rc, &work_kind, &all));
+        for (size_t i = 0; i < all.n; i++) {
+                struct object *wanted;
+                int code;
+
+                if (!text_equal(all.at[i]->meta.ns, s->ns) || all.at[i]->meta.n_finalizers == 0)
+                        continue;
+                wanted = object_copy(all.at[i], s->rc->arena);
+                if (!wanted)
+                        return error_no_memory(s->rc->err);
+                wanted->meta.n_finalizers = 0;
+                code = rc_patch_diff(s->rc, all.at[i], wanted, OBJECT_META_SPEC, NULL);
+                if (code < 0 && code != ERR_NOT_FOUND)
+                        return code;
+        }
+        return 0;
+}
+
+static struct outcome collect_garbage(struct pass *s)
+{
+        int code;
+
+        if (release_works(s) < 0)
+                return failed(s->rc->err);
+        code = kube_doc_delete(s->rc->kube, &namespaces, NULL, s->ns, NULL, NULL, s->rc->err);
+        return code < 0 && code != ERR_NOT_FOUND ? failed(s->rc->err) : again_after(TERMINATING_RETRY_MS);
+}
+
+static struct outcome leave(struct pass *s)
+{
+        const struct object *ns = cache_get(s->rc, &namespace_kind, NULL, s->ns);
+        int64_t waited = s->rc->now_ms - s->member->object.meta.deletion_ms;
+        int64_t limit = agent_of(s->rc)->force_delete_wait_ms;
+        bool left = false;
+
+        if (!has_finalizer(&s->member->object, FINALIZER_MEMBER_CLUSTER))
+                return done();
+        if (!ns)
+                return drop_finalizer(s) < 0 ? failed(s->rc->err) : done();
+        if (is_deleting(ns)) /* a Work may have come in meanwhile */
+                return release_works(s) < 0 ? failed(s->rc->err) : again_after(TERMINATING_RETRY_MS);
+        if (!s->report)
+                return collect_garbage(s);
+        if (write_status(s, false, &left) < 0)
+                return failed(s->rc->err);
+        if (left)
+                return collect_garbage(s);
+        if (s->report->spec && text_equal(s->report->spec->state, CLUSTER_STATE_LEAVE) && waited >= limit) {
+                tell(s, "Warning", "MemberClusterForceDeleted",
+                     "the member agent did not answer; its namespace is removed");
+                return collect_garbage(s);
+        }
+        if (sync_report_object(s, CLUSTER_STATE_LEAVE) < 0)
+                return failed(s->rc->err);
+        return again_after(MAX(limit - waited, 1));
+}
+
+/* ---- reconcile ---- */
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct pass s = { .rc = rc };
+        bool left;
+
+        s.member = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        if (!s.member || !s.member->spec || !s.member->spec->identity) {
+                memory_drop(agent_of(rc), "member", rc->key);
+                return done();
+        }
+        s.ns = arena_printf(rc->arena, NAME_MEMBER_NAMESPACE, rc->name);
+        if (!s.ns) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        s.report = (const struct internal_member_cluster *)cache_get(rc, &internal_member_cluster_kind, s.ns,
+                                                                     rc->name);
+        if (is_deleting(&s.member->object))
+                return leave(&s);
+        if (ensure_finalizer(&s) < 0 || join(&s) < 0 || write_status(&s, true, &left) < 0)
+                return failed(rc->err);
+        return done();
+}
+
+/* ---- watches ---- */
+
+static void emit_member_of(const char *ns, key_emit emit, void *to)
+{
+        if (text_starts_with(or_empty(ns), NAMESPACE_MEMBER_PREFIX))
+                emit(to, ns + strlen(NAMESPACE_MEMBER_PREFIX));
+}
+
+static void map_report(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        emit_member_of(e->now->meta.ns, emit, to);
+}
+
+/* The namespace went, or somebody else removed it: the steps of joining are due again. */
+static void map_namespace(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+
+        if (!text_starts_with(e->now->meta.name, NAMESPACE_MEMBER_PREFIX))
+                return;
+        if (e->type == INFORMER_DELETED)
+                memory_drop(a, "member", e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
+        emit_member_of(e->now->meta.name, emit, to);
+}
+
+const struct controller membership_controller = {
+        .name = "membership",
+        .watches = {
+                { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
+                { &internal_member_cluster_kind, ON_ALL, map_report },
+                { &namespace_kind, ON_DELETION, map_namespace },
+        },
+        .reconcile = reconcile,
+};

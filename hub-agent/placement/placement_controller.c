@@ -1,0 +1,354 @@
+/* Placements: select resources, keep snapshots, report status. spec/placement.md 7-10. */
+#include "hub-agent/placement/select.h"
+#include "hub-agent/placement/status.h"
+
+#define RETRY_MS (30 * 60 * 1000)
+#define EVENTS_PER_PASS 2
+
+struct pass {
+        struct reconcile *rc;
+        struct hub_agent *agent;
+        const struct scope *scope;
+        const struct placement *p;
+        struct memory *memory;
+        struct object_list policies, snapshots, bindings;
+        const struct policy_snapshot *policy;
+        const struct resource_snapshot *latest; /* head */
+        struct resource_identifier_list selected;
+        int64_t delay_ms;
+};
+
+static bool is_external(const struct placement *p)
+{
+        return p->spec->strategy && text_equal(p->spec->strategy->type, "External");
+}
+
+/* ---- deletion (spec 8) ---- */
+
+static int delete_all(struct reconcile *rc, const struct kind *kind)
+{
+        struct object_list all;
+
+        TRY(cache_by_index(rc, kind, INDEX_OWNER, rc->key, &all));
+        for (size_t i = 0; i < all.n; i++)
+                if (!is_deleting(all.at[i]))
+                        TRY(rc_delete(rc, all.at[i]));
+        return 0;
+}
+
+static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
+{
+        struct object *wanted;
+
+        if (!has_finalizer(p, FINALIZER_PLACEMENT))
+                return 0;
+        TRY(delete_all(rc, scope->policy_snapshot));
+        TRY(delete_all(rc, scope->resource_snapshot));
+        wanted = object_copy(p, rc->arena);
+        if (!wanted)
+                return error_no_memory(rc->err);
+        remove_finalizer(wanted, FINALIZER_PLACEMENT);
+        TRY(rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL));
+        event_record(manager_events(rc->manager), p, "Normal", "PlacementCleanupFinalizerRemoved",
+                     "Deleted the snapshots and removed the placement cleanup finalizer");
+        return 0;
+}
+
+/* ---- finalizers ---- */
+
+/* Both finalizers in one write; the scheduler adds its own where it is missing. */
+static int ensure_finalizers(struct pass *s)
+{
+        struct object *wanted, *stored;
+
+        if (has_finalizer(&s->p->object, FINALIZER_PLACEMENT))
+                return 0;
+        wanted = object_copy(&s->p->object, s->rc->arena);
+        if (!wanted || add_finalizer(wanted, FINALIZER_PLACEMENT, s->rc->arena) < 0 ||
+            add_finalizer(wanted, FINALIZER_SCHEDULER, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(rc_patch_diff(s->rc, &s->p->object, wanted, OBJECT_META_SPEC, &stored));
+        s->p = (const struct placement *)stored;
+        return 0;
+}
+
+/* ---- snapshots ---- */
+
+static int relabel(struct reconcile *rc, const struct relabel *r, struct object **ret)
+{
+        return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, ret) : 0;
+}
+
+static int remove_all(struct reconcile *rc, const struct object **list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                TRY(rc_delete(rc, list[i]));
+        return 0;
+}
+
+static int sync_policy(struct pass *s)
+{
+        struct policy_snapshot_plan plan;
+        struct object *stored = NULL;
+
+        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, &plan, s->rc->err));
+        s->policy = plan.latest;
+        TRY(relabel(s->rc, &plan.update, &stored));
+        if (stored)
+                s->policy = (const struct policy_snapshot *)stored;
+        TRY(remove_all(s->rc, plan.remove, plan.n_remove));
+        if (!plan.create)
+                return 0;
+        TRY(rc_create(s->rc, &plan.create->object, &stored));
+        s->policy = (const struct policy_snapshot *)stored;
+        return 0;
+}
+
+/* Remembers what was read, so that it is not read again before it changes. */
+static void remember(struct memory *m, const char *fingerprint, const struct selection *s,
+                     const struct resource_identifier_list *ids)
+{
+        struct resource_identifier *copy;
+
+        arena_reset(&m->arena);
+        m->fingerprint[0] = 0;
+        copy = ARENA_NEW_ARRAY(&m->arena, struct resource_identifier, ids->n + 1);
+        if (!copy)
+                return;
+        for (uint32_t i = 0; i < ids->n; i++) {
+                copy[i] = ids->at[i];
+                copy[i].name = arena_strdup(&m->arena, ids->at[i].name);
+                copy[i].ns = ids->at[i].ns ? arena_strdup(&m->arena, ids->at[i].ns) : NULL;
+                if (!copy[i].name || (ids->at[i].ns && !copy[i].ns))
+                        return;
+        }
+        m->selected = (struct resource_identifier_list){ copy, ids->n, true };
+        m->n_envelopes = s->n_envelopes;
+        memcpy(m->hash, s->hash, sizeof(m->hash));
+        memcpy(m->fingerprint, fingerprint, sizeof(m->fingerprint));
+}
+
+/* A group that is complete and holds what the memory says needs no reading. */
+static bool group_is_complete(struct pass *s, const struct resource_snapshot *head)
+{
+        const char *index = label_of(&head->object, LABEL_RESOURCE_INDEX);
+        int64_t expected, n = 0;
+
+        if (annotation_number(&head->object, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &expected, NULL) < 0)
+                return false;
+        for (size_t i = 0; i < s->snapshots.n; i++)
+                n += text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index);
+        return n == expected;
+}
+
+static bool is_known(struct pass *s, const char *fingerprint)
+{
+        const struct resource_snapshot *head = latest_resource_snapshot(&s->snapshots);
+
+        if (!text_equal(s->memory->fingerprint, fingerprint))
+                return false;
+        if (is_external(s->p))
+                return true;
+        return head && text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->hash) &&
+               !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
+               group_is_complete(s, head);
+}
+
+static int copy_known(struct pass *s)
+{
+        struct resource_identifier *copy =
+                arena_memdup(s->rc->arena, s->memory->selected.at,
+                             MAX(s->memory->selected.n, 1) * sizeof(s->memory->selected.at[0]));
+
+        if (!copy)
+                return error_no_memory(s->rc->err);
+        for (uint32_t i = 0; i < s->memory->selected.n; i++) {
+                copy[i].name = arena_strdup(s->rc->arena, copy[i].name);
+                if (copy[i].ns)
+                        copy[i].ns = arena_strdup(s->rc->arena, copy[i].ns);
+        }
+        s->selected = (struct resource_identifier_list){ copy, s->memory->selected.n, true };
+        s->latest = is_external(s->p) ? NULL : latest_resource_snapshot(&s->snapshots);
+        return 0;
+}
+
+static int identifiers_of_group(void *ctx, const char *index, struct resource_identifier_list *ret,
+                                struct error *err)
+{
+        struct pass *s = ctx;
+        const struct resource_snapshot *const *group;
+        size_t n;
+        int code = body_get_group(s->rc, &s->snapshots, index, &group, &n);
+
+        *ret = (struct resource_identifier_list){ 0 };
+        if (code == ERR_NOT_FOUND)
+                return 0;
+        for (size_t i = 0; code == 0 && i < n; i++)
+                if (group[i]->spec)
+                        code = identify_resources(s->rc->arena, &group[i]->spec->selected_resources, ret,
+                                                  err);
+        return code;
+}
+
+static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
+{
+        struct object *stored = NULL;
+
+        s->latest = plan->latest;
+        s->delay_ms = plan->delay_ms;
+        TRY(relabel(s->rc, &plan->update, &stored));
+        if (stored && s->latest)
+                s->latest = (const struct resource_snapshot *)stored;
+        TRY(remove_all(s->rc, plan->remove, plan->n_remove));
+        for (size_t i = 0; i < plan->n_create; i++) {
+                TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
+                body_put(s->agent, stored, plan->create[i]);
+                if (i == 0 && !s->latest)
+                        s->latest = (const struct resource_snapshot *)stored;
+        }
+        return 0;
+}
+
+static int sync_resources(struct pass *s, const struct chosen_list *chosen)
+{
+        struct snapshot_timing timing = { s->rc->now_ms, s->agent->snapshot_min_interval_ms,
+                                          s->agent->change_collect_ms };
+        struct resource_snapshot_plan plan;
+        struct selection selection;
+        char fingerprint[65];
+
+        chosen_fingerprint(chosen, fingerprint);
+        if (is_known(s, fingerprint))
+                return copy_known(s);
+        TRY(read_selection(s->rc, chosen, &selection, &s->selected));
+        remember(s->memory, fingerprint, &selection, &s->selected);
+        if (is_external(s->p))
+                return 0;
+        TRY(plan_resource_snapshots(s->rc->arena, s->p, &selection, &s->snapshots, &timing, &plan,
+                                    s->rc->err));
+        TRY(write_snapshots(s, &plan));
+        if (s->delay_ms <= 0)
+                return 0;
+        /* Until the new group is made the status speaks about the old one. */
+        return identifiers_of_group(s, label_of(&s->latest->object, LABEL_RESOURCE_INDEX), &s->selected,
+                                    s->rc->err);
+}
+
+/* ---- status ---- */
+
+static struct outcome report_invalid(struct pass *s, const char *why)
+{
+        const char *message =
+                arena_printf(s->rc->arena,
+                             "The resource selectors are invalid: failed to process the request due to a "
+                             "client error: %s",
+                             why);
+        struct placement *wanted =
+                message ? status_with_invalid_selectors(s->rc->arena, s->p, message, s->rc->now_ms) : NULL;
+
+        if (!wanted) {
+                error_no_memory(s->rc->err);
+                return failed(s->rc->err);
+        }
+        if (rc_patch_diff(s->rc, &s->p->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
+                return failed(s->rc->err);
+        return again_after(RETRY_MS);
+}
+
+static void record_events(struct pass *s, const struct status_plan *plan)
+{
+        /* A burst of conditions that turn True together is told by its last ones. */
+        size_t from = plan->n_events > EVENTS_PER_PASS ? plan->n_events - EVENTS_PER_PASS : 0;
+
+        for (size_t i = from; i < plan->n_events; i++)
+                event_record(manager_events(s->rc->manager), &s->p->object, "Normal", plan->events[i].reason,
+                             "%s", plan->events[i].message);
+}
+
+static struct outcome finish(const struct pass *s, const struct status_plan *plan)
+{
+        if (s->delay_ms > 0)
+                return again_after(s->delay_ms);
+        return plan->complete ? done() : again_after(RETRY_MS);
+}
+
+static struct outcome report_status(struct pass *s)
+{
+        struct status_input in = { .placement = s->p,
+                                   .policy = s->policy,
+                                   .bindings = s->bindings,
+                                   .snapshots = s->snapshots,
+                                   .latest = s->latest,
+                                   .selected = s->selected,
+                                   .identifiers_of_group = identifiers_of_group,
+                                   .ctx = s,
+                                   .now_ms = s->rc->now_ms };
+        struct status_plan plan;
+        int64_t hold;
+
+        if (plan_placement_status(s->rc->arena, &in, &plan, s->rc->err) < 0)
+                return failed(s->rc->err);
+        if (!plan.changed) {
+                s->memory->dirty_since_ms = 0;
+                return finish(s, &plan);
+        }
+        hold = memory_hold(s->agent, s->memory, plan.settled);
+        if (hold > 0)
+                return again_after(hold);
+        if (rc_patch_diff(s->rc, &s->p->object, &plan.wanted->object, OBJECT_STATUS, NULL) < 0)
+                return failed(s->rc->err);
+        s->memory->dirty_since_ms = 0;
+        record_events(s, &plan);
+        return finish(s, &plan);
+}
+
+/* ---- reconcile ---- */
+
+static int load(struct pass *s)
+{
+        TRY(cache_by_index(s->rc, s->scope->policy_snapshot, INDEX_OWNER, s->rc->key, &s->policies));
+        TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
+        return cache_by_index(s->rc, s->scope->binding, INDEX_OWNER, s->rc->key, &s->bindings);
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        struct chosen_list chosen;
+        const char *user_error;
+
+        s.p = (const struct placement *)cache_get(rc, s.scope->placement, rc->ns, rc->name);
+        if (!s.p || !s.p->spec) {
+                memory_drop(s.agent, "placement", rc->key);
+                return done();
+        }
+        if (is_deleting(&s.p->object))
+                return clean_up(rc, s.scope, &s.p->object) < 0 ? failed(rc->err) : done();
+        s.memory = memory_of(s.agent, "placement", &s.p->object);
+        if (!s.memory) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        if (ensure_finalizers(&s) < 0 || select_resources(rc, s.p, &chosen, &user_error) < 0)
+                return failed(rc->err);
+        if (user_error)
+                return report_invalid(&s, user_error);
+        if (load(&s) < 0 || sync_policy(&s) < 0 || sync_resources(&s, &chosen) < 0 || load(&s) < 0)
+                return failed(rc->err);
+        return report_status(&s);
+}
+
+const struct controller placement_controller = {
+        .name = "placement",
+        .watches = {
+                { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+                { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+                { &cluster_scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
+                { &scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
+                { &cluster_resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
+                { &resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
+                { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
+                { &resource_snapshot_kind, ON_DELETION, map_to_owner },
+        },
+        .reconcile = reconcile,
+};

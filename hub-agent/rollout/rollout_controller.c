@@ -1,0 +1,115 @@
+/* Rolling updates: carries out what plan_rollout decides. spec/rollout-and-work.md 2. */
+#include "hub-agent/agent.h"
+#include "hub-agent/placement/snapshots.h"
+#include "hub-agent/rollout/rollout.h"
+
+#define CLEANUP_WAIT_MS 5000
+
+/* RolloutStarted=True is not written here: the work generator, which takes up the binding right away, writes
+ * it together with what came of the Works. If this process ends in between, the next round finds it missing
+ * again. */
+static void announce(struct reconcile *rc, const struct object *b)
+{
+        struct hub_agent *a = agent_of(rc);
+        struct memory *m = memory_of(a, "binding", b);
+        char key[KEY_MAX];
+
+        if (!m || !key_make(key, b->meta.ns, b->meta.name))
+                return;
+        m->rollout_generation = b->meta.generation;
+        manager_enqueue(a->manager, &work_generator_controller, key, QUEUE_NORMAL);
+}
+
+static int block(struct reconcile *rc, const struct binding *b)
+{
+        struct condition c = make_condition("RolloutStarted", "False", "RolloutNotStartedYet",
+                                            rollout_false_message, b->object.meta.generation);
+        struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
+
+        if (!wanted || (!wanted->status && !(wanted->status = ARENA_NEW(rc->arena, struct binding_status))) ||
+            condition_set(&wanted->status->conditions, &c, rc->now_ms, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        return rc_patch_diff(rc, &b->object, &wanted->object, OBJECT_STATUS, NULL);
+}
+
+static int carry_out(struct reconcile *rc, const struct rollout_plan *p)
+{
+        for (size_t i = 0; i < p->n_strategy; i++)
+                TRY(rc_patch_diff(rc, &p->strategy[i].now->object, &p->strategy[i].wanted->object,
+                                  OBJECT_META_SPEC, NULL));
+        for (size_t i = 0; i < p->blocked.n; i++)
+                TRY(block(rc, p->blocked.at[i]));
+        for (size_t i = 0; i < p->started.n; i++)
+                announce(rc, &p->started.at[i]->object);
+        for (size_t i = 0; i < p->n_update; i++) {
+                struct object *stored;
+
+                TRY(rc_patch_diff(rc, &p->update[i].now->object, &p->update[i].wanted->object,
+                                  OBJECT_META_SPEC, &stored));
+                announce(rc, stored);
+        }
+        for (size_t i = 0; i < p->remove.n; i++)
+                TRY(rc_delete(rc, &p->remove.at[i]->object));
+        return 0;
+}
+
+static int find_departed(struct reconcile *rc, struct rollout_input *in)
+{
+        bool *departed = ARENA_NEW_ARRAY(rc->arena, bool, in->bindings.n + 1);
+
+        if (!departed)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)in->bindings.at[i];
+
+                departed[i] = b->spec &&
+                              !cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster));
+        }
+        in->departed = departed;
+        return 0;
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        const struct scope *scope = scope_of(rc->ns);
+        struct rollout_input in = { .now_ms = rc->now_ms };
+        struct object_list snapshots;
+        struct rollout_plan plan;
+
+        in.placement = (const struct placement *)cache_get(rc, scope->placement, rc->ns, rc->name);
+        if (!in.placement || !in.placement->spec || is_deleting(&in.placement->object))
+                return done();
+        if (in.placement->spec->strategy && text_equal(in.placement->spec->strategy->type, "External"))
+                return done();
+        if (cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings) < 0 ||
+            cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots) < 0)
+                return failed(rc->err);
+        in.master = latest_resource_snapshot(&snapshots);
+        if (find_departed(rc, &in) < 0 || plan_rollout(rc->arena, &in, &plan, rc->err) < 0 ||
+            carry_out(rc, &plan) < 0)
+                return failed(rc->err);
+        if (plan.wait_for_cleanup)
+                return again_after(CLEANUP_WAIT_MS);
+        return plan.after_ms > 0 ? again_after(plan.after_ms) : done();
+}
+
+/* ---- watches ---- */
+
+static void map_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (is_snapshot_head(e->now) && label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT))
+                emit_owner(e->now, emit, to);
+}
+
+const struct controller rollout_controller = {
+        .name = "rollout",
+        .watches = {
+                { &cluster_resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
+                { &resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
+                { &cluster_resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
+                { &resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
+                { &cluster_resource_placement_kind, ON_SPEC, NULL },
+                { &resource_placement_kind, ON_SPEC, NULL },
+        },
+        .reconcile = reconcile,
+};

@@ -1,0 +1,242 @@
+/* The scheduler: one cycle per placement key. spec/scheduler.md 4, 5, 13. */
+#include "hub-agent/agent.h"
+#include "hub-agent/placement/snapshots.h"
+#include "hub-agent/scheduler/scheduler.h"
+
+/* ---- a placement goes (spec 5.2) ---- */
+
+static int release_binding(struct reconcile *rc, const struct object *b)
+{
+        struct object *wanted = object_copy(b, rc->arena);
+        int code;
+
+        if (!wanted)
+                return error_no_memory(rc->err);
+        remove_finalizer(wanted, FINALIZER_SCHEDULER_BINDING);
+        code = rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, NULL);
+        return code == ERR_NOT_FOUND ? 0 : code;
+}
+
+static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
+{
+        struct object_list bindings;
+        struct object *wanted;
+
+        if (!has_finalizer(p, FINALIZER_SCHEDULER))
+                return 0;
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
+        for (size_t i = 0; i < bindings.n; i++) {
+                if (has_finalizer(bindings.at[i], FINALIZER_SCHEDULER_BINDING))
+                        TRY(release_binding(rc, bindings.at[i]));
+                if (!is_deleting(bindings.at[i]))
+                        TRY(rc_delete(rc, bindings.at[i]));
+        }
+        wanted = object_copy(p, rc->arena);
+        if (!wanted)
+                return error_no_memory(rc->err);
+        remove_finalizer(wanted, FINALIZER_SCHEDULER);
+        return rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL);
+}
+
+/* ---- carrying out a plan (spec 13.2) ---- */
+
+static int create_binding(struct reconcile *rc, const struct schedule_input *in,
+                          const struct schedule_create *c)
+{
+        struct binding *b =
+                (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, c->name, rc->arena);
+        int code;
+
+        if (!b || !(b->spec = ARENA_NEW(rc->arena, struct binding_spec)) ||
+            set_label(&b->object, LABEL_PARENT_PLACEMENT, in->placement_name, rc->arena) < 0 ||
+            add_finalizer(&b->object, FINALIZER_SCHEDULER_BINDING, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        b->spec->state = BINDING_SCHEDULED;
+        b->spec->resource_snapshot_name = "";
+        b->spec->scheduling_policy_snapshot_name = in->snapshot->object.meta.name;
+        b->spec->target_cluster = c->cluster;
+        b->spec->cluster_decision = (struct cluster_decision *)&c->decision;
+        code = rc_create(rc, &b->object, NULL);
+        return code == ERR_EXISTS ? 0 : code;
+}
+
+static int patch_binding(struct reconcile *rc, const struct schedule_input *in,
+                         const struct schedule_patch *p)
+{
+        struct binding *wanted = (struct binding *)object_copy(&p->now->object, rc->arena);
+
+        if (!wanted)
+                return error_no_memory(rc->err);
+        wanted->spec->state = p->state;
+        wanted->spec->scheduling_policy_snapshot_name = in->snapshot->object.meta.name;
+        wanted->spec->cluster_decision = (struct cluster_decision *)&p->decision;
+        string_map_remove(&wanted->object.meta.annotations, ANNOTATION_PREVIOUS_BINDING_STATE);
+        return rc_patch_diff(rc, &p->now->object, &wanted->object, OBJECT_META_SPEC, NULL);
+}
+
+static int unschedule(struct reconcile *rc, const struct binding *b)
+{
+        struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
+
+        if (!wanted ||
+            set_annotation(&wanted->object, ANNOTATION_PREVIOUS_BINDING_STATE, b->spec->state, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        wanted->spec->state = BINDING_UNSCHEDULED;
+        return rc_patch_diff(rc, &b->object, &wanted->object, OBJECT_META_SPEC, NULL);
+}
+
+static int report(struct reconcile *rc, const struct schedule_input *in, const struct schedule_plan *p)
+{
+        struct policy_snapshot *wanted;
+
+        if (!p->report || !p->write_status)
+                return 0;
+        wanted = (struct policy_snapshot *)object_copy(&in->snapshot->object, rc->arena);
+        if (!wanted ||
+            (!wanted->status && !(wanted->status = ARENA_NEW(rc->arena, struct policy_snapshot_status))))
+                return error_no_memory(rc->err);
+        wanted->status->observed_crp_generation = OPT_INT(p->observed_generation);
+        wanted->status->target_clusters =
+                (struct cluster_decision_list){ p->decisions, (uint32_t)p->n_decisions, p->n_decisions > 0 };
+        if (condition_set(&wanted->status->conditions, &p->scheduled, in->now_ms, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        return rc_patch_diff(rc, &in->snapshot->object, &wanted->object, OBJECT_STATUS, NULL);
+}
+
+static int carry_out(struct reconcile *rc, const struct schedule_input *in, const struct schedule_plan *p)
+{
+        for (size_t i = 0; i < p->release.n; i++)
+                TRY(release_binding(rc, &p->release.at[i]->object));
+        for (size_t i = 0; i < p->n_create; i++)
+                TRY(create_binding(rc, in, &p->create[i]));
+        for (size_t i = 0; i < p->n_patch; i++)
+                TRY(patch_binding(rc, in, &p->patch[i]));
+        for (size_t i = 0; i < p->unschedule.n; i++)
+                TRY(unschedule(rc, p->unschedule.at[i]));
+        return report(rc, in, p);
+}
+
+/* ---- reconcile ---- */
+
+/* The one snapshot marked latest; NULL when there is none or more than one: a later event resumes. */
+static const struct policy_snapshot *active_snapshot(const struct object_list *all)
+{
+        const struct policy_snapshot *found = NULL;
+
+        for (size_t i = 0; i < all->n; i++) {
+                if (!text_equal(label_of(all->at[i], LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE))
+                        continue;
+                if (found)
+                        return NULL;
+                found = (const struct policy_snapshot *)all->at[i];
+        }
+        return found;
+}
+
+static int ensure_finalizer(struct reconcile *rc, const struct object *p)
+{
+        struct object *wanted;
+
+        if (has_finalizer(p, FINALIZER_SCHEDULER))
+                return 0;
+        wanted = object_copy(p, rc->arena);
+        if (!wanted || add_finalizer(wanted, FINALIZER_SCHEDULER, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        return rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL);
+}
+
+static int schedule(struct reconcile *rc, const struct scope *scope, const struct object *p)
+{
+        struct schedule_input in = {
+                .placement_name = rc->name, .placement_uid = p->meta.uid, .ns = rc->ns, .now_ms = rc->now_ms
+        };
+        struct object_list snapshots;
+        struct schedule_plan plan;
+
+        TRY(cache_by_index(rc, scope->policy_snapshot, INDEX_OWNER, rc->key, &snapshots));
+        in.snapshot = active_snapshot(&snapshots);
+        if (!in.snapshot)
+                return 0;
+        TRY(ensure_finalizer(rc, p));
+        TRY(cache_list(rc, &member_cluster_kind, &in.clusters));
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings));
+        TRY(schedule_cycle(rc->arena, &in, &plan, rc->err));
+        return carry_out(rc, &in, &plan);
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        const struct scope *scope = scope_of(rc->ns);
+        const struct object *p = cache_get(rc, scope->placement, rc->ns, rc->name);
+        int code = 0;
+
+        if (p)
+                code = is_deleting(p) ? clean_up(rc, scope, p) : schedule(rc, scope, p);
+        return code < 0 ? failed(rc->err) : done();
+}
+
+/* ---- watches ---- */
+
+static void map_policy_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (e->type != INFORMER_DELETED && !is_deleting(e->now) &&
+            label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT))
+                emit_owner(e->now, emit, to);
+}
+
+static bool is_fully_scheduled(const struct placement *p, const struct scope *scope)
+{
+        char type[64];
+
+        snprintf(type, sizeof(type), "%sScheduled", scope->condition_prefix);
+        return p->status && condition_is_true(&p->status->conditions, type, p->object.meta.generation);
+}
+
+static bool may_gain_clusters(const struct placement *p, const struct scope *scope)
+{
+        const struct placement_policy *policy = p->spec ? p->spec->policy : NULL;
+
+        return !policy || text_empty(policy->placement_type) ||
+               text_equal(policy->placement_type, "PickAll") || !is_fully_scheduled(p, scope);
+}
+
+static void emit_placements(struct hub_agent *a, const struct scope *scope, bool all, key_emit emit, void *to)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list list;
+        char key[KEY_MAX];
+
+        if (informer_list(manager_informer(a->manager, scope->placement), &arena, &list) < 0)
+                return;
+        for (size_t i = 0; i < list.n; i++)
+                if ((all || may_gain_clusters((const struct placement *)list.at[i], scope)) &&
+                    key_make(key, list.at[i]->meta.ns, list.at[i]->meta.name))
+                        emit(to, key);
+}
+
+static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+        bool gone = e->type == INFORMER_DELETED;
+        const struct member_cluster *before = gone ? NULL : (const struct member_cluster *)e->old;
+        const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
+
+        if (!cluster_change_matters(before, after, loop_wall_ms(a->world->loop)))
+                return;
+        emit_placements(a, scope_of(NULL), gone, emit, to);
+        emit_placements(a, scope_of("any"), gone, emit, to);
+}
+
+const struct controller scheduler_controller = {
+        .name = "scheduler",
+        .watches = {
+                { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
+                { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
+                { &cluster_resource_placement_kind, ON_DELETION, NULL },
+                { &resource_placement_kind, ON_DELETION, NULL },
+                { &cluster_resource_binding_kind, ON_DELETION, map_to_owner },
+                { &resource_binding_kind, ON_DELETION, map_to_owner },
+                { &member_cluster_kind, ON_ALL, map_member_cluster },
+        },
+        .reconcile = reconcile,
+};

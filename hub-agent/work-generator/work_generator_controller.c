@@ -1,0 +1,276 @@
+/* Works of a binding, and the binding's status from them. spec/rollout-and-work.md 6. */
+#include "hub-agent/agent.h"
+#include "hub-agent/rollout/rollout.h"
+#include "hub-agent/work-generator/work_generator.h"
+#include "hub-agent/work-generator/work_index.h"
+
+#define DELETION_FALLBACK_MS 30000
+
+struct pass {
+        struct reconcile *rc;
+        struct hub_agent *agent;
+        const struct scope *scope;
+        const struct binding *b;
+        struct memory *memory;
+        struct object_list works; /* live ones */
+};
+
+/* ---- index and watch of Works ---- */
+
+void emit_work_binding(const struct object *o, index_emit emit, void *to)
+{
+        const char *name = label_of(o, LABEL_PARENT_BINDING);
+        char key[KEY_MAX];
+
+        if (!text_empty(name) && key_make(key, label_of(o, LABEL_PARENT_PLACEMENT_NAMESPACE), name))
+                emit(to, key);
+}
+
+static void map_work(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        emit_work_binding(e->now, emit, to);
+}
+
+static int list_works(struct pass *s, bool terminating_too, struct object_list *ret)
+{
+        struct object_list all;
+        size_t n = 0;
+
+        TRY(cache_by_index(s->rc, &work_kind, INDEX_BINDING, s->rc->key, &all));
+        for (size_t i = 0; i < all.n; i++)
+                if (terminating_too || !is_deleting(all.at[i]))
+                        all.at[n++] = all.at[i];
+        *ret = (struct object_list){ all.at, n };
+        return 0;
+}
+
+/* ---- deletion (spec 6.10) ---- */
+
+static int drop_finalizer(struct reconcile *rc, const struct object *b)
+{
+        struct object *wanted;
+
+        if (!has_finalizer(b, FINALIZER_WORK))
+                return 0;
+        wanted = object_copy(b, rc->arena);
+        if (!wanted)
+                return error_no_memory(rc->err);
+        remove_finalizer(wanted, FINALIZER_WORK);
+        return rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, NULL);
+}
+
+/* The binding stays until its Works are really gone, so that what is left on a cluster stays visible; a
+ * departed cluster has nobody who could take them away. */
+static struct outcome clean_up(struct pass *s)
+{
+        bool departed = !s->b->spec ||
+                        !cache_get(s->rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster));
+        struct object_list all;
+
+        if (list_works(s, true, &all) < 0)
+                return failed(s->rc->err);
+        for (size_t i = 0; i < all.n; i++)
+                if (!is_deleting(all.at[i]) && rc_delete(s->rc, all.at[i]) < 0)
+                        return failed(s->rc->err);
+        if (all.n > 0 && !departed)
+                return again_after(DELETION_FALLBACK_MS);
+        return drop_finalizer(s->rc, &s->b->object) < 0 ? failed(s->rc->err) : done();
+}
+
+/* ---- syncing Works (spec 6.3) ---- */
+
+static int write_works(struct pass *s, const struct work_plan *plan)
+{
+        for (size_t i = 0; i < plan->n; i++) {
+                const struct work_write *w = &plan->at[i];
+
+                if (!w->now)
+                        TRY(rc_create(s->rc, &w->wanted->object, NULL));
+                else if (!w->wanted)
+                        TRY(rc_delete(s->rc, &w->now->object));
+                else
+                        TRY(rc_patch_diff(s->rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC,
+                                          NULL));
+        }
+        return 0;
+}
+
+static const struct object *find_master(struct pass *s)
+{
+        return cache_get(s->rc, s->scope->resource_snapshot, s->b->object.meta.ns,
+                         s->b->spec->resource_snapshot_name);
+}
+
+static bool carry_snapshot(const struct object_list *works, const char *snapshot)
+{
+        for (size_t i = 0; i < works->n; i++)
+                if (!text_equal(annotation_of(works->at[i], ANNOTATION_PARENT_RESOURCE_SNAPSHOT), snapshot))
+                        return false;
+        return works->n > 0;
+}
+
+/* Whether there is nothing to render: one plain Work per snapshot of the group, each up to date. */
+static bool nothing_to_render(struct pass *s, const struct object *master)
+{
+        const char *envelopes = annotation_of(master, ANNOTATION_NUMBER_OF_ENVELOPED_OBJECTS);
+        int64_t parts;
+
+        if (envelopes && !text_equal(envelopes, "0"))
+                return false;
+        return annotation_number(master, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &parts, NULL) == 0 &&
+               works_in_sync(s->rc->arena, s->b, &s->works, label_of(master, LABEL_RESOURCE_INDEX),
+                             (size_t)parts);
+}
+
+static int sync_rendered(struct pass *s, const struct object *master, struct sync_result *r)
+{
+        const struct resource_snapshot *const *group;
+        struct object_list snapshots;
+        struct wanted_works wanted;
+        struct work_plan plan;
+        char owner[KEY_MAX];
+        size_t n;
+
+        r->override_failed = true;
+        key_make(owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT)));
+        TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner, &snapshots));
+        TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
+        TRY(render_works(s->rc->arena, group, n, NULL, &wanted, &r->override_failed, s->rc->err));
+        TRY(plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err));
+        r->works_changed = r->works_changed || plan.n > 0;
+        return write_works(s, &plan);
+}
+
+static int sync_works(struct pass *s, struct sync_result *r)
+{
+        const struct object *master;
+        struct work_plan strategies;
+
+        r->override_failed = true;
+        TRY(plan_work_strategies(s->rc->arena, s->b, &s->works, &strategies, s->rc->err));
+        TRY(write_works(s, &strategies));
+        if (strategies.n > 0) {
+                r->works_changed = true;
+                TRY(list_works(s, false, &s->works));
+        }
+        master = find_master(s);
+        if (!master) {
+                if (carry_snapshot(&s->works, s->b->spec->resource_snapshot_name))
+                        return 0;
+                return error_set(s->rc->err, ERR_INVALID, "the master resource snapshot is not found");
+        }
+        return nothing_to_render(s, master) ? 0 : sync_rendered(s, master, r);
+}
+
+/* ---- status ---- */
+
+static bool is_passing(int code)
+{
+        return code == ERR_CANCELLED || code == ERR_EXISTS || error_is_retryable(code);
+}
+
+static struct outcome after_sync(const struct pass *s, const struct sync_result *r)
+{
+        return r->code < 0 ? failed(s->rc->err) : done();
+}
+
+static struct outcome report(struct pass *s, const struct sync_result *r)
+{
+        struct condition started = make_condition("RolloutStarted", "True", "RolloutStarted",
+                                                  rollout_true_message, s->b->object.meta.generation);
+        bool announced = s->memory->rollout_generation == s->b->object.meta.generation, settled;
+        struct binding *wanted = binding_with_status(s->rc->arena, s->b, &s->works, r,
+                                                     announced ? &started : NULL, s->rc->now_ms, &settled);
+        struct error kept = *s->rc->err;
+        int64_t hold;
+
+        if (!wanted) {
+                error_no_memory(s->rc->err);
+                return failed(s->rc->err);
+        }
+        if (object_equal_part(&s->b->object, &wanted->object, OBJECT_STATUS)) {
+                s->memory->dirty_since_ms = 0;
+                return after_sync(s, r);
+        }
+        hold = memory_hold(s->agent, s->memory, settled);
+        if (hold > 0)
+                return again_after(hold);
+        if (rc_patch_diff(s->rc, &s->b->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
+                return failed(s->rc->err);
+        s->memory->dirty_since_ms = 0;
+        s->memory->rollout_generation = 0;
+        *s->rc->err = kept;
+        return after_sync(s, r);
+}
+
+/* ---- reconcile ---- */
+
+static int ensure_finalizer(struct pass *s)
+{
+        struct object *wanted, *stored;
+
+        if (has_finalizer(&s->b->object, FINALIZER_WORK))
+                return 0;
+        wanted = object_copy(&s->b->object, s->rc->arena);
+        if (!wanted || add_finalizer(wanted, FINALIZER_WORK, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(rc_patch_diff(s->rc, &s->b->object, wanted, OBJECT_META_SPEC, &stored));
+        s->b = (const struct binding *)stored;
+        return 0;
+}
+
+/* Bound: only once the rollout has spoken about this generation. Unscheduled: only if something was ever
+ * placed. */
+static bool is_due(const struct pass *s)
+{
+        int64_t generation = s->b->object.meta.generation;
+
+        if (text_equal(s->b->spec->state, BINDING_UNSCHEDULED))
+                return !text_empty(s->b->spec->resource_snapshot_name);
+        if (!text_equal(s->b->spec->state, BINDING_BOUND))
+                return false;
+        return s->memory->rollout_generation == generation ||
+               (s->b->status && fresh_condition(&s->b->status->conditions, "RolloutStarted", generation));
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        struct sync_result r = { 0 };
+
+        s.b = (const struct binding *)cache_get(rc, s.scope->binding, rc->ns, rc->name);
+        if (!s.b) {
+                memory_drop(s.agent, "binding", rc->key);
+                return done();
+        }
+        if (is_deleting(&s.b->object))
+                return clean_up(&s);
+        s.memory = memory_of(s.agent, "binding", &s.b->object);
+        if (!s.memory) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        if (!s.b->spec || !is_due(&s) ||
+            !cache_get(rc, &member_cluster_kind, NULL, s.b->spec->target_cluster))
+                return done();
+        if (ensure_finalizer(&s) < 0 || list_works(&s, false, &s.works) < 0)
+                return failed(rc->err);
+        r.code = sync_works(&s, &r);
+        if (r.code < 0 && is_passing(r.code))
+                return failed(rc->err);
+        r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;
+        if (r.works_changed && list_works(&s, false, &s.works) < 0)
+                return failed(rc->err);
+        return report(&s, &r);
+}
+
+const struct controller work_generator_controller = {
+        .name = "work-generator",
+        .watches = {
+                { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
+                { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
+                { &work_kind, ON_ALL, map_work },
+        },
+        .reconcile = reconcile,
+        .concurrency = 100,
+};
