@@ -186,3 +186,11 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
         agent_close(&a);
         return code;
 }
+
+const char *hub_agent_crd(size_t i)
+{
+        for (size_t k = 0; k < n_crd_texts; k++)
+                if (crd_texts[k].hub && i-- == 0)
+                        return crd_texts[k].json;
+        return NULL;
+}

@@ -28,3 +28,5 @@ struct hub_agent_options {
 
 /* Runs until the calling fiber is cancelled (ERR_CANCELLED: clean end, lease released) or it cannot go on. */
 int hub_agent_run(const struct hub_agent_options *o, struct error *err);
+/* The CustomResourceDefinitions a hub needs, as JSON; NULL behind the last. */
+const char *hub_agent_crd(size_t i);

@@ -1,0 +1,154 @@
+#include "hub-agent/flags.h"
+
+#include <stdio.h>
+
+#include "common/base/text.h"
+
+#define AT(field) offsetof(struct hub_flags, field)
+#define NO_EFFECT "Accepted for compatibility; has no effect."
+
+const struct flag hub_flag_table[] = {
+        { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
+        { "kubeconfig", FLAG_STRING, "", AT(kubeconfig),
+          "Kubeconfig of the hub cluster; in-cluster if empty." },
+        { "leader-elect", FLAG_BOOL, "false", AT(leader_elect), "Only the holder of a lease works." },
+        { "leader-lease-duration", FLAG_DURATION, "60s", AT(lease_duration_ms), "How long a lease holds." },
+        { "leader-renew-deadline", FLAG_DURATION, "45s", AT(renew_deadline_ms),
+          "How long renewing is tried." },
+        { "leader-retry-period", FLAG_DURATION, "5s", AT(retry_period_ms), "Time between two tries." },
+        { "leader-election-namespace", FLAG_STRING, "fleet-system", AT(leader_election_namespace),
+          "Namespace of the lease." },
+        { "leader-election-qps", FLAG_INT, "250", AT(election_qps), "Checked, has no effect.", 0, 1000,
+          true },
+        { "leader-election-burst", FLAG_INT, "1000", AT(election_burst), "Checked, has no effect.", 10, 2000,
+          false },
+        { "hub-api-qps", FLAG_INT, "250", AT(hub_qps), "Checked, has no effect: writes are few.", 0, 10000,
+          true },
+        { "hub-api-burst", FLAG_INT, "1000", AT(hub_burst), "Checked, has no effect.", 10, 20000, false },
+        { "health-probe-bind-address", FLAG_STRING, ":8081", AT(health_address),
+          "Address of health probes; 0 = none." },
+        { "metrics-bind-address", FLAG_STRING, ":8080", AT(metrics_address),
+          "Address of metrics; 0 = none." },
+        { "resync-period", FLAG_DURATION, "6h", AT(resync_ms), "1h to 12h; caches are kept by watches." },
+        { "enable-workload", FLAG_BOOL, "false", AT(enable_workload),
+          "Pods may run on the hub; PersistentVolumeClaims are not placed then." },
+        { "enable-v1beta1-apis", FLAG_BOOL, "true", AT(enable_v1beta1), "Must stay true." },
+        { "cluster-unhealthy-threshold", FLAG_DURATION, "60s", AT(unhealthy_threshold_ms),
+          "Silence after which a cluster's profile says it is unhealthy (30s to 1h)." },
+        { "force-delete-wait-time", FLAG_DURATION, "15m", AT(force_delete_wait_ms),
+          "How long a leaving member's agent may take before its namespace is removed without it (30s to "
+          "1h)." },
+        { "skipped-propagating-apis", FLAG_STRING, "", AT(skipped_apis),
+          "APIs never placed: \"group;group/version;group/version/Kind,Kind;v1/Kind\"." },
+        { "allowed-propagating-apis", FLAG_STRING, "", AT(allowed_apis),
+          "The only APIs that may be placed, in the same form; excludes the flag above." },
+        { "skipped-propagating-namespaces", FLAG_STRING, "", AT(skipped_namespaces),
+          "Namespaces never placed, separated by commas or semicolons." },
+        { "concurrent-resource-change-syncs", FLAG_INT, "20", AT(change_syncs), "Checked, has no effect.", 1,
+          100, false },
+        { "max-fleet-size", FLAG_INT, "100", AT(max_fleet_size), "Checked, has no effect.", 30, 100000,
+          false },
+        { "max-concurrent-cluster-placement", FLAG_INT, "100", AT(max_concurrent_placement),
+          "Checked, has no effect.", 10, 100000, false },
+        { "rate-limiter-base-delay", FLAG_DURATION, "5ms", AT(limiter_base_ms), "Checked, has no effect." },
+        { "rate-limiter-max-delay", FLAG_DURATION, "60s", AT(limiter_max_ms), "Checked, has no effect." },
+        { "rate-limiter-qps", FLAG_INT, "10", AT(limiter_qps), "Checked, has no effect.", 1, 1000, false },
+        { "rate-limiter-bucket-size", FLAG_INT, "100", AT(limiter_bucket), "Checked, has no effect.", 1,
+          10000, false },
+        { "resource-snapshot-creation-minimum-interval", FLAG_DURATION, "30s", AT(snapshot_min_interval_ms),
+          "Least time between two resource snapshots of a placement (0s to 5m)." },
+        { "resource-changes-collection-duration", FLAG_DURATION, "15s", AT(change_collect_ms),
+          "How long changes are collected before a new resource snapshot (0s to 1m)." },
+        { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
+        { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
+        { "enable-webhook", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "webhook-client-connection-type", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "webhook-service-name", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-guard-rail", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "whitelisted-users", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "deny-modify-member-cluster-labels", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-pdbs", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "use-cert-manager", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-admission-policy-manager", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "admission-policy-manager-config", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-cluster-inventory-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-staged-update-run-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-eviction-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-resource-placement", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "networking-agents-enabled", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "work-pending-grace-period", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-pprof", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "pprof-port", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "vmodule", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "logtostderr", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "alsologtostderr", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "stderrthreshold", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "log_dir", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "log_file", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "log_file_max_size", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "log_backtrace_at", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "skip_headers", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "skip_log_headers", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "add_dir_header", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "one_output", FLAG_IGNORED, "", 0, NO_EFFECT },
+};
+const size_t n_hub_flags = ARRAY_LEN(hub_flag_table);
+
+static void check_range(struct buf *b, const char *flag, int64_t ms, int64_t least_ms, int64_t most_ms)
+{
+        if (ms < least_ms || ms > most_ms)
+                buf_printf(b, "%s must be between %lldms and %lldms; ", flag, (long long)least_ms,
+                           (long long)most_ms);
+}
+
+int hub_flags_check(const struct hub_flags *f, struct error *err)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, ERROR_TEXT_MAX - 1);
+        check_range(&b, "force-delete-wait-time", f->force_delete_wait_ms, 30000, 3600000);
+        check_range(&b, "cluster-unhealthy-threshold", f->unhealthy_threshold_ms, 30000, 3600000);
+        check_range(&b, "resync-period", f->resync_ms, 3600000, 12 * 3600000LL);
+        check_range(&b, "resource-snapshot-creation-minimum-interval", f->snapshot_min_interval_ms, 0,
+                    300000);
+        check_range(&b, "resource-changes-collection-duration", f->change_collect_ms, 0, 60000);
+        check_range(&b, "rate-limiter-base-delay", f->limiter_base_ms, 1, 200);
+        check_range(&b, "rate-limiter-max-delay", f->limiter_max_ms, 1000, 300000);
+        if (f->limiter_base_ms >= f->limiter_max_ms)
+                buf_append_str(&b, "rate-limiter-base-delay must be below rate-limiter-max-delay; ");
+        if (f->limiter_qps > f->limiter_bucket)
+                buf_append_str(&b, "rate-limiter-qps must not exceed rate-limiter-bucket-size; ");
+        if (f->hub_burst < f->hub_qps)
+                buf_append_str(&b, "hub-api-burst must not be below hub-api-qps; ");
+        if (f->election_burst < f->election_qps)
+                buf_append_str(&b, "leader-election-burst must not be below leader-election-qps; ");
+        if (f->lease_duration_ms <= f->renew_deadline_ms || f->renew_deadline_ms <= f->retry_period_ms)
+                buf_append_str(
+                        &b,
+                        "leader-lease-duration > leader-renew-deadline > leader-retry-period must hold; ");
+        if (!text_empty(f->skipped_apis) && !text_empty(f->allowed_apis))
+                buf_append_str(&b,
+                               "skipped-propagating-apis and allowed-propagating-apis exclude each other; ");
+        if (!f->enable_v1beta1)
+                buf_append_str(&b,
+                               "the KubeFleet v1beta1 APIs are the storage version and must be enabled; ");
+        if (b.len == 0)
+                return 0;
+        return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
+}
+
+int hub_flags_address(const char *text, char *host, int *ret_port, struct error *err)
+{
+        const char *colon = text ? strrchr(text, ':') : NULL;
+        size_t n = colon ? (size_t)(colon - text) : 0;
+        int64_t port;
+
+        *ret_port = -1;
+        if (text_empty(text) || text_equal(text, "0"))
+                return 0;
+        if (!colon || n > 63 || !text_parse_i64(colon + 1, &port) || port < 0 || port > 65535)
+                return error_set(err, ERR_INVALID, "\"%s\" is not an address like :8081", text);
+        snprintf(host, 64, "%.*s", n ? (int)n : 7, n ? text : "0.0.0.0");
+        *ret_port = (int)port;
+        return 0;
+}

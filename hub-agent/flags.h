@@ -1,0 +1,25 @@
+/* The program's flags: spec/membership-webhooks-charts.md 7.3. One table gives parsing, defaults, ranges and
+ * help. */
+#pragma once
+
+#include "common/base/flags.h"
+
+struct hub_flags {
+        bool help, json_logs, leader_elect, enable_workload;
+        const char *kubeconfig, *health_address, *metrics_address, *leader_election_namespace;
+        const char *skipped_apis, *allowed_apis, *skipped_namespaces;
+        int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+        int64_t force_delete_wait_ms, unhealthy_threshold_ms, resync_ms;
+        int64_t snapshot_min_interval_ms, change_collect_ms;
+        int64_t hub_qps, hub_burst, election_qps, election_burst;
+        int64_t change_syncs, max_fleet_size, max_concurrent_placement;
+        int64_t limiter_base_ms, limiter_max_ms, limiter_qps, limiter_bucket, verbosity;
+        bool enable_v1beta1;
+};
+
+extern const struct flag hub_flag_table[];
+extern const size_t n_hub_flags;
+/* Rules across flags and ranges of durations; all violations in one text. ERR_INVALID. */
+int hub_flags_check(const struct hub_flags *f, struct error *err);
+/* ":8081" -> "0.0.0.0", 8081; "0" or "" -> -1 (off). `host` holds at least 64 bytes. */
+int hub_flags_address(const char *text, char *host, int *ret_port, struct error *err);
