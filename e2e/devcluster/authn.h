@@ -1,8 +1,9 @@
-/* Who sends a request: client certificate, bearer token, or nobody. */
+/* Who sends a request: client certificate, bearer token, or nobody; then, where asked for, as whom. */
 #pragma once
 
 #include "e2e/devcluster/request.h"
 
 /* Sets rq->user (in the arena). A token that is no good fails with 401; no credentials give system:anonymous.
- */
+ * Impersonate-... headers fail with 403 unless the sender may impersonate. */
 int authenticate(struct request *rq);
+void authn_free(struct devcluster *d); /* what authentication hung on the devcluster */

@@ -1,6 +1,7 @@
 /* What every logical cluster has from the start, and what every namespace gets. */
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rbac_bootstrap.h"
 
 static int create(struct devcluster *d, struct cluster *c, const char *key, const char *ns, json_t *doc,
                   struct error *err)
@@ -47,11 +48,28 @@ static int create_kubernetes_service(struct devcluster *d, struct cluster *c, st
         return create(d, c, "/services", "default", service, err);
 }
 
+static int create_roles(struct devcluster *d, struct cluster *c, struct error *err)
+{
+        json_t *doc;
+        for (size_t i = 0;; i++) {
+                int r = rbac_bootstrap_object(i, &doc);
+                if (r == ERR_NOT_FOUND)
+                        return 0;
+                if (r < 0)
+                        return error_no_memory(err);
+                bool role = text_equal(doc_get_string(doc, "kind"), "ClusterRole");
+                const char *key = role ? "rbac.authorization.k8s.io/clusterroles"
+                                       : "rbac.authorization.k8s.io/clusterrolebindings";
+                TRY(create(d, c, key, NULL, doc, err));
+        }
+}
+
 int bootstrap_cluster(struct devcluster *d, struct cluster *c, struct error *err)
 {
         static const char *const namespaces[] = { "default", "kube-system", "kube-public",
                                                   "kube-node-lease" };
         for (size_t i = 0; i < ARRAY_LEN(namespaces); i++)
                 TRY(create_namespace(d, c, namespaces[i], err));
+        TRY(create_roles(d, c, err));
         return create_kubernetes_service(d, c, err);
 }

@@ -2,7 +2,6 @@
 #include "e2e/devcluster/builtin_hooks.h"
 
 #include "common/base/timefmt.h"
-#include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/builtin/defaults.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
@@ -110,7 +109,7 @@ static int prepare_secret(struct request *rq, const json_t *live, json_t *doc)
         if (text_empty(doc_get_string(doc, "type")) &&
             doc_set_string(doc, "type", type ? type : "Opaque") < 0)
                 return request_fail_memory(rq);
-        return 0;
+        return account_fill_secret(rq, doc);
 }
 
 static int validate_immutable(const json_t *live, const json_t *doc, struct schema_problems *p)
@@ -136,6 +135,7 @@ static int validate_secret(struct request *rq, const json_t *live, const json_t 
         if (live && !text_equal(doc_get_string(live, "type"), doc_get_string(doc, "type")))
                 TRY(problem_add(p, "FieldValueInvalid", "type", "Invalid value: \"%s\": field is immutable",
                                 field_text(doc, "type")));
+        TRY(account_validate_secret(doc, p));
         return validate_immutable(live, doc, p);
 }
 
@@ -222,17 +222,10 @@ static int prepare_csr(struct request *rq, const json_t *live, json_t *doc)
         return r < 0 ? request_fail_memory(rq) : set_defaults(rq, live, doc);
 }
 
-static void after_rbac(struct devcluster *d, struct cluster *c, const json_t *live, const json_t *doc)
-{
-        access_forget(c);
-}
-
 const struct resource_hooks pod_hooks = { .prepare = set_defaults, .field = pod_field };
 const struct resource_hooks node_hooks = { .prepare = set_defaults, .field = node_field };
 const struct resource_hooks event_hooks = { .prepare = set_defaults, .field = event_field };
 const struct resource_hooks service_hooks = { .prepare = set_defaults };
-const struct resource_hooks service_account_hooks = { .prepare = set_defaults };
 const struct resource_hooks workload_hooks = { .prepare = set_defaults, .field = replicas_field };
 const struct resource_hooks csr_hooks = { .prepare = prepare_csr, .field = csr_field };
-const struct resource_hooks rbac_hooks = { .prepare = set_defaults, .after_write = after_rbac };
 const struct resource_hooks plain_hooks = { .prepare = set_defaults };

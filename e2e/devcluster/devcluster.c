@@ -1,15 +1,18 @@
 #include "e2e/devcluster/devcluster.h"
 
+#include "e2e/devcluster/authn.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/gc.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/workloads.h"
 
 static void changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
                     struct blob *object)
 {
         struct devcluster *d = ctx;
         gc_changed(d->gc, t, type, previous, object);
+        simulator_changed(d->simulator, t, type, object);
 }
 
 static void cluster_free(struct cluster *c)
@@ -40,6 +43,7 @@ static int load_clusters(struct devcluster *d, struct error *err)
                 c->devcluster = d;
                 TRY(crd_load_all(d, c, err));
                 gc_load(d->gc, c);
+                simulator_refresh(d->simulator, c);
         }
         return 0;
 }
@@ -52,7 +56,8 @@ static int open_all(struct devcluster *d, struct error *err)
         if (!d->types)
                 return ERR_NO_MEMORY;
         d->gc = gc_new(d);
-        if (!d->gc)
+        d->simulator = simulator_new(d);
+        if (!d->gc || !d->simulator)
                 return error_no_memory(err);
         return load_clusters(d, err);
 }
@@ -89,6 +94,8 @@ struct devcluster *devcluster_close(struct devcluster *d)
                         api_store_cut_watches(e->value, false);
         api_store_close(d->store);
         gc_free(d->gc);
+        simulator_free(d->simulator);
+        authn_free(d);
         builtin_types_free(d->types);
         map_free(&d->compiled);
         pki_close(d);
@@ -147,6 +154,9 @@ int devcluster_set_readiness(struct devcluster *d, const char *cluster, const ch
                 return ERR_NOT_FOUND;
         snprintf(key, sizeof(key), "%s/%s/%s", kind ? kind : "", ns ? ns : "", name ? name : "");
         if (ready)
-                return map_remove(&c->readiness, key), 0;
-        return map_put(&c->readiness, key, c);
+                map_remove(&c->readiness, key);
+        else
+                TRY(map_put(&c->readiness, key, c));
+        simulator_refresh(d->simulator, c);
+        return 0;
 }

@@ -18,8 +18,10 @@ struct devcluster {
         struct builtin_types *types;
         struct map compiled; /* hash of a CRD's spec -> struct custom_resource (not counted) */
         struct gc *gc;
-        char *ca_cert, *ca_key; /* PEM */
-        char *signing_key;      /* PEM: service-account tokens */
+        struct authn *authn;         /* tokens.c: tokens seen; NULL = none yet */
+        struct simulator *simulator; /* workloads.c */
+        char *ca_cert, *ca_key;      /* PEM */
+        char *signing_key;           /* PEM: service-account tokens */
         char *public_url;
 };
 

@@ -1,4 +1,5 @@
-/* RBAC rules and what they say about a request. Pure: authz.c keeps the rules of a cluster, this file reads them. */
+/* RBAC rules and what they say about a request. Pure: authz.c keeps the rules of a cluster, this file reads
+ * them. */
 #pragma once
 
 #include "common/json/doc.h"
@@ -20,12 +21,12 @@ struct rbac_question {
         const char *path;
 };
 
-/* Reads an array of rules into the arena; members of a wrong type are skipped (validation refuses them before they
- * are stored). ERR_NO_MEMORY. */
+/* Reads an array of rules into the arena; members of a wrong type are skipped (validation refuses them before
+ * they are stored). ERR_NO_MEMORY. */
 int rbac_rules_parse(struct arena *arena, const json_t *rules, struct rbac_rules *ret);
 bool rbac_rule_allows(const struct rbac_rule *rule, const struct rbac_question *q);
 
-/* Whether `held` grants everything in `wanted`. If not, *ret_missing is a text with one line for each part that is
- * not held, sorted, as kube-apiserver prints them; NULL otherwise. ERR_NO_MEMORY. */
+/* Whether `held` grants everything in `wanted`. If not, *ret_missing is a text with one line for each part
+ * that is not held, sorted, as kube-apiserver prints them; NULL otherwise. ERR_NO_MEMORY. */
 int rbac_find_missing(struct arena *arena, const struct rbac_rule *const *held, size_t n_held,
                       const struct rbac_rules *wanted, const char **ret_missing);

@@ -29,7 +29,8 @@ static bool allows(const struct rbac_rules *rules, const struct rbac_question *q
 static const char pods_and_logs[] =
         "[{\"verbs\":[\"get\",\"list\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\",\"*/scale\"]},"
         " {\"verbs\":[\"*\"],\"apiGroups\":[\"apps\"],\"resources\":[\"*\"]},"
-        " {\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],\"resourceNames\":[\"mine\"]},"
+        " {\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],\"resourceNames\":["
+        "\"mine\"]},"
         " {\"verbs\":[\"get\"],\"nonResourceURLs\":[\"/healthz\",\"/metrics/*\"]}]";
 
 static void rules_decide_by_verb_group_resource_and_name(void **state)
@@ -76,7 +77,8 @@ static void what_is_not_held_is_listed_sorted(void **state)
         AUTO_ARENA struct arena arena = ARENA_INIT;
         assert_string_equal(
                 missing(&arena, pods_and_logs,
-                        "[{\"verbs\":[\"get\",\"delete\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]},"
+                        "[{\"verbs\":[\"get\",\"delete\",\"watch\"],\"apiGroups\":[\"\"],\"resources\":["
+                        "\"pods\"]},"
                         " {\"verbs\":[\"get\"],\"nonResourceURLs\":[\"/a\"]},"
                         " {\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"nodes\"],"
                         "  \"resourceNames\":[\"n\"]}]"),
@@ -88,18 +90,20 @@ static void what_is_not_held_is_listed_sorted(void **state)
 static void what_is_held_is_not_missing(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        assert_null(missing(&arena, pods_and_logs,
-                            "[{\"verbs\":[\"*\"],\"apiGroups\":[\"apps\"],\"resources\":[\"deployments/scale\"]},"
-                            " {\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],"
-                            "  \"resourceNames\":[\"mine\"]},"
-                            " {\"verbs\":[\"get\"],\"nonResourceURLs\":[\"/metrics/x\"]}]"));
+        assert_null(
+                missing(&arena, pods_and_logs,
+                        "[{\"verbs\":[\"*\"],\"apiGroups\":[\"apps\"],\"resources\":[\"deployments/scale\"]},"
+                        " {\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],"
+                        "  \"resourceNames\":[\"mine\"]},"
+                        " {\"verbs\":[\"get\"],\"nonResourceURLs\":[\"/metrics/x\"]}]"));
 }
 
 static void one_named_object_does_not_cover_all(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        assert_non_null(missing(&arena, pods_and_logs,
-                                "[{\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"]}]"));
+        assert_non_null(
+                missing(&arena, pods_and_logs,
+                        "[{\"verbs\":[\"update\"],\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"]}]"));
 }
 
 static void failing_allocations_are_reported(void **state)

@@ -1,7 +1,71 @@
-/* Resources that are questions: nothing is stored, the answer is in status. */
+/* The resources that are questions: who am I, whose token is this, may I, what may I. Nothing is stored. */
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/tokens.h"
+
+static json_t *strings(const char *const *list)
+{
+        json_t *out = json_array();
+        for (; out && list && *list; list++)
+                if (json_array_append_new(out, json_string(*list)) < 0)
+                        return json_decref(out), NULL;
+        return out;
+}
+
+static json_t *user_info(const struct identity *who)
+{
+        json_t *user = json_pack("{s:s,s:o}", "username", who->name, "groups", strings(who->groups));
+        if (user && !text_empty(who->uid))
+                (void)doc_set_string(user, "uid", who->uid);
+        if (user && who->extra)
+                (void)json_object_set(user, "extra", (json_t *)who->extra);
+        return user;
+}
+
+/* ---- authentication.k8s.io ---- */
+
+static int review_self(struct request *rq, json_t *doc)
+{
+        json_object_del(doc, "spec");
+        return doc_set(doc, "status.userInfo", user_info(rq->user)) < 0 ? request_fail_memory(rq) : 0;
+}
+
+static int token_no_good(struct request *rq, json_t *doc, const char *why)
+{
+        json_t *status = json_pack("{s:{},s:s}", "user", "error", why);
+        return doc_set(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
+}
+
+static int review_token(struct request *rq, json_t *doc)
+{
+        const char *token = doc_get_string(doc, "spec.token");
+        const json_t *audiences = doc_get_array(doc, "spec.audiences");
+        if (text_empty(token))
+                return token_no_good(rq, doc, "[invalid bearer token, no token given]");
+        struct identity who;
+        struct error err = { 0 };
+        const char *audience = TOKEN_ISSUER;
+        int r = ERR_UNAUTHORIZED;
+        for (size_t i = 0; r < 0 && i < MAX(json_array_size(audiences), (size_t)1); i++) {
+                const char *wanted = json_string_value(json_array_get(audiences, i));
+                audience = wanted ? wanted : TOKEN_ISSUER;
+                r = token_identify(rq->devcluster, rq->cluster, token, audience, rq->arena, &who, NULL, &err);
+        }
+        if (r == ERR_NO_MEMORY)
+                return request_fail_memory(rq);
+        if (r < 0)
+                return token_no_good(rq, doc,
+                                     arena_printf(rq->arena, "[invalid bearer token, %s]", err.text));
+        json_t *status = json_pack("{s:b,s:o,s:[s]}", "authenticated", 1, "user", user_info(&who),
+                                   "audiences", audience);
+        return doc_set(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
+}
+
+const struct resource_hooks self_subject_review_hooks = { .create = review_self };
+const struct resource_hooks token_review_hooks = { .create = review_token };
+
+/* ---- authorization.k8s.io ---- */
 
 static const char *text_at(const json_t *doc, const char *path)
 {
@@ -9,83 +73,117 @@ static const char *text_at(const json_t *doc, const char *path)
         return s ? s : "";
 }
 
-static int answer(struct request *rq, const struct identity *who, json_t *doc)
+static int fail_spec(struct request *rq, const char *field, const char *message)
 {
-        const json_t *spec = json_object_get(doc, "spec");
-        const json_t *path = doc_get_object(spec, "nonResourceAttributes");
-        const json_t *res = doc_get_object(spec, "resourceAttributes");
-        if (!path == !res)
-                return request_fail(rq, 422, "Invalid",
-                                    "%s.authorization.k8s.io \"\" is invalid: spec.resourceAttributes: "
-                                    "Invalid value: must specify exactly "
-                                    "one of resourceAttributes or nonResourceAttributes",
-                                    rq->resource->kind);
-        const json_t *of = res ? res : path;
+        struct schema_problems p = { .arena = rq->arena };
+        if (problem_add(&p, "FieldValueInvalid", field, "%s", message) < 0)
+                return request_fail_memory(rq);
+        return request_fail_invalid(rq, "", &p);
+}
+
+static int answer(struct request *rq, json_t *doc, const struct identity *who)
+{
+        const json_t *resource = doc_get_object(doc, "spec.resourceAttributes");
+        const json_t *other = doc_get_object(doc, "spec.nonResourceAttributes");
+        if (!resource == !other)
+                return fail_spec(rq, "spec.resourceAttributes",
+                                 resource ? "Invalid value: null: cannot be specified in combination with "
+                                            "nonResourceAttributes"
+                                          : "Invalid value: null: exactly one of nonResourceAttributes or "
+                                            "resourceAttributes must be specified");
         struct access_question q = { .who = who,
-                                     .verb = text_at(of, "verb"),
-                                     .group = text_at(of, "group"),
-                                     .version = text_at(of, "version"),
-                                     .resource = text_at(of, "resource"),
-                                     .subresource = text_at(of, "subresource"),
-                                     .ns = text_at(of, "namespace"),
-                                     .name = text_at(of, "name"),
-                                     .path = path ? text_at(path, "path") : NULL };
+                                     .verb = text_at(resource ? resource : other, "verb"),
+                                     .group = text_at(resource, "group"),
+                                     .version = text_at(resource, "version"),
+                                     .resource = text_at(resource, "resource"),
+                                     .subresource = text_at(resource, "subresource"),
+                                     .ns = text_at(resource, "namespace"),
+                                     .name = text_at(resource, "name"),
+                                     .path = other ? text_at(other, "path") : NULL };
         const char *reason = "";
         bool allowed = access_allowed(rq->devcluster, rq->cluster, &q, rq->arena, &reason);
         json_t *status = json_pack("{s:b}", "allowed", allowed);
-        if (!text_empty(reason) && status)
-                json_object_set_new(status, "reason", json_string(reason));
-        return json_object_set_new(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
+        if (!status || (*reason && doc_set_string(status, "reason", reason) < 0)) {
+                json_decref(status);
+                return request_fail_memory(rq);
+        }
+        return doc_set(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
 }
 
-static int self_review(struct request *rq, json_t *doc)
+static int review_own_access(struct request *rq, json_t *doc)
 {
-        return answer(rq, rq->user, doc);
+        return answer(rq, doc, rq->user);
 }
 
-static int subject_review(struct request *rq, json_t *doc)
+static int read_subject(struct request *rq, const json_t *spec, struct identity *ret)
 {
-        const json_t *list = doc_get_array(doc, "spec.groups");
-        size_t n = json_array_size(list);
-        const char **groups = ARENA_NEW_ARRAY(rq->arena, const char *, n + 1);
+        size_t i, n = 0;
+        json_t *group;
+        const json_t *list = doc_get_array(spec, "groups");
+        const char **groups = ARENA_NEW_ARRAY(rq->arena, const char *, json_array_size(list) + 1);
         if (!groups)
                 return request_fail_memory(rq);
-        for (size_t i = 0; i < n; i++) {
-                const char *g = json_string_value(json_array_get(list, i));
-                groups[i] = g ? g : "";
+        json_array_foreach(list, i, group)
+                if (json_is_string(group))
+                        groups[n++] = json_string_value(group);
+        *ret = (struct identity){ .name = text_at(spec, "user"),
+                                  .uid = text_at(spec, "uid"),
+                                  .groups = groups };
+        if (!*ret->name && n == 0)
+                return fail_spec(rq, "spec.user",
+                                 "Invalid value: \"\": at least one of user or group must be specified");
+        return 0;
+}
+
+static int review_access(struct request *rq, json_t *doc)
+{
+        struct identity who;
+        TRY(read_subject(rq, json_object_get(doc, "spec"), &who));
+        if (rq->ns && strcmp(text_at(doc, "spec.resourceAttributes.namespace"), rq->ns) != 0)
+                return fail_spec(rq, "spec.resourceAttributes.namespace",
+                                 "Invalid value: must match metadata.namespace");
+        return answer(rq, doc, &who);
+}
+
+static int add_rule(json_t *resources, json_t *others, const struct rbac_rule *rule)
+{
+        if (*rule->resources) {
+                json_t *r = json_pack("{s:o,s:o,s:o}", "verbs", strings(rule->verbs), "apiGroups",
+                                      strings(rule->groups), "resources", strings(rule->resources));
+                if (!r ||
+                    (*rule->names && json_object_set_new(r, "resourceNames", strings(rule->names)) < 0) ||
+                    json_array_append(resources, r) < 0)
+                        return json_decref(r), ERR_NO_MEMORY;
+                json_decref(r);
         }
-        struct identity who = { .name = text_at(doc, "spec.user"),
-                                .uid = text_at(doc, "spec.uid"),
-                                .groups = groups };
-        return answer(rq, &who, doc);
+        if (!*rule->urls)
+                return 0;
+        return json_array_append_new(others, json_pack("{s:o,s:o}", "verbs", strings(rule->verbs),
+                                                       "nonResourceURLs", strings(rule->urls))) < 0
+                       ? ERR_NO_MEMORY
+                       : 0;
 }
 
-static int who_am_i(struct request *rq, json_t *doc)
+static int review_rules(struct request *rq, json_t *doc)
 {
-        json_t *groups = json_array();
-        for (const char *const *g = rq->user->groups; g && *g; g++)
-                json_array_append_new(groups, json_string(*g));
-        json_t *status = json_pack("{s:{s:s,s:o}}", "userInfo", "username", rq->user->name, "groups", groups);
-        return json_object_set_new(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
+        const char *ns = text_at(doc, "spec.namespace");
+        const struct rbac_rule *const *rules;
+        size_t n;
+        if (!*ns)
+                return request_fail_bad(rq, "no namespace on request");
+        if (access_rules(rq->devcluster, rq->cluster, rq->user, ns, rq->arena, &rules, &n) < 0)
+                return request_fail_memory(rq);
+        AUTO_JSON json_t *resources = json_array(), *others = json_array();
+        if (!resources || !others)
+                return request_fail_memory(rq);
+        for (size_t i = 0; i < n; i++)
+                if (add_rule(resources, others, rules[i]) < 0)
+                        return request_fail_memory(rq);
+        json_t *status = json_pack("{s:O,s:O,s:b}", "resourceRules", resources, "nonResourceRules", others,
+                                   "incomplete", 0);
+        return doc_set(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
 }
 
-static int refuse_token(struct request *rq, json_t *doc)
-{
-        json_t *status =
-                json_pack("{s:b,s:{},s:s}", "authenticated", 0, "user", "error", "no token of this server");
-        return json_object_set_new(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
-}
-
-static int rules_review(struct request *rq, json_t *doc)
-{
-        json_t *status = json_pack("{s:[{s:[s],s:[s],s:[s]}],s:[{s:[s],s:[s]}],s:b}", "resourceRules",
-                                   "verbs", "*", "apiGroups", "*", "resources", "*", "nonResourceRules",
-                                   "verbs", "*", "nonResourceURLs", "*", "incomplete", 0);
-        return json_object_set_new(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
-}
-
-const struct resource_hooks self_subject_review_hooks = { .create = who_am_i };
-const struct resource_hooks token_review_hooks = { .create = refuse_token };
-const struct resource_hooks subject_access_review_hooks = { .create = subject_review };
-const struct resource_hooks self_subject_access_review_hooks = { .create = self_review };
-const struct resource_hooks self_subject_rules_review_hooks = { .create = rules_review };
+const struct resource_hooks self_subject_access_review_hooks = { .create = review_own_access };
+const struct resource_hooks subject_access_review_hooks = { .create = review_access };
+const struct resource_hooks self_subject_rules_review_hooks = { .create = review_rules };

@@ -1,0 +1,287 @@
+#include "e2e/devcluster/tokens.h"
+
+#include "common/base/digest.h"
+#include "common/base/limits.h"
+#include "common/net/cert.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+
+/* Checking a signature costs 0.1 ms, so the claims of tokens seen are kept; whether the account is still
+ * there is looked up every time. */
+#define CACHE_MAX 8192
+
+struct authn {
+        struct map claims; /* SHA-256 of a token -> json_t of its verified claims */
+};
+
+static void claims_free(void *value)
+{
+        json_decref(value);
+}
+
+static struct authn *authn_of(struct devcluster *d)
+{
+        if (!d->authn) {
+                d->authn = NEW(struct authn);
+                if (d->authn)
+                        map_init(&d->authn->claims, MAP_OWN_KEYS, claims_free);
+        }
+        return d->authn;
+}
+
+void token_cache_free(struct devcluster *d)
+{
+        if (d->authn)
+                map_free(&d->authn->claims);
+        mem_free(d->authn);
+        d->authn = NULL;
+}
+
+/* ---- signing ---- */
+
+static int sign(struct devcluster *d, const json_t *claims, struct arena *arena, const char **ret,
+                struct error *err)
+{
+        AUTO_BUF struct buf payload;
+        AUTO_FREE char *token = NULL;
+        TRY(pki_ensure(d, err));
+        buf_init(&payload, LIMIT_TOKEN_BYTES);
+        if (doc_write(claims, &payload) < 0)
+                return buf_status(&payload, err, "token");
+        TRY(jwt_sign(d->signing_key, "argosy-devcluster", (struct slice){ payload.data, payload.len }, &token,
+                     err));
+        *ret = arena_strdup(arena, token);
+        return *ret ? 0 : error_no_memory(err);
+}
+
+static json_t *audiences_of(const struct token_request *t)
+{
+        return json_array_size(t->audiences) ? doc_copy(t->audiences) : json_pack("[s]", TOKEN_ISSUER);
+}
+
+static int add_bound(json_t *kubernetes, const struct token_request *t)
+{
+        if (!t->bound_kind)
+                return 0;
+        const char *key = strcmp(t->bound_kind, "Pod") == 0 ? "pod" : "secret";
+        return doc_set(kubernetes, key, json_pack("{s:s,s:s}", "name", t->bound_name, "uid", t->bound_uid));
+}
+
+int token_sign(struct devcluster *d, const struct token_request *t, struct arena *arena, const char **ret,
+               struct error *err)
+{
+        int64_t now = loop_wall_ms(d->loop) / 1000;
+        char id[37];
+        meta_new_uid(d->loop, id);
+        const char *subject = arena_printf(arena, "system:serviceaccount:%s:%s", t->ns, t->account);
+        AUTO_JSON json_t *kubernetes = json_pack("{s:s,s:{s:s,s:s}}", "namespace", t->ns, "serviceaccount",
+                                                 "name", t->account, "uid", t->account_uid);
+        if (!subject || !kubernetes || add_bound(kubernetes, t) < 0)
+                return error_no_memory(err);
+        AUTO_JSON json_t *claims =
+                json_pack("{s:o,s:I,s:I,s:s,s:s,s:O,s:I,s:s}", "aud", audiences_of(t), "exp",
+                          (json_int_t)(now + t->seconds), "iat", (json_int_t)now, "iss", TOKEN_ISSUER, "jti",
+                          id, "kubernetes.io", kubernetes, "nbf", (json_int_t)now, "sub", subject);
+        return claims ? sign(d, claims, arena, ret, err) : error_no_memory(err);
+}
+
+int token_sign_legacy(struct devcluster *d, const struct token_request *t, struct arena *arena,
+                      const char **ret, struct error *err)
+{
+        const char *subject = arena_printf(arena, "system:serviceaccount:%s:%s", t->ns, t->account);
+        if (!subject)
+                return error_no_memory(err);
+        AUTO_JSON json_t *claims = json_pack(
+                "{s:s,s:s,s:s,s:s,s:s,s:s}", "iss", TOKEN_LEGACY_ISSUER,
+                "kubernetes.io/serviceaccount/namespace", t->ns, "kubernetes.io/serviceaccount/secret.name",
+                t->bound_name, "kubernetes.io/serviceaccount/service-account.name", t->account,
+                "kubernetes.io/serviceaccount/service-account.uid", t->account_uid, "sub", subject);
+        return claims ? sign(d, claims, arena, ret, err) : error_no_memory(err);
+}
+
+/* ---- reading ---- */
+
+static int bad(struct error *err, const char *why)
+{
+        return error_set(err, ERR_UNAUTHORIZED, "%s", why);
+}
+
+static int verify(struct devcluster *d, const char *token, json_t **ret, struct error *err)
+{
+        AUTO_FREE char *payload = NULL;
+        AUTO_JSON json_t *claims = NULL;
+        if (!d->signing_key)
+                return bad(err, "no token was ever signed here");
+        TRY(jwt_verify(d->signing_key, token, &payload, err));
+        TRY(doc_parse(slice_of(payload), &claims, err));
+        if (!json_is_object(claims))
+                return bad(err, "the token's claims are not an object");
+        *ret = TAKE_PTR(claims);
+        return 0;
+}
+
+/* Verified claims, borrowed until the next call. */
+static int claims_of(struct devcluster *d, const char *token, json_t **ret, struct error *err)
+{
+        struct authn *a = authn_of(d);
+        char key[SHA256_HEX_SIZE];
+        if (!a)
+                return error_no_memory(err);
+        if (strlen(token) > LIMIT_TOKEN_BYTES)
+                return bad(err, "the token is too long");
+        sha256_hex(token, strlen(token), key);
+        *ret = map_get(&a->claims, key);
+        if (*ret)
+                return 0;
+        json_t *claims = NULL;
+        TRY(verify(d, token, &claims, err));
+        if (map_count(&a->claims) >= CACHE_MAX)
+                map_clear(&a->claims);
+        if (map_put(&a->claims, key, claims) < 0) {
+                json_decref(claims);
+                return error_no_memory(err);
+        }
+        *ret = claims;
+        return 0;
+}
+
+static int check_times(struct devcluster *d, const json_t *claims, struct error *err)
+{
+        int64_t now = loop_wall_ms(d->loop) / 1000;
+        if (now >= doc_get_int(claims, "exp", INT64_MAX))
+                return bad(err, "service account token has expired");
+        if (now + 60 < doc_get_int(claims, "nbf", 0))
+                return bad(err, "service account token is not valid yet");
+        return 0;
+}
+
+static bool has_string(const json_t *list, const char *s)
+{
+        size_t i;
+        json_t *item;
+        json_array_foreach(list, i, item)
+                if (text_equal(json_string_value(item), s))
+                        return true;
+        return false;
+}
+
+static bool lives(struct cluster *c, const char *table_key, const char *ns, const char *name, const char *uid)
+{
+        struct blob *b = name ? api_store_get(api_store_table(c, table_key, false), ns, name) : NULL;
+        return b && (!uid || strcmp(blob_uid(b), uid) == 0);
+}
+
+/* What both kinds of tokens say. */
+struct claims {
+        const char *ns, *account, *uid, *secret, *secret_uid, *pod, *pod_uid, *id;
+        const json_t *audiences; /* NULL for legacy tokens */
+};
+
+static const char *claim(const json_t *claims, const char *a, const char *b, const char *c)
+{
+        const char *const keys[] = { a, b, c };
+        return json_string_value(doc_get_keys(claims, keys, c ? 3 : b ? 2 : 1));
+}
+
+static int read_claims(const json_t *doc, struct claims *ret, struct error *err)
+{
+        static const char k[] = "kubernetes.io";
+        const char *issuer = claim(doc, "iss", NULL, NULL);
+        if (text_equal(issuer, TOKEN_ISSUER))
+                *ret = (struct claims){ .ns = claim(doc, k, "namespace", NULL),
+                                        .account = claim(doc, k, "serviceaccount", "name"),
+                                        .uid = claim(doc, k, "serviceaccount", "uid"),
+                                        .secret = claim(doc, k, "secret", "name"),
+                                        .secret_uid = claim(doc, k, "secret", "uid"),
+                                        .pod = claim(doc, k, "pod", "name"),
+                                        .pod_uid = claim(doc, k, "pod", "uid"),
+                                        .id = claim(doc, "jti", NULL, NULL),
+                                        .audiences = json_object_get(doc, "aud") };
+        else if (text_equal(issuer, TOKEN_LEGACY_ISSUER))
+                *ret = (struct claims){
+                        .ns = claim(doc, "kubernetes.io/serviceaccount/namespace", NULL, NULL),
+                        .account =
+                                claim(doc, "kubernetes.io/serviceaccount/service-account.name", NULL, NULL),
+                        .uid = claim(doc, "kubernetes.io/serviceaccount/service-account.uid", NULL, NULL),
+                        .secret = claim(doc, "kubernetes.io/serviceaccount/secret.name", NULL, NULL),
+                };
+        else
+                return bad(err, "the token has another issuer");
+        return ret->ns && ret->account && ret->uid ? 0 : bad(err, "the token names no service account");
+}
+
+static int check_objects(struct cluster *c, const struct claims *t, struct error *err)
+{
+        if (!lives(c, "/serviceaccounts", t->ns, t->account, t->uid))
+                return bad(err, "the token's service account is gone");
+        if (t->secret && !lives(c, "/secrets", t->ns, t->secret, t->secret_uid))
+                return bad(err, "the token's secret is gone");
+        if (t->pod && !lives(c, "/pods", t->ns, t->pod, t->pod_uid))
+                return bad(err, "the token's pod is gone");
+        return 0;
+}
+
+const char *const *token_account_groups(struct arena *arena, const char *ns)
+{
+        const char **groups = ARENA_NEW_ARRAY(arena, const char *, 4);
+        if (!groups)
+                return NULL;
+        groups[0] = "system:serviceaccounts";
+        groups[1] = arena_printf(arena, "system:serviceaccounts:%s", ns);
+        groups[2] = "system:authenticated";
+        return groups[1] ? groups : NULL;
+}
+
+static void decref(void *doc)
+{
+        json_decref(doc);
+}
+
+/* An object of lists, given to the arena. */
+static int extra_of(struct arena *arena, const struct claims *t, const json_t **ret)
+{
+        json_t *extra = json_object();
+        if (!extra || arena_defer(arena, decref, extra) < 0)
+                return ERR_NO_MEMORY;
+        if (t->id && json_object_set_new(extra, "authentication.kubernetes.io/credential-id",
+                                         json_pack("[o]", json_sprintf("JTI=%s", t->id))) < 0)
+                return ERR_NO_MEMORY;
+        if (t->pod && (json_object_set_new(extra, "authentication.kubernetes.io/pod-name",
+                                           json_pack("[s]", t->pod)) < 0 ||
+                       json_object_set_new(extra, "authentication.kubernetes.io/pod-uid",
+                                           json_pack("[s]", t->pod_uid ? t->pod_uid : "")) < 0))
+                return ERR_NO_MEMORY;
+        *ret = json_object_size(extra) ? extra : NULL;
+        return 0;
+}
+
+static int make_identity(struct arena *arena, const struct claims *t, struct identity *ret)
+{
+        struct identity id = { .name = arena_printf(arena, "system:serviceaccount:%s:%s", t->ns, t->account),
+                               .uid = arena_strdup(arena, t->uid),
+                               .groups = token_account_groups(arena, t->ns) };
+        TRY(extra_of(arena, t, &id.extra));
+        if (!id.name || !id.uid || !id.groups)
+                return ERR_NO_MEMORY;
+        *ret = id;
+        return 0;
+}
+
+int token_identify(struct devcluster *d, struct cluster *c, const char *token, const char *wanted_audience,
+                   struct arena *arena, struct identity *ret, const json_t **ret_audiences, struct error *err)
+{
+        json_t *doc = NULL;
+        struct claims t = { 0 };
+        TRY(claims_of(d, token, &doc, err));
+        TRY(read_claims(doc, &t, err));
+        TRY(check_times(d, doc, err));
+        const char *audience = wanted_audience ? wanted_audience : TOKEN_ISSUER;
+        if (t.audiences ? !has_string(t.audiences, audience) : strcmp(audience, TOKEN_ISSUER) != 0)
+                return bad(err, "the token is for another audience");
+        TRY(check_objects(c, &t, err));
+        if (make_identity(arena, &t, ret) < 0 || arena_defer(arena, decref, json_incref(doc)) < 0)
+                return error_no_memory(err);
+        if (ret_audiences)
+                *ret_audiences = t.audiences;
+        return 0;
+}
