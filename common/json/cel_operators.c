@@ -281,12 +281,36 @@ static int join_texts(struct cel_run *run, const struct cel_value *a, const stru
         return 0;
 }
 
-/* Adding to a set leaves out what it has already. */
+/* Where `item`'s keys stand already in a list of type map, or n. */
+static int find_keyed(struct cel_run *run, const struct schema *list, const struct cel_value *items, size_t n,
+                      const struct cel_value *item, size_t *ret)
+{
+        for (*ret = 0; *ret < n; ++*ret) {
+                bool same = item->kind == CEL_MAP && items[*ret].kind == CEL_MAP;
+                TRY(cel_spend(run, 1));
+                for (size_t k = 0; k < list->n_list_map_keys && same; k++) {
+                        struct cel_value a, b;
+                        bool has_a = false, has_b = false;
+                        TRY(cel_map_field(run, item, list->list_map_keys[k], NULL, &has_a, &a));
+                        TRY(cel_map_field(run, &items[*ret], list->list_map_keys[k], NULL, &has_b, &b));
+                        same = has_a == has_b;
+                        if (has_a && has_b)
+                                TRY(cel_equal(run, &a, &b, &same));
+                }
+                if (same)
+                        break;
+        }
+        return 0;
+}
+
+/* Adding to a set leaves out what it has already; adding to a list of type map replaces what has the same
+ * keys. */
 static int join_lists(struct cel_run *run, const struct cel_value *a, const struct cel_value *b,
                       struct cel_value *ret)
 {
         size_t n = cel_list_size(a) + cel_list_size(b), kept = 0;
-        bool set = is_unordered(a) && a->doc.schema->list_type == SCHEMA_LIST_SET;
+        bool set = is_unordered(a) && a->doc.schema->list_type == SCHEMA_LIST_SET,
+             keyed = is_unordered(a) && !set;
         TRY(cel_spend(run, n));
         struct cel_value *items = ARENA_NEW_ARRAY(&run->arena, struct cel_value, n + 1);
         if (!items)
@@ -294,11 +318,17 @@ static int join_lists(struct cel_run *run, const struct cel_value *a, const stru
         for (size_t i = 0; i < cel_list_size(a); i++)
                 TRY(cel_list_at(run, a, i, &items[kept++]));
         for (size_t i = 0; i < cel_list_size(b); i++) {
+                struct cel_value item;
+                size_t place = kept;
                 bool known = false;
-                TRY(cel_list_at(run, b, i, &items[kept]));
+                TRY(cel_list_at(run, b, i, &item));
                 if (set)
-                        TRY(list_has(run, a, &items[kept], &known));
-                kept += !known;
+                        TRY(list_has(run, a, &item, &known));
+                if (keyed)
+                        TRY(find_keyed(run, a->doc.schema, items, kept, &item, &place));
+                if (!known)
+                        items[place] = item;
+                kept += !known && place == kept;
         }
         *ret = (struct cel_value){ .kind = CEL_LIST };
         ret->list.items = items;

@@ -65,8 +65,9 @@ struct schema {
 const struct schema *schema_property(const struct schema *s,
                                      const char *name); /* declared, else additional, else NULL */
 
-/* Builds from a CRD's openAPIV3Schema; checks that it is structural and within limits; compiles patterns and
- * rules. Errors name the path as kube-apiserver does. Everything lives in `arena`. */
+/* Builds from a CRD's openAPIV3Schema (the error's path begins with this word); checks that it is structural
+ * and within limits; compiles patterns and rules. Errors name the path as kube-apiserver does. Everything
+ * lives in `arena`. */
 int schema_from_crd(struct arena *arena, const json_t *openapi, const struct schema **ret, struct error *err);
 
 /* Builds from OpenAPI definitions (an object: name -> schema), the way the built-in kinds are described: $ref
@@ -88,8 +89,11 @@ struct schema_problems {
         size_t n, cap;
         struct arena *arena; /* of the texts; set by the caller */
 };
-/* Validates types, bounds, enums, formats and CEL rules. `old` is the stored object or NULL on create.
- * Returns 0 with problems->n counting what is wrong; only ERR_NO_MEMORY and ERR_LIMIT are returned as errors.
+/* Validates types, bounds, enums, formats, embedded resources, set and map lists, then the CEL rules; the
+ * latter are left out, with a problem that says so, when the object is so wrong that they could not be
+ * trusted. What an update leaves unchanged is not held against it (CRDValidationRatcheting). At most 500
+ * problems are kept. `old` is the stored object or NULL on create. Returns 0 with problems->n counting what
+ * is wrong; only ERR_NO_MEMORY and ERR_LIMIT are returned as errors.
  */
 int schema_validate(const struct schema *s, const json_t *doc, const json_t *old,
                     struct schema_problems *problems, struct error *err);

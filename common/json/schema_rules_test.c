@@ -242,31 +242,32 @@ static const char update_run[] = "{type: object, x-kubernetes-validations: [" RU
                                                                                 "m"
                                                                                 "e") ", "
                                                                                      "resourceSnapshotIndex:"
-                                                                                     " " IMMUTABLE("resourceS"
-                                                                                                   "napshotIn"
-                                                                                                   "de"
-                                                                                                   "x") ", "
-                                                                                                        "stag"
-                                                                                                        "edRo"
-                                                                                                        "llou"
-                                                                                                        "tStr"
-                                                                                                        "ateg"
-                                                                                                        "yNam"
-                                                                                                        "e:"
-                                                                                                        " " IMMUTABLE(
-                                                                                                                "st"
-                                                                                                                "ag"
-                                                                                                                "ed"
-                                                                                                                "Ro"
-                                                                                                                "ll"
-                                                                                                                "ou"
-                                                                                                                "tS"
-                                                                                                                "tr"
-                                                                                                                "at"
-                                                                                                                "eg"
-                                                                                                                "yN"
-                                                                                                                "am"
-                                                                                                                "e") ", state: {type: string, default: Initialize, enum: [Initialize, Run, Stop]}}}}}";
+                                                                                     " " IMMUTABLE(
+                                                                                             "resourceS"
+                                                                                             "napshotIn"
+                                                                                             "de"
+                                                                                             "x") ", "
+                                                                                                  "stag"
+                                                                                                  "edRo"
+                                                                                                  "llou"
+                                                                                                  "tStr"
+                                                                                                  "ateg"
+                                                                                                  "yNam"
+                                                                                                  "e:"
+                                                                                                  " " IMMUTABLE(
+                                                                                                          "st"
+                                                                                                          "ag"
+                                                                                                          "ed"
+                                                                                                          "Ro"
+                                                                                                          "ll"
+                                                                                                          "ou"
+                                                                                                          "tS"
+                                                                                                          "tr"
+                                                                                                          "at"
+                                                                                                          "eg"
+                                                                                                          "yN"
+                                                                                                          "am"
+                                                                                                          "e") ", state: {type: string, default: Initialize, enum: [Initialize, Run, Stop]}}}}}";
 
 static const char approval[] =
         "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [" RULE(
@@ -683,8 +684,56 @@ static void rules_that_cost_too_much_are_cut(void **state)
                                "cost exceeds limit for rule: slow"));
 }
 
+static void lists_join_by_their_type(void **state)
+{
+        static const char joined[] =
+                "{type: object, x-kubernetes-validations: [{rule: 'size(self.m + self.n) == 2 && (self.m + "
+                "self.n)[0].v == 9 && size(self.s + "
+                "self.s) == 1 && self.s + self.s == self.s', message: bad}], properties: {s: {type: array, "
+                "x-kubernetes-list-type: set, items: {type: "
+                "string}}, m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], "
+                "items: {type: object, required: [k], "
+                "properties: {k: {type: string}, v: {type: integer}}}}, n: {type: array, items: {type: "
+                "object, properties: {k: {type: string}, v: "
+                "{type: integer}}}}}}";
+        static const struct example examples[] = {
+                { joined, NULL, "{s: [a], m: [{k: a, v: 1}], n: [{k: a, v: 9}, {k: b}]}", NULL }
+        };
+        check(examples, ARRAY_LEN(examples));
+}
+
+static int whole_life(struct arena *arena, const json_t *openapi, const json_t *doc)
+{
+        const struct schema *s = NULL;
+        struct schema_problems problems = { .arena = arena };
+        TRY(schema_from_crd(arena, openapi, &s, NULL));
+        TRY(schema_validate(s, doc, doc, &problems, NULL));
+        return (int)problems.n;
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+        AUTO_JSON json_t *openapi = from_yaml("{type: object, properties: {a: {type: array, items: {type: "
+                                              "string}, x-kubernetes-validations: [{rule: "
+                                              "'oldSelf == self && self.map(x, x + \"!\").exists(x, "
+                                              "x.matches(\"^b\"))', messageExpression: "
+                                              "'\"not \" + self.join()'}]}}}");
+        AUTO_JSON json_t *doc = from_yaml("{a: [a, c]}");
+        for (uint64_t n = 1;; n++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                mem_fail_at(n, false);
+                int code = whole_life(&arena, openapi, doc);
+                bool fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                assert_int_equal(code, fired ? ERR_NO_MEMORY : 1);
+                if (!fired)
+                        break;
+        }
+}
+
 int main(void)
 {
+        mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(member_clusters_keep_r1_and_bounds),
                 cmocka_unit_test(placements_keep_r2_to_r16),
@@ -696,6 +745,8 @@ int main(void)
                 cmocka_unit_test(old_and_new_items_correspond_by_their_keys),
                 cmocka_unit_test(rules_that_cannot_work_are_refused),
                 cmocka_unit_test(rules_that_cost_too_much_are_cut),
+                cmocka_unit_test(lists_join_by_their_type),
+                cmocka_unit_test(every_failing_allocation_is_reported),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static int check_string(struct validation *v, const struct schema *s, const json
         if (s->type != SCHEMA_STRING || !s->format ||
             schema_format_valid(s->format, json_string_value(doc), json_string_length(doc)))
                 return 0;
-        const char *quoted = schema_quote(arena, json_string_value(doc));
+        const char *quoted = schema_value_text(arena, doc);
         if (!quoted)
                 return error_no_memory(v->err);
         return in_body(v, REASON_TYPE, at, doc,
