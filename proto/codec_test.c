@@ -1,4 +1,4 @@
-#include "proto/codec_test.h"
+#include "proto/test_documents.h"
 
 #include "common/base/memory.h"
 #include "proto/names.h"
@@ -66,7 +66,6 @@ static void a_document_gives_the_same_object_as_its_text(void **state)
 
 static void fields_land_in_their_members(void **state)
 {
-        AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object *o;
         struct error err = { 0 };
         const char *text =

@@ -1,6 +1,6 @@
 /* The generated CRDs against the rules of spec/api.md (checklist 6-30), by the same validation the API server
  * has. */
-#include "proto/codec_test.h"
+#include "proto/test_documents.h"
 
 #include "common/base/memory.h"
 #include "common/json/schema.h"

@@ -5,10 +5,12 @@
 #include "common/base/buf.h"
 #include "proto/codec.h"
 #include "proto/gen/kinds.h"
+#include "proto/names.h"
 
 enum {
         INTERN_MAX = 256,            /* longer strings are kept in their object */
-        INTERN_TABLE_MAX = 64 << 20, /* a table this large takes nothing new: strings come from members too */
+        INTERN_TABLE_MAX = 32 << 20, /* a table this large takes nothing new: strings come from members too,
+                                      * and names of snapshots grow with history */
         FIRST_CAPACITY = 4,
 };
 
@@ -275,6 +277,21 @@ static bool sorted_by_key(const struct any_list *l, size_t size)
         return true;
 }
 
+/* Labels and annotations whose values many objects share. */
+static bool shares_value(const struct decoder *d, const struct path *path)
+{
+        static const char *const keys[] = {
+                LABEL_PARENT_PLACEMENT,
+                LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX,
+                LABEL_RESOURCE_INDEX,
+                LABEL_IS_LATEST_SNAPSHOT,
+                ANNOTATION_PARENT_RESOURCE_SNAPSHOT,
+                ANNOTATION_OVERRIDE_SNAPSHOT_HASH,
+                ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH,
+        };
+        return d->interns && d->intern_keys && text_in(path->key, keys, ARRAY_LEN(keys));
+}
+
 /* One value of a map. The key is already there; the value lies behind it. Null drops the entry. */
 static int decode_map_value(struct decoder *d, const struct field *f, const struct path *path, void *value,
                             bool *ret_dropped)
@@ -288,6 +305,8 @@ static int decode_map_value(struct decoder *d, const struct field *f, const stru
         *ret_dropped = t == SCAN_NULL;
         if (t == SCAN_NULL)
                 return 0;
+        if (f->type == FIELD_STRING_MAP && t == SCAN_STRING)
+                return decode_text(d, shares_value(d, path), value);
         if (f->type == FIELD_STRING_MAP)
                 return decode_string(d, f, path, t, value);
         if (t != SCAN_OBJECT)

@@ -1,4 +1,4 @@
-#include "proto/codec_test.h"
+#include "proto/test_documents.h"
 
 #include "common/base/memory.h"
 

@@ -220,8 +220,8 @@ static const struct field binding_spec_fields[] = {
         { "clusterDecision", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct binding_spec, cluster_decision), &cluster_decision_type },
         { "clusterResourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, cluster_resource_override_snapshots), NULL },
         { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, resource_override_snapshots), &namespaced_name_type },
-        { "resourceSnapshotName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
-        { "schedulingPolicySnapshotName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, scheduling_policy_snapshot_name), NULL },
+        { "resourceSnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
+        { "schedulingPolicySnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, scheduling_policy_snapshot_name), NULL },
         { "state", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, state), NULL },
         { "targetCluster", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, target_cluster), NULL },
 };
