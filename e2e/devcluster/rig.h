@@ -3,7 +3,8 @@
 #pragma once
 
 #include "common/net/http_server.h"
-#include "e2e/devcluster/internal.h"
+#include "common/json/doc.h"
+#include "e2e/devcluster/devcluster.h"
 
 #define WALL INT64_C(1767225600000)
 #define BASE "https://dev/clusters/hub"

@@ -1,0 +1,665 @@
+/* A whole member agent between two logical clusters, on a simulated loop: the test plays the hub agent and
+ * users of the member cluster. Nothing waits in real time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "e2e/devcluster/rig.h"
+#include "member-agent/member_agent.h"
+#include "proto/gen/kinds.h"
+
+#define HUB "https://dev/clusters/hub"
+#define MEMBER "https://dev/clusters/m1"
+#define NS "/api/v1/namespaces"
+#define WORKS "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/fleet-member-m1/works"
+#define IMCS "/apis/cluster.kubernetes-fleet.io/v1beta1/namespaces/fleet-member-m1/internalmemberclusters"
+#define APPLIED_WORKS "/apis/placement.kubernetes-fleet.io/v1beta1/appliedworks"
+
+struct agent {
+        struct rig *rig;
+        struct world world;
+        struct http_endpoint hub, member;
+        struct member_agent_options options;
+        struct fiber_group *group;
+        struct log log;
+        int result;
+};
+
+/* ---- the two clusters ---- */
+
+static void on(struct rig *r, const char *cluster)
+{
+        r->endpoint.base_url = (char *)(uintptr_t)cluster;
+}
+
+/* JSON with single quotes. */
+static const char *json(struct rig *r, const char *text)
+{
+        char *copy = arena_strdup(&r->arena, text);
+
+        for (char *c = copy; *c; c++)
+                if (*c == '\'')
+                        *c = '"';
+        return copy;
+}
+
+static void post(struct rig *r, const char *cluster, const char *path, const char *text)
+{
+        on(r, cluster);
+        if (rig_post(r, path, json(r, text)) != 201)
+                fail_msg("POST %s: %d %s", path, r->status, r->text);
+}
+
+static void merge(struct rig *r, const char *cluster, const char *path, const char *text)
+{
+        on(r, cluster);
+        if (rig_merge(r, path, json(r, text)) != 200)
+                fail_msg("PATCH %s: %d %s", path, r->status, r->text);
+}
+
+static void delete (struct rig *r, const char *cluster, const char *path)
+{
+        on(r, cluster);
+        rig_delete(r, path);
+        if (r->status != 200 && r->status != 202)
+                fail_msg("DELETE %s: %d %s", path, r->status, r->text);
+}
+
+static int get(struct rig *r, const char *cluster, const char *path)
+{
+        on(r, cluster);
+        return rig_get(r, path);
+}
+
+static void install_definitions(struct rig *r)
+{
+        for (size_t i = 0; i < n_crd_texts; i++) {
+                static const char path[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+                on(r, crd_texts[i].member ? MEMBER : HUB);
+                if ((crd_texts[i].hub || crd_texts[i].member) && rig_post(r, path, crd_texts[i].json) != 201)
+                        fail_msg("%s: %s", crd_texts[i].name, r->text);
+        }
+}
+
+/* ---- the agent ---- */
+
+static void agent_fiber(void *ctx)
+{
+        struct agent *a = ctx;
+        struct error err = { 0 };
+
+        a->result = member_agent_run(&a->options, &err);
+        if (a->result != ERR_CANCELLED)
+                fprintf(stderr, "agent: %s\n", err.text);
+}
+
+static void start(struct agent *a, struct rig *r, const char *state_path)
+{
+        *a = (struct agent){ .rig = r };
+        a->world = r->world;
+        a->world.transport = loopback_transport(r->net, &a->world, NULL);
+        a->hub.base_url = (char *)(uintptr_t)HUB;
+        a->member.base_url = (char *)(uintptr_t)MEMBER;
+        if (getenv("AGENT_LOG"))
+                a->log.sink = log_sink_stderr(LOG_TEXT, LOG_DEBUG);
+        a->options = (struct member_agent_options){ .world = &a->world,
+                                                    .log = &a->log,
+                                                    .member_name = "m1",
+                                                    .hub = &a->hub,
+                                                    .member = &a->member,
+                                                    .state_path = state_path,
+                                                    .metrics_port = -1,
+                                                    .health_port = -1 };
+        a->group = fiber_group_new(r->loop, NULL, "agent");
+        assert_non_null(fiber_spawn(a->group, "agent", agent_fiber, a));
+}
+
+static void stop(struct agent *a)
+{
+        fiber_group_end(a->group);
+        assert_int_equal(a->result, ERR_CANCELLED);
+        http_transport_free(a->world.transport);
+}
+
+static void prepare_clusters(struct rig *r)
+{
+        struct error err = { 0 };
+
+        assert_int_equal(devcluster_create_cluster(r->devcluster, "m1", &err), 0);
+        install_definitions(r);
+        post(r, HUB, NS, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'fleet-member-m1'}}");
+}
+
+static void invite(struct rig *r)
+{
+        post(r, HUB, IMCS,
+             "{'apiVersion':'cluster.kubernetes-fleet.io/"
+             "v1beta1','kind':'InternalMemberCluster','metadata':{'name':'m1'},"
+             "'spec':{'state':'Join','heartbeatPeriodSeconds':60}}");
+}
+
+/* Polls until the field of an object (path of doc_get, or "type=X" for a condition's reason) has the value.
+ */
+static const char *read_field(struct rig *r, const char *field)
+{
+        size_t i;
+        json_t *c;
+
+        if (!text_starts_with(field, "type="))
+                return rig_string(r, field);
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), field + 5))
+                        return doc_get_string(c, "reason");
+        return "";
+}
+
+static int64_t wait_for(struct rig *r, const char *cluster, const char *path, const char *field,
+                        const char *value)
+{
+        int64_t begin = loop_now_ms(r->loop);
+
+        for (;;) {
+                get(r, cluster, path);
+                if (r->status == 200 && text_equal(read_field(r, field), value))
+                        return loop_now_ms(r->loop) - begin;
+                if (loop_now_ms(r->loop) - begin > 60000)
+                        fail_msg("%s %s is \"%s\", not \"%s\": %d %s", path, field, read_field(r, field),
+                                 value, r->status, r->text);
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        }
+}
+
+static void wait_until_gone(struct rig *r, const char *cluster, const char *path)
+{
+        for (int i = 0; i < 6000 && get(r, cluster, path) != 404; i++)
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        assert_int_equal(r->status, 404);
+}
+
+static void place(struct rig *r, const char *name, const char *strategy, const char *manifests)
+{
+        const char *text =
+                arena_printf(&r->arena,
+                             "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'Work','metadata':"
+                             "{'name':'%s'},'spec':{%s'workload':{'manifests':[%s]}}}",
+                             name, strategy, manifests);
+
+        post(r, HUB, WORKS, text);
+}
+
+static void replace_manifests(struct rig *r, const char *name, const char *manifests)
+{
+        const char *path = arena_printf(&r->arena, WORKS "/%s", name);
+
+        merge(r, HUB, path, arena_printf(&r->arena, "{'spec':{'workload':{'manifests':[%s]}}}", manifests));
+}
+
+static uint64_t requests(struct rig *r, const char *cluster, const char *verb, const char *resource)
+{
+        struct devcluster_request_count *at = NULL;
+        size_t n = 0;
+        uint64_t sum = 0;
+
+        assert_int_equal(devcluster_requests(r->devcluster, cluster, &r->arena, &at, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(at[i].verb, verb) && text_equal(at[i].resource, resource))
+                        sum += at[i].n;
+        return sum;
+}
+
+#define CONFIG_MAP(name, value)                                                                              \
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'" name                                    \
+        "','namespace':'default'},'data':{'k':'" value "'}}"
+#define CONFIG_MAP_PATH(name) "/api/v1/namespaces/default/configmaps/" name
+#define DEPLOYMENT                                                                                           \
+        "{'apiVersion':'apps/"                                                                               \
+        "v1','kind':'Deployment','metadata':{'name':'site','namespace':'default'},'spec':{'replicas':1,"     \
+        "'selector':{'matchLabels':{'app':'site'}},'template':{'metadata':{'labels':{'app':'site'}},'spec':" \
+        "{'containers':"                                                                                     \
+        "[{'name':'c','image':'i'}]}}}}"
+
+/* Begins every test: both clusters, a joined agent. */
+static void begin(struct agent *a, struct rig *r)
+{
+        prepare_clusters(r);
+        invite(r);
+        start(a, r, ":memory:");
+}
+
+/* ---- membership ---- */
+
+static const char *agent_condition(struct rig *r, const char *type, const char *field)
+{
+        size_t i;
+        json_t *c;
+        const json_t *own = json_array_get(doc_get_array(r->answer, "status.agentStatus"), 0);
+
+        json_array_foreach(doc_get_array(own, "conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, field);
+        return "";
+}
+
+static void joins_body(struct rig *r)
+{
+        struct agent a;
+        const char *first;
+
+        prepare_clusters(r);
+        post(r, MEMBER, "/api/v1/nodes", "{'apiVersion':'v1','kind':'Node','metadata':{'name':'n1'}}");
+        merge(r, MEMBER, "/api/v1/nodes/n1/status",
+              "{'status':{'capacity':{'cpu':'4','memory':'8Gi'},'allocatable':{'cpu':'4','memory':'8Gi'}}}");
+        invite(r);
+        start(&a, r, ":memory:");
+        for (int i = 0; i < 500 && !text_equal(agent_condition(r, "Joined", "status"), "True"); i++) {
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+                get(r, HUB, IMCS "/m1");
+        }
+        assert_string_equal(agent_condition(r, "Joined", "reason"), "InternalMemberClusterJoined");
+        assert_string_equal(agent_condition(r, "Healthy", "status"), "True");
+        wait_for(r, HUB, IMCS "/m1", "status.resourceUsage.capacity.cpu", "4");
+        first = arena_strdup(&r->arena,
+                             doc_get_string(json_array_get(doc_get_array(r->answer, "status.agentStatus"), 0),
+                                            "lastReceivedHeartbeat"));
+        assert_int_equal(fiber_sleep(r->loop, 70000), 0);
+        get(r, HUB, IMCS "/m1");
+        assert_string_not_equal(
+                first, doc_get_string(json_array_get(doc_get_array(r->answer, "status.agentStatus"), 0),
+                                      "lastReceivedHeartbeat"));
+        stop(&a);
+}
+
+static void a_member_joins_and_sends_heartbeats(void **state)
+{
+        rig_run(joins_body);
+}
+
+/* ---- applying ---- */
+
+static void applies_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," DEPLOYMENT);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        merge(r, MEMBER, "/apis/apps/v1/namespaces/default/deployments/site/status",
+              "{'status':{'observedGeneration':1,'replicas':1,'availableReplicas':1,'readyReplicas':1,'"
+              "updatedReplicas':1}}");
+        assert_true(wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable") < 1000);
+        assert_string_equal(read_field(r, "type=Applied"), "AllManifestsApplied");
+        assert_string_equal(
+                json_string_value(json_array_get(doc_get_array(r->answer, "metadata.finalizers"), 0)),
+                "kubernetes-fleet.io/work-cleanup");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        assert_string_equal(rig_string(r, "data.k"), "1");
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
+                               "name"),
+                "w");
+        wait_for(r, MEMBER, APPLIED_WORKS "/w", "spec.workNamespace", "fleet-member-m1");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.appliedResources")), 2);
+        stop(&a);
+}
+
+static void a_work_is_applied_and_its_availability_reported(void **state)
+{
+        rig_run(applies_body);
+}
+
+static void cheap_body(struct rig *r)
+{
+        struct agent a;
+        uint64_t before;
+
+        begin(&a, r);
+        wait_for(r, HUB, IMCS "/m1", "status.properties.kubernetes-fleet", "");
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        before = requests(r, "hub", "patch", "works") + requests(r, "hub", "patch", "works/status") +
+                 requests(r, "hub", "get", "works") + requests(r, "hub", "update", "works");
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_int_equal(requests(r, "hub", "patch", "works") + requests(r, "hub", "patch", "works/status") +
+                                 requests(r, "hub", "get", "works") + requests(r, "hub", "update", "works") -
+                                 before,
+                         2);
+        get(r, HUB, WORKS "/w");
+        assert_string_equal(read_field(r, "type=Available"), "AllManifestsAvailable");
+        stop(&a);
+}
+
+static void a_new_work_costs_two_hub_requests_and_steady_state_none(void **state)
+{
+        rig_run(cheap_body);
+}
+
+static void drift_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'changed','mine':'x'}}");
+        assert_true(wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1") < 1000);
+        assert_string_equal(rig_string(r, "data.mine"), "x");
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_true(wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1") < 1000);
+        stop(&a);
+}
+
+static void changed_and_deleted_objects_are_restored_at_once(void **state)
+{
+        rig_run(drift_body);
+}
+
+static void leftover_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        replace_manifests(r, "w", CONFIG_MAP("d", "2"));
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "2");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        stop(&a);
+}
+
+static void an_object_that_leaves_the_work_is_removed(void **state)
+{
+        rig_run(leftover_body);
+}
+
+static void deletion_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        delete (r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        assert_int_equal(get(r, MEMBER, APPLIED_WORKS "/w"), 404);
+        stop(&a);
+}
+
+static void a_deleted_work_takes_its_objects_along(void **state)
+{
+        rig_run(deletion_body);
+}
+
+static void if_not_drifted_body(struct rig *r)
+{
+        struct agent a;
+        const json_t *entry;
+
+        begin(&a, r);
+        place(r, "w", "'applyStrategy':{'whenToApply':'IfNotDrifted'},", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'changed'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        entry = json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 0);
+        entry = json_array_get(doc_get_array(entry, "driftDetails.observedDrifts"), 0);
+        assert_string_equal(doc_get_string(entry, "path"), "/data/k");
+        assert_string_equal(doc_get_string(entry, "valueInHub"), "1");
+        assert_string_equal(doc_get_string(entry, "valueInMember"), "changed");
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "changed");
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        stop(&a);
+}
+
+static void if_not_drifted_reports_and_leaves_alone_until_the_manifest_changes(void **state)
+{
+        rig_run(if_not_drifted_body);
+}
+
+static void takeover_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        post(r, MEMBER, "/api/v1/namespaces/default/configmaps", CONFIG_MAP("c", "theirs"));
+        place(r, "never", "'applyStrategy':{'whenToTakeOver':'Never'},", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/never", "type=Applied", "SomeManifestsAreNotApplied");
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "theirs");
+        place(r, "same", "'applyStrategy':{'whenToTakeOver':'IfNoDiff'},", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/same", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_non_null(doc_get(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 0),
+                                "diffDetails"));
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_null(doc_get(r->answer, "metadata.ownerReferences"));
+        place(r, "always", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/always", "type=Applied", "AllManifestsApplied");
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "1");
+        stop(&a);
+}
+
+static void existing_objects_are_taken_over_as_the_strategy_says(void **state)
+{
+        rig_run(takeover_body);
+}
+
+static void report_diff_body(struct rig *r)
+{
+        struct agent a;
+        const json_t *details;
+
+        begin(&a, r);
+        place(r, "w", "'applyStrategy':{'type':'ReportDiff','whenToTakeOver':'Never'},",
+              CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=DiffReported", "AllManifestsDiffReported");
+        details = doc_get(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 0),
+                          "diffDetails");
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(details, "observedDiffs"), 0), "path"), "/");
+        assert_null(doc_get(details, "observedInMemberClusterGeneration"));
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'type':'ClientSideApply'}}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        assert_string_equal(read_field(r, "type=DiffReported"), "");
+        stop(&a);
+}
+
+static void report_diff_writes_nothing_and_may_be_switched_to_applying(void **state)
+{
+        rig_run(report_diff_body);
+}
+
+static void server_side_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "'applyStrategy':{'type':'ServerSideApply'},", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        stop(&a);
+}
+
+static void server_side_apply_follows_the_manifest(void **state)
+{
+        rig_run(server_side_body);
+}
+
+#define DEFINITION                                                                                           \
+        "{'apiVersion':'apiextensions.k8s.io/"                                                               \
+        "v1','kind':'CustomResourceDefinition','metadata':{'name':'widgets.example.com'},"                   \
+        "'spec':{'group':'example.com','scope':'Namespaced','names':{'plural':'widgets','singular':'widget'" \
+        ",'kind':'Widget',"                                                                                  \
+        "'listKind':'WidgetList'},'versions':[{'name':'v1','served':true,'storage':true,'schema':{'"         \
+        "openAPIV3Schema':{'type':"                                                                          \
+        "'object','x-kubernetes-preserve-unknown-fields':true}}}]}}"
+
+static void definition_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "",
+              "{'apiVersion':'example.com/"
+              "v1','kind':'Widget','metadata':{'name':'x','namespace':'default'},'spec':{}}," DEFINITION
+              ",{'apiVersion':'none.example.com/v1','kind':'Nothing','metadata':{'name':'y'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(get(r, MEMBER, "/apis/example.com/v1/namespaces/default/widgets/x"), 200);
+        get(r, HUB, WORKS "/w");
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 2),
+                               "identifier.kind"),
+                "Nothing");
+        assert_null(doc_get(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 2),
+                            "identifier.resource"));
+        stop(&a);
+}
+
+static void a_custom_resource_may_come_with_its_definition(void **state)
+{
+        rig_run(definition_body);
+}
+
+/* ---- leaving ---- */
+
+static void leaves_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
+        for (int i = 0; i < 500 && !text_equal(agent_condition(r, "Joined", "status"), "False"); i++) {
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+                get(r, HUB, IMCS "/m1");
+        }
+        assert_string_equal(agent_condition(r, "Joined", "reason"), "InternalMemberClusterLeft");
+        get(r, HUB, WORKS "/w");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        stop(&a);
+}
+
+static void leaving_releases_works_and_keeps_objects(void **state)
+{
+        rig_run(leaves_body);
+}
+
+static void not_joined_body(struct rig *r)
+{
+        struct agent a;
+
+        prepare_clusters(r);
+        start(&a, r, ":memory:");
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 30000), 0);
+        get(r, HUB, WORKS "/w");
+        assert_null(doc_get(r->answer, "metadata.finalizers"));
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        invite(r);
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+}
+
+static void nothing_is_touched_before_joining(void **state)
+{
+        rig_run(not_joined_body);
+}
+
+/* ---- without the hub ---- */
+
+struct cut {
+        bool active;
+};
+
+static int lose_hub(void *ctx, const struct http_request *rq)
+{
+        return ((struct cut *)ctx)->active && text_equal(rq->endpoint->base_url, HUB) ? ERR_RETRY : 0;
+}
+
+static void offline_body(struct rig *r)
+{
+        char directory[] = "/tmp/member-agent-test-XXXXXX";
+        struct cut cut = { true };
+        struct loopback_faults faults = { .ctx = &cut, .fate = lose_hub };
+        struct world disk;
+        struct agent a;
+        char path[128];
+
+        assert_non_null(mkdtemp(directory));
+        world_init_real(&disk, r->loop, NULL);
+        r->world.files = disk.files;
+        r->world.ctx = disk.ctx;
+        snprintf(path, sizeof(path), "%s/state.db", directory);
+        prepare_clusters(r);
+        invite(r);
+        start(&a, r, path);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        start(&a, r, path);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'changed'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+
+        place(r, "x", "", CONFIG_MAP("d", "1"));
+        cut.active = false;
+        wait_for(r, HUB, WORKS "/x", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        for (size_t i = 0; i < 4; i++) {
+                static const char *const suffixes[] = { "", "-wal", "-shm", ".key" };
+
+                snprintf(path, sizeof(path), "%s/state.db%s", directory, suffixes[i]);
+                remove(path);
+        }
+        remove(directory);
+}
+
+static void a_restarted_agent_keeps_the_desired_state_without_the_hub(void **state)
+{
+        rig_run(offline_body);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_member_joins_and_sends_heartbeats),
+                cmocka_unit_test(a_work_is_applied_and_its_availability_reported),
+                cmocka_unit_test(a_new_work_costs_two_hub_requests_and_steady_state_none),
+                cmocka_unit_test(changed_and_deleted_objects_are_restored_at_once),
+                cmocka_unit_test(an_object_that_leaves_the_work_is_removed),
+                cmocka_unit_test(a_deleted_work_takes_its_objects_along),
+                cmocka_unit_test(if_not_drifted_reports_and_leaves_alone_until_the_manifest_changes),
+                cmocka_unit_test(existing_objects_are_taken_over_as_the_strategy_says),
+                cmocka_unit_test(report_diff_writes_nothing_and_may_be_switched_to_applying),
+                cmocka_unit_test(server_side_apply_follows_the_manifest),
+                cmocka_unit_test(a_custom_resource_may_come_with_its_definition),
+                cmocka_unit_test(leaving_releases_works_and_keeps_objects),
+                cmocka_unit_test(nothing_is_touched_before_joining),
+                cmocka_unit_test(a_restarted_agent_keeps_the_desired_state_without_the_hub),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
