@@ -290,9 +290,9 @@ static void tear_down(struct member_agent *a)
                 informer_stop(a->works);
         if (a->clusters)
                 informer_stop(a->clusters);
-        event_recorder_free(a->hub_events);
         manager_free(a->manager);
         fiber_group_end(a->group);
+        event_recorder_free(a->hub_events);
         kube_mapper_free(a->mapper);
         store_close(a->store);
         map_free(&a->memory);
