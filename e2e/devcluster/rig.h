@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/net/http_server.h"
+#include "common/base/memory.h"
 #include "common/json/doc.h"
 #include "e2e/devcluster/devcluster.h"
 
