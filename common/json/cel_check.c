@@ -105,3 +105,31 @@ int cel_check_fields(const struct cel_program *p, const struct schema *self, str
         const struct schema *ignored = NULL;
         return check(&c, p->root, &ignored);
 }
+
+int cel_result_kind(const struct cel_program *p)
+{
+        const struct cel_node *node = p->root;
+        while (node->kind == CEL_NODE_BIND && !node->optional)
+                node = node->args[1];
+        switch (node->kind) {
+        case CEL_NODE_CONSTANT:
+                return (int)node->constant.kind;
+        case CEL_NODE_HAS:
+        case CEL_NODE_NOT:
+        case CEL_NODE_AND:
+        case CEL_NODE_OR:
+                return CEL_BOOL;
+        case CEL_NODE_BINARY:
+                return node->operator<= CEL_IN ? CEL_BOOL : - 1;
+        case CEL_NODE_LIST:
+                return CEL_LIST;
+        case CEL_NODE_MAP:
+                return CEL_MAP;
+        case CEL_NODE_FOLD:
+                return node->fold <= CEL_EXISTS_ONE      ? CEL_BOOL
+                       : node->fold == CEL_TRANSFORM_MAP ? CEL_MAP
+                                                         : CEL_LIST;
+        default:
+                return -1;
+        }
+}

@@ -239,6 +239,8 @@ int cel_string_index_of(struct cel_run *run, const struct cel_value *args, size_
                         struct cel_value *ret);
 int cel_address_to_text(struct cel_run *run, const struct cel_value *v, struct cel_value *ret);
 
+/* The kind of the program's result as far as its outermost operation tells; -1 if it does not. */
+int cel_result_kind(const struct cel_program *p);
 /* Follows fields from `self` and `oldSelf` through the schema: ERR_INVALID "undefined field 'x'" for one that
  * it does not declare, "undeclared reference to 'x'" for a variable other than these two. */
 int cel_check_fields(const struct cel_program *p, const struct schema *self, struct error *err);

@@ -73,7 +73,7 @@ static int prune(struct pruning *p, const struct schema *s, json_t *doc, const s
 static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
                         bool resource)
 {
-        bool keep_unknown = s->preserve_unknown || s->additional_allowed;
+        bool keep_unknown = s->preserve_unknown || s->additional_allowed || s->type == SCHEMA_ANY;
         const char *key;
         json_t *value;
         void *next;

@@ -218,6 +218,13 @@ static int check_default(struct schema_builder *b, const struct schema *s, const
         if (!value)
                 return error_no_memory(b->err);
         TRY(schema_apply_defaults(s, value, b->err));
+        AUTO_JSON json_t *unknown = json_array();
+        if (!unknown)
+                return error_no_memory(b->err);
+        TRY(schema_prune(s, value, unknown, b->err));
+        if (json_array_size(unknown))
+                return schema_error_at(b->err, &here, "Invalid value: must not have unknown fields: %s",
+                                       json_string_value(json_array_get(unknown, 0)));
         TRY(schema_check_value(&v, s, value, NULL, &root));
         if (problems.n)
                 return schema_error_at(b->err, &here, "%s", problems.at[0].message);

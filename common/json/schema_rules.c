@@ -60,19 +60,33 @@ static int compile(struct arena *arena, const struct schema *s, const char *expr
         return 0;
 }
 
+/* Refuses an expression that is plainly of another kind than it must be. */
+static int check_kind(const struct cel_program *program, enum cel_kind wanted, const char *keyword,
+                      const char *words, const struct schema_path *at, struct error *err)
+{
+        struct schema_path here = PATH_CHILD_OF(at, keyword);
+        int kind = cel_result_kind(program);
+        if (kind < 0 || kind == (int)wanted)
+                return 0;
+        return schema_error_at(err, &here, "Invalid value: \"%.200s\": %s", program->expression, words);
+}
+
 static int compile_rule(struct arena *arena, const struct schema *s, struct schema_rule *rule,
                         const struct schema_path *at, struct error *err)
 {
         struct schema_path here = PATH_CHILD_OF(at, "optionalOldSelf");
         TRY(compile(arena, s, rule->rule, "rule", at, &rule->program, err));
+        TRY(check_kind(rule->program, CEL_BOOL, "rule", "cel expression must evaluate to a bool", at, err));
         rule->is_transition = cel_uses_variable(rule->program, "oldSelf");
         if (rule->optional_old_self && !rule->is_transition)
                 return schema_error_at(err, &here,
                                        "Invalid value: true: may not be set if oldSelf is not used in rule");
         if (!rule->message_expression)
                 return 0;
-        return compile(arena, s, rule->message_expression, "messageExpression", at, &rule->message_program,
-                       err);
+        TRY(compile(arena, s, rule->message_expression, "messageExpression", at, &rule->message_program,
+                    err));
+        return check_kind(rule->message_program, CEL_STRING, "messageExpression",
+                          "messageExpression must evaluate to a string", at, err);
 }
 
 int schema_rules_build(struct arena *arena, struct schema *s, const json_t *rules,

@@ -647,6 +647,8 @@ static void rules_that_cannot_work_are_refused(void **state)
                 { "rule: other.a == 1", "undeclared reference to 'other' (in container '')" },
                 { "rule: self.a ==", "Syntax error" },
                 { "rule: ''", "Required value: rule is not specified" },
+                { "rule: '1'", "Invalid value: \"1\": cel expression must evaluate to a bool" },
+                { "rule: 'true', messageExpression: '1'", "messageExpression must evaluate to a string" },
                 { "rule: 'true', reason: Because", "Unsupported value: \"Because\"" },
                 { "rule: 'true', optionalOldSelf: true", "may not be set if oldSelf is not used in rule" },
                 { "rule: 'true', messageExpression: nope()", "messageExpression: Invalid value" },

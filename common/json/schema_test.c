@@ -181,6 +181,8 @@ static void schemas_that_are_not_structural_are_refused(void **state)
                   "must be a valid regular expression, but isn't: error parsing regexp: missing closing )" },
                 { "`a`:{`type`:`string`,`default`:5}",
                   "openAPIV3Schema.properties[a].default: Invalid value: `integer`:" },
+                { "`a`:{`type`:`object`,`default`:{`x`:1},`properties`:{`y`:{`type`:`string`}}}",
+                  "openAPIV3Schema.properties[a].default: Invalid value: must not have unknown fields: x" },
                 { "`a`:{`type`:`array`,`uniqueItems`:true,`items`:{`type`:`string`}}",
                   "uniqueItems cannot be set to true" },
                 { "`a`:{`$ref`:`x`}", "$ref is not supported" },
