@@ -356,8 +356,10 @@ static int read_json(struct slice text, json_t *documents, struct error *err)
                         json_array_clear(documents);
                         return code == ERR_NO_MEMORY ? code : 0;
                 }
-                if (json_array_append_new(documents, doc) < 0)
-                        return error_no_memory(err);
+                if (!json_is_null(doc) && json_array_append(documents, doc) < 0)
+                        code = error_no_memory(err);
+                json_decref(doc);
+                TRY(code);
                 text = slice_trim((struct slice){ s.at, (size_t)(s.end - s.at) });
         }
         return 1;
