@@ -32,7 +32,8 @@ CFLAGS_ALL = -std=gnu17 -g $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wstrict-p
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
 
 LAYERS := common/base common/loop common/json common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
-SOURCES := $(sort $(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null))
+# Fuzz targets are programs of their own (make/fuzz.mk).
+SOURCES := $(sort $(filter-out e2e/fuzz/%,$(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null)))
 TESTS := $(filter %_test.c,$(SOURCES))
 MAINS := $(filter %.c,$(foreach s,$(SOURCES),$(if $(filter main_%,$(notdir $(s))),$(s))))
 LIBRARY_SOURCES := $(filter-out $(TESTS) $(MAINS),$(SOURCES))
