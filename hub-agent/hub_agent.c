@@ -194,3 +194,11 @@ const char *hub_agent_crd(size_t i)
                         return crd_texts[k].json;
         return NULL;
 }
+
+const char *hub_agent_member_crd(size_t i)
+{
+        for (size_t k = 0; k < n_crd_texts; k++)
+                if (crd_texts[k].member && i-- == 0)
+                        return crd_texts[k].json;
+        return NULL;
+}

@@ -30,3 +30,4 @@ struct hub_agent_options {
 int hub_agent_run(const struct hub_agent_options *o, struct error *err);
 /* The CustomResourceDefinitions a hub needs, as JSON; NULL behind the last. */
 const char *hub_agent_crd(size_t i);
+const char *hub_agent_member_crd(size_t i); /* those a member needs */

@@ -131,7 +131,8 @@ static void settle(struct fleet *f)
 static void install_kinds(struct rig *r)
 {
         for (size_t i = 0; hub_agent_crd(i); i++)
-                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", hub_agent_crd(i)),
+                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                          hub_agent_crd(i)),
                                  201);
         rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}");
         rig_settle(r);
@@ -245,11 +246,271 @@ static void a_pick_all_placement_becomes_available_on_every_member(void **state)
         rig_run(places_everywhere);
 }
 
+static void follows_changes(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        assert_non_null(strstr(r->text, "\"a\":\"c\""));
+        assert_null(strstr(r->text, "\"a\":\"b\""));
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(rig_string(r, "status.observedResourceIndex"), "1");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        /* A status of its own, or the same content again, makes nothing new. */
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        stop(&f);
+}
+static void a_changed_resource_reaches_the_members_as_a_new_snapshot(void **state)
+{
+        rig_run(follows_changes);
+}
+
+/* A member agent takes its finalizer off Works that are being deleted. */
+static void release_works(struct fleet *f)
+{
+        AUTO_JSON json_t *list = NULL;
+        json_t *item;
+        size_t i;
+
+        rig_get(f->rig, FLEET "works");
+        list = json_incref(f->rig->answer);
+        json_array_foreach(json_object_get(list, "items"), i, item) {
+                char path[512];
+
+                if (!doc_get_string(item, "metadata.deletionTimestamp"))
+                        continue;
+                snprintf(path, sizeof(path), FLEET "namespaces/%s/works/%s",
+                         doc_get_string(item, "metadata.namespace"), doc_get_string(item, "metadata.name"));
+                rig_merge(f->rig, path, "{\"metadata\":{\"finalizers\":null}}");
+        }
+        rig_settle(f->rig);
+}
+
+static void cleans_up(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        assert_int_equal(rig_delete(r, FLEET "clusterresourceplacements/web"), 200);
+        rig_settle(r);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 2); /* until the members let go */
+        release_works(&f);
+        assert_int_equal(count(r, FLEET "works"), 0);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 0);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 0);
+        assert_int_equal(count(r, FLEET "clusterschedulingpolicysnapshots"), 0);
+        assert_int_equal(rig_get(r, FLEET "clusterresourceplacements/web"), 404);
+        stop(&f);
+}
+static void a_deleted_placement_leaves_nothing(void **state)
+{
+        rig_run(cleans_up);
+}
+
+static void picks_n(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "\"tier\":\"gold\"");
+        add_member(&f, "member-2", "\"tier\":\"gold\"");
+        add_member(&f, "member-3", "");
+        add_app(r);
+        place(r, ",\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":1,\"affinity\":{"
+                 "\"clusterAffinity\":{"
+                 "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[{"
+                 "\"labelSelector\":{"
+                 "\"matchLabels\":{\"tier\":\"gold\"}}}]},"
+                 "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":20,\"preference\":{"
+                 "\"labelSelector\":{"
+                 "\"matchLabels\":{\"kubernetes-fleet.io/member-name\":\"member-1\"}}}}]}}}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "namespaces/fleet-member-member-1/works"), 1);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        rig_merge(r, FLEET "clusterresourceplacements/web",
+                  "{\"spec\":{\"policy\":{\"numberOfClusters\":3}}}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "works"), 2);
+        assert_int_equal(count(r, FLEET "clusterschedulingpolicysnapshots"), 1);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.placementStatuses")), 3);
+        rig_merge(r, FLEET "clusterresourceplacements/web",
+                  "{\"spec\":{\"policy\":{\"numberOfClusters\":1}}}");
+        settle(&f);
+        release_works(&f);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        stop(&f);
+}
+static void pick_n_takes_the_best_and_scales_both_ways(void **state)
+{
+        rig_run(picks_n);
+}
+
+static void picks_fixed(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"member-2\",\"nowhere\"]}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        assert_int_equal(count(r, FLEET "namespaces/fleet-member-member-2/works"), 1);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementApplied"), "True");
+        stop(&f);
+}
+static void pick_fixed_places_on_the_clusters_that_exist(void **state)
+{
+        rig_run(picks_fixed);
+}
+
+static void places_in_namespace(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        rig_post(r, FLEET "namespaces/app/resourceplacements",
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ResourcePlacement\",\"metadata\":{"
+                 "\"name\":\"web\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\","
+                 "\"kind\":"
+                 "\"ConfigMap\",\"name\":\"settings\"}]}}");
+        assert_int_equal(r->status, 201);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourcebindings"), 1);
+        assert_int_equal(rig_get(r, FLEET "namespaces/fleet-member-member-1/works/app.web-work"), 200);
+        rig_get(r, FLEET "namespaces/app/resourceplacements/web");
+        assert_string_equal(condition_of(r, "ResourcePlacementAvailable"), "True");
+        stop(&f);
+}
+static void a_resource_placement_works_within_its_namespace(void **state)
+{
+        rig_run(places_in_namespace);
+}
+
+static void refuses_selectors(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        rig_post(r, FLEET "clusterresourceplacements",
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
+                 "\"metadata\":{\"name\":\"web\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\","
+                 "\"version\":\"v1\","
+                 "\"kind\":\"Namespace\",\"name\":\"kube-system\"}]}}");
+        assert_int_equal(r->status, 201);
+        rig_settle(r);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_non_null(strstr(r->text, "namespace kube-system is not allowed to propagate"));
+        assert_int_equal(count(r, FLEET "clusterschedulingpolicysnapshots"), 0);
+        stop(&f);
+}
+static void a_reserved_namespace_is_refused_with_words(void **state)
+{
+        rig_run(refuses_selectors);
+}
+
+static void leaves(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        rig_delete(r, CLUSTERS "memberclusters/member-2");
+        rig_settle(r);
+        rig_get(r, CLUSTERS "namespaces/fleet-member-member-2/internalmemberclusters/member-2");
+        assert_string_equal(rig_string(r, "spec.state"), "Leave");
+        report_member(&f, "member-2", "False");
+        for (int i = 0; i < 10; i++)
+                rig_settle(r);
+        assert_int_equal(rig_get(r, CLUSTERS "memberclusters/member-2"), 404);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-member-member-2"), 404);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.placementStatuses")), 1);
+        stop(&f);
+}
+static void a_member_that_leaves_is_gone_with_its_bindings(void **state)
+{
+        rig_run(leaves);
+}
+
+static void stays_quiet(struct rig *r)
+{
+        struct devcluster_request_count *c;
+        struct fleet f;
+        size_t n;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        settle(&f);
+        stop(&f);
+        devcluster_reset_requests(r->devcluster);
+        f.group = fiber_group_new(r->loop, NULL, "agents");
+        assert_non_null(fiber_spawn(f.group, "hub-agent", agent_fiber, &f));
+        rig_settle(r);
+        rig_settle(r);
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                if (text_in(c[i].verb, (const char *const[]){ "create", "patch", "update", "delete" }, 4))
+                        fail_msg("after a restart: %s %s", c[i].verb, c[i].resource);
+        stop(&f);
+}
+static void a_restarted_agent_writes_nothing(void **state)
+{
+        rig_run(stays_quiet);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_member_cluster_joins),
                 cmocka_unit_test(a_pick_all_placement_becomes_available_on_every_member),
+                cmocka_unit_test(a_changed_resource_reaches_the_members_as_a_new_snapshot),
+                cmocka_unit_test(a_deleted_placement_leaves_nothing),
+                cmocka_unit_test(pick_n_takes_the_best_and_scales_both_ways),
+                cmocka_unit_test(pick_fixed_places_on_the_clusters_that_exist),
+                cmocka_unit_test(a_resource_placement_works_within_its_namespace),
+                cmocka_unit_test(a_reserved_namespace_is_refused_with_words),
+                cmocka_unit_test(a_member_that_leaves_is_gone_with_its_bindings),
+                cmocka_unit_test(a_restarted_agent_writes_nothing),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,6 @@
 #include "hub-agent/placement/status.h"
 
 #define RETRY_MS (30 * 60 * 1000)
-#define EVENTS_PER_PASS 2
 
 struct pass {
         struct reconcile *rc;
@@ -257,8 +256,8 @@ static struct outcome report_invalid(struct pass *s, const char *why)
 
 static void record_events(struct pass *s, const struct status_plan *plan)
 {
-        /* A burst of conditions that turn True together is told by its last ones. */
-        size_t from = plan->n_events > EVENTS_PER_PASS ? plan->n_events - EVENTS_PER_PASS : 0;
+        /* Conditions that turn True together are told by the last event, which implies the others. */
+        size_t from = plan->n_events > 1 ? plan->n_events - 1 : 0;
 
         for (size_t i = from; i < plan->n_events; i++)
                 event_record(manager_events(s->rc->manager), &s->p->object, "Normal", plan->events[i].reason,

@@ -524,7 +524,8 @@ static void conclude(struct pass *p, struct status_plan *plan)
                                                                                 words[which].event_message };
                 complete = complete && now;
                 was = was && before;
-                if (p->count[which][IS_FALSE] && !p->count[which][IS_UNKNOWN])
+                /* Not available yet is on its way; the other failures stay until somebody acts. */
+                if (which != AVAILABLE && p->count[which][IS_FALSE] && !p->count[which][IS_UNKNOWN])
                         plan->settled = true;
         }
         plan->complete = complete;

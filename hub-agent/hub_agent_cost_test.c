@@ -1,0 +1,251 @@
+/* What one placement costs: hub agent and real member agents against devcluster, requests counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "e2e/devcluster/rig.h"
+#include "hub-agent/hub_agent.h"
+#include "member-agent/member_agent.h"
+
+#define FLEET "/apis/placement.kubernetes-fleet.io/v1beta1/"
+#define CLUSTERS "/apis/cluster.kubernetes-fleet.io/v1beta1/"
+
+#define member_crd hub_agent_member_crd
+
+struct fleet {
+        struct rig *rig;
+        struct fiber_group *group;
+        struct world world;
+        struct log_sink sink;
+        struct log log;
+        bool members_stopped;
+};
+
+/* ---- the agent ---- */
+
+static void write_line(void *ctx, const char *line, size_t n)
+{
+        fwrite(line, 1, n, stderr);
+}
+static int64_t wall_of(void *ctx)
+{
+        return loop_wall_ms(((struct fleet *)ctx)->rig->loop);
+}
+
+static void agent_fiber(void *ctx)
+{
+        struct fleet *f = ctx;
+        struct error err = { 0 };
+        struct hub_agent_options o = { .world = &f->world,
+                                       .log = &f->log,
+                                       .hub = &f->rig->endpoint,
+                                       .metrics_port = -1,
+                                       .health_port = -1,
+                                       .resource_snapshot_min_interval_ms = 0,
+                                       .resource_change_collect_ms = 0 };
+
+        assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);
+}
+
+/* ---- members ---- */
+
+struct member {
+        struct fleet *fleet;
+        char name[32], url[64];
+        struct http_endpoint hub, own;
+};
+
+static void member_fiber(void *ctx)
+{
+        struct member *m = ctx;
+        struct error err = { 0 };
+        struct member_agent_options o = { .world = &m->fleet->world,
+                                          .log = &m->fleet->log,
+                                          .member_name = m->name,
+                                          .hub = &m->hub,
+                                          .member = &m->own,
+                                          .state_path = ":memory:",
+                                          .metrics_port = -1,
+                                          .health_port = -1 };
+
+        assert_int_equal(member_agent_run(&o, &err), ERR_CANCELLED);
+}
+
+static void add_member(struct fleet *f, struct member *m, int i)
+{
+        char body[512];
+        struct error err = { 0 };
+
+        *m = (struct member){ .fleet = f, .hub = f->rig->endpoint };
+        snprintf(m->name, sizeof(m->name), "member-%d", i);
+        snprintf(m->url, sizeof(m->url), "https://dev/clusters/%s", m->name);
+        m->own.base_url = m->url;
+        assert_int_equal(devcluster_create_cluster(f->rig->devcluster, m->name, &err), 0);
+        f->rig->endpoint.base_url = m->url;
+        for (size_t k = 0; member_crd(k); k++)
+                assert_int_equal(rig_post(f->rig, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                          member_crd(k)),
+                                 201);
+        f->rig->endpoint.base_url = (char *)BASE;
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"cluster.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"MemberCluster\",\"metadata\":"
+                 "{\"name\":\"%s\"},\"spec\":{\"identity\":{\"kind\":\"ServiceAccount\",\"name\":\"%s\","
+                 "\"namespace\":\"fleet-system\"}}}",
+                 m->name, m->name);
+        assert_int_equal(rig_post(f->rig, CLUSTERS "memberclusters", body), 201);
+        rig_settle(f->rig);
+        assert_non_null(fiber_spawn(f->group, "member", member_fiber, m));
+        rig_settle(f->rig);
+}
+
+/* ---- fixture ---- */
+
+static void install_kinds(struct rig *r)
+{
+        for (size_t i = 0; hub_agent_crd(i); i++)
+                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                          hub_agent_crd(i)),
+                                 201);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}");
+        rig_settle(r);
+}
+
+static void start(struct rig *r, struct fleet *f)
+{
+        *f = (struct fleet){ .rig = r, .world = r->world };
+        f->sink = (struct log_sink){ write_line, wall_of, f, LOG_TEXT,
+                                     getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_WARN };
+        f->log = (struct log){ .sink = &f->sink };
+        f->world.transport = r->client;
+        install_kinds(r);
+        f->group = fiber_group_new(r->loop, NULL, "agents");
+        assert_non_null(fiber_spawn(f->group, "hub-agent", agent_fiber, f));
+        rig_settle(r);
+}
+
+static void stop(struct fleet *f)
+{
+        fiber_group_end(f->group);
+}
+
+static const char *condition_of(struct rig *r, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, "status");
+        return "absent";
+}
+
+static UNUSED size_t count(struct rig *r, const char *path)
+{
+        rig_get(r, path);
+        return json_array_size(json_object_get(r->answer, "items"));
+}
+
+static void add_app(struct rig *r)
+{
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app\"}}"), 201);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/app/configmaps",
+                                  "{\"metadata\":{\"name\":\"settings\"},\"data\":{\"a\":\"b\"}}"),
+                         201);
+        rig_settle(r);
+}
+
+#define SELECT_APP                                                                                           \
+        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"app\"}" \
+        "]"
+static void place(struct rig *r, const char *rest)
+{
+        char body[1024];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
+                 "\"metadata\":{\"name\":\"web\"},\"spec\":{" SELECT_APP "%s}}",
+                 rest);
+        assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
+}
+
+/* ---- tests ---- */
+
+/* Requests on the hub, but for the test's own, the members' reading of their new Works and, when idle,
+ * heartbeats. */
+static uint64_t count_requests(struct rig *r, bool idle)
+{
+        struct devcluster_request_count *c;
+        uint64_t sum = 0;
+        size_t n;
+
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++) {
+                bool heartbeat = strstr(c[i].resource, "memberclusters/status") != NULL;
+                bool reading = text_equal(c[i].resource, "works") && text_equal(c[i].verb, "get");
+                bool own = text_equal(c[i].resource, "clusterresourceplacements") &&
+                           !text_equal(c[i].verb, "patch");
+
+                if (getenv("HUB_TEST_LOG"))
+                        printf("%s %s %llu\n", c[i].verb, c[i].resource, (unsigned long long)c[i].n);
+                sum += (idle && heartbeat) || own || reading ? 0 : c[i].n;
+        }
+        return sum;
+}
+
+static int64_t wait_available(struct rig *r)
+{
+        int64_t begin = loop_now_ms(r->loop);
+
+        for (int i = 0; i < 500; i++) {
+                fiber_sleep(r->loop, 10);
+                rig_get(r, FLEET "clusterresourceplacements/web");
+                if (text_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True"))
+                        break;
+        }
+        return loop_now_ms(r->loop) - begin;
+}
+
+static void place_on_three(struct rig *r)
+{
+        struct member m[3];
+        struct fleet f;
+
+        start(r, &f);
+        for (int i = 0; i < 3; i++)
+                add_member(&f, &m[i], i + 1);
+        add_app(r);
+        rig_post(r, "/api/v1/namespaces/app/secrets",
+                 "{\"metadata\":{\"name\":\"key\"},\"stringData\":{\"a\":\"b\"}}");
+        assert_int_equal(r->status, 201);
+        rig_settle(r);
+        rig_settle(r);
+        devcluster_reset_requests(r->devcluster);
+        place(r, "");
+        assert_in_range(wait_available(r), 0, 300);
+        rig_settle(r);
+        rig_settle(r);
+        assert_in_range(count_requests(r, false), 15, 24);
+        devcluster_reset_requests(r->devcluster);
+        for (int i = 0; i < 120; i++)
+                rig_settle(r);
+        assert_int_equal(count_requests(r, true), 0);
+        stop(&f);
+}
+static void
+a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only(void **state)
+{
+        rig_run(place_on_three);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(
+                a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only) };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
