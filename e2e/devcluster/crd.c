@@ -125,10 +125,16 @@ static int compile_version(struct arena *a, const json_t *from, struct resource_
                 return error_no_memory(err);
         v->openapi = doc_get_object(from, "schema.openAPIV3Schema");
         if (!v->openapi)
-                return error_set(err, ERR_INVALID,
-                                 "schema.openAPIV3Schema: Required value: schemas are required");
-        int r = schema_from_crd(a, v->openapi, &v->schema, err);
-        return r < 0 ? error_wrap(err, "schema.openAPIV3Schema") : 0;
+                return error_set(err, ERR_INVALID, "openAPIV3Schema: Required value: schemas are required");
+        return schema_from_crd(a, v->openapi, &v->schema, err);
+}
+
+/* "openAPIV3Schema.type: Required value" becomes "spec.versions[0].schema.openAPIV3Schema.type: ...". */
+static int put_path_before(struct error *err, size_t version)
+{
+        char text[ERROR_TEXT_MAX];
+        snprintf(text, sizeof(text), "%s", err->text);
+        return error_set(err, err->code, "spec.versions[%zu].schema.%.960s", version, text);
 }
 
 static int compile_versions(struct custom_resource *c, struct error *err)
@@ -142,7 +148,7 @@ static int compile_versions(struct custom_resource *c, struct error *err)
                 struct resource_version v = { 0 };
                 int r = compile_version(&c->arena, json_array_get(list, i), &v, err);
                 if (r < 0)
-                        return error_wrap(err, "spec.versions[%zu]", i);
+                        return put_path_before(err, i);
                 size_t at = k++;
                 while (at > 0 && version_compare(versions[at - 1].version, v.version) > 0) {
                         versions[at] = versions[at - 1];

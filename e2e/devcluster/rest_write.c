@@ -366,7 +366,8 @@ int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool a
         TRY(admission_review(rq, "UPDATE", live, doc));
         TRY(validate(rq, live, doc));
         if (applied) {
-                if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+                if (managed &&
+                    json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
                         return request_fail_memory(rq);
         } else {
                 if (settle_managed_fields(live, doc) < 0)

@@ -1,0 +1,372 @@
+/* Reading and writing built-in objects through the API. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "e2e/devcluster/rig.h"
+
+#define NS "/api/v1/namespaces/default"
+#define CM NS "/configmaps"
+#define DEPLOY "/apis/apps/v1/namespaces/default/deployments"
+
+static const char config[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}";
+static const char deployment[] =
+        "{\"apiVersion\":\"apps/"
+        "v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":2,\"selector\":"
+        "{\"matchLabels\":{\"app\":\"web\"}},\"template\":{\"metadata\":{\"labels\":{\"app\":\"web\"}},"
+        "\"spec\":{\"containers\":"
+        "[{\"name\":\"c\",\"image\":\"nginx\"}]}}}}";
+
+#define TEST(name, ...)                                                                                      \
+        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
+        {                                                                                                    \
+                rig_run(body_##name);                                                                        \
+        }
+
+static bool has_header(struct rig *r, const char *name, const char *part)
+{
+        for (size_t i = 0; i < r->headers.n; i++)
+                if (strcasecmp(r->headers.at[i].name, name) == 0 && strstr(r->headers.at[i].value, part))
+                        return true;
+        return false;
+}
+
+TEST(an_update_with_an_old_version_conflicts, {
+        assert_int_equal(rig_post(r, CM, config), 201);
+        assert_int_equal(rig_put(r, CM "/a", "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}"),
+                         409);
+        assert_string_equal(rig_string(r, "reason"), "Conflict");
+        assert_string_equal(rig_string(r, "message"), "Operation cannot be fulfilled on configmaps \"a\": "
+                                                      "the object has been modified; please apply "
+                                                      "your changes to the latest version and try again");
+})
+
+TEST(an_update_that_changes_nothing_keeps_the_version, {
+        assert_int_equal(rig_post(r, CM, config), 201);
+        const char *rv = arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
+        assert_int_equal(rig_put(r, CM "/a", config), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), rv);
+        assert_int_equal(rig_merge(r, CM "/a", "{\"data\":{\"k\":\"v\"}}"), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), rv);
+})
+
+TEST(generation_counts_changes_of_the_spec_only, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
+        assert_int_equal(rig_merge(r, DEPLOY "/web",
+                                   "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"replicas\":1}}"),
+                         200);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
+        assert_int_equal(doc_get_int(r->answer, "status.replicas", 0), 0);
+        assert_int_equal(
+                rig_merge(r, DEPLOY "/web/status", "{\"status\":{\"replicas\":1},\"spec\":{\"replicas\":9}}"),
+                200);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
+        assert_int_equal(doc_get_int(r->answer, "status.replicas", 0), 1);
+        assert_int_equal(doc_get_int(r->answer, "spec.replicas", 0), 2);
+        assert_int_equal(rig_merge(r, DEPLOY "/web", "{\"spec\":{\"replicas\":3}}"), 200);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 2);
+        assert_int_equal(doc_get_int(r->answer, "status.replicas", 0), 1);
+})
+
+TEST(applying_what_is_there_already_changes_no_generation, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(rig_apply(r, DEPLOY "/web?fieldManager=m", deployment), 200);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
+})
+
+TEST(scale_shows_and_sets_replicas, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(rig_get(r, DEPLOY "/web/scale"), 200);
+        assert_string_equal(rig_string(r, "kind"), "Scale");
+        assert_string_equal(rig_string(r, "status.selector"), "app=web");
+        assert_int_equal(rig_merge(r, DEPLOY "/web/scale", "{\"spec\":{\"replicas\":5}}"), 200);
+        assert_int_equal(doc_get_int(r->answer, "spec.replicas", 0), 5);
+        assert_int_equal(rig_get(r, DEPLOY "/web"), 200);
+        assert_int_equal(doc_get_int(r->answer, "spec.replicas", 0), 5);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 2);
+})
+
+TEST(apply_takes_conflicts_and_force, {
+        assert_int_equal(rig_apply(r, CM "/a?fieldManager=one", config), 201);
+        const char *other = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},"
+                            "\"data\":{\"k\":\"w\"}}";
+        assert_int_equal(rig_apply(r, CM "/a?fieldManager=two", other), 409);
+        assert_string_equal(rig_string(r, "reason"), "Conflict");
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "details.causes"), 0), "reason"),
+                "FieldManagerConflict");
+        assert_int_equal(rig_apply(r, CM "/a?fieldManager=two&force=true", other), 200);
+        assert_string_equal(rig_string(r, "data.k"), "w");
+        assert_int_equal(rig_apply(r, CM "/a", other), 422);
+})
+
+TEST(each_patch_type_works, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(rig_call(r, "PATCH", DEPLOY "/web", "application/json-patch+json",
+                                  "[{\"op\":\"replace\",\"path\":\"/spec/replicas\",\"value\":4}]"),
+                         200);
+        assert_int_equal(doc_get_int(r->answer, "spec.replicas", 0), 4);
+        assert_int_equal(rig_call(r, "PATCH", DEPLOY "/web", "application/strategic-merge-patch+json",
+                                  "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"d\","
+                                  "\"image\":\"x\"}]}}}}"),
+                         200);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "spec.template.spec.containers")), 2);
+        assert_int_equal(rig_call(r, "PATCH", DEPLOY "/web", "text/plain", "{}"), 415);
+        assert_int_equal(rig_merge(r, DEPLOY "/web", "{\"metadata\":{\"resourceVersion\":\"1\"}}"), 409);
+        assert_int_equal(rig_merge(r, DEPLOY "/none", "{}"), 404);
+})
+
+TEST(unknown_fields_are_dropped_told_or_refused, {
+        const char *odd = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\","
+                          "\"odd\":1},\"odder\":2}";
+        assert_int_equal(rig_post(r, CM "?fieldValidation=Strict", odd), 400);
+        assert_non_null(strstr(rig_string(r, "message"), "unknown field \"odder\""));
+        assert_non_null(strstr(rig_string(r, "message"), "unknown field \"metadata.odd\""));
+        assert_int_equal(rig_post(r, CM "?fieldValidation=Warn", odd), 201);
+        assert_true(has_header(r, "Warning", "unknown field \\\"odder\\\""));
+        assert_null(json_object_get(r->answer, "odder"));
+})
+
+TEST(a_dry_run_stores_nothing, {
+        assert_int_equal(rig_post(r, CM "?dryRun=All", config), 201);
+        assert_int_equal(rig_get(r, CM "/a"), 404);
+        assert_int_equal(rig_post(r, CM, config), 201);
+        assert_int_equal(rig_call(r, "DELETE", CM "/a?dryRun=All", NULL, NULL), 200);
+        assert_int_equal(rig_merge(r, CM "/a?dryRun=All", "{\"data\":{\"k\":\"w\"}}"), 200);
+        assert_string_equal(rig_string(r, "data.k"), "w");
+        assert_int_equal(rig_get(r, CM "/a"), 200);
+        assert_string_equal(rig_string(r, "data.k"), "v");
+})
+
+TEST(names_are_generated_and_checked, {
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"generateName\":\"x-\"}}"), 201);
+        assert_int_equal(strlen(rig_string(r, "metadata.name")), 7);
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"A_b\"}}"), 422);
+        assert_non_null(strstr(rig_string(r, "message"),
+                               "ConfigMap \"A_b\" is invalid: metadata.name: Invalid value: \"A_b\": a "
+                               "lowercase RFC 1123 subdomain must consist of"));
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{}}"), 422);
+        assert_non_null(strstr(rig_string(r, "message"), "name or generateName is required"));
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"k\":\"v v\"}}}"), 422);
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"k\":1}}}"), 400);
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"other\"}}"), 400);
+})
+
+TEST(lists_come_in_pages, {
+        for (int i = 0; i < 7; i++)
+                assert_int_equal(
+                        rig_post(r, CM, arena_printf(&r->arena, "{\"metadata\":{\"name\":\"p%d\"}}", i)),
+                        201);
+        assert_int_equal(rig_get(r, CM "?limit=3"), 200);
+        assert_string_equal(rig_string(r, "kind"), "ConfigMapList");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "items")), 3);
+        assert_int_equal(doc_get_int(r->answer, "metadata.remainingItemCount", 0), 5);
+        const char *token = arena_strdup(&r->arena, rig_string(r, "metadata.continue"));
+        assert_int_equal(rig_get(r, arena_printf(&r->arena, CM "?limit=3&continue=%s", token)), 200);
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "items"), 0), "metadata.name"), "p2");
+        devcluster_cut_watches(r->devcluster, "hub", true);
+        assert_int_equal(rig_get(r, arena_printf(&r->arena, CM "?limit=3&continue=%s", token)), 410);
+        assert_int_equal(rig_get(r, CM "?fieldSelector=metadata.name%3Dp4"), 200);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "items")), 1);
+        assert_int_equal(rig_get(r, CM "?fieldSelector=spec.x%3Dp4"), 400);
+        assert_int_equal(rig_get(r, CM "?labelSelector=a+in+(b"), 400);
+})
+
+TEST(finalizers_hold_a_deleted_object, {
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}"), 201);
+        assert_int_equal(rig_delete(r, CM "/a"), 200);
+        assert_string_equal(rig_string(r, "kind"), "ConfigMap");
+        assert_string_not_equal(rig_string(r, "metadata.deletionTimestamp"), "");
+        assert_int_equal(rig_merge(r, CM "/a", "{\"metadata\":{\"finalizers\":[\"x.io/y\",\"x.io/z\"]}}"),
+                         422);
+        assert_int_equal(rig_merge(r, CM "/a", "{\"metadata\":{\"finalizers\":null}}"), 200);
+        assert_int_equal(rig_get(r, CM "/a"), 404);
+})
+
+TEST(deletes_check_their_preconditions, {
+        assert_int_equal(rig_post(r, CM, config), 201);
+        assert_int_equal(
+                rig_call(r, "DELETE", CM "/a", "application/json", "{\"preconditions\":{\"uid\":\"nope\"}}"),
+                409);
+        assert_int_equal(rig_call(r, "DELETE", CM "/a?propagationPolicy=Wrong", NULL, NULL), 422);
+        assert_int_equal(rig_delete(r, CM "/a"), 200);
+        assert_int_equal(rig_delete(r, CM "/a"), 404);
+})
+
+TEST(a_namespace_takes_its_contents_with_it, {
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}"), 201);
+        assert_string_equal(rig_string(r, "status.phase"), "Active");
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/n/serviceaccounts/default"), 200);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/n/configmaps", config), 201);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/n/configmaps",
+                                  "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"x.io/y\"]}}"),
+                         201);
+        assert_int_equal(rig_delete(r, "/api/v1/namespaces/n"), 200);
+        assert_string_equal(rig_string(r, "status.phase"), "Terminating");
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"late\"}}"),
+                         403);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/n/configmaps/a"), 404);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/n"), 200);
+        assert_non_null(strstr(r->text, "NamespaceContentRemaining"));
+        assert_int_equal(
+                rig_merge(r, "/api/v1/namespaces/n/configmaps/held", "{\"metadata\":{\"finalizers\":null}}"),
+                200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/n"), 404);
+})
+
+static const char *owned(struct rig *r, const char *name, const char *owner, const char *uid, bool block)
+{
+        return arena_printf(&r->arena,
+                            "{\"metadata\":{\"name\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
+                            "\"kind\":\"ConfigMap\","
+                            "\"name\":\"%s\",\"uid\":\"%s\",\"blockOwnerDeletion\":%s}]}}",
+                            name, owner, uid, block ? "true" : "false");
+}
+
+static const char *make_owner(struct rig *r)
+{
+        assert_int_equal(rig_post(r, CM, config), 201);
+        const char *uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+        assert_int_equal(rig_post(r, NS "/secrets", owned(r, "s", "a", uid, true)), 201);
+        assert_int_equal(rig_post(r, NS "/configmaps", owned(r, "c", "a", uid, false)), 201);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, NS "/secrets/s"), 200);
+        return uid;
+}
+
+TEST(dependents_go_behind_their_owner, {
+        make_owner(r);
+        assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Background"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, NS "/secrets/s"), 404);
+        assert_int_equal(rig_get(r, CM "/c"), 404);
+})
+
+TEST(dependents_go_before_their_owner_in_the_foreground, {
+        make_owner(r);
+        assert_int_equal(rig_merge(r, NS "/secrets/s", "{\"metadata\":{\"finalizers\":[\"x.io/y\"]}}"), 200);
+        assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Foreground"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CM "/a"), 200);
+        assert_int_equal(rig_get(r, NS "/secrets/s"), 200);
+        assert_string_not_equal(rig_string(r, "metadata.deletionTimestamp"), "");
+        assert_int_equal(rig_merge(r, NS "/secrets/s", "{\"metadata\":{\"finalizers\":null}}"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CM "/a"), 404);
+        assert_int_equal(rig_get(r, CM "/c"), 404);
+})
+
+TEST(orphans_stay, {
+        make_owner(r);
+        assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Orphan"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CM "/a"), 404);
+        assert_int_equal(rig_get(r, NS "/secrets/s"), 200);
+        assert_null(doc_get(r->answer, "metadata.ownerReferences"));
+})
+
+TEST(an_object_whose_owner_never_was_goes, {
+        assert_int_equal(rig_post(r, CM, owned(r, "c", "ghost", "1-2-3", false)), 201);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CM "/c"), 404);
+})
+
+TEST(tables_and_partial_objects_are_rendered, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(
+                rig_get_as(r, DEPLOY, "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), 200);
+        assert_string_equal(rig_string(r, "kind"), "Table");
+        const json_t *row = json_array_get(doc_get_array(r->answer, "rows"), 0);
+        assert_string_equal(json_string_value(json_array_get(doc_get_array(row, "cells"), 0)), "web");
+        assert_string_equal(doc_get_string(row, "object.kind"), "PartialObjectMetadata");
+        assert_int_equal(
+                rig_get_as(r, DEPLOY, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+                200);
+        assert_string_equal(rig_string(r, "kind"), "PartialObjectMetadataList");
+        assert_null(doc_get(json_array_get(doc_get_array(r->answer, "items"), 0), "spec"));
+        assert_int_equal(
+                rig_get_as(r, DEPLOY "/web", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"),
+                200);
+        assert_string_equal(rig_string(r, "metadata.name"), "web");
+        assert_int_equal(rig_get_as(r, DEPLOY, "application/vnd.kubernetes.protobuf"), 406);
+})
+
+TEST(paths_methods_and_bodies_are_checked, {
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/default/nothings"), 404);
+        assert_string_equal(rig_string(r, "message"), "the server could not find the requested resource");
+        assert_int_equal(rig_post(r, CM "/a", config), 405);
+        assert_int_equal(rig_call(r, "POST", CM, "application/json", "{"), 400);
+        assert_int_equal(rig_call(r, "POST", CM, "application/json", "[]"), 400);
+        assert_int_equal(rig_call(r, "POST", CM, "application/x-other", config), 415);
+        assert_int_equal(rig_call(r, "POST", CM, "application/yaml", "metadata: {name: y}\ndata: {a: b}\n"),
+                         201);
+        assert_int_equal(rig_post(r, CM, deployment), 400);
+})
+
+TEST(everything_is_discovered, {
+        assert_int_equal(rig_get(r, "/api"), 200);
+        assert_string_equal(rig_string(r, "kind"), "APIVersions");
+        assert_int_equal(rig_get(r, "/apis"), 200);
+        assert_string_equal(rig_string(r, "kind"), "APIGroupList");
+        assert_int_equal(rig_get(r, "/apis/apps"), 200);
+        assert_string_equal(rig_string(r, "preferredVersion.groupVersion"), "apps/v1");
+        assert_int_equal(rig_get(r, "/apis/apps/v1"), 200);
+        assert_string_equal(rig_string(r, "groupVersion"), "apps/v1");
+        assert_int_equal(rig_get_as(r, "/apis",
+                                    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"),
+                         200);
+        assert_string_equal(rig_string(r, "kind"), "APIGroupDiscoveryList");
+        assert_true(has_header(r, "Content-Type", "as=APIGroupDiscoveryList"));
+        assert_int_equal(rig_get(r, "/openapi/v3"), 200);
+        assert_int_equal(rig_get(r, "/openapi/v3/apis/apps/v1"), 200);
+        assert_non_null(
+                json_object_get(doc_get(r->answer, "components.schemas"), "io.k8s.api.apps.v1.Deployment"));
+        assert_int_equal(rig_get(r, "/openapi/v2"), 200);
+        assert_int_equal(rig_get(r, "/version"), 200);
+        assert_int_equal(rig_get(r, "/apis/none/v1"), 404);
+})
+
+TEST(a_collection_can_be_deleted_by_label, {
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\"}}}"), 201);
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"x\":\"2\"}}}"), 201);
+        assert_int_equal(rig_delete(r, CM "?labelSelector=x%3D1"), 200);
+        assert_int_equal(rig_get(r, CM "/a"), 404);
+        assert_int_equal(rig_get(r, CM "/b"), 200);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_update_with_an_old_version_conflicts),
+                cmocka_unit_test(an_update_that_changes_nothing_keeps_the_version),
+                cmocka_unit_test(generation_counts_changes_of_the_spec_only),
+                cmocka_unit_test(applying_what_is_there_already_changes_no_generation),
+                cmocka_unit_test(scale_shows_and_sets_replicas),
+                cmocka_unit_test(apply_takes_conflicts_and_force),
+                cmocka_unit_test(each_patch_type_works),
+                cmocka_unit_test(unknown_fields_are_dropped_told_or_refused),
+                cmocka_unit_test(a_dry_run_stores_nothing),
+                cmocka_unit_test(names_are_generated_and_checked),
+                cmocka_unit_test(lists_come_in_pages),
+                cmocka_unit_test(finalizers_hold_a_deleted_object),
+                cmocka_unit_test(deletes_check_their_preconditions),
+                cmocka_unit_test(a_namespace_takes_its_contents_with_it),
+                cmocka_unit_test(dependents_go_behind_their_owner),
+                cmocka_unit_test(dependents_go_before_their_owner_in_the_foreground),
+                cmocka_unit_test(orphans_stay),
+                cmocka_unit_test(an_object_whose_owner_never_was_goes),
+                cmocka_unit_test(tables_and_partial_objects_are_rendered),
+                cmocka_unit_test(paths_methods_and_bodies_are_checked),
+                cmocka_unit_test(everything_is_discovered),
+                cmocka_unit_test(a_collection_can_be_deleted_by_label),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
