@@ -59,11 +59,15 @@ int decode_text(struct decoder *d, bool intern_it, const char **ret);
 int decode_failed(struct decoder *d); /* the scanner's own error */
 int decode_wrong(struct decoder *d, const struct path *path, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Copies an object with all it points to into one block. With own_lo..own_hi, strings outside that range are
- * borrowed (they are interned); with own_lo NULL all are copied. Arena NULL: from the heap, with one
- * reference. */
-struct object *object_compact(const struct object *o, const char *own_lo, const char *own_hi,
-                              struct arena *arena);
+/* What of an object is its own, so that a copy must copy it. The rest is in the intern table. */
+struct owned {
+        const char *lo, *hi; /* strings in this range; lo NULL = all */
+        const struct intern_table
+                *interns; /* not NULL: FIELD_SHARED objects found in it are shared; else all are copied */
+};
+struct owned decoder_owned(const struct decoder *d);
+/* Copies an object with all it points to into one block. Arena NULL: from the heap, with one reference. */
+struct object *object_compact(const struct object *o, const struct owned *own, struct arena *arena);
 
 int encode_fields(const struct type *t, const void *at, struct buf *b, bool *first);
 int encode_value(const struct field *f, const void *at, struct buf *b);

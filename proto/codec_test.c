@@ -124,6 +124,31 @@ static void interned_strings_are_shared_between_objects(void **state)
         intern_table_free(interns);
 }
 
+static void equal_parts_are_shared_but_copies_may_be_changed(void **state)
+{
+        struct intern_table *interns = intern_table_new();
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct slice text =
+                SLICE("{\"spec\":{\"applyStrategy\":{\"type\":\"ReportDiff\"},\"clusterDecision\":"
+                      "{\"clusterName\":\"c\",\"clusterScore\":{\"affinityScore\":4}}}}");
+        struct object *o[2];
+        for (size_t i = 0; i < 2; i++)
+                assert_int_equal(
+                        object_decode(&resource_binding_kind, text, DECODE_FULL, interns, &o[i], NULL), 0);
+        const struct binding *a = (const struct binding *)o[0], *b = (const struct binding *)o[1];
+        assert_ptr_equal(a->spec->apply_strategy, b->spec->apply_strategy);
+        assert_ptr_equal(a->spec->cluster_decision, b->spec->cluster_decision);
+        struct binding *changed = (struct binding *)object_copy(o[0], &arena);
+        assert_int_equal(changed->spec->cluster_decision->cluster_score->affinity_score.value, 4);
+        changed->spec->cluster_decision->cluster_score->affinity_score = OPT_INT(5);
+        changed->spec->apply_strategy->type = "ServerSideApply";
+        assert_string_equal(b->spec->apply_strategy->type, "ReportDiff");
+        assert_int_equal(b->spec->cluster_decision->cluster_score->affinity_score.value, 4);
+        object_unref(o[0]);
+        object_unref(o[1]);
+        intern_table_free(interns);
+}
+
 static const char work_text[] =
         "{\"metadata\":{\"name\":\"w\",\"annotations\":{\"big\":\"%01000d\",\"small\":\"1\"}},"
         "\"spec\":{\"workload\":{\"manifests\":[{\"kind\":\"ConfigMap\"}]}},"
@@ -363,6 +388,7 @@ int main(void)
                 cmocka_unit_test(a_document_gives_the_same_object_as_its_text),
                 cmocka_unit_test(fields_land_in_their_members),
                 cmocka_unit_test(interned_strings_are_shared_between_objects),
+                cmocka_unit_test(equal_parts_are_shared_but_copies_may_be_changed),
                 cmocka_unit_test(a_projection_keeps_what_the_hub_needs_of_a_work),
                 cmocka_unit_test(a_partial_object_keeps_its_own_kind),
                 cmocka_unit_test(int_or_string_tells_the_two_apart),

@@ -4,10 +4,10 @@
 #include "proto/codec.h"
 
 struct copier {
-        char *block;         /* NULL while measuring */
-        size_t used;         /* of structs and arrays */
-        size_t text;         /* of strings; while copying, an offset in the block */
-        const char *lo, *hi; /* strings outside are borrowed; lo NULL = all are copied */
+        char *block; /* NULL while measuring */
+        size_t used; /* of structs and arrays */
+        size_t text; /* of strings; while copying, an offset in the block */
+        const struct owned *own;
 };
 
 static void *take(struct copier *c, size_t size)
@@ -33,7 +33,7 @@ static void copy_string(struct copier *c, const char *s, const char **ret)
 {
         if (!s)
                 return;
-        bool borrowed = c->lo && (s < c->lo || s >= c->hi);
+        bool borrowed = c->own->lo && (s < c->own->lo || s >= c->own->hi);
         if (!borrowed) {
                 size_t n = strlen(s);
                 s = copy_bytes(c, s, n, n + 1);
@@ -92,9 +92,12 @@ static void copy_list(struct copier *c, const struct field *f, const struct any_
                 copy_element(c, f, (const char *)from->at + i * size, at ? at + i * size : NULL);
 }
 
-static void copy_child(struct copier *c, const struct type *t, const void *from, void **ret)
+static void copy_child(struct copier *c, const struct field *f, const void *from, void **ret)
 {
+        const struct type *t = f->element;
         if (!from)
+                return;
+        if ((f->flags & FIELD_SHARED) && c->own->interns && intern_has_bytes(c->own->interns, from, t->size))
                 return;
         void *to = take(c, t->size);
         if (c->block) {
@@ -121,7 +124,7 @@ static void copy_pointers(struct copier *c, const struct type *t, const void *fr
                                     to ? &((struct int_or_string *)target)->text : NULL);
                         break;
                 case FIELD_OBJECT:
-                        copy_child(c, f->element, *(void *const *)source, target);
+                        copy_child(c, f, *(void *const *)source, target);
                         break;
                 case FIELD_RAW:
                         copy_slice(c, *(const struct slice *)source, target);
@@ -147,10 +150,9 @@ static void copy_object(struct copier *c, const struct object *from)
                 ASSERT(meta_from_wire(&target, &to->meta, NULL) == 0);
 }
 
-struct object *object_compact(const struct object *o, const char *own_lo, const char *own_hi,
-                              struct arena *arena)
+struct object *object_compact(const struct object *o, const struct owned *own, struct arena *arena)
 {
-        struct copier c = { .lo = own_lo, .hi = own_hi };
+        struct copier c = { .own = own };
         copy_object(&c, o);
         size_t structs = c.used, total = structs + c.text;
         if (total > UINT32_MAX)
@@ -170,6 +172,9 @@ struct object *object_compact(const struct object *o, const char *own_lo, const 
 
 struct object *object_copy(const struct object *o, struct arena *arena)
 {
-        const char *block = o->block_size ? (const char *)o : NULL;
-        return object_compact(o, block, block + o->block_size, arena);
+        /* The copy may be changed, so only strings are shared with the table. */
+        struct owned own = { 0 };
+        if (o->block_size)
+                own = (struct owned){ .lo = (const char *)o, .hi = (const char *)o + o->block_size };
+        return object_compact(o, &own, arena);
 }

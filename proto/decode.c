@@ -342,13 +342,49 @@ static int decode_map(struct decoder *d, const struct field *f, const struct pat
         return 0;
 }
 
-static int decode_child(struct decoder *d, const struct type *t, const struct path *path, void **ret)
+struct owned decoder_owned(const struct decoder *d)
 {
+        return (struct owned){ .lo = d->text, .hi = d->text + d->text_cap, .interns = d->interns };
+}
+
+static bool own_text(const struct decoder *d, const char *s)
+{
+        return s >= d->text && s < d->text + d->text_cap;
+}
+
+/* May the struct's bytes stand for its value? Then all it points to is in the intern table. */
+static bool sharable(const struct decoder *d, const struct type *t, const void *at)
+{
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const struct field *f = &t->fields[i];
+                if (f->type == FIELD_BOOL || f->type == FIELD_INT)
+                        continue;
+                if (f->type != FIELD_INTERNED && f->type != FIELD_OBJECT)
+                        return false;
+                const void *value = *(void *const *)field_at(f, at);
+                if (f->type == FIELD_INTERNED && own_text(d, value))
+                        return false;
+                if (f->type == FIELD_OBJECT && value &&
+                    !intern_has_bytes(d->interns, value, f->element->size))
+                        return false;
+        }
+        return true;
+}
+
+static int decode_child(struct decoder *d, const struct field *f, const struct path *path, void **ret)
+{
+        const struct type *t = f->element;
         void *child = arena_alloc(d->arena, t->size);
         if (!child)
                 return error_no_memory(d->err);
+        TRY(decode_struct(d, t, path, child));
         *ret = child;
-        return decode_struct(d, t, path, child);
+        bool share = (f->flags & FIELD_SHARED) && d->interns &&
+                     intern_table_bytes(d->interns) <= INTERN_TABLE_MAX && sharable(d, t, child);
+        const void *shared = share ? intern_bytes(d->interns, child, t->size) : NULL;
+        if (shared)
+                *ret = (void *)(uintptr_t)shared;
+        return 0;
 }
 
 static int decode_token(struct decoder *d, const struct field *f, const struct path *path, enum scan_token t,
@@ -378,8 +414,7 @@ static int decode_token(struct decoder *d, const struct field *f, const struct p
         case FIELD_INT_OR_STRING:
                 return decode_int_or_string(d, path, t, at);
         case FIELD_OBJECT:
-                return t == SCAN_OBJECT ? decode_child(d, f->element, path, at)
-                                        : wrong_type(d, path, "an object", t);
+                return t == SCAN_OBJECT ? decode_child(d, f, path, at) : wrong_type(d, path, "an object", t);
         case FIELD_LIST:
                 return t == SCAN_ARRAY ? decode_list(d, f, path, at) : wrong_type(d, path, "an array", t);
         case FIELD_RAW_LIST:

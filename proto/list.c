@@ -78,7 +78,8 @@ static int walk_item(struct list_walk *w)
         w->d.text_len = 0;
         struct object *o;
         TRY(decode_object(&w->d, w->kind, &o));
-        struct object *copy = object_compact(o, w->d.text, w->d.text + w->d.text_cap, NULL);
+        struct owned own = decoder_owned(&w->d);
+        struct object *copy = object_compact(o, &own, NULL);
         if (!copy)
                 return error_no_memory(w->d.err);
         int code = w->each(w->ctx, copy);

@@ -17,7 +17,8 @@ static int decode_whole(struct decoder *d, const struct kind *kind, struct objec
 
 static struct object *compact_decoded(const struct decoder *d, const struct object *o, struct arena *arena)
 {
-        return object_compact(o, d->text, d->text + d->text_cap, arena);
+        struct owned own = decoder_owned(d);
+        return object_compact(o, &own, arena);
 }
 
 static int decode_to(const struct kind *kind, struct slice json, enum decode_flags flags,

@@ -37,9 +37,10 @@ enum field_flags {
         FIELD_TROUBLED = 8, /* list: projections keep only elements with a condition that is not True or with
                              * a FIELD_TROUBLE field */
         FIELD_TROUBLE = 16, /* see FIELD_TROUBLED */
-        FIELD_QUANTITY = 32,       /* a JSON number is taken too and kept as its text */
-        FIELD_MICRO = 64,          /* time written with microseconds (Lease, Event) */
-        FIELD_INTERNED_ITEMS = 128 /* list of strings: like FIELD_INTERNED */
+        FIELD_QUANTITY = 32,        /* a JSON number is taken too and kept as its text */
+        FIELD_MICRO = 64,           /* time written with microseconds (Lease, Event) */
+        FIELD_INTERNED_ITEMS = 128, /* list of strings: like FIELD_INTERNED */
+        FIELD_SHARED = 256          /* object: one copy in the intern table for all that have an equal one */
 };
 
 struct opt_bool {
@@ -121,7 +122,7 @@ struct type;
 struct field {
         const char *name; /* JSON key */
         uint8_t type;     /* enum field_type */
-        uint8_t flags;    /* enum field_flags */
+        uint16_t flags;   /* enum field_flags */
         uint16_t offset;
         const struct type *element; /* of OBJECT, LIST, MAP; NULL element of LIST = strings */
 };

@@ -9,4 +9,7 @@ struct intern_table;
 struct intern_table *intern_table_new(void);
 struct intern_table *intern_table_free(struct intern_table *t);      /* returns NULL */
 const char *intern(struct intern_table *t, const char *s, size_t n); /* NULL on no memory */
+/* The same for bytes of any content, such as a struct without padding that differs; aligned to 16. */
+const void *intern_bytes(struct intern_table *t, const void *p, size_t n);    /* NULL on no memory */
+bool intern_has_bytes(const struct intern_table *t, const void *p, size_t n); /* is p the table's own copy? */
 size_t intern_table_bytes(const struct intern_table *t);

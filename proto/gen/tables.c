@@ -146,7 +146,7 @@ const struct type diffed_placement_type = { "DiffedResourcePlacement", diffed_pl
 
 static const struct field cluster_decision_fields[] = {
         { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, cluster_name), NULL },
-        { "clusterScore", FIELD_OBJECT, 0, offsetof(struct cluster_decision, cluster_score), &cluster_score_type },
+        { "clusterScore", FIELD_OBJECT, 0 | FIELD_SHARED, offsetof(struct cluster_decision, cluster_score), &cluster_score_type },
         { "reason", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, reason), NULL },
         { "selected", FIELD_BOOL, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_decision, selected), NULL },
 };
@@ -216,8 +216,8 @@ static const struct field approval_request_root_fields[] = {
 static const struct type approval_request_root_type = { "approval_request", approval_request_root_fields, 2, sizeof(struct approval_request) };
 
 static const struct field binding_spec_fields[] = {
-        { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct binding_spec, apply_strategy), &apply_strategy_type },
-        { "clusterDecision", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct binding_spec, cluster_decision), &cluster_decision_type },
+        { "applyStrategy", FIELD_OBJECT, 0 | FIELD_SHARED, offsetof(struct binding_spec, apply_strategy), &apply_strategy_type },
+        { "clusterDecision", FIELD_OBJECT, FIELD_REQUIRED | FIELD_SHARED, offsetof(struct binding_spec, cluster_decision), &cluster_decision_type },
         { "clusterResourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, cluster_resource_override_snapshots), NULL },
         { "resourceOverrideSnapshots", FIELD_LIST, 0, offsetof(struct binding_spec, resource_override_snapshots), &namespaced_name_type },
         { "resourceSnapshotName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct binding_spec, resource_snapshot_name), NULL },
@@ -819,7 +819,7 @@ static const struct field update_strategy_root_fields[] = {
 static const struct type update_strategy_root_type = { "update_strategy", update_strategy_root_fields, 1, sizeof(struct update_strategy) };
 
 static const struct field work_spec_fields[] = {
-        { "applyStrategy", FIELD_OBJECT, 0, offsetof(struct work_spec, apply_strategy), &apply_strategy_type },
+        { "applyStrategy", FIELD_OBJECT, 0 | FIELD_SHARED, offsetof(struct work_spec, apply_strategy), &apply_strategy_type },
         { "reportBackStrategy", FIELD_OBJECT, 0, offsetof(struct work_spec, report_back_strategy), &report_back_strategy_type },
         { "workload", FIELD_OBJECT, 0, offsetof(struct work_spec, workload), &workload_type },
 };

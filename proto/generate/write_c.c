@@ -210,6 +210,8 @@ static void write_flags(const struct field_def *f, struct buf *b)
                 buf_append_str(b, " | FIELD_TROUBLED");
         if (flag_attribute(f->attributes, "trouble"))
                 buf_append_str(b, " | FIELD_TROUBLE");
+        if (flag_attribute(f->attributes, "share"))
+                buf_append_str(b, " | FIELD_SHARED");
         if (interned_items)
                 buf_append_str(b, " | FIELD_INTERNED_ITEMS");
         if (s && s->flags)
