@@ -66,7 +66,10 @@ int process_start(struct loop *l, const char *const *argv, const char *const *en
                                    .env = env,
                                    .stdio = stdio,
                                    .stdio_count = 3 };
-        int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), code;
+        uv_fs_t open_log, close_log;
+        int log = uv_fs_open(NULL, &open_log, log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600,
+                             NULL),
+            code;
 
         if (!p || !env || log < 0) {
                 mem_free(p);
@@ -77,7 +80,7 @@ int process_start(struct loop *l, const char *const *argv, const char *const *en
         p->loop = l;
         p->handle.data = p;
         code = uv_spawn(loop_uv(l), &p->handle, &o);
-        close(log);
+        uv_fs_close(NULL, &close_log, log, NULL);
         if (code < 0) {
                 /* The handle is registered even when the program could not be started. */
                 p->exited = true;
