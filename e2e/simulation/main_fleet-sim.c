@@ -1,0 +1,177 @@
+/* fleet-sim: seeded runs of a whole fleet under faults, on a virtual clock. */
+#include <getopt.h>
+
+#include "common/base/memory.h"
+#include "e2e/simulation/play.h"
+#include "e2e/simulation/sim_fleet.h"
+
+#define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
+#define SET_UP_MS 120000
+#define SETTLE_MS 600000
+
+static const char help[] =
+        "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
+        "\n"
+        "  fleet-sim [--seed N | --seeds A-B] [--members M] [--minutes T] [--trace FILE]\n"
+        "\n"
+        "  --seed, --seeds  which runs (default 1); the same seed does the same, byte for byte\n"
+        "  --members        member clusters (default 3)\n"
+        "  --minutes        virtual minutes of play before the quiet (default 3)\n"
+        "  --trace          writes everything the agents said, with virtual times\n";
+
+struct run {
+        uint64_t seed;
+        unsigned members, minutes;
+        struct loop *loop;
+        FILE *trace;
+        struct log_sink sink;
+        struct error err;
+        int code;
+        unsigned actions;
+        uint64_t faults;
+};
+
+static void write_trace(void *ctx, const char *line, size_t n)
+{
+        struct run *r = ctx;
+
+        if (r->trace)
+                fwrite(line, 1, n, r->trace);
+}
+
+static int64_t trace_wall(void *ctx)
+{
+        struct run *r = ctx;
+
+        return loop_wall_ms(r->loop);
+}
+
+static int play_on(struct run *r, struct fleet *f, struct faults *faults)
+{
+        struct play p = { .fleet = f, .faults = faults, .dice = { r->seed } };
+        int code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, &r->err);
+
+        if (code == 0)
+                code = play_prepare(&p, &r->err);
+        if (code == 0)
+                code = play_run(&p, r->minutes * 60000, &r->err);
+        if (code == 0)
+                code = play_settle(&p, SETTLE_MS, &r->err);
+        r->actions = p.actions;
+        r->faults = faults->injected;
+        play_clear(&p);
+        return code;
+}
+
+static void run_fiber(void *ctx)
+{
+        struct run *r = ctx;
+        struct faults faults;
+        struct sim_fleet_options o = {
+                .loop = r->loop, .log_sink = &r->sink, .members = r->members, .faults = &faults.table
+        };
+        struct fleet *f;
+
+        faults_init(&faults, r->seed);
+        r->code = sim_fleet_open(&o, &f, &r->err);
+        if (r->code < 0)
+                return;
+        r->code = play_on(r, f, &faults);
+        f->ops->close(f);
+}
+
+/* One seed. The verdict goes to standard output, the trace to its file. */
+static int run_seed(struct run *r)
+{
+        struct fiber_group *group;
+        int code;
+
+        error_clear(&r->err);
+        r->sink = (struct log_sink){ .write = write_trace,
+                                     .wall_ms = trace_wall,
+                                     .ctx = r,
+                                     .format = LOG_TEXT,
+                                     .least = r->trace ? LOG_DEBUG : LOG_ERROR };
+        r->loop = loop_new_simulated(r->seed, WALL_START_MS, &r->err);
+        if (!r->loop)
+                return ERR_NO_MEMORY;
+        group = fiber_group_new(r->loop, NULL, "run");
+        if (!group || !fiber_spawn(group, "run", run_fiber, r))
+                return ERR_NO_MEMORY;
+        code = loop_run(r->loop, &r->err);
+        printf("%s seed %llu: %u actions, %llu faults, %lld virtual s%s%s\n",
+               code < 0 || r->code < 0 ? "FAILED" : "ok", (unsigned long long)r->seed, r->actions,
+               (unsigned long long)r->faults, (long long)loop_now_ms(r->loop) / 1000,
+               code < 0 || r->code < 0 ? ": " : "", code < 0 || r->code < 0 ? r->err.text : "");
+        fflush(stdout);
+        if (code < 0)
+                return code; /* fibers are parked for ever: the loop cannot be freed */
+        fiber_group_end(group);
+        loop_free(r->loop);
+        return r->code;
+}
+
+static bool parse_seeds(const char *text, uint64_t *first, uint64_t *last)
+{
+        struct slice rest = slice_of(text), head;
+        int64_t a, b;
+
+        if (!slice_cut(&rest, '-', &head))
+                rest = head;
+        if (!slice_parse_i64(head, &a) || !slice_parse_i64(rest, &b) || a < 0 || b < a)
+                return false;
+        *first = (uint64_t)a;
+        *last = (uint64_t)b;
+        return true;
+}
+
+int main(int argc, char **argv)
+{
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },
+                                               { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' },
+                                               { "minutes", 1, NULL, 't' },
+                                               { "trace", 1, NULL, 'f' },
+                                               { "help", 0, NULL, 'h' },
+                                               { 0 } };
+        uint64_t first = 1, last = 1, members = 3, minutes = 3;
+        unsigned passed = 0, failed = 0;
+        FILE *trace = NULL;
+        bool bad = false;
+        int c;
+
+        mem_hook_libraries();
+        while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+                if (c == 'h') {
+                        fputs(help, stdout);
+                        return 0;
+                }
+                bad |= c == '?' || (c == 's' && !parse_seeds(optarg, &first, &last)) ||
+                       (c == 'm' && (!text_parse_u64(optarg, &members) || members < 1 || members > 60)) ||
+                       (c == 't' && (!text_parse_u64(optarg, &minutes) || minutes > 10000)) ||
+                       (c == 'f' && !(trace = fopen(optarg, "we")));
+        }
+        if (bad || optind < argc) {
+                fputs(help, stderr);
+                return 2;
+        }
+        for (uint64_t seed = first; seed <= last; seed++) {
+                struct run r = { .seed = seed,
+                                 .members = (unsigned)members,
+                                 .minutes = (unsigned)minutes,
+                                 .trace = trace };
+                bool ok = run_seed(&r) == 0;
+
+                passed += ok;
+                failed += !ok;
+                if (!ok)
+                        printf("  replay: fleet-sim --seed %llu --members %llu --minutes %llu --trace "
+                               "trace.txt\n",
+                               (unsigned long long)seed, (unsigned long long)members,
+                               (unsigned long long)minutes);
+        }
+        if (trace)
+                fclose(trace);
+        printf("%u passed, %u failed\n", passed, failed);
+        return failed > 0;
+}

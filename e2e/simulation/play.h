@@ -1,0 +1,32 @@
+/* A seeded run: users and accidents for some virtual minutes, then quiet, then the invariants of the
+ * architecture document must come to hold within a bounded virtual time. */
+#pragma once
+
+#include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/faults.h"
+
+#define PLAY_APPS 4 /* namespaces app-0 ... app-3, each with its own placement of the same name */
+
+struct play_app {
+        bool exists, placed;
+        unsigned color; /* what its ConfigMap says now */
+        int clusters;   /* 0 = PickAll, n = PickN */
+};
+
+struct play {
+        struct fleet *fleet;
+        struct faults *faults;
+        struct dice dice;
+        struct play_app apps[PLAY_APPS];
+        bool agent_down[64], link_down[64]; /* [0] = hub-agent */
+        unsigned actions;
+        char *sentinel_version[64]; /* resourceVersion of what is not ours on each member */
+};
+
+/* Plays for `ms` of virtual time. Errors of the play itself only; what users are refused is part of the game.
+ */
+int play_run(struct play *p, int64_t ms, struct error *err);
+/* Ends all accidents and waits until everything is as it should be; the error says what is not. */
+int play_settle(struct play *p, int64_t within_ms, struct error *err);
+int play_prepare(struct play *p, struct error *err); /* sentinels */
+void play_clear(struct play *p);

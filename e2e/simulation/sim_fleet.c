@@ -1,0 +1,435 @@
+#include "e2e/simulation/sim_fleet.h"
+
+#include <sqlite3.h>
+
+#include "common/base/memory.h"
+#include "hub-agent/hub_agent.h"
+#include "member-agent/member_agent.h"
+
+#define AUTHORITY "fleet.test"
+#define STOP_DEADLINE_MS 10000
+
+struct sim_fleet;
+
+/* One agent: its own world, its own view of the network, its own fibers. */
+struct sim_agent {
+        struct sim_fleet *sim;
+        char name[32];
+        struct world world;
+        struct log log;
+        struct loopback_faults faults;
+        struct http_endpoint hub, member; /* member: not of the hub-agent */
+        struct fiber_group *group;        /* NULL while stopped */
+        bool link_down, killed;
+        struct error err; /* how its last run ended */
+};
+
+struct sim_client {
+        struct http_endpoint endpoint;
+        struct kube_client kube;
+};
+
+struct sim_fleet {
+        struct fleet fleet;
+        struct sim_fleet_options options;
+        struct world world; /* of servers and of the test itself: no faults */
+        struct log log;
+        struct fiber_group *group;
+        struct loopback *loopback;
+        struct devcluster *devcluster;
+        struct fiber_group *server_group;
+        sqlite3 *keeper; /* keeps the members' in-memory databases alive while their agents are dead */
+        struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i */
+        struct sim_client **clients; /* [0] = hub, [i] = member-i */
+};
+
+/* ---- a world without files or environment ---- */
+
+static int no_read(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len,
+                   struct error *err)
+{
+        return error_set(err, ERR_NOT_FOUND, "%s: no such file in the simulation", path);
+}
+
+static int no_write(void *ctx, const char *path, const void *data, size_t len, struct error *err)
+{
+        return error_set(err, ERR_SYSTEM, "%s: the simulated disk is read-only", path);
+}
+
+static uint64_t no_stamp(void *ctx, const char *path)
+{
+        return 0;
+}
+
+static int no_directory(void *ctx, const char *path, struct error *err)
+{
+        return 0;
+}
+
+static int no_remove(void *ctx, const char *path, struct error *err)
+{
+        return error_set(err, ERR_NOT_FOUND, "%s: no such file in the simulation", path);
+}
+
+static const char *no_getenv(void *ctx, const char *name)
+{
+        return NULL;
+}
+
+static int64_t no_cpu(void *ctx)
+{
+        return 0;
+}
+
+static size_t no_rss(void *ctx)
+{
+        return 0;
+}
+
+static const struct world_files no_files = { no_read, no_write, no_stamp, no_directory, no_remove };
+static const struct world_process no_process = { no_getenv, no_cpu, no_rss };
+
+static void world_init(struct sim_fleet *sim, struct world *w)
+{
+        *w = (struct world){ .loop = sim->options.loop,
+                             .log_sink = sim->options.log_sink,
+                             .files = &no_files,
+                             .process = &no_process };
+}
+
+/* ---- the agents' network ---- */
+
+static bool goes_to_hub(const struct http_request *rq)
+{
+        return text_ends_with(rq->endpoint->base_url, "/clusters/hub");
+}
+
+static bool is_cut(const struct sim_agent *a, const struct http_request *rq)
+{
+        return a->killed || (a->link_down && goes_to_hub(rq));
+}
+
+static int64_t agent_delay(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct sim_agent *a = ctx;
+        const struct loopback_faults *more = a->sim->options.faults;
+
+        return more && more->delay ? more->delay(more->ctx, rq, answer) : 1;
+}
+
+static int agent_fate(void *ctx, const struct http_request *rq)
+{
+        struct sim_agent *a = ctx;
+        const struct loopback_faults *more = a->sim->options.faults;
+
+        if (is_cut(a, rq))
+                return ERR_RETRY;
+        return more && more->fate ? more->fate(more->ctx, rq) : 0;
+}
+
+static bool agent_duplicate(void *ctx, const struct http_request *rq)
+{
+        struct sim_agent *a = ctx;
+        const struct loopback_faults *more = a->sim->options.faults;
+
+        return more && more->duplicate && more->duplicate(more->ctx, rq);
+}
+
+static bool agent_cut_stream(void *ctx, const struct http_request *rq)
+{
+        struct sim_agent *a = ctx;
+        const struct loopback_faults *more = a->sim->options.faults;
+
+        return is_cut(a, rq) || (more && more->cut_stream && more->cut_stream(more->ctx, rq));
+}
+
+/* ---- agents ---- */
+
+static int endpoint_for(const char *cluster, struct http_endpoint *ret, struct error *err)
+{
+        ret->base_url = mem_printf("https://" AUTHORITY "/clusters/%s", cluster);
+        ret->user_agent = mem_strdup("simulation");
+        return ret->base_url && ret->user_agent ? 0 : error_no_memory(err);
+}
+
+static void run_hub_agent(void *ctx)
+{
+        struct sim_agent *a = ctx;
+        struct hub_agent_options o = { .world = &a->world,
+                                       .log = &a->log,
+                                       .hub = &a->hub,
+                                       .leader_election = true,
+                                       .identity = a->name,
+                                       .metrics_port = -1,
+                                       .health_port = -1,
+                                       .resource_snapshot_min_interval_ms = 0,
+                                       .resource_change_collect_ms = 0 };
+
+        hub_agent_run(&o, &a->err);
+}
+
+static void run_member_agent(void *ctx)
+{
+        struct sim_agent *a = ctx;
+        AUTO_FREE char *state = mem_printf("file:%p-%s?mode=memory&cache=shared", (void *)a->sim, a->name);
+        struct member_agent_options o = { .world = &a->world,
+                                          .log = &a->log,
+                                          .member_name = a->name,
+                                          .hub = &a->hub,
+                                          .member = &a->member,
+                                          .state_path = state,
+                                          .metrics_port = -1,
+                                          .health_port = -1,
+                                          .version = "simulation" };
+
+        if (state)
+                member_agent_run(&o, &a->err);
+}
+
+static struct sim_agent *find_agent(struct sim_fleet *sim, const char *name)
+{
+        for (unsigned i = 0; i <= sim->fleet.n_members; i++)
+                if (text_equal(sim->agents[i]->name, name))
+                        return sim->agents[i];
+        return NULL;
+}
+
+static int agent_named(struct fleet *f, const char *name, struct sim_agent **ret, struct error *err)
+{
+        *ret = find_agent(container_of(f, struct sim_fleet, fleet), name);
+        return *ret ? 0 : error_set(err, ERR_NOT_FOUND, "no agent \"%s\" in this fleet", name);
+}
+
+static int set_credential(struct sim_agent *a, struct error *err)
+{
+        if (a == a->sim->agents[0] || a->hub.bearer_token)
+                return 0;
+        return fleet_member_token(&a->sim->fleet, a->name, &a->hub.bearer_token, err);
+}
+
+static int start_agent(struct fleet *f, const char *name, struct error *err)
+{
+        struct sim_agent *a;
+
+        TRY(agent_named(f, name, &a, err));
+        if (a->group)
+                return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
+        TRY(set_credential(a, err));
+        a->killed = false;
+        error_clear(&a->err);
+        a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);
+        if (!a->group ||
+            !fiber_spawn(a->group, a->name, a == a->sim->agents[0] ? run_hub_agent : run_member_agent, a))
+                return error_no_memory(err);
+        return 0;
+}
+
+/* A kill is modelled as: nothing the agent still says reaches anyone, then it is gone. */
+static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
+{
+        struct sim_agent *a;
+
+        TRY(agent_named(f, name, &a, err));
+        if (!a->group)
+                return error_set(err, ERR_INVALID, "agent \"%s\" is not running", name);
+        a->killed = hard;
+        a->group = fiber_group_end(a->group);
+        return 0;
+}
+
+static int set_link(struct fleet *f, const char *name, bool up, struct error *err)
+{
+        struct sim_agent *a;
+
+        TRY(agent_named(f, name, &a, err));
+        a->link_down = !up;
+        if (!up) /* what is open notices */
+                devcluster_cut_watches(a->sim->devcluster, "hub", false);
+        return 0;
+}
+
+static struct sim_agent *agent_free(struct sim_agent *a)
+{
+        if (!a)
+                return NULL;
+        http_transport_free(a->world.transport);
+        http_endpoint_free(&a->hub);
+        http_endpoint_free(&a->member);
+        mem_free(a);
+        return NULL;
+}
+
+static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
+{
+        struct sim_agent *a = NEW(struct sim_agent);
+
+        if (!a)
+                return error_no_memory(err);
+        sim->agents[index] = a;
+        a->sim = sim;
+        if (index == 0)
+                snprintf(a->name, sizeof(a->name), "hub-agent");
+        else
+                snprintf(a->name, sizeof(a->name), "member-%u", index);
+        a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
+        world_init(sim, &a->world);
+        a->log = log_with(&sim->log, "agent", a->name);
+        TRY(endpoint_for("hub", &a->hub, err));
+        if (index > 0)
+                TRY(endpoint_for(a->name, &a->member, err));
+        a->world.transport = loopback_transport(sim->loopback, &a->world, &a->faults);
+        return a->world.transport ? 0 : error_no_memory(err);
+}
+
+/* ---- clusters ---- */
+
+static int get_client(struct fleet *f, const char *cluster, struct kube_client **ret, struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+        uint64_t index = 0;
+
+        if (!text_equal(cluster, "hub") &&
+            !(text_starts_with(cluster, "member-") && text_parse_u64(cluster + 7, &index)))
+                index = UINT64_MAX;
+        if (index > f->n_members)
+                return error_set(err, ERR_NOT_FOUND, "no cluster \"%s\" in this fleet", cluster);
+        *ret = &sim->clients[index]->kube;
+        return 0;
+}
+
+static int client_new(struct sim_fleet *sim, unsigned index, struct error *err)
+{
+        struct sim_client *c = NEW(struct sim_client);
+        char name[32] = "hub";
+
+        if (!c)
+                return error_no_memory(err);
+        sim->clients[index] = c;
+        if (index > 0)
+                snprintf(name, sizeof(name), "member-%u", index);
+        TRY(endpoint_for(name, &c->endpoint, err));
+        c->kube = (struct kube_client){
+                .world = &sim->world, .endpoint = &c->endpoint, .log = &sim->log, .field_manager = "scenario"
+        };
+        return devcluster_create_cluster(sim->devcluster, name, err);
+}
+
+static int set_ready(struct fleet *f, const char *cluster, const char *kind, const char *ns, const char *name,
+                     bool ready, struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        if (devcluster_set_readiness(sim->devcluster, cluster, kind, ns, name, ready) < 0)
+                return error_set(err, ERR_INVALID, "readiness of %s could not be set",
+                                 kind ? kind : "workloads");
+        return 0;
+}
+
+static int open_server(struct sim_fleet *sim, struct error *err)
+{
+        struct devcluster_options o = { .world = &sim->world,
+                                        .log = &sim->log,
+                                        .path = ":memory:",
+                                        .public_url = "https://" AUTHORITY,
+                                        .anonymous_admin = true };
+
+        sim->server_group = fiber_group_new(sim->options.loop, sim->group, "devcluster");
+        if (!sim->server_group)
+                return error_no_memory(err);
+        TRY(devcluster_open(&o, sim->server_group, &sim->devcluster, err));
+        return loopback_listen(sim->loopback, AUTHORITY, devcluster_handle, sim->devcluster) < 0
+                       ? error_no_memory(err)
+                       : 0;
+}
+
+/* The servers vanish from the network for a moment; their memory is the disk here. */
+static int restart_server(struct fleet *f, struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        if (loopback_listen(sim->loopback, AUTHORITY, NULL, NULL) < 0)
+                return error_no_memory(err);
+        TRY(fiber_sleep(sim->options.loop, 500));
+        devcluster_cut_watches(sim->devcluster, NULL, true);
+        return loopback_listen(sim->loopback, AUTHORITY, devcluster_handle, sim->devcluster) < 0
+                       ? error_no_memory(err)
+                       : 0;
+}
+
+/* ---- life ---- */
+
+static struct fleet *close_fleet(struct fleet *f)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        for (unsigned i = 0; sim->agents && i <= f->n_members; i++)
+                if (sim->agents[i] && sim->agents[i]->group)
+                        sim->agents[i]->group = fiber_group_end(sim->agents[i]->group);
+        if (sim->devcluster) {
+                loopback_listen(sim->loopback, AUTHORITY, NULL, NULL);
+                devcluster_close(sim->devcluster);
+        }
+        for (unsigned i = 0; sim->agents && i <= f->n_members; i++) {
+                agent_free(sim->agents[i]);
+                if (sim->clients && sim->clients[i])
+                        http_endpoint_free(&sim->clients[i]->endpoint);
+                mem_free(sim->clients ? sim->clients[i] : NULL);
+        }
+        mem_free(sim->agents);
+        mem_free(sim->clients);
+        if (sim->group)
+                fiber_group_end(sim->group);
+        http_transport_free(sim->world.transport);
+        if (sim->loopback)
+                loopback_free(sim->loopback);
+        sqlite3_close(sim->keeper);
+        mem_free(sim);
+        return NULL;
+}
+
+static const struct fleet_ops ops = { get_client, start_agent,    stop_agent, set_link,
+                                      set_ready,  restart_server, close_fleet };
+
+static int open_all(struct sim_fleet *sim, struct error *err)
+{
+        unsigned n = sim->options.members;
+
+        world_init(sim, &sim->world);
+        sim->log = (struct log){ .sink = sim->options.log_sink };
+        sim->fleet = (struct fleet){ .ops = &ops, .world = &sim->world, .log = &sim->log, .n_members = n };
+        sim->group = fiber_group_new(sim->options.loop, NULL, "fleet");
+        sim->loopback = loopback_new(sim->options.loop);
+        sim->agents = mem_calloc(n + 1, sizeof(*sim->agents));
+        sim->clients = mem_calloc(n + 1, sizeof(*sim->clients));
+        if (!sim->group || !sim->loopback || !sim->agents || !sim->clients)
+                return error_no_memory(err);
+        sim->world.transport = loopback_transport(sim->loopback, &sim->world, NULL);
+        if (!sim->world.transport)
+                return error_no_memory(err);
+        TRY(open_server(sim, err));
+        for (unsigned i = 0; i <= n; i++) {
+                TRY(client_new(sim, i, err));
+                TRY(agent_new(sim, i, err));
+        }
+        return 0;
+}
+
+int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct error *err)
+{
+        struct sim_fleet *sim = NEW(struct sim_fleet);
+
+        if (!sim)
+                return error_no_memory(err);
+        sim->options = *o;
+        if (open_all(sim, err) < 0) {
+                close_fleet(&sim->fleet);
+                return err ? err->code : ERR_INTERNAL;
+        }
+        *ret = &sim->fleet;
+        return 0;
+}
+
+struct devcluster *sim_fleet_devcluster(struct fleet *f)
+{
+        return container_of(f, struct sim_fleet, fleet)->devcluster;
+}
