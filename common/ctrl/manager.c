@@ -290,12 +290,12 @@ struct manager *manager_free(struct manager *m)
         vec_for_each(&m->informers, i)
                 informer_stop(*i);
         vec_free(&m->informers);
+        event_recorder_free(m->events);
         if (m->group)
                 fiber_group_end(m->group);
         vec_for_each(&m->running, r)
                 running_free(*r);
         vec_free(&m->running);
-        event_recorder_free(m->events);
         leader_clear(&m->leader);
         if (m->options.kube && m->options.kube->count_ctx == m)
                 m->options.kube->count = NULL;

@@ -27,13 +27,12 @@ struct seen { /* what was sent before */
 
 struct event_recorder {
         struct kube_client *kube;
-        struct fiber *sender;
+        struct fiber_group *group; /* of the sending fiber */
         struct list queue;
         struct waitq wait;
         struct map seen; /* event name -> struct seen */
         size_t n_queued;
         uint64_t dropped;
-        bool closed;
         const char *component;
 };
 
@@ -79,7 +78,7 @@ static void sender(void *ctx)
         struct event_recorder *r = ctx;
         struct loop *l = r->kube->world->loop;
 
-        while (!r->closed) {
+        for (;;) {
                 if (list_empty(&r->queue)) {
                         if (waitq_wait(l, &r->wait, DEADLINE_NONE) == ERR_CANCELLED)
                                 break;
@@ -92,7 +91,6 @@ static void sender(void *ctx)
                 send_event(r, p);
                 pending_free(p);
         }
-        r->sender = NULL;
 }
 
 struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
@@ -106,8 +104,8 @@ struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_gr
         r->component = component;
         list_init(&r->queue);
         map_init(&r->seen, MAP_OWN_KEYS, mem_free);
-        r->sender = fiber_spawn(group, "event-recorder", sender, r);
-        if (!r->sender)
+        r->group = fiber_group_new(k->world->loop, group, "event-recorder");
+        if (!r->group || !fiber_spawn(r->group, "event-recorder", sender, r))
                 return event_recorder_free(r);
         return r;
 }
@@ -116,7 +114,7 @@ struct event_recorder *event_recorder_free(struct event_recorder *r)
 {
         if (!r)
                 return NULL;
-        ASSERT(!r->sender); /* its group was ended before */
+        fiber_group_end(r->group);
         list_for_each_safe(p, tmp, &r->queue, struct pending, node) {
                 list_remove(&p->node);
                 pending_free(p);

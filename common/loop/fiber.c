@@ -180,7 +180,7 @@ void fiber_cancel(struct fiber *f)
 bool fiber_cancelled(struct loop *l)
 {
         ASSERT(l->current);
-        return l->current->cancelled;
+        return sees_cancel(l->current);
 }
 
 int fiber_yield(struct loop *l)

@@ -294,6 +294,7 @@ static void clean_up_masked(void *ctx)
         fiber_mask_cancel(b->loop);
         fiber_mask_cancel(b->loop);
         b->code = fiber_sleep(b->loop, 10);
+        assert_false(fiber_cancelled(b->loop));
         fiber_unmask_cancel(b->loop);
         b->n = fiber_sleep(b->loop, 1) == 0;
         fiber_unmask_cancel(b->loop);

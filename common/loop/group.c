@@ -75,7 +75,7 @@ int fiber_group_wait_below(struct fiber_group *g, size_t limit)
 {
         while (g->live >= limit)
                 TRY(waitq_wait(g->loop, &g->waiters, DEADLINE_NONE));
-        return fiber_cancelled(g->loop) && !g->loop->current->masked ? ERR_CANCELLED : 0;
+        return fiber_cancelled(g->loop) ? ERR_CANCELLED : 0;
 }
 
 static void free_group(struct fiber_group *g)

@@ -83,7 +83,7 @@ int fiber_park(struct loop *l, int64_t deadline_ms);
  * so that no wake is lost between a check and the park. */
 void fiber_wake(struct fiber *f);
 void fiber_cancel(struct fiber *f);          /* its current and later parks return ERR_CANCELLED */
-bool fiber_cancelled(struct loop *l);        /* of the running fiber */
+bool fiber_cancelled(struct loop *l);        /* of the running fiber; false while masked */
 int fiber_yield(struct loop *l);             /* lets others run: 0 or ERR_CANCELLED */
 int fiber_sleep(struct loop *l, int64_t ms); /* 0 or ERR_CANCELLED */
 /* Between mask and unmask the running fiber's parks do not see its cancellation: for clean-up that must

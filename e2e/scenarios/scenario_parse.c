@@ -12,21 +12,21 @@ struct step_form {
 };
 
 static const struct step_form forms[] = {
-        { "apply", STEP_APPLY, "on manifests!" },
-        { "patch", STEP_PATCH, "on apiVersion! kind! name! namespace subresource patch!" },
-        { "delete", STEP_DELETE, "on apiVersion! kind! name! namespace wait" },
-        { "expect", STEP_EXPECT, "on apiVersion! kind! name! namespace within that" },
-        { "absent", STEP_ABSENT, "on apiVersion! kind! name! namespace within" },
-        { "count", STEP_COUNT, "on apiVersion! kind! namespace selector within is!" },
-        { "holds", STEP_HOLDS, "on apiVersion! kind! name! namespace for! that!" },
-        { "refused", STEP_REFUSED, "on manifests! message!" },
+        { "apply", STEP_APPLY, "cluster manifests!" },
+        { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch!" },
+        { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait" },
+        { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
+        { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
+        { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within is!" },
+        { "holds", STEP_HOLDS, "cluster apiVersion! kind! name! namespace for! that!" },
+        { "refused", STEP_REFUSED, "cluster manifests! message!" },
         { "advance", STEP_ADVANCE, "by!" },
         { "start", STEP_START, "agent!" },
         { "stop", STEP_STOP, "agent!" },
         { "kill", STEP_KILL, "agent!" },
         { "cut", STEP_CUT, "agent!" },
         { "heal", STEP_HEAL, "agent!" },
-        { "readiness", STEP_READINESS, "on! kind namespace name ready!" },
+        { "readiness", STEP_READINESS, "cluster! kind namespace name ready!" },
         { "restartServer", STEP_RESTART_SERVER, "" },
 };
 
@@ -105,7 +105,7 @@ static int get_strings(struct context *c, const char *key, const char *const **r
         for (size_t i = 0; i < n; i++) {
                 list[i] = json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
                 if (!list[i])
-                        return wrong(c, "on and that: must be a string or a list of strings");
+                        return wrong(c, "cluster and that: must be a string or a list of strings");
         }
         *ret = list;
         return 0;
@@ -169,7 +169,7 @@ static int parse_fields(struct context *c, struct step *st)
 {
         int64_t count = 0;
 
-        TRY(get_strings(c, "on", &st->on));
+        TRY(get_strings(c, "cluster", &st->on));
         TRY(expand_clusters(c, st));
         TRY(get_strings(c, "that", &st->that));
         TRY(get_string(c, "apiVersion", &st->api_version));

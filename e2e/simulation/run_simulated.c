@@ -54,7 +54,7 @@ int scenario_run_simulated(const struct scenario *s, uint64_t seed, struct scena
         int code;
 
         r.sink = (struct log_sink){
-                .write = write_log, .wall_ms = log_wall, .ctx = &r, .format = LOG_TEXT, .least = LOG_INFO
+                .write = write_log, .wall_ms = log_wall, .ctx = &r, .format = LOG_TEXT, .least = LOG_DEBUG
         };
         r.loop = loop_new_simulated(seed, WALL_START_MS, err);
         if (!r.loop)

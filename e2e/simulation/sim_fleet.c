@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include "common/base/map.h"
 #include "common/base/memory.h"
 #include "hub-agent/hub_agent.h"
 #include "member-agent/member_agent.h"
@@ -38,37 +39,69 @@ struct sim_fleet {
         struct loopback *loopback;
         struct devcluster *devcluster;
         struct fiber_group *server_group;
+        struct map disk; /* path -> struct file: outlives every agent */
+        uint64_t stamp;
         sqlite3 *keeper; /* keeps the members' in-memory databases alive while their agents are dead */
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i */
         struct sim_client **clients; /* [0] = hub, [i] = member-i */
 };
 
-/* ---- a world without files or environment ---- */
+/* ---- a world with a disk of its own and no environment ---- */
 
-static int no_read(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len,
-                   struct error *err)
+struct file {
+        size_t len;
+        uint64_t stamp;
+        char data[];
+};
+
+static int disk_read(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len,
+                     struct error *err)
 {
-        return error_set(err, ERR_NOT_FOUND, "%s: no such file in the simulation", path);
+        struct sim_fleet *sim = ctx;
+        const struct file *f = map_get(&sim->disk, path);
+
+        if (!f)
+                return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+        if (f->len > max)
+                return error_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, max);
+        *ret_data = mem_strndup(f->data, f->len);
+        *ret_len = f->len;
+        return *ret_data ? 0 : error_no_memory(err);
 }
 
-static int no_write(void *ctx, const char *path, const void *data, size_t len, struct error *err)
+static int disk_write(void *ctx, const char *path, const void *data, size_t len, struct error *err)
 {
-        return error_set(err, ERR_SYSTEM, "%s: the simulated disk is read-only", path);
+        struct sim_fleet *sim = ctx;
+        struct file *f = mem_alloc(sizeof(*f) + len);
+
+        if (!f)
+                return error_no_memory(err);
+        *f = (struct file){ .len = len, .stamp = ++sim->stamp };
+        memcpy(f->data, data, len);
+        if (map_put(&sim->disk, path, f) == 0)
+                return 0;
+        mem_free(f);
+        return error_no_memory(err);
 }
 
-static uint64_t no_stamp(void *ctx, const char *path)
+static uint64_t disk_stamp(void *ctx, const char *path)
 {
-        return 0;
+        const struct sim_fleet *sim = ctx;
+        const struct file *f = map_get(&sim->disk, path);
+
+        return f ? f->stamp : 0;
 }
 
-static int no_directory(void *ctx, const char *path, struct error *err)
+static int disk_make_directory(void *ctx, const char *path, struct error *err)
 {
-        return 0;
+        return 0; /* folders are there by being named */
 }
 
-static int no_remove(void *ctx, const char *path, struct error *err)
+static int disk_remove(void *ctx, const char *path, struct error *err)
 {
-        return error_set(err, ERR_NOT_FOUND, "%s: no such file in the simulation", path);
+        struct sim_fleet *sim = ctx;
+
+        return map_remove(&sim->disk, path) ? 0 : error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
 }
 
 static const char *no_getenv(void *ctx, const char *name)
@@ -86,15 +119,17 @@ static size_t no_rss(void *ctx)
         return 0;
 }
 
-static const struct world_files no_files = { no_read, no_write, no_stamp, no_directory, no_remove };
+static const struct world_files disk = { disk_read, disk_write, disk_stamp, disk_make_directory,
+                                         disk_remove };
 static const struct world_process no_process = { no_getenv, no_cpu, no_rss };
 
 static void world_init(struct sim_fleet *sim, struct world *w)
 {
         *w = (struct world){ .loop = sim->options.loop,
                              .log_sink = sim->options.log_sink,
-                             .files = &no_files,
-                             .process = &no_process };
+                             .files = &disk,
+                             .process = &no_process,
+                             .ctx = sim };
 }
 
 /* ---- the agents' network ---- */
@@ -152,6 +187,14 @@ static int endpoint_for(const char *cluster, struct http_endpoint *ret, struct e
         return ret->base_url && ret->user_agent ? 0 : error_no_memory(err);
 }
 
+/* Nobody ends on its own accord: if one does, the report must say why. */
+static void say_ended(const struct sim_agent *a)
+{
+        if (a->err.code != ERR_CANCELLED)
+                log_error(&a->log, "agent ended by itself", "code", error_code_name(a->err.code), "error",
+                          a->err.text);
+}
+
 static void run_hub_agent(void *ctx)
 {
         struct sim_agent *a = ctx;
@@ -166,6 +209,7 @@ static void run_hub_agent(void *ctx)
                                        .resource_change_collect_ms = 0 };
 
         hub_agent_run(&o, &a->err);
+        say_ended(a);
 }
 
 static void run_member_agent(void *ctx)
@@ -184,6 +228,7 @@ static void run_member_agent(void *ctx)
 
         if (state)
                 member_agent_run(&o, &a->err);
+        say_ended(a);
 }
 
 static struct sim_agent *find_agent(struct sim_fleet *sim, const char *name)
@@ -382,6 +427,7 @@ static struct fleet *close_fleet(struct fleet *f)
         http_transport_free(sim->world.transport);
         if (sim->loopback)
                 loopback_free(sim->loopback);
+        map_free(&sim->disk);
         sqlite3_close(sim->keeper);
         mem_free(sim);
         return NULL;
@@ -394,6 +440,7 @@ static int open_all(struct sim_fleet *sim, struct error *err)
 {
         unsigned n = sim->options.members;
 
+        map_init(&sim->disk, MAP_OWN_KEYS, mem_free);
         world_init(sim, &sim->world);
         sim->log = (struct log){ .sink = sim->options.log_sink };
         sim->fleet = (struct fleet){ .ops = &ops, .world = &sim->world, .log = &sim->log, .n_members = n };
