@@ -158,15 +158,6 @@ const struct resource_hooks configmap_hooks = { .prepare = set_defaults, .valida
 
 /* ---- the rest: defaults and selectable fields ---- */
 
-static const char *pod_field(const json_t *doc, const char *path, struct arena *a)
-{
-        static const char *const known[] = { "spec.nodeName",           "spec.restartPolicy",
-                                             "spec.schedulerName",      "status.phase",
-                                             "spec.serviceAccountName", "status.podIP",
-                                             "status.nominatedNodeName" };
-        return known_field(doc, path, known, ARRAY_LEN(known));
-}
-
 static const char *node_field(const json_t *doc, const char *path, struct arena *a)
 {
         if (strcmp(path, "spec.unschedulable") != 0)
@@ -200,14 +191,6 @@ static const char *csr_field(const json_t *doc, const char *path, struct arena *
         return known_field(doc, path, known, ARRAY_LEN(known));
 }
 
-static const char *replicas_field(const json_t *doc, const char *path, struct arena *a)
-{
-        if (strcmp(path, "status.replicas") != 0 && strcmp(path, "status.successful") != 0)
-                return NULL;
-        const char *text = arena_printf(a, "%lld", (long long)(doc ? doc_get_int(doc, path, 0) : 0));
-        return text ? text : "";
-}
-
 static int prepare_csr(struct request *rq, const json_t *live, json_t *doc)
 {
         if (live) /* what is asked for cannot change */
@@ -222,10 +205,7 @@ static int prepare_csr(struct request *rq, const json_t *live, json_t *doc)
         return r < 0 ? request_fail_memory(rq) : set_defaults(rq, live, doc);
 }
 
-const struct resource_hooks pod_hooks = { .prepare = set_defaults, .field = pod_field };
 const struct resource_hooks node_hooks = { .prepare = set_defaults, .field = node_field };
 const struct resource_hooks event_hooks = { .prepare = set_defaults, .field = event_field };
-const struct resource_hooks service_hooks = { .prepare = set_defaults };
-const struct resource_hooks workload_hooks = { .prepare = set_defaults, .field = replicas_field };
 const struct resource_hooks csr_hooks = { .prepare = prepare_csr, .field = csr_field };
 const struct resource_hooks plain_hooks = { .prepare = set_defaults };

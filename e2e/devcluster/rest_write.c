@@ -51,6 +51,16 @@ int rest_normalise(struct request *rq, json_t *doc)
         return 0;
 }
 
+/* Of lists with keys, kube-apiserver checks only those of custom resources as a matter of schema. */
+static void drop_duplicates(struct schema_problems *p)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < p->n; i++)
+                if (strcmp(p->at[i].reason, "FieldValueDuplicate") != 0)
+                        p->at[kept++] = p->at[i];
+        p->n = kept;
+}
+
 static int validate(struct request *rq, const json_t *live, const json_t *doc)
 {
         struct schema_problems problems = { .arena = rq->arena };
@@ -61,6 +71,8 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
                 return request_fail_memory(rq);
         if (schema && schema_validate(schema, doc, live, &problems, &err) < 0)
                 return request_fail_error(rq, &err);
+        if (!rq->resource->custom)
+                drop_duplicates(&problems);
         if (hooks && hooks->validate && problems.n == 0 && hooks->validate(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
         return problems.n ? request_fail_invalid(rq, meta_name(doc), &problems) : 0;

@@ -1,0 +1,217 @@
+/* Services as resources: cluster addresses and node ports, given once and kept. */
+#include "e2e/devcluster/builtin/defaults.h"
+#include "e2e/devcluster/builtin_hooks.h"
+#include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
+
+#define FIRST_NODE_PORT 30000
+#define N_NODE_PORTS 2768
+#define N_ADDRESSES 65000
+
+static const char *text_at(const json_t *doc, const char *path)
+{
+        const char *s = doc_get_string(doc, path);
+        return s ? s : "";
+}
+
+static bool has_type(const json_t *doc, const char *type)
+{
+        return strcmp(text_at(doc, "spec.type"), type) == 0;
+}
+
+/* ---- giving out ---- */
+
+/* Services are few: looking through their texts needs no second book that could differ from the first. */
+static bool is_taken(struct cluster *c, const char *text)
+{
+        const struct table *t = api_store_table(c, "/services", false);
+        for (size_t i = 0; t && i < t->items.n; i++)
+                if (memmem(t->items.at[i]->data, t->items.at[i]->len, text, strlen(text)))
+                        return true;
+        return false;
+}
+
+static uint64_t start_of(const json_t *doc)
+{
+        const char *uid = meta_uid(doc);
+        return hash_bytes(uid, strlen(uid), 0);
+}
+
+static int give_address(struct request *rq, json_t *doc)
+{
+        uint64_t at = start_of(doc);
+        char address[32], text[64];
+        for (unsigned i = 0; i < N_ADDRESSES; i++) {
+                unsigned n = (unsigned)((at + i) % N_ADDRESSES) + 2;
+                snprintf(address, sizeof(address), "10.96.%u.%u", n >> 8 & 255, n & 255);
+                snprintf(text, sizeof(text), "\"clusterIP\":\"%s\"", address);
+                if (!is_taken(rq->cluster, text))
+                        return doc_set_string(doc, "spec.clusterIP", address) < 0 ? request_fail_memory(rq)
+                                                                                  : 0;
+        }
+        return request_fail(rq, 500, "InternalError",
+                            "Internal error occurred: failed to allocate a serviceIP: range is full");
+}
+
+static int keep_or_give_address(struct request *rq, const json_t *live, json_t *doc)
+{
+        const char *before = text_at(live, "spec.clusterIP");
+        if (has_type(doc, "ExternalName"))
+                return 0;
+        if (!*text_at(doc, "spec.clusterIP") && *before && !has_type(live, "ExternalName") &&
+            doc_set_string(doc, "spec.clusterIP", before) < 0)
+                return request_fail_memory(rq);
+        if (!*text_at(doc, "spec.clusterIP"))
+                TRY(give_address(rq, doc));
+        int r = doc_set(doc, "spec.clusterIPs", json_pack("[s]", text_at(doc, "spec.clusterIP")));
+        if (!doc_get(doc, "spec.ipFamilies"))
+                r |= doc_set(doc, "spec.ipFamilies", json_pack("[s]", "IPv4"));
+        if (!doc_get(doc, "spec.ipFamilyPolicy"))
+                r |= doc_set_string(doc, "spec.ipFamilyPolicy", "SingleStack");
+        return r < 0 ? request_fail_memory(rq) : 0;
+}
+
+static int64_t port_before(const json_t *live, const json_t *port)
+{
+        size_t i;
+        json_t *old;
+        json_array_foreach(doc_get_array(live, "spec.ports"), i, old)
+                if (doc_get_int(old, "port", 0) == doc_get_int(port, "port", -1) &&
+                    strcmp(text_at(old, "protocol"), text_at(port, "protocol")) == 0)
+                        return doc_get_int(old, "nodePort", 0);
+        return 0;
+}
+
+static int64_t free_port(struct request *rq, const json_t *doc, size_t i)
+{
+        uint64_t at = start_of(doc) + i * 7;
+        char text[32];
+        for (unsigned k = 0; k < N_NODE_PORTS; k++) {
+                int port = FIRST_NODE_PORT + (int)((at + k) % N_NODE_PORTS);
+                snprintf(text, sizeof(text), "\"nodePort\":%d", port);
+                if (!is_taken(rq->cluster, text))
+                        return port;
+        }
+        return 0;
+}
+
+static int keep_or_give_ports(struct request *rq, const json_t *live, json_t *doc)
+{
+        size_t i;
+        json_t *port;
+        bool wanted =
+                has_type(doc, "NodePort") || (has_type(doc, "LoadBalancer") &&
+                                              doc_get_bool(doc, "spec.allocateLoadBalancerNodePorts", true));
+        json_array_foreach(doc_get_array(doc, "spec.ports"), i, port) {
+                if (!wanted || doc_get_int(port, "nodePort", 0) > 0)
+                        continue;
+                int64_t n = port_before(live, port);
+                if (doc_set_int(port, "nodePort", n ? n : free_port(rq, doc, i)) < 0)
+                        return request_fail_memory(rq);
+        }
+        return 0;
+}
+
+static int prepare(struct request *rq, const json_t *live, json_t *doc)
+{
+        if (builtin_set_defaults("", "Service", doc) < 0)
+                return request_fail_memory(rq);
+        if (rq->subresource || !doc_get_object(doc, "spec"))
+                return 0;
+        TRY(keep_or_give_address(rq, live, doc));
+        TRY(keep_or_give_ports(rq, live, doc));
+        if (!live && doc_set(doc, "status", json_pack("{s:{}}", "loadBalancer")) < 0)
+                return request_fail_memory(rq);
+        return 0;
+}
+
+/* ---- validation ---- */
+
+static int validate_number(struct request *rq, const json_t *port, size_t i, const char *field, int64_t low,
+                           struct schema_problems *p)
+{
+        const json_t *value = json_object_get(port, field);
+        int64_t n = json_integer_value(value);
+        if (!json_is_integer(value) || (n >= low && n <= 65535))
+                return 0;
+        const char *path = arena_printf(rq->arena, "spec.ports[%zu].%s", i, field);
+        return path ? problem_add(p, "FieldValueInvalid", path,
+                                  "Invalid value: %lld: must be between 1 and 65535, inclusive", (long long)n)
+                    : ERR_NO_MEMORY;
+}
+
+static int validate_node_port(struct request *rq, const json_t *port, size_t i, struct schema_problems *p)
+{
+        int64_t n = doc_get_int(port, "nodePort", 0);
+        if (n == 0 || (n >= FIRST_NODE_PORT && n < FIRST_NODE_PORT + N_NODE_PORTS))
+                return 0;
+        const char *path = arena_printf(rq->arena, "spec.ports[%zu].nodePort", i);
+        return path ? problem_add(p, "FieldValueInvalid", path,
+                                  "Invalid value: %lld: provided port is not in the valid range. The range "
+                                  "of valid ports "
+                                  "is 30000-32767",
+                                  (long long)n)
+                    : ERR_NO_MEMORY;
+}
+
+static int validate_port_name(struct request *rq, const json_t *ports, size_t i, struct schema_problems *p)
+{
+        const char *name = text_at(json_array_get(ports, i), "name");
+        const char *path = arena_printf(rq->arena, "spec.ports[%zu].name", i);
+        if (!path)
+                return ERR_NO_MEMORY;
+        if (!*name)
+                return json_array_size(ports) > 1
+                               ? problem_add(p, "FieldValueRequired", path, "Required value")
+                               : 0;
+        for (size_t k = 0; k < i; k++)
+                if (strcmp(text_at(json_array_get(ports, k), "name"), name) == 0)
+                        return problem_add(p, "FieldValueDuplicate", path, "Duplicate value: \"%s\"", name);
+        return 0;
+}
+
+static int validate_ports(struct request *rq, const json_t *doc, struct schema_problems *p)
+{
+        size_t i;
+        json_t *port;
+        const json_t *ports = doc_get_array(doc, "spec.ports");
+        bool headless = strcmp(text_at(doc, "spec.clusterIP"), "None") == 0;
+        if (json_array_size(ports) == 0 && !headless && !has_type(doc, "ExternalName"))
+                TRY(problem_add(p, "FieldValueRequired", "spec.ports", "Required value"));
+        json_array_foreach(ports, i, port) {
+                TRY(validate_port_name(rq, ports, i, p));
+                TRY(validate_number(rq, port, i, "port", 1, p));
+                TRY(validate_number(rq, port, i, "targetPort", 1, p));
+                TRY(validate_node_port(rq, port, i, p));
+        }
+        return 0;
+}
+
+static int validate_address(const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        const char *before = text_at(live, "spec.clusterIP"), *now = text_at(doc, "spec.clusterIP");
+        if (!*before || strcmp(before, now) == 0 || has_type(live, "ExternalName") ||
+            has_type(doc, "ExternalName"))
+                return 0;
+        return problem_add(p, "FieldValueInvalid", "spec.clusterIPs[0]",
+                           "Invalid value: []string{\"%s\"}: may not change once set", now);
+}
+
+static int validate(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        static const char *const types[] = { "ClusterIP", "ExternalName", "LoadBalancer", "NodePort" };
+        if (rq->subresource)
+                return 0;
+        if (!text_in(text_at(doc, "spec.type"), types, ARRAY_LEN(types)))
+                TRY(problem_add(
+                        p, "FieldValueNotSupported", "spec.type",
+                        "Unsupported value: \"%s\": supported values: \"ClusterIP\", \"ExternalName\", "
+                        "\"LoadBalancer\", \"NodePort\"",
+                        text_at(doc, "spec.type")));
+        if (has_type(doc, "ExternalName") && !*text_at(doc, "spec.externalName"))
+                TRY(problem_add(p, "FieldValueRequired", "spec.externalName", "Required value"));
+        TRY(validate_ports(rq, doc, p));
+        return validate_address(live, doc, p);
+}
+
+const struct resource_hooks service_hooks = { .prepare = prepare, .validate = validate };
