@@ -344,6 +344,33 @@ static void every_failing_allocation_is_reported(void **state)
         }
 }
 
+/* Sharing is a saving only: when there is no memory for it, the object holds its own copy. */
+static void failing_allocations_with_interning_never_lose_a_value(void **state)
+{
+        struct dice dice = { 11 };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *doc = random_document(&dice, &cluster_resource_binding_kind);
+        struct slice text = text_of(&arena, doc);
+        bool fired = true;
+        for (uint64_t n = 1; fired; n++) {
+                struct intern_table *interns = intern_table_new();
+                struct object *o = NULL;
+                mem_fail_at(n, false);
+                int code =
+                        object_decode(&cluster_resource_binding_kind, text, DECODE_FULL, interns, &o, NULL);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                assert_true(code == 0 || (fired && code == ERR_NO_MEMORY));
+                if (code == 0) {
+                        AUTO_JSON json_t *back = NULL;
+                        assert_int_equal(object_to_doc(o, &back, NULL), 0);
+                        assert_same(&cluster_resource_binding_kind, n, doc, back);
+                }
+                object_unref(o);
+                intern_table_free(interns);
+        }
+}
+
 static void a_reference_keeps_an_object_alive(void **state)
 {
         struct object *o;
@@ -396,6 +423,7 @@ int main(void)
                 cmocka_unit_test(a_wrong_input_names_the_field),
                 cmocka_unit_test(a_wrong_type_anywhere_is_refused_or_harmless),
                 cmocka_unit_test(every_failing_allocation_is_reported),
+                cmocka_unit_test(failing_allocations_with_interning_never_lose_a_value),
                 cmocka_unit_test(a_reference_keeps_an_object_alive),
                 cmocka_unit_test(empty_values_that_the_crd_requires_are_written),
         };
