@@ -291,8 +291,8 @@ static void tear_down(struct member_agent *a)
         if (a->clusters)
                 informer_stop(a->clusters);
         manager_free(a->manager);
-        fiber_group_end(a->group);
         event_recorder_free(a->hub_events);
+        fiber_group_end(a->group);
         kube_mapper_free(a->mapper);
         store_close(a->store);
         map_free(&a->memory);
