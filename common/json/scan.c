@@ -154,7 +154,7 @@ static size_t read_escape(const char *p, const char *end, uint32_t *ret)
 }
 
 /* Passes the string whose opening quote is at s->at. */
-static bool pass_string(struct scanner *s)
+static inline bool pass_string(struct scanner *s)
 {
         const char *p = s->at + 1;
         s->escaped = false;
@@ -188,12 +188,14 @@ static bool pass_string(struct scanner *s)
 
 static inline const char *skip_space(const char *p, const char *end)
 {
+        if (__builtin_expect(p < end && (unsigned char)*p > ' ', 1)) /* compact text: the usual case */
+                return p;
         while (p < end && is(*p, SPACE))
                 p++;
         return p;
 }
 
-static enum scan_token read_key(struct scanner *s)
+static inline enum scan_token read_key(struct scanner *s)
 {
         if (*s->at != '"')
                 return fail(s, s->at, s->expect == EXPECT_KEY ? "expected a key" : "expected a key or }");
