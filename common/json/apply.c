@@ -35,12 +35,40 @@ static json_t *bare_copy(const json_t *object)
         return copy;
 }
 
+/* A new object with the same members, but for `without` (which may be NULL). */
+static json_t *shallow_copy(json_t *object, const char *without)
+{
+        AUTO_JSON json_t *copy = json_object();
+        const char *key;
+        json_t *value;
+        if (!copy)
+                return NULL;
+        json_object_foreach(object, key, value)
+                if ((!without || strcmp(key, without) != 0) && json_object_set_nocheck(copy, key, value) < 0)
+                        return NULL;
+        return TAKE_PTR(copy);
+}
+
+/* The same for looking only: all but metadata is shared with `object`. */
+static json_t *bare_view(const json_t *object)
+{
+        if (!object)
+                return json_object();
+        AUTO_JSON json_t *view = shallow_copy((json_t *)object, NULL);
+        json_t *metadata = json_object_get(object, "metadata");
+        if (!view || !json_is_object(metadata))
+                return TAKE_PTR(view);
+        if (json_object_set_new_nocheck(view, "metadata", shallow_copy(metadata, "managedFields")) < 0)
+                return NULL;
+        return TAKE_PTR(view);
+}
+
 /* One apply or update in progress. */
 struct change {
         const struct schema *schema;
         const struct apply_options *options;
         struct managers managers;
-        json_t *live, *wanted; /* without managedFields; owned */
+        json_t *live, *wanted; /* without managedFields; owned; live is only looked at */
         struct fieldset_changes changes;
         struct error *err;
 };
@@ -77,7 +105,7 @@ static int take_from_others(struct change *c, const struct manager *self, const 
         TRY(no_memory(c, fieldset_unite(taken, c->changes.removed, &lost)));
         vec_for_each(&c->managers, it) {
                 json_t *rest = NULL;
-                if (it == self)
+                if (it == self || !fieldset_overlaps(it->set, lost))
                         continue;
                 TRY(no_memory(c, fieldset_subtract(it->set, lost, &rest)));
                 TRY(no_memory(c, manager_set(&c->managers, it, rest, false)));
@@ -315,7 +343,7 @@ static int check_config(const json_t *live, const json_t *config, struct error *
 
 static int change_init(struct change *c, const json_t *live, const json_t *wanted, const json_t *entries)
 {
-        c->live = bare_copy(live);
+        c->live = bare_view(live);
         c->wanted = bare_copy(wanted);
         if (!c->live || !c->wanted)
                 return error_no_memory(c->err);
@@ -396,8 +424,8 @@ int apply_track_update(const json_t *live, json_t *object, const struct schema *
                 return error_set(err, ERR_INVALID, "tracking needs objects");
         enum sent sent = what_was_sent(object);
         AUTO_JSON json_t *entries = json_incref(doc_get_array(object, "metadata.managedFields"));
-        c.live = bare_copy(live);
-        c.wanted = bare_copy(object);
+        c.live = bare_view(live);
+        c.wanted = bare_view(object);
         if (!c.live || !c.wanted)
                 return error_no_memory(err);
         if (sent == SENT_RESET)

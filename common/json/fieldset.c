@@ -96,6 +96,19 @@ int fieldset_intersect(const json_t *a, const json_t *b, json_t **ret)
         return combine_sets(a, b, INTERSECT, ret);
 }
 
+bool fieldset_overlaps(const json_t *a, const json_t *b)
+{
+        const char *key;
+        json_t *node;
+        json_object_foreach((json_t *)a, key, node) {
+                const json_t *other = is_self(key) ? NULL : json_object_get(b, key);
+                if (other && ((fieldset_node_is_member(node) && fieldset_node_is_member(other)) ||
+                              fieldset_overlaps(node, other)))
+                        return true;
+        }
+        return false;
+}
+
 static json_t *or_null(const json_t *a, const json_t *b, enum operation op)
 {
         json_t *set = NULL;

@@ -12,6 +12,7 @@
 int fieldset_unite(const json_t *a, const json_t *b, json_t **ret);
 int fieldset_subtract(const json_t *a, const json_t *b, json_t **ret);
 int fieldset_intersect(const json_t *a, const json_t *b, json_t **ret);
+bool fieldset_overlaps(const json_t *a, const json_t *b); /* have a member in common */
 bool fieldset_node_is_member(const json_t *node);
 /* Adds the fields on the way to longer paths as members, in place. */
 int fieldset_ensure_named(json_t *set);

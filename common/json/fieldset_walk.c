@@ -299,6 +299,8 @@ static int collect_whole(const json_t *v, const struct schema *s, json_t *node, 
 static int compare_child(const json_t *old, const json_t *new, const struct schema *s, const char *key,
                          struct fieldset_changes *into, struct error *err)
 {
+        if (old && new &&doc_equal(old, new))
+                return 0;
         CLEANUP(fieldset_changes_free) struct fieldset_changes c = { 0 };
         bool changed = false;
         if (changes_init(&c) < 0)
@@ -324,6 +326,8 @@ static int compare_child(const json_t *old, const json_t *new, const struct sche
 static int compare_field(const json_t *old, const json_t *new, const char *name, const struct schema *s,
                          struct fieldset_changes *c, struct error *err)
 {
+        if (old && new &&doc_equal(old, new)) /* most of an update: no sets are built for it */
+                return 0;
         AUTO_FREE char *key = field_key(name);
         if (!key)
                 return error_no_memory(err);

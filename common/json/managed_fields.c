@@ -23,15 +23,15 @@ static int read_entry(struct managers *m, const json_t *entry, size_t index, str
                 .time = text_or_empty(entry, "time"),
                 .entry = entry,
         };
-        const json_t *fields = doc_get_object(entry, "fieldsV1");
+        json_t *fields = doc_get_object(entry, "fieldsV1");
         if (strcmp(one.operation, update) != 0 && strcmp(one.operation, "Apply") != 0)
                 return error_set(err, ERR_INVALID,
                                  "metadata.managedFields[%zu].operation: must be `Apply` or `Update`", index);
         if (!fields)
                 return error_set(err, ERR_INVALID, "metadata.managedFields[%zu].fieldsV1: must be an object",
                                  index);
-        one.set = doc_copy(fields);
-        if (!one.set || vec_push(m, one) < 0) {
+        one.set = json_incref(fields); /* sets are replaced, never changed */
+        if (vec_push(m, one) < 0) {
                 json_decref(one.set);
                 return error_no_memory(err);
         }

@@ -2,6 +2,7 @@
  * as the informers get it: 500 objects of about 3.3 KB, like Works. Prints `bench NAME VALUE UNIT` lines. */
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/json/apply.h"
 #include "common/json/doc.h"
 #include "common/json/scan.h"
 #include "common/loop/loop.h"
@@ -108,6 +109,27 @@ static double measure(struct loop *loop, bool (*read)(struct slice), struct slic
         return (double)text.len * (double)runs / (double)(now - start);
 }
 
+/* Microseconds of one apply_track_update() of an item whose status changed, without a schema. */
+static double measure_tracking(struct loop *loop, struct slice page)
+{
+        AUTO_JSON json_t *list = NULL;
+        struct apply_options o = { .manager = "bench", .api_version = "v1" };
+        if (doc_parse(page, &list, NULL) < 0)
+                return 0;
+        json_t *live = json_array_get(doc_get(list, "items"), 0);
+        if (apply_track_update(NULL, live, NULL, &o, NULL) < 0)
+                return 0;
+        int64_t start = loop_now_us(loop), now = start;
+        size_t runs = 0;
+        for (; now - start < RUNS_US; now = loop_now_us(loop), runs++) {
+                AUTO_JSON json_t *object = doc_copy(live);
+                if (doc_set_int(object, "status.observedGeneration", (int64_t)runs) < 0 ||
+                    apply_track_update(live, object, NULL, &o, NULL) < 0)
+                        return 0;
+        }
+        return (double)(now - start) / (double)runs;
+}
+
 int main(void)
 {
         static const struct {
@@ -134,6 +156,9 @@ int main(void)
                 printf("bench %s %.0f MB/s\n", readers[i].name, speed);
                 failed |= speed <= 0;
         }
+        double tracking = measure_tracking(loop, (struct slice){ page.data, page.len });
+        printf("bench track_update_us %.1f us\n", tracking);
+        failed |= tracking <= 0;
         loop_free(loop);
         return failed;
 }

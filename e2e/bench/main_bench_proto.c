@@ -44,34 +44,50 @@ static void write_binding(struct buf *b, size_t i)
                 "\"whenToApply\":\"Always\",\"whenToTakeOver\":\"Always\"}},",
                 placement, placement, cluster, cluster);
         buf_append_str(
-                b, "\"status\":{\"conditions\":[" CONDITION("RolloutStarted", "RolloutStarted", "Detected the new changes on the resources and started the rollout process") "," CONDITION(
-                           "Overridden", "NoOverrideSpecified",
-                           "No override rules are configured for the selected resources") "," CONDITION("Work"
-                                                                                                        "Sync"
-                                                                                                        "hron"
-                                                                                                        "ize"
-                                                                                                        "d",
+                b,
+                "\"status\":{\"conditions\":[" CONDITION("RolloutStarted", "RolloutStarted", "Detected the new changes on the resources and started the rollout process") "," CONDITION("Overridden", "NoOverrideSpecified", "No override rules are configured for the selected resources") "," CONDITION(
+                        "Work"
+                        "Sync"
+                        "hron"
+                        "ize"
+                        "d",
+                        "AllW"
+                        "orkS"
+                        "ynce"
+                        "d",
+                        "All "
+                        "of "
+                        "the "
+                        "work"
+                        "s "
+                        "are "
+                        "sync"
+                        "hron"
+                        "ized"
+                        " to "
+                        "the "
+                        "late"
+                        "st") "," CONDITION("Applied", "AllWorkHaveBeenApplied",
+                                            "All corresponding work objects are applied") "," CONDITION("Avai"
+                                                                                                        "labl"
+                                                                                                        "e",
                                                                                                         "AllW"
-                                                                                                        "orkS"
-                                                                                                        "ynce"
-                                                                                                        "d",
+                                                                                                        "orkA"
+                                                                                                        "reAv"
+                                                                                                        "aila"
+                                                                                                        "ble",
                                                                                                         "All "
-                                                                                                        "of "
-                                                                                                        "the "
+                                                                                                        "corr"
+                                                                                                        "espo"
+                                                                                                        "ndin"
+                                                                                                        "g "
                                                                                                         "work"
-                                                                                                        "s "
-                                                                                                        "are "
-                                                                                                        "sync"
-                                                                                                        "hron"
-                                                                                                        "ized"
-                                                                                                        " to "
-                                                                                                        "the "
-                                                                                                        "late"
-                                                                                                        "st") "," CONDITION("Applied",
-                                                                                                                            "AllWorkHaveBeenApplied",
-                                                                                                                            "All corresponding work objects are applied") "," CONDITION("Available",
-                                                                                                                                                                                        "AllWorkAreAvailable",
-                                                                                                                                                                                        "All corresponding work objects are available") "]}}");
+                                                                                                        " obj"
+                                                                                                        "ects"
+                                                                                                        " are"
+                                                                                                        " ava"
+                                                                                                        "ilab"
+                                                                                                        "le") "]}}");
 }
 
 static void write_manifest(struct buf *b, size_t i, size_t ordinal)
