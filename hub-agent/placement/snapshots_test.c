@@ -1,0 +1,297 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "hub-agent/placement/snapshots.h"
+
+#define NOW INT64_C(1767225600000)
+
+struct scene {
+        struct arena arena;
+        struct error err;
+        const struct object *existing[16];
+        struct object_list list;
+        struct placement *p;
+};
+
+static void *parse(struct scene *s, const struct kind *kind, const char *json)
+{
+        struct object *o;
+
+        if (object_decode_arena(kind, slice_of(json), &s->arena, &o, &s->err) < 0)
+                fail_msg("%s: %s", json, s->err.text);
+        return o;
+}
+
+static void begin(struct scene *s, const char *spec)
+{
+        char json[1024];
+
+        *s = (struct scene){ 0 };
+        s->list.at = s->existing;
+        snprintf(json, sizeof(json),
+                 "{\"metadata\":{\"name\":\"web\",\"uid\":\"u\",\"generation\":4},\"spec\":{%s}}", spec);
+        s->p = parse(s, &cluster_resource_placement_kind, json);
+}
+
+static void hashes_are_those_of_the_reference(void **state)
+{
+        struct error err = { 0 };
+        struct placement_policy all = { .placement_type = "PickAll" };
+        struct selection none = { 0 };
+        char hash[65];
+
+        assert_int_equal(policy_hash(NULL, hash, &err), 0);
+        assert_string_equal(hash, "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b");
+        assert_int_equal(policy_hash(&all, hash, &err), 0);
+        assert_string_equal(hash, "8cc57dee59684ff88766e26936c8fb125f4bde234a2beb5c54aded4569db0d5a");
+        selection_hash(&none);
+        assert_string_equal(none.hash, "83ff749c5d8eb5a0b62d714175bcbaef1409b371fc5a229a002db6fcc1f144e1");
+}
+
+static void a_new_placement_gets_policy_snapshot_zero(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct scene s;
+
+        begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_string_equal(plan.create->object.meta.name, "web-0");
+        assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
+        assert_string_equal(label_of(&plan.create->object, LABEL_PARENT_PLACEMENT), "web");
+        assert_string_equal(annotation_of(&plan.create->object, ANNOTATION_PLACEMENT_GENERATION), "4");
+        assert_string_equal(annotation_of(&plan.create->object, ANNOTATION_NUMBER_OF_CLUSTERS), "2");
+        assert_true(plan.create->object.meta.owners[0].controller);
+        assert_int_equal(strlen(plan.create->spec->policy_hash), 88);
+        arena_free(&s.arena);
+}
+
+static void keep_created(struct scene *s, struct policy_snapshot_plan *plan)
+{
+        if (plan->update.now)
+                for (size_t i = 0; i < s->list.n; i++)
+                        if (s->existing[i] == plan->update.now)
+                                s->existing[i] = plan->update.wanted;
+        if (plan->create)
+                s->existing[s->list.n++] = &plan->create->object;
+}
+
+static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapshot(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct scene s;
+
+        begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        keep_created(&s, &plan);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_null(plan.update.now);
+        assert_null(plan.create);
+        s.p->spec->policy->number_of_clusters = OPT_INT(5);
+        s.p->object.meta.generation = 5;
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_null(plan.create);
+        assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_NUMBER_OF_CLUSTERS), "5");
+        assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_PLACEMENT_GENERATION), "5");
+        s.p->spec->policy->placement_type = "PickAll";
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_string_equal(plan.create->object.meta.name, "web-1");
+        assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
+        arena_free(&s.arena);
+}
+
+static void the_history_limit_removes_the_oldest_first(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct scene s;
+
+        begin(&s, "\"revisionHistoryLimit\":2");
+        for (int i = 0; i < 3; i++) {
+                s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
+                s.p->spec->policy->placement_type = i == 0 ? "A" : i == 1 ? "B" : "C";
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+                keep_created(&s, &plan);
+        }
+        assert_int_equal(plan.n_remove, 1);
+        assert_string_equal(plan.remove[0]->meta.name, "web-0");
+        arena_free(&s.arena);
+}
+
+static void two_latest_policy_snapshots_are_an_error(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct scene s;
+
+        begin(&s, "");
+        for (int i = 0; i < 2; i++) {
+                char json[256];
+
+                snprintf(json, sizeof(json),
+                         "{\"metadata\":{\"name\":\"web-%d\",\"labels\":{\"kubernetes-fleet.io/"
+                         "is-latest-snapshot\":\"true\","
+                         "\"kubernetes-fleet.io/policy-index\":\"%d\"}},\"spec\":{\"policyHash\":\"x\"}}",
+                         i, i);
+                s.existing[s.list.n++] = parse(&s, &cluster_scheduling_policy_snapshot_kind, json);
+        }
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), ERR_INVALID);
+        arena_free(&s.arena);
+}
+
+/* ---- resource snapshots ---- */
+
+static struct selection select_sizes(struct scene *s, const size_t *sizes, size_t n)
+{
+        struct selection sel = { .resources = arena_calloc(&s->arena, n + 1, sizeof(struct slice)), .n = n };
+
+        for (size_t i = 0; i < n; i++) {
+                char *text = arena_zalloc(&s->arena, sizes[i] + 1);
+
+                memset(text, 'a' + (int)i, sizes[i]);
+                sel.resources[i] = (struct slice){ text, sizes[i] };
+        }
+        selection_hash(&sel);
+        return sel;
+}
+
+static const struct snapshot_timing at_once = { NOW, 0, 0 };
+
+static void plan_resources(struct scene *s, struct selection *sel, const struct snapshot_timing *t,
+                           struct resource_snapshot_plan *plan)
+{
+        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, t, plan, &s->err) < 0)
+                fail_msg("%s", s->err.text);
+}
+
+static void keep_resources(struct scene *s, struct resource_snapshot_plan *plan)
+{
+        for (size_t i = 0; i < s->list.n; i++)
+                if (plan->update.now && s->existing[i] == plan->update.now)
+                        s->existing[i] = plan->update.wanted;
+        for (size_t i = 0; i < plan->n_create; i++)
+                s->existing[s->list.n++] = &plan->create[i]->object;
+}
+
+static void resources_are_split_at_800_kib_in_order(void **state)
+{
+        static const struct {
+                size_t sizes[4], n, parts[4], n_parts;
+        } rows[] = {
+                { { 0 }, 0, { 0 }, 1 },
+                { { 409600, 409600 }, 2, { 2 }, 1 },
+                { { 409600, 409601 }, 2, { 1, 1 }, 2 },
+                { { 10, 900000, 10 }, 3, { 1, 1, 1 }, 3 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct resource_snapshot_plan plan;
+                struct selection sel;
+                struct scene s;
+
+                begin(&s, "");
+                sel = select_sizes(&s, rows[i].sizes, rows[i].n);
+                plan_resources(&s, &sel, &at_once, &plan);
+                assert_int_equal(plan.n_create, rows[i].n_parts);
+                for (size_t k = 0; k < plan.n_create; k++)
+                        assert_int_equal(plan.create[k]->spec->selected_resources.n, rows[i].parts[k]);
+                assert_string_equal(plan.create[0]->object.meta.name, "web-0-snapshot");
+                assert_string_equal(annotation_of(&plan.create[0]->object, ANNOTATION_RESOURCE_HASH),
+                                    sel.hash);
+                if (plan.n_create > 1) {
+                        assert_string_equal(plan.create[1]->object.meta.name, "web-0-0");
+                        assert_null(label_of(&plan.create[1]->object, LABEL_IS_LATEST_SNAPSHOT));
+                        assert_string_equal(
+                                annotation_of(&plan.create[1]->object, ANNOTATION_RESOURCE_SUBINDEX), "0");
+                }
+                arena_free(&s.arena);
+        }
+}
+
+static void equal_content_plans_nothing_and_a_missing_part_is_made_again(void **state)
+{
+        static const size_t sizes[] = { 500000, 500000, 500000 };
+        struct resource_snapshot_plan plan;
+        struct selection sel;
+        struct scene s;
+
+        begin(&s, "");
+        sel = select_sizes(&s, sizes, 3);
+        plan_resources(&s, &sel, &at_once, &plan);
+        keep_resources(&s, &plan);
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_int_equal(plan.n_create, 0);
+        assert_null(plan.update.now);
+        assert_non_null(plan.latest);
+        s.existing[1] = s.existing[2]; /* web-0-0 is gone */
+        s.list.n = 2;
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_int_equal(plan.n_create, 1);
+        assert_string_equal(plan.create[0]->object.meta.name, "web-0-0");
+        arena_free(&s.arena);
+}
+
+static void new_content_unmarks_the_old_group_and_makes_the_next(void **state)
+{
+        static const size_t one[] = { 10 }, two[] = { 20 };
+        struct resource_snapshot_plan plan;
+        struct selection sel;
+        struct scene s;
+
+        begin(&s, "\"revisionHistoryLimit\":1");
+        sel = select_sizes(&s, one, 1);
+        plan_resources(&s, &sel, &at_once, &plan);
+        keep_resources(&s, &plan);
+        sel = select_sizes(&s, two, 1);
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
+        assert_int_equal(plan.n_remove, 1);
+        assert_string_equal(plan.create[0]->object.meta.name, "web-1-snapshot");
+        arena_free(&s.arena);
+}
+
+static void changes_are_collected_before_a_new_group_is_made(void **state)
+{
+        static const size_t one[] = { 10 }, two[] = { 20 };
+        struct snapshot_timing t = { NOW, 300000, 30000 };
+        struct resource_snapshot_plan plan;
+        struct selection sel;
+        struct scene s;
+
+        begin(&s, "");
+        sel = select_sizes(&s, one, 1);
+        plan_resources(&s, &sel, &t, &plan);
+        plan.create[0]->object.meta.creation_ms = NOW - 5000;
+        keep_resources(&s, &plan);
+        sel = select_sizes(&s, two, 1);
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.delay_ms, 295000);
+        assert_int_equal(plan.n_create, 0);
+        assert_non_null(annotation_of(plan.update.wanted, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME));
+        keep_resources(&s, &plan);
+        t.now_ms = NOW + 295000;
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.delay_ms, 0);
+        assert_int_equal(plan.n_create, 1);
+        arena_free(&s.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(hashes_are_those_of_the_reference),
+                cmocka_unit_test(a_new_placement_gets_policy_snapshot_zero),
+                cmocka_unit_test(a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapshot),
+                cmocka_unit_test(the_history_limit_removes_the_oldest_first),
+                cmocka_unit_test(two_latest_policy_snapshots_are_an_error),
+                cmocka_unit_test(resources_are_split_at_800_kib_in_order),
+                cmocka_unit_test(equal_content_plans_nothing_and_a_missing_part_is_made_again),
+                cmocka_unit_test(new_content_unmarks_the_old_group_and_makes_the_next),
+                cmocka_unit_test(changes_are_collected_before_a_new_group_is_made),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

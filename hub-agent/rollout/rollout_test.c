@@ -1,0 +1,249 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "hub-agent/rollout/rollout.h"
+
+#define NOW INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
+
+struct round {
+        struct arena arena;
+        struct error err;
+        const struct object *bindings[8];
+        struct rollout_input in;
+        struct rollout_plan plan;
+};
+
+static void *parse(struct round *r, const struct kind *kind, const char *json)
+{
+        struct object *o;
+
+        if (object_decode_arena(kind, slice_of(json), &r->arena, &o, &r->err) < 0)
+                fail_msg("%s: %s", json, r->err.text);
+        return o;
+}
+
+#define STRATEGY                                                                                             \
+        "{\"type\":\"ClientSideApply\",\"comparisonOption\":\"PartialComparison\",\"whenToApply\":"          \
+        "\"Always\","                                                                                        \
+        "\"whenToTakeOver\":\"Always\"}"
+
+static void begin(struct round *r, int wanted, const char *unavailable, const char *surge)
+{
+        AUTO_BUF struct buf b;
+
+        *r = (struct round){ .in.now_ms = NOW };
+        buf_init(&b, 1 << 16);
+        buf_printf(&b,
+                   "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"policy\":{\"placementType\":\"PickN\","
+                   "\"numberOfClusters\":%d},"
+                   "\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":%s,\"maxSurge\":%s,"
+                   "\"unavailablePeriodSeconds\":60},"
+                   "\"applyStrategy\":" STRATEGY "}}}",
+                   wanted, unavailable, surge);
+        r->in.placement = parse(r, &cluster_resource_placement_kind, b.data);
+        r->in.master =
+                parse(r, &cluster_resource_snapshot_kind, "{\"metadata\":{\"name\":\"web-1-snapshot\"}}");
+        r->in.bindings.at = r->bindings;
+}
+
+/* One letter each: state S(cheduled) B(ound) U(nscheduled); snapshot n(ew) o(ld); condition r(eady) f(ailed)
+ * a(pplied only) t(untrackable since 35 s) - (none); 'd' = being deleted. */
+static void add(struct round *r, const char *letters)
+{
+        char state = letters[0], snapshot = letters[1], condition = letters[2];
+        const char *type = condition == 'f' || condition == 'a' ? "Applied" : "Available";
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1 << 16);
+        buf_printf(
+                &b,
+                "{\"metadata\":{\"name\":\"b%zu\",\"generation\":1,%s\"annotations\":{\"kubernetes-fleet.io/"
+                "previous-binding-state\":\"Bound\"}},\"spec\":{\"state\":\"%s\",\"targetCluster\":\"c%zu\","
+                "\"resourceSnapshotName\":\"%s\",\"schedulingPolicySnapshotName\":\"web-0\","
+                "\"applyStrategy\":" STRATEGY "},\"status\":{\"conditions\":[",
+                r->in.bindings.n, letters[3] == 'd' ? "\"deletionTimestamp\":\"2025-12-31T00:00:00Z\"," : "",
+                state == 'S'   ? "Scheduled"
+                : state == 'B' ? "Bound"
+                               : "Unscheduled",
+                r->in.bindings.n, snapshot == 'n' ? "web-1-snapshot" : "web-0-snapshot");
+        if (condition != '-')
+                buf_printf(&b,
+                           "{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"\","
+                           "\"observedGeneration\":1,"
+                           "\"lastTransitionTime\":\"2025-12-31T23:59:25Z\"}",
+                           type, condition == 'f' ? "False" : "True",
+                           condition == 't' ? "NotAllWorkAreAvailabilityTrackable"
+                                            : "NotAllWorkHaveBeenApplied");
+        buf_append_str(&b, "]}}");
+        r->bindings[r->in.bindings.n++] = parse(r, &cluster_resource_binding_kind, b.data);
+}
+
+static void run(struct round *r)
+{
+        if (plan_rollout(&r->arena, &r->in, &r->plan, &r->err) < 0)
+                fail_msg("%s", r->err.text);
+}
+
+static void append_name(char *out, const struct object *o, char prefix)
+{
+        size_t n = strlen(out);
+
+        snprintf(out + n, 64 - n, "%s%c%s", n ? " " : "", prefix, o->meta.name + 1);
+}
+
+/* spec/rollout-and-work.md 2.13: picked as +n (made Bound) and -n (deleted), in order of the plan; blocked as
+ * !n. */
+static void rolls_as_in_the_worked_cases(void **state)
+{
+        static const struct {
+                int n;
+                const char *unavailable, *surge, *bindings[7], *expected;
+                int64_t wait_s;
+        } rows[] = {
+                { 5, "\"20%\"", "0", { "Bof", "Bo-", "Bo-", "Bo-", "Bo-" }, "+0 !1 !2 !3 !4", 60 },
+                { 5, "\"20%\"", "0", { "Bof", "Bof", "Bof", "Bor", "Bor" }, "+0 +1 +2 !3 !4", 60 },
+                { 5, "0", "3", { "Bor", "Bor", "Bor", "Bor", "Bor" }, "!0 !1 !2 !3 !4", 0 },
+                { 3, "\"20%\"", "3", { "Boa", "So-" }, "+1 !0", 60 },
+                { 2, "\"20%\"", "0", { "Uor", "Uor" }, "-0", 0 },
+                { 2, "0", "1", { "Uo-d", "Uo-", "So-", "So-" }, "+2 !3", 60 },
+                { 2, "2", "0", { "Uord", "Uor", "So-", "So-" }, "-1 !2 !3", 0 },
+                { 4, "0", "0", { "Bord", "Bnr", "So-", "So-" }, "+2 +3", 0 },
+                { 4, "4", "0", { "Bord", "Bor", "So-", "So-" }, "+1 +2 +3", 0 },
+                { 2, "0", "0", { "Bnr", "Bnr", "Uord", "Uor" }, "-3", 0 },
+                { 2, "1", "0", { "Bord", "Bnr", "Uor", "Uor" }, "-2 -3", 0 },
+                { 2, "0", "0", { "Uord", "Uor", "Uor", "Uor", "So-", "So-" }, "-1 !4 !5", 0 },
+                { 2, "1", "0", { "Bor", "Bor", "Uord", "Uor" }, "+0 -3 !1", 0 },
+                { 2, "0", "0", { "Bord", "Bof" }, "+1", 60 },
+                { 1, "0", "0", { "Bot" }, "!0", 25 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char picked[64] = "";
+                struct round r;
+
+                begin(&r, rows[i].n, rows[i].unavailable, rows[i].surge);
+                for (size_t k = 0; k < 7 && rows[i].bindings[k]; k++)
+                        add(&r, rows[i].bindings[k]);
+                run(&r);
+                for (size_t k = 0; k < r.plan.n_update; k++)
+                        append_name(picked, &r.plan.update[k].now->object, '+');
+                for (size_t k = 0; k < r.plan.remove.n; k++)
+                        append_name(picked, &r.plan.remove.at[k]->object, '-');
+                for (size_t k = 0; k < r.plan.blocked.n; k++)
+                        append_name(picked, &r.plan.blocked.at[k]->object, '!');
+                if (!text_equal(picked, rows[i].expected) || r.plan.after_ms != rows[i].wait_s * 1000)
+                        fail_msg("row %zu: %s after %lld ms, expected %s after %lld s", i, picked,
+                                 (long long)r.plan.after_ms, rows[i].expected, (long long)rows[i].wait_s);
+                arena_free(&r.arena);
+        }
+}
+
+static void a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy(void **state)
+{
+        const struct binding *w;
+        struct round r;
+
+        begin(&r, 1, "1", "1");
+        add(&r, "So-");
+        run(&r);
+        assert_int_equal(r.plan.n_update, 1);
+        w = r.plan.update[0].wanted;
+        assert_string_equal(w->spec->state, "Bound");
+        assert_string_equal(w->spec->resource_snapshot_name, "web-1-snapshot");
+        assert_true(has_finalizer(&w->object, FINALIZER_WORK));
+        assert_string_equal(w->spec->apply_strategy->type, "ClientSideApply");
+        arena_free(&r.arena);
+}
+
+static void a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens(void **state)
+{
+        struct round r;
+
+        begin(&r, 2, "1", "1");
+        add(&r, "Bor");
+        add(&r, "Uor");
+        add(&r, "Bord");
+        ((struct placement *)r.in.placement)->spec->strategy->apply_strategy->type = "ServerSideApply";
+        run(&r);
+        assert_int_equal(r.plan.n_strategy, 2);
+        assert_int_equal(r.plan.n_update, 0);
+        assert_string_equal(r.plan.strategy[0].wanted->spec->apply_strategy->type, "ServerSideApply");
+        assert_false(r.plan.strategy[0].wanted->spec->apply_strategy->server_side_apply_config->force.value);
+        arena_free(&r.arena);
+}
+
+static void up_to_date_bindings_are_announced_until_they_say_so(void **state)
+{
+        struct round r;
+
+        begin(&r, 1, "1", "1");
+        add(&r, "Bnr");
+        run(&r);
+        assert_int_equal(r.plan.started.n, 1);
+        assert_int_equal(r.plan.after_ms, 0);
+        arena_free(&r.arena);
+}
+
+static void without_a_snapshot_nothing_is_rolled(void **state)
+{
+        struct round r;
+
+        begin(&r, 1, "1", "1");
+        add(&r, "So-");
+        r.in.master = NULL;
+        run(&r);
+        assert_int_equal(r.plan.n_update + r.plan.blocked.n, 0);
+        arena_free(&r.arena);
+}
+
+static void two_bindings_on_a_cluster_are_an_error_or_a_wait(void **state)
+{
+        struct round r;
+
+        begin(&r, 1, "1", "1");
+        add(&r, "Bnr");
+        add(&r, "So-");
+        ((struct binding *)r.bindings[1])->spec->target_cluster = "c0";
+        assert_int_equal(plan_rollout(&r.arena, &r.in, &r.plan, &r.err), ERR_INVALID);
+        ((struct object *)r.bindings[0])->meta.deletion_ms = NOW;
+        run(&r);
+        assert_true(r.plan.wait_for_cleanup);
+        assert_int_equal(r.plan.n_update, 0);
+        arena_free(&r.arena);
+}
+
+static void what_a_departed_cluster_held_needs_no_slot(void **state)
+{
+        static const bool departed[] = { false, true };
+        struct round r;
+
+        begin(&r, 2, "0", "0");
+        add(&r, "Bnr");
+        add(&r, "Uo-");
+        r.in.departed = departed;
+        run(&r);
+        assert_int_equal(r.plan.remove.n, 1);
+        arena_free(&r.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(rolls_as_in_the_worked_cases),
+                cmocka_unit_test(a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy),
+                cmocka_unit_test(a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens),
+                cmocka_unit_test(up_to_date_bindings_are_announced_until_they_say_so),
+                cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
+                cmocka_unit_test(two_bindings_on_a_cluster_are_an_error_or_a_wait),
+                cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
