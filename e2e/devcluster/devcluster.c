@@ -55,6 +55,9 @@ static int open_all(struct devcluster *d, struct error *err)
         d->types = builtin_types_new(err);
         if (!d->types)
                 return ERR_NO_MEMORY;
+        d->protobuf = protobuf_types_new();
+        if (!d->protobuf)
+                return error_no_memory(err);
         d->gc = gc_new(d);
         d->simulator = simulator_new(d);
         if (!d->gc || !d->simulator)
@@ -97,6 +100,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         simulator_free(d->simulator);
         authn_free(d);
         builtin_types_free(d->types);
+        protobuf_types_free(d->protobuf);
         map_free(&d->compiled);
         pki_close(d);
         mem_free(d->public_url);

@@ -1,6 +1,7 @@
 /* The devcluster itself: what all its files share. Public face: devcluster.h. */
 #pragma once
 
+#include "e2e/devcluster/builtin/protobuf.h"
 #include "e2e/devcluster/builtin/types.h"
 #include "e2e/devcluster/devcluster.h"
 #include "e2e/devcluster/request.h"
@@ -16,6 +17,7 @@ struct devcluster {
         struct fiber_group *group; /* of its controllers */
         struct store *store;
         struct builtin_types *types;
+        struct protobuf_types *protobuf;
         struct map compiled; /* hash of a CRD's spec -> struct custom_resource (not counted) */
         struct gc *gc;
         struct authn *authn;         /* tokens.c: tokens seen; NULL = none yet */

@@ -250,11 +250,14 @@ static int parse_body(struct request *rq, json_t **ret)
                 r = doc_parse(rq->x->body, ret, &err);
         else if (slice_is(type, "application/yaml"))
                 r = yaml_parse(rq->x->body, ret, &err);
+        else if (slice_is(type, "application/vnd.kubernetes.protobuf"))
+                r = protobuf_decode(rq->devcluster->protobuf, rq->x->body, ret, &err);
         else
-                return request_fail(
-                        rq, 415, "UnsupportedMediaType",
-                        "the body of the request was in an unknown format - accepted media types include: "
-                        "application/json, application/yaml");
+                r = ERR_UNSUPPORTED;
+        if (r == ERR_UNSUPPORTED)
+                return request_fail(rq, 415, "UnsupportedMediaType",
+                                    "the body of the request was in an unknown format - accepted media types "
+                                    "include: application/json, application/yaml");
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
         if (r < 0)

@@ -2,9 +2,9 @@
  * waiting. */
 #pragma once
 
-#include "common/net/http_server.h"
 #include "common/base/memory.h"
 #include "common/json/doc.h"
+#include "common/net/http_server.h"
 #include "e2e/devcluster/devcluster.h"
 
 #define WALL INT64_C(1767225600000)
