@@ -1,5 +1,7 @@
 /* The member agent's program: flags and environment in, one agent on the real loop, exit code out.
  * 0 = ended by a signal; 1 = cannot start or go on; 2 = bad flags. */
+#include <sys/stat.h>
+
 #include "common/base/memory.h"
 #include "common/kube/config.h"
 #include "common/kube/mapping.h"
@@ -188,6 +190,7 @@ int main(int argc, char **argv)
         struct error err = { 0 };
 
         mem_hook_libraries();
+        umask(077); /* state and key files are nobody else's business */
         if (flags_parse(member_flag_table, n_member_flags, argc, (const char *const *)argv, &p.flags, &err) <
             0) {
                 fprintf(stderr, "%s\n", err.text);

@@ -192,7 +192,6 @@ static int follow_member(struct member_agent *a, struct error *err)
 static int make_manager(struct member_agent *a, struct error *err)
 {
         const struct member_agent_options *o = a->options;
-        char identity[40];
         struct manager_options m = { .world = a->world,
                                      .log = a->log,
                                      .kube = &a->member,
@@ -202,16 +201,18 @@ static int make_manager(struct member_agent *a, struct error *err)
                                      .interns = a->interns,
                                      .lease_namespace = o->lease_namespace,
                                      .lease_name = o->lease_namespace ? LEASE_HUB_AGENT : NULL,
-                                     .identity = o->identity ? o->identity : identity,
+                                     .identity = o->identity ? o->identity : a->identity,
                                      .lease_duration_ms = o->lease_duration_ms,
                                      .renew_deadline_ms = o->renew_deadline_ms,
                                      .retry_period_ms = o->retry_period_ms };
 
-        snprintf(identity, sizeof(identity), "member-agent-%016llx",
+        snprintf(a->identity, sizeof(a->identity), "member-agent-%016llx",
                  (unsigned long long)loop_random_u64(a->loop));
         a->manager = manager_new(&m, a->group, err);
         if (!a->manager)
                 return err->code;
+        a->hub.count = a->member.count; /* requests to the hub are counted beside the member's */
+        a->hub.count_ctx = a->member.count_ctx;
         if (manager_add_controller(a->manager, &work_applier_controller) < 0 ||
             manager_add_controller(a->manager, &internal_member_cluster_controller) < 0)
                 return error_no_memory(err);

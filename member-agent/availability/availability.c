@@ -80,8 +80,8 @@ static enum availability deployment(const json_t *o, struct error *err)
         struct reader r = { o, err };
         int64_t wanted = number(&r, "spec.replicas", 1);
 
-        return verdict(&r, observed(&r) & (number(&r, "status.availableReplicas", 0) == wanted) &
-                                   (number(&r, "status.updatedReplicas", 0) == wanted) &
+        return verdict(&r, observed(&r) && (number(&r, "status.availableReplicas", 0) == wanted) &&
+                                   (number(&r, "status.updatedReplicas", 0) == wanted) &&
                                    (number(&r, "status.unavailableReplicas", 0) == 0));
 }
 
@@ -91,8 +91,10 @@ static enum availability stateful_set(const json_t *o, struct error *err)
 
         return verdict(
                 &r,
-                observed(&r) & (number(&r, "status.availableReplicas", 0) == number(&r, "spec.replicas", 1)) &
-                        (number(&r, "status.currentReplicas", 0) == number(&r, "status.updatedReplicas", 0)) &
+                observed(&r) &&
+                        (number(&r, "status.availableReplicas", 0) == number(&r, "spec.replicas", 1)) &&
+                        (number(&r, "status.currentReplicas", 0) ==
+                         number(&r, "status.updatedReplicas", 0)) &&
                         text_equal(words(&r, "status.currentRevision"), words(&r, "status.updateRevision")));
 }
 
@@ -100,9 +102,9 @@ static enum availability daemon_set(const json_t *o, struct error *err)
 {
         struct reader r = { o, err };
 
-        return verdict(&r, observed(&r) &
+        return verdict(&r, observed(&r) &&
                                    (number(&r, "status.numberAvailable", 0) ==
-                                    number(&r, "status.desiredNumberScheduled", 0)) &
+                                    number(&r, "status.desiredNumberScheduled", 0)) &&
                                    (number(&r, "status.currentNumberScheduled", 0) ==
                                     number(&r, "status.updatedNumberScheduled", 0)));
 }
@@ -127,8 +129,8 @@ static enum availability custom_resource_definition(const json_t *o, struct erro
 {
         struct reader r = { o, err };
 
-        return verdict(&r,
-                       condition_has(&r, "Established", "True") & condition_has(&r, "NamesAccepted", "True"));
+        return verdict(&r, condition_has(&r, "Established", "True") &&
+                                   condition_has(&r, "NamesAccepted", "True"));
 }
 
 /* "Available" says that the controller has judged the budget, not that it allows a disruption. */
@@ -138,8 +140,8 @@ static enum availability disruption_budget(const json_t *o, struct error *err)
         const json_t *c = condition_of(&r, "DisruptionAllowed");
         bool allowed = number(&r, "status.disruptionsAllowed", 0) > 0;
 
-        return verdict(&r, observed(&r) &
-                                   text_equal(doc_get_string(c, "status"), allowed ? "True" : "False") &
+        return verdict(&r, observed(&r) &&
+                                   text_equal(doc_get_string(c, "status"), allowed ? "True" : "False") &&
                                    text_equal(doc_get_string(c, "reason"),
                                               allowed ? "SufficientPods" : "InsufficientPods"));
 }
