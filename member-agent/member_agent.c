@@ -291,6 +291,7 @@ static void tear_down(struct member_agent *a)
                 informer_stop(a->works);
         if (a->clusters)
                 informer_stop(a->clusters);
+        a->hub.count = NULL; /* counts into the manager */
         manager_free(a->manager);
         event_recorder_free(a->hub_events);
         fiber_group_end(a->group);
