@@ -313,6 +313,38 @@ static void what_a_binding_refers_to_is_fixed(void **state)
         rig_run(check_role_ref);
 }
 
+static void check_aggregation(struct rig *r)
+{
+        const char *token = robot_token(r);
+        as_admin(r);
+        assert_int_equal(
+                rig_post(r, RBAC "/namespaces/default/rolebindings",
+                         "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"apiGroup\":"
+                         "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"admin\"},"
+                         "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"robot\",\"namespace\":"
+                         "\"default\"}]}"),
+                201);
+        as_token(r, token);
+        assert_int_equal(rig_get(r, "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities"), 403);
+        as_admin(r);
+        assert_int_equal(rig_post(r, RBAC "/clusterroles",
+                                  "{\"metadata\":{\"name\":\"more\",\"labels\":{\"rbac.authorization.k8s.io/"
+                                  "aggregate-to-"
+                                  "view\":\"true\"}},\"rules\":[{\"verbs\":[\"list\"],\"apiGroups\":["
+                                  "\"storage.k8s.io\"],"
+                                  "\"resources\":[\"csistoragecapacities\"]}]}"),
+                         201);
+        rig_settle(r);
+        as_token(r, token);
+        assert_int_equal(rig_get(r, "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities"), 200);
+        as_admin(r);
+}
+
+static void a_labelled_role_flows_into_view_edit_and_admin(void **state)
+{
+        rig_run(check_aggregation);
+}
+
 /* ---- impersonation and reviews ---- */
 
 static void check_impersonation(struct rig *r)
@@ -376,6 +408,7 @@ int main(void)
                 cmocka_unit_test(rules_follow_every_write_of_roles_and_bindings),
                 cmocka_unit_test(nobody_grants_what_he_does_not_hold),
                 cmocka_unit_test(what_a_binding_refers_to_is_fixed),
+                cmocka_unit_test(a_labelled_role_flows_into_view_edit_and_admin),
                 cmocka_unit_test(impersonation_needs_the_verb),
                 cmocka_unit_test(reviews_answer_with_the_reason),
         };

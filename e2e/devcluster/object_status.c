@@ -75,6 +75,53 @@ static int advance_pod(json_t *doc, const struct workload_facts *f)
         return set_pod_conditions(doc, f);
 }
 
+/* ---- nodes ---- */
+
+#define NODE_SIZE                                                                                            \
+        "{s:s,s:s,s:s,s:s}", "cpu", "4", "ephemeral-storage", "100Gi", "memory", "16Gi", "pods", "110"
+
+static int set_node_conditions(json_t *doc, const struct workload_facts *f)
+{
+        static const struct condition fine[] = {
+                { "MemoryPressure", "False", "KubeletHasSufficientMemory",
+                  "kubelet has sufficient memory available", 0, 0 },
+                { "DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", 0, 0 },
+                { "PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available",
+                  0, 0 },
+                { "Ready", "True", "KubeletReady", "kubelet is posting ready status", 0, 0 },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+                TRY(workload_set_condition(doc, &fine[i], f->now_ms));
+        return 0;
+}
+
+static json_t *node_info(void)
+{
+        return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "architecture", "amd64", "bootID", "",
+                         "containerRuntimeVersion", "devcluster://1", "kernelVersion", "", "kubeProxyVersion",
+                         "", "kubeletVersion", "v1.34.0", "machineID", "", "operatingSystem", "linux",
+                         "osImage", "devcluster", "systemUUID", "");
+}
+
+/* What a kubelet says first; what somebody has written already stays. */
+static int advance_node(json_t *doc, const struct workload_facts *f)
+{
+        static const struct condition silent = {
+                "Ready", "False", "KubeletNotReady", "held by a rule", 0, 0
+        };
+        TRY(set_if_absent(doc, "status.capacity", json_pack(NODE_SIZE)));
+        TRY(set_if_absent(doc, "status.allocatable", doc_copy(doc_get(doc, "status.capacity"))));
+        TRY(set_if_absent(doc, "status.nodeInfo", node_info()));
+        TRY(set_if_absent(doc, "status.addresses",
+                          json_pack("[{s:s,s:s},{s:s,s:s}]", "type", "InternalIP", "address", f->address,
+                                    "type", "Hostname", "address", doc_get_string(doc, "metadata.name"))));
+        if (!f->ready)
+                return workload_set_condition(doc, &silent, f->now_ms);
+        const json_t *last = json_array_get(doc_get_array(doc, "status.conditions"), 0);
+        bool held = text_equal(doc_get_string(last, "message"), silent.message);
+        return !last || held ? set_node_conditions(doc, f) : 0;
+}
+
 /* ---- networking and storage ---- */
 
 static int advance_service(json_t *doc, const struct workload_facts *f)
@@ -216,6 +263,7 @@ static const struct {
         workload_rule rule;
 } rules[] = {
         { "Pod", advance_pod },
+        { "Node", advance_node },
         { "Service", advance_service },
         { "Ingress", advance_ingress },
         { "PersistentVolumeClaim", advance_claim },

@@ -29,33 +29,40 @@
              "|policy|poddisruptionbudgets,poddisruptionbudgets/status\n" READ                               \
              "|networking.k8s.io|ingresses,ingresses/status,networkpolicies\n"
 
-#define EDIT_RULES                                                                                           \
-        VIEW_RULES READ                                                                                      \
-                "||pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy\n"               \
-                "impersonate||serviceaccounts\n" WRITE                                                       \
-                "||pods,pods/attach,pods/exec,pods/portforward,pods/proxy\n"                                 \
-                "create||pods/eviction\n" WRITE                                                              \
-                "||configmaps,events,persistentvolumeclaims,replicationcontrollers,"                         \
-                "replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy\n"             \
-                "create||serviceaccounts/token\n" WRITE "|apps|" APPS_EDITED "\n" WRITE                      \
-                "|autoscaling|horizontalpodautoscalers\n" WRITE "|batch|cronjobs,jobs\n" WRITE               \
-                "|policy|poddisruptionbudgets\n" WRITE "|networking.k8s.io|ingresses,networkpolicies\n"      \
-                "create,delete,deletecollection,get,list,patch,update,watch|coordination.k8s.io|leases\n"
+#define EDIT_RULES_ONLY                                                                                      \
+        READ "||pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy\n"                  \
+             "impersonate||serviceaccounts\n" WRITE                                                          \
+             "||pods,pods/attach,pods/exec,pods/portforward,pods/proxy\n"                                    \
+             "create||pods/eviction\n" WRITE                                                                 \
+             "||configmaps,events,persistentvolumeclaims,replicationcontrollers,"                            \
+             "replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy\n"                \
+             "create||serviceaccounts/token\n" WRITE "|apps|" APPS_EDITED "\n" WRITE                         \
+             "|autoscaling|horizontalpodautoscalers\n" WRITE "|batch|cronjobs,jobs\n" WRITE                  \
+             "|policy|poddisruptionbudgets\n" WRITE "|networking.k8s.io|ingresses,networkpolicies\n"         \
+             "create,delete,deletecollection,get,list,patch,update,watch|coordination.k8s.io|leases\n"
+#define EDIT_RULES EDIT_RULES_ONLY VIEW_RULES
 
-#define ADMIN_RULES                                                                                          \
-        EDIT_RULES "create|authorization.k8s.io|localsubjectaccessreviews\n"                                 \
-                   "create,delete,deletecollection,get,list,patch,update,watch|" RBAC_GROUP                  \
-                   "|rolebindings,roles\n"
+#define ADMIN_RULES_ONLY                                                                                     \
+        "create|authorization.k8s.io|localsubjectaccessreviews\n"                                            \
+        "create,delete,deletecollection,get,list,patch,update,watch|" RBAC_GROUP "|rolebindings,roles\n"
+#define ADMIN_RULES ADMIN_RULES_ONLY EDIT_RULES
 
 #define AUTHENTICATED "system:authenticated"
 
+#define AGGREGATE RBAC_GROUP "/aggregate-to-"
+
 static const struct bootstrap {
         const char *name, *rules, *groups; /* groups: subjects of a binding of the same name; NULL = none */
+        const char *aggregates;            /* this role is made of those with the label AGGREGATE and this */
+        const char *label;                 /* the role's own label; NULL = none */
 } bootstrap[] = {
-        { "cluster-admin", "*|*|*\n*|*\n", "system:masters" },
-        { "admin", ADMIN_RULES, NULL },
-        { "edit", EDIT_RULES, NULL },
-        { "view", VIEW_RULES, NULL },
+        { "cluster-admin", "*|*|*\n*|*\n", "system:masters", NULL, NULL },
+        { "admin", ADMIN_RULES, NULL, AGGREGATE "admin", NULL },
+        { "edit", EDIT_RULES, NULL, AGGREGATE "edit", AGGREGATE "admin" },
+        { "view", VIEW_RULES, NULL, AGGREGATE "view", AGGREGATE "edit" },
+        { "system:aggregate-to-admin", ADMIN_RULES_ONLY, NULL, NULL, AGGREGATE "admin" },
+        { "system:aggregate-to-edit", EDIT_RULES_ONLY, NULL, NULL, AGGREGATE "edit" },
+        { "system:aggregate-to-view", VIEW_RULES, NULL, NULL, AGGREGATE "view" },
         { "system:auth-delegator",
           "create|authentication.k8s.io|tokenreviews\ncreate|authorization.k8s.io|subjectaccessreviews\n",
           NULL },
@@ -120,8 +127,20 @@ static json_t *metadata_of(const char *name)
 
 static json_t *role_of(const struct bootstrap *b)
 {
-        return json_pack("{s:s,s:s,s:o,s:o}", "kind", "ClusterRole", "apiVersion", RBAC_GROUP "/v1",
-                         "metadata", metadata_of(b->name), "rules", rules_of(b->rules));
+        json_t *role = json_pack("{s:s,s:s,s:o,s:o}", "kind", "ClusterRole", "apiVersion", RBAC_GROUP "/v1",
+                                 "metadata", metadata_of(b->name), "rules", rules_of(b->rules));
+        json_t *labels = doc_get_object(role, "metadata.labels");
+        int r = role ? 0 : ERR_NO_MEMORY;
+        if (r == 0 && b->label)
+                r = json_object_set_new(labels, b->label, json_string("true"));
+        if (r == 0 && b->aggregates)
+                r = doc_set(role, "aggregationRule",
+                            json_pack("{s:[{s:{s:s}}]}", "clusterRoleSelectors", "matchLabels", b->aggregates,
+                                      "true"));
+        if (r == 0)
+                return role;
+        json_decref(role);
+        return NULL;
 }
 
 static json_t *subjects_of(const char *groups)

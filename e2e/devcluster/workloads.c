@@ -2,9 +2,11 @@
 
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/rbac_aggregate.h"
 #include "e2e/devcluster/workload_status.h"
 
 #define NEVER_READY "devcluster.argosy.dev/never-ready"
+#define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
 #define OBJECTS_PER_TURN 64
 
 static const char *const simulated[] = {
@@ -23,6 +25,7 @@ static const char *const simulated[] = {
         "autoscaling/horizontalpodautoscalers",
         "policy/poddisruptionbudgets",
         "apiregistration.k8s.io/apiservices",
+        "/nodes",
 };
 
 /* One object to look at; waits in the order of its due time, which is the order of arrival. */
@@ -127,6 +130,14 @@ static int enqueue(struct simulator *s, struct cluster *c, const char *key, cons
         return start(s);
 }
 
+/* Roles made of others' rules are looked at when any role changed. */
+static void enqueue_aggregated_roles(struct simulator *s, struct table *t)
+{
+        for (size_t i = 0; i < t->items.n; i++)
+                if (strstr(t->items.at[i]->data, "\"aggregationRule\""))
+                        (void)enqueue(s, t->cluster, t->key, "", blob_name(t->items.at[i]));
+}
+
 static bool is_simulated(const char *key)
 {
         for (size_t i = 0; i < ARRAY_LEN(simulated); i++)
@@ -150,6 +161,8 @@ void simulator_changed(struct simulator *s, struct table *t, enum event_type typ
 {
         if (strcmp(t->key, "/nodes") == 0 && type != EVENT_MODIFIED)
                 enqueue_table(s, t->cluster, "apps/daemonsets", NULL);
+        if (strcmp(t->key, CLUSTER_ROLES) == 0)
+                enqueue_aggregated_roles(s, t);
         if (text_starts_with(t->key, "apps/"))
                 enqueue_table(s, t->cluster, "policy/poddisruptionbudgets", blob_ns(object));
         if (type == EVENT_DELETED || !is_simulated(t->key))
@@ -268,8 +281,10 @@ static int advance(struct simulator *s, struct request *rq, struct error *err)
         if (meta_is_deleting(live))
                 return 0;
         doc = doc_copy(live);
-        if (!doc || find_facts(s, rq, live, &facts) < 0 ||
-            workload_advance(rq->resource->kind, doc, &facts) < 0)
+        if (!doc || find_facts(s, rq, live, &facts) < 0)
+                return error_no_memory(err);
+        bool role = strcmp(rq->resource->table_key, CLUSTER_ROLES) == 0;
+        if ((role ? rbac_aggregate(rq->cluster, doc) : workload_advance(rq->resource->kind, doc, &facts)) < 0)
                 return error_no_memory(err);
         return doc_equal(live, doc) ? 0 : write_status(rq, live, doc, err);
 }
