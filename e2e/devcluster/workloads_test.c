@@ -237,6 +237,29 @@ static void pods_run_and_claims_are_bound(void **state)
         rig_run(check_pod_and_claim);
 }
 
+static void check_nodes(struct rig *r)
+{
+        struct error err = { 0 };
+        assert_int_equal(devcluster_add_nodes(r->devcluster, "hub", 2, "8", "32Gi", &err), 0);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/nodes/node-2"), 200);
+        assert_string_equal(condition(r, "Ready", "status"), "True");
+        assert_string_equal(rig_string(r, "status.capacity.cpu"), "8");
+        assert_string_equal(rig_string(r, "status.allocatable.memory"), "32Gi");
+        assert_int_equal(
+                rig_merge(r, "/api/v1/nodes/node-2/status",
+                          "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}}"),
+                200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/nodes/node-2"), 200);
+        assert_string_equal(condition(r, "Ready", "status"), "False");
+}
+
+static void nodes_become_ready_and_keep_what_is_written(void **state)
+{
+        rig_run(check_nodes);
+}
+
 /* ---- services ---- */
 
 static void check_services(struct rig *r)
@@ -352,6 +375,7 @@ int main(void)
                 cmocka_unit_test(daemon_sets_follow_the_nodes),
                 cmocka_unit_test(a_budget_counts_what_it_selects),
                 cmocka_unit_test(pods_run_and_claims_are_bound),
+                cmocka_unit_test(nodes_become_ready_and_keep_what_is_written),
                 cmocka_unit_test(services_get_addresses_and_keep_them),
                 cmocka_unit_test(mistakes_are_refused_in_kubernetes_words),
                 cmocka_unit_test(what_cannot_change_is_kept),
