@@ -2,6 +2,7 @@
 #include "common/base/limits.h"
 #include "e2e/devcluster/authn.h"
 #include "e2e/devcluster/authz.h"
+#include "e2e/devcluster/control.h"
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/discovery.h"
 #include "e2e/devcluster/internal.h"
@@ -471,6 +472,8 @@ static int handle_other(struct request *rq, const struct segments *s)
 {
         rq->verb = strcmp(rq->x->method, "GET") == 0 ? "get" : verb_of(rq);
         TRY(authenticate(rq));
+        if (s->n && strcmp(s->at[0], "devcluster") == 0)
+                return control_handle(rq);
         bool probe = s->n == 1 && (strcmp(s->at[0], "healthz") == 0 || strcmp(s->at[0], "livez") == 0 ||
                                    strcmp(s->at[0], "readyz") == 0 || strcmp(s->at[0], "version") == 0);
         if (!probe)
