@@ -46,6 +46,13 @@ static void count_request(void *ctx, const char *verb, const char *resource, int
         metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
 }
 
+static void make_identity(struct manager *m)
+{
+        snprintf(m->identity, sizeof(m->identity), "%s_%016llx", m->options.component,
+                 (unsigned long long)loop_random_u64(m->options.world->loop));
+        m->options.identity = m->identity;
+}
+
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
 {
         struct manager *m = NEW(struct manager);
@@ -58,11 +65,14 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
         }
         m->options = *o;
         m->log = *o->log;
+        if (!o->identity)
+                make_identity(m);
         register_metrics(&m->metrics, o->metrics);
         if (o->kube && !o->kube->count) {
                 o->kube->count = count_request;
                 o->kube->count_ctx = m;
         }
+        leader.identity = m->options.identity;
         leader_init(&m->leader, o->kube, &leader);
         m->group = fiber_group_new(o->world->loop, group, o->component);
         if (m->group)

@@ -58,7 +58,8 @@ static int wait_condition(struct kube_client *k, const struct kube_resource *r, 
                         AUTO_BUF struct buf seen;
 
                         buf_init(&seen, 1 << 20);
-                        doc_write(doc_get(doc, "status"), &seen);
+                        if (doc_get(doc, "status"))
+                                doc_write(doc_get(doc, "status"), &seen);
                         return error_set(err, ERR_TIMEOUT, "%s %s did not become %s; status: %.500s", r->kind,
                                          name, type, seen.data);
                 }
