@@ -640,6 +640,114 @@ static void a_restarted_agent_keeps_the_desired_state_without_the_hub(void **sta
         rig_run(offline_body);
 }
 
+/* ---- losses ---- */
+
+static void lost_state_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        replace_manifests(r, "w", CONFIG_MAP("d", "1"));
+        post(r, MEMBER, "/api/v1/namespaces/default/configmaps", CONFIG_MAP("mine", "1"));
+        start(&a, r, ":memory:"); /* nothing is remembered: the AppliedWork tells what was applied */
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "1");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("mine")), 200);
+        stop(&a);
+}
+
+static void a_lost_state_file_leaks_no_object_and_deletes_none_wrongly(void **state)
+{
+        rig_run(lost_state_body);
+}
+
+static void leftover_owner_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        post(r, MEMBER, "/api/v1/namespaces/default/configmaps", CONFIG_MAP("c", "by hand"));
+        replace_manifests(r, "w", CONFIG_MAP("d", "2"));
+        start(&a, r, ":memory:");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "2");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "by hand");
+        stop(&a);
+}
+
+static void an_object_made_again_by_hand_is_no_leftover(void **state)
+{
+        rig_run(leftover_owner_body);
+}
+
+static void cut_watches_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        devcluster_cut_watches(r->devcluster, NULL, true);
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        stop(&a);
+}
+
+static void cut_watches_are_opened_again_and_nothing_is_missed(void **state)
+{
+        rig_run(cut_watches_body);
+}
+
+static void duplicates_body(struct rig *r)
+{
+        struct agent a;
+        const json_t *second;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("c", "2"));
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        second = json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 1);
+        assert_string_equal(doc_get_string(json_array_get(doc_get_array(second, "conditions"), 0), "reason"),
+                            "Duplicated");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        place(r, "empty", "", "");
+        wait_for(r, HUB, WORKS "/empty", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+}
+
+static void a_duplicate_is_told_and_an_empty_work_is_available(void **state)
+{
+        rig_run(duplicates_body);
+}
+
+/* Applying is one thing; that it is told without delay another. */
+static void latency_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        assert_true(wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable") <= 20);
+        stop(&a);
+}
+
+static void nothing_waits_for_a_timer_on_the_way_to_available(void **state)
+{
+        rig_run(latency_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -657,6 +765,11 @@ int main(void)
                 cmocka_unit_test(leaving_releases_works_and_keeps_objects),
                 cmocka_unit_test(nothing_is_touched_before_joining),
                 cmocka_unit_test(a_restarted_agent_keeps_the_desired_state_without_the_hub),
+                cmocka_unit_test(a_lost_state_file_leaks_no_object_and_deletes_none_wrongly),
+                cmocka_unit_test(an_object_made_again_by_hand_is_no_leftover),
+                cmocka_unit_test(cut_watches_are_opened_again_and_nothing_is_missed),
+                cmocka_unit_test(a_duplicate_is_told_and_an_empty_work_is_available),
+                cmocka_unit_test(nothing_waits_for_a_timer_on_the_way_to_available),
         };
 
         if (getenv("AGENT_TEST"))

@@ -1,0 +1,114 @@
+/* spec/member-agent.md 1.3 (checklist 5). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "member-agent/flags.h"
+
+static int parse(struct member_flags *f, const char *word, struct error *err)
+{
+        const char *const argv[] = { "member-agent", word };
+
+        TRY(flags_parse(member_flag_table, n_member_flags, word ? 2 : 1, argv, f, err));
+        return member_flags_check(f, err);
+}
+
+static void the_defaults_are_those_of_the_reference(void **state)
+{
+        struct member_flags f;
+        struct limiter_options limits;
+
+        assert_int_equal(parse(&f, NULL, NULL), 0);
+        assert_int_equal(f.hub_qps, 50);
+        assert_int_equal(f.deletion_wait_minutes, 5);
+        assert_int_equal(f.lease_duration_ms, 15000);
+        assert_string_equal(f.leader_election_namespace, "kube-system");
+        assert_false(f.leader_elect);
+        limits = member_flags_limits(&f);
+        assert_int_equal(limits.attempts_with_fixed_delay, limiter_defaults.attempts_with_fixed_delay);
+        assert_true(limits.fixed_delay_s == limiter_defaults.fixed_delay_s);
+        assert_true(limits.slow_base == limiter_defaults.slow_base &&
+                    limits.fast_base == limiter_defaults.fast_base);
+        assert_true(limits.initial_slow_s == limiter_defaults.initial_slow_s);
+        assert_true(limits.max_slow_s == limiter_defaults.max_slow_s &&
+                    limits.max_fast_s == limiter_defaults.max_fast_s);
+        assert_int_equal(limits.skip_to_fast, limiter_defaults.skip_to_fast);
+}
+
+static void values_out_of_range_or_order_are_refused(void **state)
+{
+        static const char *const words[] = {
+                "-hub-api-qps=9",
+                "-hub-api-qps=600",
+                "-hub-api-burst=40",
+                "-member-api-burst=100",
+                "-deletion-wait-time=0",
+                "-deletion-wait-time=61",
+                "-work-applier-requeue-rate-limiter-attempts-with-fixed-delay=41",
+                "-work-applier-requeue-rate-limiter-fixed-delay-seconds=1",
+                "-work-applier-requeue-rate-limiter-exponential-base-for-slow-backoff=1.01",
+                "-work-applier-requeue-rate-limiter-exponential-base-for-fast-backoff=1",
+                "-work-applier-requeue-rate-limiter-exponential-base-for-slow-backoff=1.9",
+                "-work-applier-requeue-rate-limiter-initial-slow-backoff-delay-seconds=16",
+                "-work-applier-requeue-rate-limiter-max-slow-backoff-delay-seconds=901",
+                "-work-applier-requeue-rate-limiter-max-fast-backoff-delay-seconds=3601",
+                "-leader-elect=yes",
+                "-no-such-flag",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct member_flags f;
+                struct error err = { 0 };
+
+                if (parse(&f, words[i], &err) != ERR_INVALID)
+                        fail_msg("%s was accepted", words[i]);
+                assert_string_not_equal(err.text, "");
+        }
+}
+
+static void flags_without_meaning_here_are_accepted(void **state)
+{
+        static const char *const words[] = { "--add_dir_header",
+                                             "--property-provider=azure",
+                                             "--region=eu",
+                                             "-v=5",
+                                             "--enable-v1beta1-apis=true",
+                                             "-hub-api-qps=-3" };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct member_flags f;
+
+                assert_int_equal(parse(&f, words[i], NULL), 0);
+        }
+}
+
+static void addresses_may_be_short_or_off(void **state)
+{
+        char host[64];
+        int port = 0;
+
+        assert_int_equal(member_flags_address(":8081", host, &port, NULL), 0);
+        assert_string_equal(host, "0.0.0.0");
+        assert_int_equal(port, 8081);
+        assert_int_equal(member_flags_address("127.0.0.1:9", host, &port, NULL), 0);
+        assert_string_equal(host, "127.0.0.1");
+        assert_int_equal(member_flags_address("0", host, &port, NULL), 0);
+        assert_int_equal(port, -1);
+        assert_int_equal(member_flags_address("8081", host, &port, NULL), ERR_INVALID);
+        assert_int_equal(member_flags_address(":99999", host, &port, NULL), ERR_INVALID);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_defaults_are_those_of_the_reference),
+                cmocka_unit_test(values_out_of_range_or_order_are_refused),
+                cmocka_unit_test(flags_without_meaning_here_are_accepted),
+                cmocka_unit_test(addresses_may_be_short_or_off),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
