@@ -72,4 +72,4 @@ int body_get_group(struct reconcile *rc, const struct object_list *snapshots, co
                    const struct resource_snapshot *const **ret, size_t *ret_n);
 
 extern const struct controller membership_controller, placement_controller, scheduler_controller,
-        rollout_controller, work_generator_controller;
+        rollout_controller, work_generator_controller, override_controller;

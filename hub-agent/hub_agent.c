@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/ctrl/health.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/work-generator/work_index.h"
 
@@ -39,14 +40,18 @@ static int add_indexes(struct hub_agent *a)
                 TRY(add_index(a, s->placement, INDEX_SELECTOR, emit_selectors));
                 TRY(add_index(a, s->placement, INDEX_SELECTED, emit_selected));
         }
+        TRY(add_index(a, &cluster_resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
+        TRY(add_index(a, &resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
+        TRY(add_index(a, &cluster_resource_override_snapshot_kind, INDEX_LATEST, emit_latest));
+        TRY(add_index(a, &resource_override_snapshot_kind, INDEX_LATEST, emit_latest));
         return add_index(a, &work_kind, INDEX_BINDING, emit_work_binding);
 }
 
 static int add_controllers(struct hub_agent *a)
 {
-        static const struct controller *const all[] = { &membership_controller, &placement_controller,
-                                                        &scheduler_controller, &rollout_controller,
-                                                        &work_generator_controller };
+        static const struct controller *const all[] = { &membership_controller,     &placement_controller,
+                                                        &scheduler_controller,      &rollout_controller,
+                                                        &work_generator_controller, &override_controller };
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));

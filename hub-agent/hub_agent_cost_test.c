@@ -82,7 +82,7 @@ static void add_member(struct fleet *f, struct member *m, int i)
 
         *m = (struct member){ .fleet = f, .hub = f->rig->endpoint };
         snprintf(m->name, sizeof(m->name), "member-%d", i);
-        snprintf(m->url, sizeof(m->url), "https://dev/clusters/%s", m->name);
+        snprintf(m->url, sizeof(m->url), "https://dev/clusters/member-%d", i);
         m->own.base_url = m->url;
         assert_int_equal(devcluster_create_cluster(f->rig->devcluster, m->name, &err), 0);
         f->rig->endpoint.base_url = m->url;

@@ -498,6 +498,67 @@ static void a_restarted_agent_writes_nothing(void **state)
         rig_run(stays_quiet);
 }
 
+static void overrides(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "\"env\":\"prod\"");
+        add_member(&f, "member-2", "\"env\":\"test\"");
+        add_app(r);
+        rig_post(r, FLEET "namespaces/app/resourceoverrides",
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ResourceOverride\",\"metadata\":{"
+                 "\"name\":\"per-env\"},\"spec\":{\"placement\":{\"name\":\"web\"},\"resourceSelectors\":[{"
+                 "\"group\":\"\","
+                 "\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"settings\"}],\"policy\":{"
+                 "\"overrideRules\":[{"
+                 "\"clusterSelector\":{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchLabels\":{"
+                 "\"env\":\"prod\"}}}]},"
+                 "\"jsonPatchOverrides\":[{\"op\":\"replace\",\"path\":\"/data/a\",\"value\":"
+                 "\"${MEMBER-CLUSTER-NAME} ${MEMBER-CLUSTER-LABEL-KEY-env}\"}]},{\"clusterSelector\":{"
+                 "\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchLabels\":{\"env\":\"test\"}}}]},"
+                 "\"overrideType\":"
+                 "\"Delete\"}]}}}");
+        assert_int_equal(r->status, 201);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, FLEET "namespaces/app/resourceoverridesnapshots/per-env-0"), 200);
+        place(r, "");
+        settle(&f);
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        assert_non_null(strstr(r->text, "\"a\":\"member-1 prod\""));
+        rig_get(r, FLEET "namespaces/fleet-member-member-2/works/web-work");
+        assert_null(strstr(r->text, "ConfigMap"));
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementOverridden"), "True");
+        assert_non_null(strstr(r->text, "OverriddenSucceeded"));
+        /* A patch that does not fit is told, and the override's removal heals it. */
+        rig_merge(r, FLEET "namespaces/app/resourceoverrides/per-env",
+                  "{\"spec\":{\"policy\":{\"overrideRules\":[{\"clusterSelector\":{\"clusterSelectorTerms\":["
+                  "]},"
+                  "\"jsonPatchOverrides\":[{\"op\":\"remove\",\"path\":\"/data/none\"}]}]}}}");
+        for (int i = 0; i < 3; i++)
+                settle(&f);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_non_null(strstr(
+                r->text,
+                "failed to apply on ConfigMap \\\"settings\\\" in namespace \\\"app\\\": remove operation "
+                "does not apply"));
+        rig_delete(r, FLEET "namespaces/app/resourceoverrides/per-env");
+        for (int i = 0; i < 3; i++)
+                settle(&f);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourceoverridesnapshots"), 0);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        assert_non_null(strstr(r->text, "\"a\":\"b\""));
+        stop(&f);
+}
+static void overrides_change_and_drop_manifests_by_cluster(void **state)
+{
+        rig_run(overrides);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -511,6 +572,7 @@ int main(void)
                 cmocka_unit_test(a_reserved_namespace_is_refused_with_words),
                 cmocka_unit_test(a_member_that_leaves_is_gone_with_its_bindings),
                 cmocka_unit_test(a_restarted_agent_writes_nothing),
+                cmocka_unit_test(overrides_change_and_drop_manifests_by_cluster),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* Rolling updates: carries out what plan_rollout decides. spec/rollout-and-work.md 2. */
 #include "hub-agent/agent.h"
+#include "hub-agent/override/load.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/rollout/rollout.h"
 
@@ -85,8 +86,9 @@ static struct outcome reconcile(struct reconcile *rc)
             cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots) < 0)
                 return failed(rc->err);
         in.master = latest_resource_snapshot(&snapshots);
-        if (find_departed(rc, &in) < 0 || plan_rollout(rc->arena, &in, &plan, rc->err) < 0 ||
-            carry_out(rc, &plan) < 0)
+        if (find_departed(rc, &in) < 0 ||
+            overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||
+            plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &plan) < 0)
                 return failed(rc->err);
         if (plan.wait_for_cleanup)
                 return again_after(CLEANUP_WAIT_MS);
@@ -101,6 +103,22 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
                 emit_owner(e->now, emit, to);
 }
 
+/* Only overrides that name their placement move it by themselves. */
+static void map_override_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        const struct override_snapshot *s = (const struct override_snapshot *)e->now;
+        const struct placement_reference *p =
+                s->spec && s->spec->override_spec ? s->spec->override_spec->placement : NULL;
+        bool namespaced = p && s->object.meta.ns && text_equal(p->scope, "Namespaced");
+        char key[KEY_MAX];
+
+        if (!p || !p->name ||
+            (e->type != INFORMER_DELETED && !label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT)))
+                return;
+        if (key_make(key, namespaced ? s->object.meta.ns : NULL, p->name))
+                emit(to, key);
+}
+
 const struct controller rollout_controller = {
         .name = "rollout",
         .watches = {
@@ -110,6 +128,8 @@ const struct controller rollout_controller = {
                 { &resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
                 { &cluster_resource_placement_kind, ON_SPEC, NULL },
                 { &resource_placement_kind, ON_SPEC, NULL },
+                { &cluster_resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
+                { &resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
         },
         .reconcile = reconcile,
 };

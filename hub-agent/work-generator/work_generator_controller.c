@@ -1,5 +1,6 @@
 /* Works of a binding, and the binding's status from them. spec/rollout-and-work.md 6. */
 #include "hub-agent/agent.h"
+#include "hub-agent/override/load.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/work_generator.h"
 #include "hub-agent/work-generator/work_index.h"
@@ -126,6 +127,8 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
 {
         const struct resource_snapshot *const *group;
         struct object_list snapshots;
+        struct override_applier applier;
+        struct manifest_override overrides = { override_apply, &applier };
         struct wanted_works wanted;
         struct work_plan plan;
         char owner[KEY_MAX];
@@ -135,7 +138,8 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         key_make(owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT)));
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner, &snapshots));
         TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
-        TRY(render_works(s->rc->arena, group, n, NULL, &wanted, &r->override_failed, s->rc->err));
+        TRY(overrides_of_binding(s->rc, s->b, &applier));
+        TRY(render_works(s->rc->arena, group, n, &overrides, &wanted, &r->override_failed, s->rc->err));
         TRY(plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err));
         r->works_changed = r->works_changed || plan.n > 0;
         return write_works(s, &plan);
@@ -169,9 +173,10 @@ static bool is_passing(int code)
         return code == ERR_CANCELLED || code == ERR_EXISTS || error_is_retryable(code);
 }
 
+/* What only the user can mend is told in the status and not tried again before something changes. */
 static struct outcome after_sync(const struct pass *s, const struct sync_result *r)
 {
-        return r->code < 0 ? failed(s->rc->err) : done();
+        return r->code < 0 && r->code != ERR_INVALID ? failed(s->rc->err) : done();
 }
 
 static struct outcome report(struct pass *s, const struct sync_result *r)

@@ -1,0 +1,243 @@
+/* What overrides do to one manifest. spec/rollout-and-work.md 5. */
+#include "common/base/limits.h"
+#include "common/json/doc.h"
+#include "common/json/patch.h"
+#include "hub-agent/override/override.h"
+#include "hub-agent/override/rule.h"
+
+#define VARIABLE_NAME "${MEMBER-CLUSTER-NAME}"
+#define VARIABLE_LABEL "${MEMBER-CLUSTER-LABEL-KEY-"
+
+/* One manifest on its way through the overrides. */
+struct passing {
+        const struct override_applier *a;
+        struct arena *arena;
+        struct error *err;
+        json_t *doc;                                    /* owned */
+        const char *group, *version, *kind, *ns, *name; /* of the original; ns NULL: cluster-scoped */
+        bool changed, dropped;
+};
+
+/* ---- variables ---- */
+
+static int substitute(struct passing *p, struct slice value, struct buf *out)
+{
+        const char *at = value.data, *end = at + value.len;
+
+        while (at < end) {
+                size_t rest = (size_t)(end - at);
+
+                if (rest >= strlen(VARIABLE_NAME) && memcmp(at, VARIABLE_NAME, strlen(VARIABLE_NAME)) == 0) {
+                        buf_append_str(out, p->a->cluster->object.meta.name);
+                        at += strlen(VARIABLE_NAME);
+                } else if (rest >= strlen(VARIABLE_LABEL) &&
+                           memcmp(at, VARIABLE_LABEL, strlen(VARIABLE_LABEL)) == 0) {
+                        const char *key = at + strlen(VARIABLE_LABEL),
+                                   *close = memchr(key, '}', (size_t)(end - key));
+                        const char *name, *label;
+
+                        if (!close)
+                                return error_set(p->err, ERR_INVALID,
+                                                 "input %.*s is missing the closing bracket `}`",
+                                                 (int)value.len, value.data);
+                        name = arena_strndup(p->arena, key, (size_t)(close - key));
+                        if (!name)
+                                return error_no_memory(p->err);
+                        label = label_of(&p->a->cluster->object, name);
+                        if (!label)
+                                return error_set(p->err, ERR_INVALID, "label key %s not found on cluster %s",
+                                                 name, p->a->cluster->object.meta.name);
+                        buf_append_str(out, label);
+                        at = close + 1;
+                } else {
+                        buf_append_char(out, *at++);
+                }
+        }
+        return buf_status(out, p->err, "override value");
+}
+
+static int patch_value(struct passing *p, const struct json_patch_override *o, json_t **ret)
+{
+        AUTO_BUF struct buf text;
+
+        if (!o->value.data) {
+                *ret = json_null();
+                return 0;
+        }
+        buf_init(&text, LIMIT_OBJECT_BYTES);
+        TRY(substitute(p, o->value, &text));
+        return doc_parse((struct slice){ text.data, text.len }, ret, p->err);
+}
+
+/* ---- rules ---- */
+
+/* Operations are applied one at a time, so their place among others says nothing. */
+static int without_place(struct error *err)
+{
+        static const char place[] = "operation 0: ";
+
+        if (err && text_starts_with(err->text, place))
+                memmove(err->text, err->text + strlen(place), strlen(err->text + strlen(place)) + 1);
+        return err ? err->code : ERR_INVALID;
+}
+
+static int apply_operation(struct passing *p, const struct json_patch_override *o)
+{
+        AUTO_JSON json_t *operations = NULL, *value = NULL;
+        json_t *changed = NULL;
+
+        TRY(patch_value(p, o, &value));
+        if (p->dropped)
+                return 0;
+        operations = json_pack("[{s:s, s:s, s:O}]", "op", or_empty(o->op), "path", or_empty(o->path), "value",
+                               value);
+        if (!operations)
+                return error_no_memory(p->err);
+        if (patch_json(p->doc, operations, &changed, p->err) < 0)
+                return without_place(p->err);
+        json_decref(p->doc);
+        p->doc = changed;
+        p->changed = true;
+        return 0;
+}
+
+static int apply_rule(struct passing *p, const struct override_rule *r)
+{
+        for (uint32_t i = 0; i < r->json_patch_overrides.n; i++)
+                TRY(apply_operation(p, &r->json_patch_overrides.at[i]));
+        return 0;
+}
+
+static int apply_rules(struct passing *p, const struct override_snapshot *s)
+{
+        const struct override_policy *policy = s->spec->override_spec->policy;
+
+        for (uint32_t i = 0; policy && i < policy->rules.n; i++) {
+                const struct override_rule *r = &policy->rules.at[i];
+                int match = override_rule_matches(r, p->a->cluster, p->err);
+
+                if (match < 0)
+                        return match;
+                if (!match)
+                        continue;
+                if (text_equal(r->override_type, "Delete")) {
+                        p->dropped = true;
+                        return 0;
+                }
+                TRY(apply_rule(p, r));
+        }
+        return 0;
+}
+
+static int apply_snapshot(struct passing *p, const struct override_snapshot *s)
+{
+        struct error cause;
+        int code = apply_rules(p, s);
+
+        if (code >= 0 || !p->err)
+                return code;
+        cause = *p->err;
+        return error_set(p->err, ERR_INVALID, "%s \"%s\" failed to apply on %s \"%s\"%s%s%s: %s",
+                         s->object.kind->kind, s->object.meta.name, p->kind[0] ? p->kind : "Unknown", p->name,
+                         p->ns ? " in namespace \"" : "", or_empty(p->ns), p->ns ? "\"" : "", cause.text);
+}
+
+/* ---- selection ---- */
+
+static bool cluster_override_selects(const struct passing *p, const struct override_snapshot *s)
+{
+        const struct resource_selector_list *l = &s->spec->override_spec->cluster_resource_selectors;
+
+        for (uint32_t i = 0; i < l->n; i++) {
+                const struct resource_selector *r = &l->at[i];
+                bool by_namespace = p->ns && text_equal(r->kind, "Namespace") && text_empty(r->group) &&
+                                    text_equal(r->version, "v1") && text_equal(r->name, p->ns);
+
+                if (by_namespace || (!p->ns && text_equal(or_empty(r->group), p->group) &&
+                                     text_equal(r->version, p->version) && text_equal(r->kind, p->kind) &&
+                                     text_equal(r->name, p->name)))
+                        return true;
+        }
+        return false;
+}
+
+static bool own_override_selects(const struct passing *p, const struct override_snapshot *s)
+{
+        const struct override_target_list *l = &s->spec->override_spec->resource_selectors;
+
+        if (!p->ns || !text_equal(p->ns, s->object.meta.ns))
+                return false;
+        for (uint32_t i = 0; i < l->n; i++)
+                if (text_equal(or_empty(l->at[i].group), p->group) &&
+                    text_equal(l->at[i].version, p->version) && text_equal(l->at[i].kind, p->kind) &&
+                    text_equal(l->at[i].name, p->name))
+                        return true;
+        return false;
+}
+
+static int identify(struct passing *p)
+{
+        char *api = arena_strdup(p->arena, or_empty(doc_get_string(p->doc, "apiVersion")));
+        char *slash = api ? strchr(api, '/') : NULL;
+        const char *ns = doc_get_string(p->doc, "metadata.namespace");
+
+        if (slash)
+                *slash = 0;
+        p->group = slash ? api : "";
+        p->version = slash ? slash + 1 : api;
+        p->kind = arena_strdup(p->arena, or_empty(doc_get_string(p->doc, "kind")));
+        p->name = arena_strdup(p->arena, or_empty(doc_get_string(p->doc, "metadata.name")));
+        if (!api || !p->kind || !p->name)
+                return error_no_memory(p->err);
+        if (!p->a->scopes.is_cluster_scoped(p->a->scopes.ctx, p->group, p->version, p->kind))
+                p->ns = arena_strdup(p->arena, or_empty(ns));
+        return 0;
+}
+
+static int pass_through(struct passing *p)
+{
+        TRY(identify(p));
+        for (size_t i = 0; i < p->a->set.cluster.n; i++) {
+                const struct override_snapshot *s = (const struct override_snapshot *)p->a->set.cluster.at[i];
+
+                if (cluster_override_selects(p, s))
+                        TRY(apply_snapshot(p, s));
+        }
+        for (size_t i = 0; i < p->a->set.own.n; i++) {
+                const struct override_snapshot *s = (const struct override_snapshot *)p->a->set.own.at[i];
+
+                if (own_override_selects(p, s))
+                        TRY(apply_snapshot(p, s));
+        }
+        return p->dropped ? 2 : p->changed ? 1 : 0;
+}
+
+static int print(struct passing *p, struct slice *text)
+{
+        AUTO_BUF struct buf b;
+        char *copy;
+
+        buf_init(&b, LIMIT_OBJECT_BYTES);
+        doc_write(p->doc, &b);
+        TRY(buf_status(&b, p->err, "manifest"));
+        copy = arena_strndup(p->arena, b.data, b.len);
+        if (!copy)
+                return error_no_memory(p->err);
+        *text = (struct slice){ copy, b.len };
+        return 1;
+}
+
+int override_apply(void *applier, struct arena *arena, struct slice *text, struct error *err)
+{
+        struct passing p = { .a = applier, .arena = arena, .err = err };
+        int code;
+
+        if (p.a->set.cluster.n + p.a->set.own.n == 0)
+                return 0;
+        TRY(doc_parse(*text, &p.doc, err));
+        code = pass_through(&p);
+        if (code == 1)
+                code = print(&p, text);
+        json_decref(p.doc);
+        return code;
+}

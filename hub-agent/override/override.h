@@ -1,0 +1,63 @@
+/* Overrides: their snapshots, which of them concern a placement and a cluster, and what they do to a
+ * manifest. Pure. spec/rollout-and-work.md 3-5. */
+#pragma once
+
+#include "hub-agent/placement/snapshots.h"
+#include "hub-agent/rollout/rollout.h"
+
+#define OVERRIDE_HISTORY 10
+
+/* ---- snapshots of one override (spec 4) ---- */
+
+struct override_snapshot_plan {
+        struct relabel update;
+        const struct object **remove;
+        size_t n_remove;
+        struct override_snapshot *create;
+};
+int plan_override_snapshots(struct arena *arena, const struct resource_override *o,
+                            const struct object_list *existing, struct override_snapshot_plan *ret,
+                            struct error *err);
+
+/* ---- matching (spec 3) ---- */
+
+/* Something an override can name. ns is NULL for cluster-scoped ones. */
+struct override_subject {
+        const char *group, *version, *kind, *ns, *name;
+};
+struct override_subjects {
+        struct override_subject *at;
+        size_t n, cap;
+};
+/* Whether a kind is cluster-scoped, by the hub's discovery. */
+typedef bool (*cluster_scoped_fn)(void *ctx, const char *group, const char *version, const char *kind);
+struct scope_lookup {
+        cluster_scoped_fn is_cluster_scoped;
+        void *ctx;
+};
+/* Adds the subjects of stored resources, envelopes' content included. */
+int override_subjects_add(struct arena *arena, const struct raw_list *resources,
+                          const struct scope_lookup *scopes, struct override_subjects *ret,
+                          struct error *err);
+
+/* The latest snapshots of both kinds that concern the placement, in the order they are stored on bindings. */
+struct override_set {
+        struct object_list cluster, own; /* struct override_snapshot */
+};
+int override_set_match(struct arena *arena, const char *placement_ns, const char *placement,
+                       const struct override_subjects *subjects, const struct override_set *latest,
+                       struct override_set *ret, struct error *err);
+/* Those of them with a rule for the cluster. */
+int override_set_for_cluster(struct arena *arena, const struct override_set *set,
+                             const struct member_cluster *cluster, struct cluster_overrides *ret,
+                             struct error *err);
+
+/* ---- applying (spec 5) ---- */
+
+struct override_applier {
+        struct override_set set; /* as the binding names them */
+        const struct member_cluster *cluster;
+        struct scope_lookup scopes;
+};
+/* 0 = nothing applies, 1 = *text is the changed manifest, 2 = dropped; ERR_INVALID in the user's words. */
+int override_apply(void *applier, struct arena *arena, struct slice *text, struct error *err);
