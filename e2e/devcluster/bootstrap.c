@@ -6,7 +6,7 @@
 static int create(struct devcluster *d, struct cluster *c, const char *key, const char *ns, json_t *doc,
                   struct error *err)
 {
-        AUTO_JSON json_t *taken = doc;
+        AUTO_JSON json_t *taken UNUSED = doc; /* dropped at the end, whatever happens */
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct request rq;
         struct write_result w = { 0 };

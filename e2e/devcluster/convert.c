@@ -1,5 +1,6 @@
 #include "e2e/devcluster/convert.h"
 
+#include "e2e/devcluster/hpa.h"
 #include "e2e/devcluster/internal.h"
 
 bool convert_is_identity(const struct request *rq, const struct table *t, const struct blob *b)
@@ -38,6 +39,9 @@ int convert_prune(struct request *rq, const struct resource_version *v, json_t *
 static int convert(struct request *rq, const struct resource_version *to, json_t *doc, struct error *err)
 {
         const char *api_version = resource_api_version(rq->resource, to, rq->arena);
+        if (strcmp(rq->resource->table_key, "autoscaling/horizontalpodautoscalers") == 0 &&
+            hpa_convert(doc, to->version) < 0)
+                return error_no_memory(err);
         if (json_object_set_new(doc, "apiVersion", json_string(api_version)) < 0)
                 return error_no_memory(err);
         TRY(convert_prune(rq, to, doc, NULL, err));

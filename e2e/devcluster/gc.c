@@ -77,9 +77,9 @@ void gc_enqueue(struct gc *g, struct cluster *c, const char *key, const char *ns
 {
         size_t a = strlen(c->name) + 1, b = strlen(key) + 1, e = strlen(ns) + 1, f = strlen(name) + 1;
         char *text = mem_alloc(a + b + e + f);
-        struct item item = { text, text + a, text + a + b, text + a + b + e };
         if (!text)
                 return;
+        struct item item = { text, text + a, text + a + b, text + a + b + e };
         memcpy(item.cluster, c->name, a);
         memcpy(item.key, key, b);
         memcpy(item.ns, ns, e);
@@ -92,7 +92,6 @@ void gc_enqueue(struct gc *g, struct cluster *c, const char *key, const char *ns
 void gc_enqueue_blob(struct gc *g, struct cluster *c, const struct blob *b)
 {
         AUTO_JSON json_t *doc = NULL;
-        AUTO_ARENA struct arena arena = ARENA_INIT;
         char key[600];
         if (blob_parse(b, &doc, NULL) < 0)
                 return;

@@ -342,6 +342,36 @@ TEST(a_collection_can_be_deleted_by_label, {
         assert_int_equal(rig_get(r, CM "/b"), 200);
 })
 
+#define HPA "/namespaces/default/horizontalpodautoscalers"
+
+TEST(an_autoscaler_is_the_same_in_both_versions, {
+        const char *body =
+                "{\"metadata\":{\"name\":\"h\"},\"spec\":{\"maxReplicas\":3,"
+                "\"targetCPUUtilizationPercentage\":70,"
+                "\"scaleTargetRef\":{\"kind\":\"Deployment\",\"name\":\"web\",\"apiVersion\":\"apps/v1\"}}}";
+        assert_int_equal(rig_post(r, "/apis/autoscaling/v1" HPA, body), 201);
+        assert_int_equal(rig_get(r, "/apis/autoscaling/v2" HPA "/h"), 200);
+        assert_string_equal(rig_string(r, "apiVersion"), "autoscaling/v2");
+        const json_t *metric = json_array_get(doc_get_array(r->answer, "spec.metrics"), 0);
+        assert_int_equal(doc_get_int(metric, "resource.target.averageUtilization", 0), 70);
+        assert_null(doc_get(r->answer, "spec.targetCPUUtilizationPercentage"));
+        assert_int_equal(rig_get(r, "/apis/autoscaling/v1" HPA "/h"), 200);
+        assert_int_equal(doc_get_int(r->answer, "spec.targetCPUUtilizationPercentage", 0), 70);
+})
+
+TEST(a_deleted_cluster_ends_its_watches, {
+        struct error err = { 0 };
+        struct rig_watch w;
+        assert_int_equal(devcluster_create_cluster(r->devcluster, "other", &err), 0);
+        r->endpoint.base_url = (char *)"https://dev/clusters/other";
+        rig_watch_open(r, &w, CM "?watch=true");
+        assert_string_equal(rig_watch_next(&w, 1000), "ADDED");
+        assert_int_equal(devcluster_delete_cluster(r->devcluster, "other", &err), 0);
+        assert_string_equal(rig_watch_next(&w, 1000), "");
+        rig_watch_close(&w);
+        assert_int_equal(rig_get(r, CM), 404);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -367,6 +397,8 @@ int main(void)
                 cmocka_unit_test(paths_methods_and_bodies_are_checked),
                 cmocka_unit_test(everything_is_discovered),
                 cmocka_unit_test(a_collection_can_be_deleted_by_label),
+                cmocka_unit_test(an_autoscaler_is_the_same_in_both_versions),
+                cmocka_unit_test(a_deleted_cluster_ends_its_watches),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,21 +168,21 @@ static int parse_field(struct request *rq, const char *text, struct selector *s,
                                         "selector \"%s\": invalid "
                                         "selector: '%s'; can't understand '%s'",
                                         rq->plural, text, text, text);
-        bool not = eq[-1] == '!';
-        t->op = not ? TERM_NOT_IN : TERM_IN;
-        t->key = arena_strndup(rq->arena, text, (size_t)(eq - text) - (not ? 1 : 0));
+        bool unequal = eq[-1] == '!';
+        t->op = unequal ? TERM_NOT_IN : TERM_IN;
+        t->key = arena_strndup(rq->arena, text, (size_t)(eq - text) - (unequal ? 1 : 0));
         t->values = ARENA_NEW_ARRAY(rq->arena, const char *, 1);
         if (!t->key || !t->values)
                 return request_fail_memory(rq);
-        t->values[0] = eq + 1 + (!not &&eq[1] == '=' ? 1 : 0);
+        t->values[0] = eq + 1 + (!unequal && eq[1] == '=' ? 1 : 0);
         t->n_values = 1;
         if (!field_known(rq, t->key))
                 return request_fail_bad(rq, "field label not supported: %s", t->key);
         if (strcmp(t->key, "metadata.name") == 0) {
-                if (!not )
+                if (!unequal)
                         s->only_name = t->values[0];
         } else if (strcmp(t->key, "metadata.namespace") == 0) {
-                if (!not )
+                if (!unequal)
                         s->only_ns = t->values[0];
         } else {
                 s->needs_document = true;

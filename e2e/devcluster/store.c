@@ -389,8 +389,12 @@ int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *e
 {
         if (s->db)
                 TRY(api_store_sql_cluster_delete(s, c, err));
+        if (vec_reserve(&s->deleted, s->deleted.n + 1) < 0)
+                return error_no_memory(err);
         drop_pending(s, c);
-        map_remove(&s->clusters, c->name);
+        (void)map_take(&s->clusters, c->name);
+        c->deleted = true;
+        s->deleted.at[s->deleted.n++] = c;
         return 0;
 }
 
@@ -448,6 +452,9 @@ struct store *api_store_close(struct store *s)
         loop_hook_remove(s->loop, &s->hook);
         api_store_sql_close(s);
         map_free(&s->clusters);
+        for (size_t i = 0; i < s->deleted.n; i++)
+                cluster_free(s->deleted.at[i]);
+        vec_free(&s->deleted);
         vec_free(&s->pending);
         mem_free(s);
         return NULL;

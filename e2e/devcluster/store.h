@@ -125,6 +125,7 @@ struct store *api_store_close(struct store *s); /* commits; returns NULL */
 
 struct cluster *api_store_cluster(struct store *s, const char *name); /* NULL if absent */
 int api_store_cluster_create(struct store *s, const char *name, struct cluster **ret, struct error *err);
+/* Its memory stays until the store closes: watches and controllers may still be on their way out. */
 int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *err);
 const struct map *api_store_clusters(const struct store *s); /* name -> struct cluster */
 

@@ -22,6 +22,7 @@ struct store {
         uint64_t queued, committed; /* counts of writes: a fiber waits until committed reaches its queued */
         struct waitq waiters;
         struct map clusters;
+        VEC(struct cluster *) deleted;
         int64_t next_row, next_cluster;
         bool failed;
 };
