@@ -381,27 +381,42 @@ static const struct rbac_rule master_rules[] = {
         { everything, nothing, nothing, nothing, everything },
 };
 
+/* Masters may do everything, whether or not a binding says so too. */
+static int add_master_rules(struct collected *all)
+{
+        static const struct rbac_question any[] = { { "*", "*", "*", NULL, NULL, NULL },
+                                                    { "*", .path = "*" } };
+        for (size_t i = 0; i < ARRAY_LEN(master_rules); i++) {
+                bool bound = false;
+                for (size_t k = 0; k < all->rules.n && !bound; k++)
+                        bound = rbac_rule_allows(all->rules.at[k], &any[i]);
+                if (!bound)
+                        TRY(vec_push(&all->rules, &master_rules[i]));
+        }
+        return 0;
+}
+
+static int collect_rules(struct cluster *c, const struct identity *who, const char *ns, struct collected *all)
+{
+        struct access *a = access_of(c);
+        if (!a)
+                return ERR_NO_MEMORY;
+        TRY(visit_rules(a, who, text_empty(ns) ? NULL : ns, visit_collect, all));
+        return access_is_master(who) ? add_master_rules(all) : 0;
+}
+
 int access_rules(struct devcluster *d, struct cluster *c, const struct identity *who, const char *ns,
                  struct arena *arena, const struct rbac_rule *const **ret, size_t *ret_n)
 {
         struct collected all = { .arena = arena };
-        struct access *a = access_of(c);
-        int r = a ? 0 : ERR_NO_MEMORY;
-        for (size_t i = 0; r == 0 && access_is_master(who) && i < ARRAY_LEN(master_rules); i++)
-                r = vec_push(&all.rules, &master_rules[i]);
-        if (r == 0)
-                r = visit_rules(a, who, text_empty(ns) ? NULL : ns, visit_collect, &all);
-        const struct rbac_rule **copy =
-                r == 0 ? arena_memdup(arena, all.rules.n ? (void *)all.rules.at : (void *)&copy,
-                                      MAX(all.rules.n, (size_t)1) * sizeof(*copy))
-                       : NULL;
-        size_t n = all.rules.n;
-        vec_free(&all.rules);
-        if (!copy)
-                return ERR_NO_MEMORY;
+        int r = collect_rules(c, who, ns, &all);
+        const struct rbac_rule **copy = ARENA_NEW_ARRAY(arena, const struct rbac_rule *, all.rules.n + 1);
+        for (size_t i = 0; copy && i < all.rules.n; i++)
+                copy[i] = all.rules.at[i];
+        *ret_n = all.rules.n;
         *ret = copy;
-        *ret_n = n;
-        return 0;
+        vec_free(&all.rules);
+        return r == 0 && copy ? 0 : ERR_NO_MEMORY;
 }
 
 /* ---- requests ---- */
