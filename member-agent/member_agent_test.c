@@ -748,6 +748,80 @@ static void nothing_waits_for_a_timer_on_the_way_to_available(void **state)
         rig_run(latency_body);
 }
 
+/* Lost requests, lost answers, server errors and cut streams, one in four, for ten minutes; then all must be
+ * well. */
+struct storm {
+        struct loop *loop;
+        bool over;
+};
+
+static int storm_fate(void *ctx, const struct http_request *rq)
+{
+        static const int fates[] = { ERR_RETRY, ERR_CLOSED, 500, 429, 409 };
+        struct storm *s = ctx;
+        uint64_t die = loop_random_u64(s->loop);
+
+        return s->over || die % 4 != 0 ? 0 : fates[(die / 4) % ARRAY_LEN(fates)];
+}
+
+static bool storm_cut(void *ctx, const struct http_request *rq)
+{
+        struct storm *s = ctx;
+
+        return !s->over && loop_random_u64(s->loop) % 8 == 0;
+}
+
+static void assert_only(struct rig *r, const char *path, size_t n)
+{
+        get(r, MEMBER, path);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "items")), n);
+}
+
+static void storm_body(struct rig *r)
+{
+        struct storm storm = { .loop = r->loop };
+        struct loopback_faults faults = { .ctx = &storm, .fate = storm_fate, .cut_stream = storm_cut };
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        for (int i = 0; i < 20; i++) {
+                const char *name = arena_printf(&r->arena, "w%d", i);
+                const char *manifest =
+                        arena_printf(&r->arena,
+                                     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c%d',"
+                                     "'namespace':'default','labels':{'mine':'yes'}},'data':{'k':'1'}}",
+                                     i);
+
+                place(r, name, "", manifest);
+                assert_int_equal(fiber_sleep(r->loop, 10000), 0);
+                if (i % 3 == 0)
+                        delete (r, HUB, arena_printf(&r->arena, WORKS "/%s", name));
+                if (i % 3 == 1)
+                        replace_manifests(r, name, CONFIG_MAP("kept", "1"));
+        }
+        assert_int_equal(fiber_sleep(r->loop, 400000), 0);
+        storm.over = true;
+        for (int i = 0; i < 20; i++) {
+                const char *path = arena_printf(&r->arena, WORKS "/w%d", i);
+
+                if (i % 3 == 0)
+                        wait_until_gone(r, HUB, path);
+                if (i % 3 == 2)
+                        wait_for(r, HUB, path, "type=Available", "AllManifestsAvailable");
+        }
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_only(r, "/api/v1/namespaces/default/configmaps?labelSelector=mine=yes", 6);
+        assert_only(r, APPLIED_WORKS, 13);
+        stop(&a);
+}
+
+static void a_storm_of_faults_leaves_everything_as_wished(void **state)
+{
+        rig_run(storm_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -770,6 +844,7 @@ int main(void)
                 cmocka_unit_test(cut_watches_are_opened_again_and_nothing_is_missed),
                 cmocka_unit_test(a_duplicate_is_told_and_an_empty_work_is_available),
                 cmocka_unit_test(nothing_waits_for_a_timer_on_the_way_to_available),
+                cmocka_unit_test(a_storm_of_faults_leaves_everything_as_wished),
         };
 
         if (getenv("AGENT_TEST"))
