@@ -12,22 +12,17 @@ struct node_entry {
         struct amounts capacity, allocatable;
         uint32_t round;
 };
-struct pod_entry {
-        struct amounts requested;
-        uint32_t round;
-};
 
 void usage_init(struct usage *u)
 {
         *u = (struct usage){ 0 };
         map_init(&u->nodes, MAP_OWN_KEYS, mem_free);
-        map_init(&u->pods, MAP_OWN_KEYS, mem_free);
 }
 
 void usage_free(struct usage *u)
 {
         map_free(&u->nodes);
-        map_free(&u->pods);
+        pod_table_free(&u->pods);
 }
 
 /* ---- amounts ---- */
@@ -123,12 +118,6 @@ void usage_remove_node(struct usage *u, const char *name)
 
 /* ---- pods ---- */
 
-static const char *pod_key(char key[512], const char *ns, const char *name)
-{
-        snprintf(key, 512, "%s/%s", ns ? ns : "", name);
-        return key;
-}
-
 static bool counts(const struct pod *p)
 {
         const char *phase = p->status ? p->status->phase : NULL;
@@ -137,46 +126,44 @@ static bool counts(const struct pod *p)
                !text_equal(phase, "Failed");
 }
 
-static void remove_pod(struct usage *u, const char *key)
+static struct amounts of_slot(const struct pod_slot *s)
 {
-        struct pod_entry *e = map_take(&u->pods, key);
+        return (struct amounts){ s->cpu_milli, s->memory_bytes };
+}
 
-        if (e)
-                u->requested = minus(u->requested, e->requested);
-        mem_free(e);
+static void remove_pod(struct usage *u, struct pod_slot *s)
+{
+        if (!s)
+                return;
+        u->requested = minus(u->requested, of_slot(s));
+        pod_table_remove(&u->pods, s);
 }
 
 int usage_put_pod(struct usage *u, const struct pod *p)
 {
-        char key[512];
-        struct pod_entry *e;
+        uint64_t key = pod_table_key(p->object.meta.ns, p->object.meta.name);
+        struct amounts requested;
+        struct pod_slot *s;
 
-        pod_key(key, p->object.meta.ns, p->object.meta.name);
         if (!counts(p)) {
-                remove_pod(u, key);
+                remove_pod(u, pod_table_find(&u->pods, key));
                 return 0;
         }
-        e = map_get(&u->pods, key);
-        if (!e) {
-                if (!(e = NEW(struct pod_entry)))
-                        return ERR_NO_MEMORY;
-                if (map_put(&u->pods, key, e) < 0) {
-                        mem_free(e);
-                        return ERR_NO_MEMORY;
-                }
-        }
-        u->requested = minus(u->requested, e->requested);
-        e->requested = usage_of_pod(p->spec);
-        e->round = u->pod_round;
-        u->requested = plus(u->requested, e->requested);
+        s = pod_table_put(&u->pods, key);
+        if (!s)
+                return ERR_NO_MEMORY;
+        requested = usage_of_pod(p->spec);
+        u->requested = minus(u->requested, of_slot(s));
+        s->cpu_milli = (uint32_t)MIN(MAX(requested.cpu_milli, 0), UINT32_MAX);
+        s->memory_bytes = requested.memory_bytes;
+        s->round = u->pod_round;
+        u->requested = plus(u->requested, of_slot(s));
         return 0;
 }
 
 void usage_remove_pod(struct usage *u, const char *ns, const char *name)
 {
-        char key[512];
-
-        remove_pod(u, pod_key(key, ns, name));
+        remove_pod(u, pod_table_find(&u->pods, pod_table_key(ns, name)));
 }
 
 /* ---- lists ---- */
@@ -206,14 +193,9 @@ void usage_begin_pods(struct usage *u)
 
 void usage_end_pods(struct usage *u)
 {
-        map_for_each(&u->pods, e) {
-                struct pod_entry *entry = e->value;
-
-                if (entry->round == u->pod_round)
-                        continue;
-                u->requested = minus(u->requested, entry->requested);
-                map_remove(&u->pods, e->key);
-        }
+        for (struct pod_slot *s = pod_table_next(&u->pods, NULL); s; s = pod_table_next(&u->pods, s))
+                if (s->round != u->pod_round)
+                        remove_pod(u, s);
 }
 
 /* ---- the report ---- */

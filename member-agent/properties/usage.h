@@ -5,6 +5,7 @@
 
 #include "common/base/map.h"
 #include "common/json/quantity.h"
+#include "member-agent/properties/pod_table.h"
 #include "proto/gen/kinds.h"
 
 struct amounts {
@@ -12,7 +13,8 @@ struct amounts {
 };
 
 struct usage {
-        struct map nodes, pods; /* key -> entry */
+        struct map nodes; /* name -> entry */
+        struct pod_table pods;
         struct amounts capacity, allocatable, requested;
         uint32_t node_round, pod_round; /* of lists: what a list did not touch is gone */
 };

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/memory.h"
 #include "member-agent/properties/usage.h"
 
 static struct string_map amounts(struct string_pair at[2], const char *cpu, const char *memory)
@@ -35,6 +36,31 @@ static void put_pod(struct usage *u, const char *name, const char *node, const c
         struct pod p = { .object.meta = { .name = name, .ns = "default" }, .spec = &spec, .status = &status };
 
         assert_int_equal(usage_put_pod(u, &p), 0);
+}
+
+/* Sums stay right while a large population comes, changes and goes, and its table stays small. */
+static void twenty_thousand_pods_take_little_room(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+        size_t before = mem_live_bytes();
+        char name[32];
+
+        usage_init(&u);
+        for (int round = 0; round < 3; round++)
+                for (int i = 0; i < 20000; i++) {
+                        snprintf(name, sizeof(name), "pod-%d", i + round * 1000);
+                        put_pod(&u, name, "n", "Running", "100m");
+                }
+        assert_int_equal(u.pods.n, 22000);
+        assert_int_equal(u.requested.cpu_milli, 2200000);
+        assert_true(mem_live_bytes() - before < 2200000);
+        for (int i = 0; i < 22000; i++) {
+                snprintf(name, sizeof(name), "pod-%d", i);
+                usage_remove_pod(&u, "default", name);
+        }
+        assert_int_equal(u.pods.n, 0);
+        assert_int_equal(u.requested.cpu_milli, 0);
+        assert_int_equal(u.requested.memory_bytes, 0);
 }
 
 struct report {
@@ -85,7 +111,7 @@ static void unscheduled_and_finished_pods_take_nothing(void **state)
         assert_int_equal(u.requested.cpu_milli, 1000);
         put_pod(&u, "d", "n", "Succeeded", "1");
         assert_int_equal(u.requested.cpu_milli, 0);
-        assert_int_equal(map_count(&u.pods), 0);
+        assert_int_equal(u.pods.n, 0);
 }
 
 static void available_is_never_negative(void **state)
@@ -171,6 +197,7 @@ int main(void)
                 cmocka_unit_test(changes_replace_and_removals_subtract),
                 cmocka_unit_test(what_a_list_does_not_name_is_gone),
                 cmocka_unit_test(a_pod_requests_what_it_needs_at_its_peak),
+                cmocka_unit_test(twenty_thousand_pods_take_little_room),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
