@@ -8,6 +8,7 @@
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/discovery.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/openapi_protobuf.h"
 #include "e2e/devcluster/rest_read.h"
 
 /* ---- schemas to documents ---- */
@@ -285,22 +286,32 @@ static int reply_v3(struct request *rq, const char *group, const char *version)
         return doc ? reply_doc(rq, 200, doc) : request_fail_memory(rq);
 }
 
-static int reply_v2(struct request *rq)
+static json_t *make_v2(struct request *rq)
 {
-        const char *accept = http_header_get(&rq->x->headers, "Accept");
-        if (accept && strstr(accept, "com.github.proto-openapi") && !strstr(accept, "application/json") &&
-            !strstr(accept, "*/*"))
-                return request_fail(rq, 406, "NotAcceptable",
-                                    "only the following media types are accepted: application/json");
         AUTO_JSON json_t *definitions = json_object(), *paths = json_object();
         struct writer w = { .rq = rq, .ref_prefix = "#/definitions/", .definitions = definitions };
         int r = definitions && paths ? write_documents(&w, paths, NULL, NULL, false) : ERR_NO_MEMORY;
         vec_free(&w.todo);
-        AUTO_JSON json_t *doc = r < 0 ? NULL
-                                      : json_pack("{s:s,s:{s:s,s:s},s:O,s:O}", "swagger", "2.0", "info",
-                                                  "title", "Kubernetes", "version", "v1.34.0", "paths", paths,
-                                                  "definitions", definitions);
-        return doc ? reply_doc(rq, 200, doc) : request_fail_memory(rq);
+        return r < 0 ? NULL
+                     : json_pack("{s:s,s:{s:s,s:s},s:O,s:O}", "swagger", "2.0", "info", "title", "Kubernetes",
+                                 "version", "v1.34.0", "paths", paths, "definitions", definitions);
+}
+
+static int reply_v2(struct request *rq)
+{
+        static const char protobuf[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+        const char *accept = http_header_get(&rq->x->headers, "Accept");
+        AUTO_JSON json_t *doc = make_v2(rq);
+        if (!doc)
+                return request_fail_memory(rq);
+        if (!accept || !strstr(accept, "com.github.proto-openapi.spec.v2"))
+                return reply_doc(rq, 200, doc);
+        AUTO_BUF struct buf out;
+        buf_init(&out, LIMIT_RESPONSE_BYTES);
+        if (openapi_write_protobuf(doc, &out) < 0)
+                return request_fail_memory(rq);
+        (void)http_reply(rq->x, 200, protobuf, (struct slice){ out.data, out.len }, NULL);
+        return 0;
 }
 
 /* The hash lets clients keep a document until the group's resources change. */

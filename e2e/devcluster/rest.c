@@ -448,6 +448,20 @@ static void warn_deprecated(struct request *rq)
                 request_warn(rq, "%s %s is deprecated", request_api_version(rq), rq->resource->kind);
 }
 
+/* Schemas of built-in kinds are built at first use. Without memory for that the request fails here: later
+ * code takes "no schema" for "anything goes". */
+static int build_schemas(struct request *rq)
+{
+        const struct resource *r = rq->resource;
+        for (size_t i = 0; i < r->n_versions && !r->custom; i++) {
+                const struct schema *unused;
+                if (builtin_types_kind(rq->devcluster->types, r->group, r->versions[i].version, r->kind,
+                                       &unused, NULL) == ERR_NO_MEMORY)
+                        return request_fail_memory(rq);
+        }
+        return 0;
+}
+
 static int handle_resource(struct request *rq, const struct segments *s, size_t skip)
 {
         read_resource_path(rq, s->at + skip, s->n - skip);
@@ -462,6 +476,7 @@ static int handle_resource(struct request *rq, const struct segments *s, size_t 
         if (!resource_is_namespaced(rq->resource) && rq->ns)
                 return request_fail_no_path(rq);
         count_request(rq);
+        TRY(build_schemas(rq));
         TRY(negotiate(rq));
         TRY(read_options(rq));
         warn_deprecated(rq);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/memory.h"
 #include "e2e/devcluster/rig.h"
 
 #define NS "/api/v1/namespaces/default"
@@ -330,6 +331,14 @@ TEST(everything_is_discovered, {
         assert_non_null(
                 json_object_get(doc_get(r->answer, "components.schemas"), "io.k8s.api.apps.v1.Deployment"));
         assert_int_equal(rig_get(r, "/openapi/v2"), 200);
+        assert_int_equal(
+                rig_get_as(r, "/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
+                200);
+        assert_true(has_header(r, "Content-Type", "spec.v2@v1.0+protobuf"));
+        assert_memory_equal(r->text,
+                            "\x0a\x03"
+                            "2.0\x12\x15\x0a\x0aKubernetes",
+                            18);
         assert_int_equal(rig_get(r, "/version"), 200);
         assert_int_equal(rig_get(r, "/apis/none/v1"), 404);
 })
@@ -340,6 +349,27 @@ TEST(a_collection_can_be_deleted_by_label, {
         assert_int_equal(rig_delete(r, CM "?labelSelector=x%3D1"), 200);
         assert_int_equal(rig_get(r, CM "/a"), 404);
         assert_int_equal(rig_get(r, CM "/b"), 200);
+})
+
+/* Each request meets one failing allocation, further along every time; the server must answer the next one.
+ */
+TEST(a_request_that_finds_no_memory_fails_alone, {
+        uint64_t step = 1;
+        bool fired = true;
+        for (uint64_t n = 1; fired; n += step) {
+                mem_fail_at(n, false);
+                (void)rig_apply(r, DEPLOY "/web?fieldManager=m", deployment);
+                (void)rig_merge(r, DEPLOY "/web", "{\"spec\":{\"replicas\":7}}");
+                (void)rig_get_as(r, DEPLOY, "application/json;as=Table;v=v1;g=meta.k8s.io,application/json");
+                (void)rig_delete(r, DEPLOY "/web");
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                (void)rig_delete(r, DEPLOY "/web");
+                assert_int_equal(rig_get(r, DEPLOY "/web"), 404);
+                arena_free(&r->arena);
+                step = n < 500 ? 3 : 37;
+        }
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
 })
 
 #define HPA "/namespaces/default/horizontalpodautoscalers"
@@ -397,8 +427,10 @@ int main(void)
                 cmocka_unit_test(paths_methods_and_bodies_are_checked),
                 cmocka_unit_test(everything_is_discovered),
                 cmocka_unit_test(a_collection_can_be_deleted_by_label),
+                cmocka_unit_test(a_request_that_finds_no_memory_fails_alone),
                 cmocka_unit_test(an_autoscaler_is_the_same_in_both_versions),
                 cmocka_unit_test(a_deleted_cluster_ends_its_watches),
         };
+        mem_hook_libraries();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

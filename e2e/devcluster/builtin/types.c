@@ -19,6 +19,7 @@ struct type_entry {
         struct slice head;     /* behind "type " */
         struct slice body;     /* the indented lines */
         struct schema *schema; /* NULL until built */
+        bool whole;            /* it and all it refers to are built */
 };
 
 struct builtin_types {
@@ -412,14 +413,34 @@ static int build_named(struct builtin_types *t, struct slice name, struct schema
         return 0;
 }
 
+/* A build that failed half-way leaves nodes that others may point to: all of it is forgotten. */
+static void settle(struct builtin_types *t, bool good)
+{
+        map_for_each(&t->types, entry) {
+                struct type_entry *e = entry->value;
+
+                if (good)
+                        e->whole = e->schema != NULL;
+                else if (!e->whole)
+                        e->schema = NULL;
+        }
+}
+
 int builtin_types_named(struct builtin_types *t, const char *name, const struct schema **ret,
                         struct error *err)
 {
+        const struct type_entry *e = map_get(&t->types, name);
         struct schema *s = NULL;
 
-        TRY(build_named(t, slice_of(name), &s, err));
-        *ret = s;
-        return 0;
+        if (e && e->whole) {
+                *ret = e->schema;
+                return 0;
+        }
+        int r = build_named(t, slice_of(name), &s, err);
+        settle(t, r == 0);
+        if (r == 0)
+                *ret = s;
+        return r;
 }
 
 int builtin_types_kind(struct builtin_types *t, const char *group, const char *version, const char *kind,
