@@ -60,11 +60,11 @@ static int patch_value(struct passing *p, const struct json_patch_override *o, j
 {
         AUTO_BUF struct buf text;
 
+        buf_init(&text, LIMIT_OBJECT_BYTES);
         if (!o->value.data) {
                 *ret = json_null();
                 return 0;
         }
-        buf_init(&text, LIMIT_OBJECT_BYTES);
         TRY(substitute(p, o->value, &text));
         return doc_parse((struct slice){ text.data, text.len }, ret, p->err);
 }

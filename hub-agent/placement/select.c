@@ -355,10 +355,10 @@ static int keep(struct reading *r, const struct chosen *c, json_t *doc)
         const char *group = c->entry->resource.group;
         char *text;
 
+        buf_init(&b, LIMIT_OBJECT_BYTES);
         if (filter_document_excluded(doc))
                 return 0;
         TRY(filter_sanitise(doc, r->rc->err));
-        buf_init(&b, LIMIT_OBJECT_BYTES);
         doc_write_canonical(doc, &b);
         buf_append_char(&b, '\n');
         TRY(buf_status(&b, r->rc->err, c->entry->kind_key));
