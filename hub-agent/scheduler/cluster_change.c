@@ -77,21 +77,44 @@ static bool eligible(const struct member_cluster *c, int64_t now_ms)
         return cluster_is_eligible(c, now_ms, &arena, &reason);
 }
 
-bool cluster_change_matters(const struct member_cluster *before, const struct member_cluster *after,
-                            int64_t now_ms)
+unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
+                         int64_t now_ms)
 {
         static const struct member_cluster_status none;
         const struct member_cluster_status *old, *now;
+        unsigned mask = 0;
 
         if (!after)
-                return true;
+                return CHANGED_GONE;
         if (!before || is_deleting(&after->object))
-                return false;
+                return 0;
         old = before->status ? before->status : &none;
         now = after->status ? after->status : &none;
-        return !equal_maps(&before->object.meta.labels, &after->object.meta.labels) ||
-               lost_a_taint(before, after) || !equal_properties(&old->properties, &now->properties) ||
-               !equal_maps(&old->namespaces, &now->namespaces) ||
-               !equal_usage(old->resource_usage, now->resource_usage) ||
-               (!eligible(before, now_ms) && eligible(after, now_ms));
+        if (!equal_maps(&before->object.meta.labels, &after->object.meta.labels) ||
+            lost_a_taint(before, after) || (!eligible(before, now_ms) && eligible(after, now_ms)))
+                mask |= CHANGED_CLUSTER;
+        if (!equal_properties(&old->properties, &now->properties) ||
+            !equal_usage(old->resource_usage, now->resource_usage))
+                mask |= CHANGED_PROPERTIES;
+        if (!equal_maps(&old->namespaces, &now->namespaces))
+                mask |= CHANGED_NAMESPACES;
+        return mask;
+}
+
+static bool term_reads_properties(const struct cluster_selector_term *t)
+{
+        return t && (t->property_selector || t->property_sorter);
+}
+
+bool policy_reads_properties(const struct placement_policy *p)
+{
+        const struct cluster_affinity *a = p && p->affinity ? p->affinity->cluster_affinity : NULL;
+
+        for (uint32_t i = 0; a && a->required && i < a->required->terms.n; i++)
+                if (term_reads_properties(&a->required->terms.at[i]))
+                        return true;
+        for (uint32_t i = 0; a && i < a->preferred.n; i++)
+                if (term_reads_properties(a->preferred.at[i].preference))
+                        return true;
+        return false;
 }

@@ -59,7 +59,15 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
 const char *binding_name(struct arena *arena, const char *placement, const char *placement_uid,
                          const char *cluster, const char *deleting_uid);
 
-/* spec 4.4: whether a change of a member cluster can move placements. `before` NULL: created; `after` NULL:
- * gone. */
-bool cluster_change_matters(const struct member_cluster *before, const struct member_cluster *after,
-                            int64_t now_ms);
+/* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
+ * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone. */
+enum cluster_change {
+        CHANGED_CLUSTER = 1,    /* labels, taints, eligibility */
+        CHANGED_PROPERTIES = 2, /* properties, resource usage */
+        CHANGED_NAMESPACES = 4, /* its namespaces: ResourcePlacements only */
+        CHANGED_GONE = 8,       /* concerns every placement */
+};
+unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
+                         int64_t now_ms);
+/* Whether a policy looks at properties of clusters. */
+bool policy_reads_properties(const struct placement_policy *p);

@@ -200,7 +200,18 @@ static bool may_gain_clusters(const struct placement *p, const struct scope *sco
                text_equal(policy->placement_type, "PickAll") || !is_fully_scheduled(p, scope);
 }
 
-static void emit_placements(struct hub_agent *a, const struct scope *scope, bool all, key_emit emit, void *to)
+static bool is_concerned(const struct placement *p, const struct scope *scope, unsigned changes)
+{
+        if (changes & CHANGED_GONE)
+                return true;
+        if (!may_gain_clusters(p, scope))
+                return false;
+        return (changes & CHANGED_CLUSTER) || ((changes & CHANGED_NAMESPACES) && scope->namespaced) ||
+               ((changes & CHANGED_PROPERTIES) && p->spec && policy_reads_properties(p->spec->policy));
+}
+
+static void emit_placements(struct hub_agent *a, const struct scope *scope, unsigned changes, key_emit emit,
+                            void *to)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list list;
@@ -209,7 +220,7 @@ static void emit_placements(struct hub_agent *a, const struct scope *scope, bool
         if (informer_list(manager_informer(a->manager, scope->placement), &arena, &list) < 0)
                 return;
         for (size_t i = 0; i < list.n; i++)
-                if ((all || may_gain_clusters((const struct placement *)list.at[i], scope)) &&
+                if (is_concerned((const struct placement *)list.at[i], scope, changes) &&
                     key_make(key, list.at[i]->meta.ns, list.at[i]->meta.name))
                         emit(to, key);
 }
@@ -220,11 +231,12 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         bool gone = e->type == INFORMER_DELETED;
         const struct member_cluster *before = gone ? NULL : (const struct member_cluster *)e->old;
         const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
+        unsigned changes = cluster_changes(before, after, loop_wall_ms(a->world->loop));
 
-        if (!cluster_change_matters(before, after, loop_wall_ms(a->world->loop)))
+        if (!changes)
                 return;
-        emit_placements(a, scope_of(NULL), gone, emit, to);
-        emit_placements(a, scope_of("any"), gone, emit, to);
+        emit_placements(a, scope_of(NULL), changes, emit, to);
+        emit_placements(a, scope_of("any"), changes, emit, to);
 }
 
 const struct controller scheduler_controller = {

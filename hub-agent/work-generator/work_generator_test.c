@@ -1,0 +1,326 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "hub-agent/work-generator/work_generator.h"
+
+#define NOW INT64_C(1767225600000)
+#define NULL_HASH "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
+
+struct scene {
+        struct arena arena;
+        struct error err;
+        const struct object *works[8];
+        struct object_list live;
+        const struct binding *b;
+        const struct resource_snapshot *group[4];
+        size_t n_group;
+};
+
+static void *parse(struct scene *s, const struct kind *kind, const char *json)
+{
+        struct object *o;
+
+        if (object_decode_arena(kind, slice_of(json), &s->arena, &o, &s->err) < 0)
+                fail_msg("%s: %s", json, s->err.text);
+        return o;
+}
+
+static void begin(struct scene *s, const char *strategy)
+{
+        char json[1024];
+
+        *s = (struct scene){ 0 };
+        s->live.at = s->works;
+        snprintf(json, sizeof(json),
+                 "{\"metadata\":{\"name\":\"b1\",\"generation\":2,\"labels\":{\"kubernetes-fleet.io/"
+                 "parent-CRP\":\"web\"}},"
+                 "\"spec\":{\"state\":\"Bound\",\"resourceSnapshotName\":\"web-3-snapshot\","
+                 "\"targetCluster\":\"c1\","
+                 "\"schedulingPolicySnapshotName\":\"web-0\",\"applyStrategy\":{\"type\":\"%s\"}}}",
+                 strategy);
+        s->b = parse(s, &cluster_resource_binding_kind, json);
+}
+
+static void add_snapshot(struct scene *s, const char *meta, const char *resources)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1 << 16);
+        buf_printf(&b,
+                   "{\"metadata\":{\"name\":\"x\",\"labels\":{\"kubernetes-fleet.io/"
+                   "parent-CRP\":\"web\",\"kubernetes-fleet.io/"
+                   "resource-index\":\"3\"},\"annotations\":{%s}},\"spec\":{\"selectedResources\":[%s]}}",
+                   meta, resources);
+        s->group[s->n_group++] = parse(s, &cluster_resource_snapshot_kind, b.data);
+}
+
+static int render(struct scene *s, struct wanted_works *ret)
+{
+        bool failed;
+
+        return render_works(&s->arena, s->group, s->n_group, NULL, ret, &failed, &s->err);
+}
+
+#define CM "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}"
+#define HEAD "\"kubernetes-fleet.io/number-of-enveloped-object\":\"1\""
+#define ENVELOPE(kind, meta, data)                                                                           \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"" kind                         \
+        "\",\"metadata\":{" meta "\"name\":\"e\"},\"data\":{" data "}}"
+
+static void every_snapshot_of_a_group_becomes_a_work(void **state)
+{
+        struct wanted_works w;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, "", CM);
+        add_snapshot(&s, "\"kubernetes-fleet.io/subindex-of-resource-snapshot\":\"0\"", CM "," CM);
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(w.n, 2);
+        assert_string_equal(w.at[0].name, "web-work");
+        assert_string_equal(w.at[1].name, "web-0");
+        assert_int_equal(w.at[1].manifests.n, 2);
+        arena_free(&s.arena);
+}
+
+static void an_empty_selection_still_makes_a_work(void **state)
+{
+        struct wanted_works w;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, "", "");
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(w.n, 1);
+        assert_int_equal(w.at[0].manifests.n, 0);
+        arena_free(&s.arena);
+}
+
+static void an_envelope_becomes_a_work_of_its_own(void **state)
+{
+        struct wanted_works w;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, HEAD,
+                     CM "," ENVELOPE("ClusterResourceEnvelope", "",
+                                     "\"k\":{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                     "\"name\":\"z\"}}"));
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(w.n, 2);
+        assert_int_equal(w.at[0].manifests.n, 1);
+        assert_true(text_starts_with(w.at[1].name, "web-work-envelope-"));
+        assert_int_equal(strlen(w.at[1].name), strlen("web-work-envelope-") + 16);
+        assert_string_equal(w.at[1].envelope_kind, "ClusterResourceEnvelope");
+        assert_string_equal(w.at[1].manifests.at[0].data,
+                            "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\"}}");
+        arena_free(&s.arena);
+}
+
+static void envelopes_hold_only_what_their_scope_allows(void **state)
+{
+        static const struct {
+                const char *resources, *words;
+        } rows[] = {
+                { ENVELOPE("ClusterResourceEnvelope", "", "\"k\":" CM),
+                  "a namespaced object k (n/a) has been wrapped in a cluster resource envelope e" },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",",
+                           "\"k\":{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\"}"
+                           "}"),
+                  "a cluster scope object k (z) has been wrapped in a resource envelope m/e" },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",", "\"k\":" CM),
+                  "a namespaced object k (n/a) in has been wrapped in a resource envelope from another "
+                  "namespace (m/e)" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct wanted_works w;
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                add_snapshot(&s, HEAD, rows[i].resources);
+                assert_int_equal(render(&s, &w), ERR_INVALID);
+                assert_string_equal(s.err.text, rows[i].words);
+                arena_free(&s.arena);
+        }
+}
+
+/* A Work with conditions as JSON; each of Applied and Available may be NULL. */
+static void add_work(struct scene *s, const char *name, const char *index, const char *applied,
+                     const char *available, const char *manifests)
+{
+        AUTO_BUF struct buf b;
+        const char *types[] = { "Applied", "Available" }, *given[] = { applied, available };
+        bool any = false;
+
+        buf_init(&b, 1 << 16);
+        buf_printf(&b,
+                   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"fleet-member-c1\",\"generation\":1,"
+                   "\"labels\":{"
+                   "\"kubernetes-fleet.io/parent-resource-snapshot-index\":\"%s\"},\"annotations\":{"
+                   "\"kubernetes-fleet.io/parent-resource-override-snapshot-hash\":\"" NULL_HASH "\","
+                   "\"kubernetes-fleet.io/parent-cluster-resource-override-snapshot-hash\":\"" NULL_HASH
+                   "\"}},\"spec\":{\"applyStrategy\":{\"type\":\"ClientSideApply\"}},\"status\":{"
+                   "\"conditions\":[",
+                   name, index);
+        for (int i = 0; i < 2; i++) {
+                if (!given[i])
+                        continue;
+                buf_printf(&b,
+                           "%s{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"X\",\"message\":\"\","
+                           "\"observedGeneration\":1,"
+                           "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}",
+                           any ? "," : "", types[i], given[i]);
+                any = true;
+        }
+        buf_printf(&b, "],\"manifestConditions\":[%s]}}", manifests);
+        s->works[s->live.n++] = parse(s, &work_kind, b.data);
+}
+
+static void only_works_that_differ_are_written(void **state)
+{
+        struct wanted_works w;
+        struct work_plan plan;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, "", CM);
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 1);
+        assert_null(plan.at[0].now);
+        assert_string_equal(plan.at[0].wanted->object.meta.ns, "fleet-member-c1");
+        assert_string_equal(label_of(&plan.at[0].wanted->object, LABEL_PARENT_BINDING), "b1");
+        assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_OVERRIDE_SNAPSHOT_HASH),
+                            NULL_HASH);
+        assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_PARENT_RESOURCE_SNAPSHOT),
+                            "web-3-snapshot");
+        add_work(&s, "web-work", "3", NULL, NULL, "");
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 0);
+        assert_true(works_in_sync(&s.arena, s.b, &s.live, "3", 1));
+        assert_false(works_in_sync(&s.arena, s.b, &s.live, "4", 1));
+        add_work(&s, "web-0", "2", NULL, NULL, "");
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 1);
+        assert_null(plan.at[0].wanted);
+        arena_free(&s.arena);
+}
+
+static const char *status_of(struct scene *s, const struct sync_result *r, const char *type)
+{
+        struct binding *wanted;
+        const struct condition *c;
+        bool settled;
+
+        wanted = binding_with_status(&s->arena, s->b, &s->live, r, NULL, NOW, &settled);
+        assert_non_null(wanted);
+        c = condition_find(&wanted->status->conditions, type);
+        return c ? arena_printf(&s->arena, "%s %s", c->status, c->reason) : "absent";
+}
+
+static void the_worst_work_decides_the_bindings_conditions(void **state)
+{
+        static const struct {
+                const char *applied[2], *available[2], *expected[2];
+        } rows[] = {
+                { { "True", "True" },
+                  { "True", "True" },
+                  { "True AllWorkHaveBeenApplied", "True AllWorkAreAvailable" } },
+                { { "True", NULL }, { NULL, NULL }, { "False NotAllWorkHaveBeenApplied", "absent" } },
+                { { "True", "False" }, { "True", NULL }, { "False NotAllWorkHaveBeenApplied", "absent" } },
+                { { "True", "True" },
+                  { "True", NULL },
+                  { "True AllWorkHaveBeenApplied", "False NotAllWorkAreAvailable" } },
+                { { "True", "True" },
+                  { "True", "False" },
+                  { "True AllWorkHaveBeenApplied", "False NotAllWorkAreAvailable" } },
+        };
+        static const struct sync_result in_sync;
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                add_work(&s, "w1", "3", rows[i].applied[0], rows[i].available[0], "");
+                add_work(&s, "w2", "3", rows[i].applied[1], rows[i].available[1], "");
+                assert_string_equal(status_of(&s, &in_sync, "Applied"), rows[i].expected[0]);
+                assert_string_equal(status_of(&s, &in_sync, "Available"), rows[i].expected[1]);
+                assert_string_equal(status_of(&s, &in_sync, "Overridden"), "True NoOverrideSpecified");
+                assert_string_equal(status_of(&s, &in_sync, "WorkSynchronized"), "True AllWorkSynced");
+                arena_free(&s.arena);
+        }
+}
+
+static void failures_are_told_where_they_belong(void **state)
+{
+        static const struct sync_result override = { ERR_INVALID, "because", true, false },
+                                        sync = { ERR_FORBIDDEN, "because", false, false },
+                                        changed = { 0, NULL, false, true };
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        assert_string_equal(status_of(&s, &override, "Overridden"), "False OverriddenFailed");
+        assert_string_equal(status_of(&s, &override, "WorkSynchronized"), "absent");
+        assert_string_equal(status_of(&s, &sync, "WorkSynchronized"), "False SyncWorkFailed");
+        assert_string_equal(status_of(&s, &sync, "Applied"), "absent");
+        assert_string_equal(status_of(&s, &changed, "Applied"), "False ApplyInProgress");
+        arena_free(&s.arena);
+        begin(&s, "ReportDiff");
+        assert_string_equal(status_of(&s, &changed, "DiffReported"), "False DiffReportInProgress");
+        assert_string_equal(status_of(&s, &changed, "Applied"), "absent");
+        arena_free(&s.arena);
+}
+
+static void failed_and_drifted_manifests_are_listed_in_order(void **state)
+{
+#define MANIFEST(name, status, more)                                                                         \
+        "{\"identifier\":{\"ordinal\":0,\"version\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"n\","      \
+        "\"name\":\"" name "\"},\"conditions\":[{\"type\":\"Applied\",\"status\":\"" status                  \
+        "\",\"reason\":\"R\",\"message\":\"\","                                                              \
+        "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]" more "}"
+        static const struct sync_result in_sync;
+        struct binding *wanted;
+        struct scene s;
+        bool settled;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL,
+                 MANIFEST("z", "False", "") "," MANIFEST("b", "False", "") "," MANIFEST(
+                         "d", "True",
+                         ",\"driftDetails\":{\"observationTime\":\"2026-01-01T00:00:00Z\","
+                         "\"firstDriftedObservedTime\":"
+                         "\"2026-01-01T00:00:00Z\",\"observedInMemberClusterGeneration\":4}"));
+        wanted = binding_with_status(&s.arena, s.b, &s.live, &in_sync, NULL, NOW, &settled);
+        assert_true(settled);
+        assert_int_equal(wanted->status->failed_placements.n, 2);
+        assert_string_equal(wanted->status->failed_placements.at[0].id.name, "b");
+        assert_string_equal(wanted->status->failed_placements.at[0].condition->reason, "R");
+        assert_int_equal(wanted->status->drifted_placements.n, 1);
+        assert_int_equal(wanted->status->drifted_placements.at[0].target_cluster_observed_generation.value,
+                         4);
+        arena_free(&s.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(every_snapshot_of_a_group_becomes_a_work),
+                cmocka_unit_test(an_empty_selection_still_makes_a_work),
+                cmocka_unit_test(an_envelope_becomes_a_work_of_its_own),
+                cmocka_unit_test(envelopes_hold_only_what_their_scope_allows),
+                cmocka_unit_test(only_works_that_differ_are_written),
+                cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
+                cmocka_unit_test(failures_are_told_where_they_belong),
+                cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_order),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
