@@ -8,6 +8,7 @@
 
 #define PROBE_DEADLINE_MS 10000
 #define RETRY_MS 5000
+#define USAGE_WAIT_MS 1000 /* nodes and pods are being listed */
 #define DEFAULT_PERIOD_S 60
 #define VERSION_KEPT_MS (15 * 60 * 1000)
 
@@ -182,7 +183,9 @@ static struct outcome join(struct reconcile *rc, struct member_agent *a,
         if (set_joined(a, true, rc->err) < 0 || collect(rc, a, &r) < 0 ||
             write_report(rc, a, cluster, &r) < 0)
                 return failed(rc->err);
-        return again_after(r.healthy && r.has_usage ? next : MIN(next, RETRY_MS));
+        if (!r.healthy)
+                return again_after(MIN(next, RETRY_MS));
+        return again_after(r.has_usage ? next : MIN(next, USAGE_WAIT_MS));
 }
 
 static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,

@@ -150,6 +150,7 @@ static int list(struct follower *r, struct error *err)
         mem_free(r->version);
         r->version = version;
         r->o.end(r->o.ctx);
+        mem_trim(); /* the pages of the list are not needed again soon */
         return 0;
 }
 
