@@ -37,16 +37,16 @@ check() {
         verdict "$name" "$want" "$(run "$@")"
 }
 
-# The same for what not every kubectl can: has SUBCOMMAND... succeeds if this one has it.
-has() { kubectl "$@" --help >/dev/null 2>&1; }
+# The same for what not every kubectl can: `has PARENT NAME` looks for the subcommand in the parent's help.
+has() { kubectl "$1" --help 2>/dev/null | grep -Eq "^ +(kubectl )?$2 "; }
 check_if() {
-        local needs=$1 name=$2
+        local needs=$1
         shift
         # shellcheck disable=SC2086
         if has $needs; then
                 check "$@"
         else
-                echo "skipped $name: this kubectl has no \`kubectl $needs\`"
+                echo "skipped $1: this kubectl has no \`kubectl $needs\`"
         fi
 }
 
