@@ -299,7 +299,8 @@ static json_t *make_v2(struct request *rq)
 
 static int reply_v2(struct request *rq)
 {
-        static const char protobuf[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+        /* Asked for as ...v2@v1.0+protobuf, which Go's MIME parser refuses in an answer. */
+        static const char protobuf[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
         const char *accept = http_header_get(&rq->x->headers, "Accept");
         AUTO_JSON json_t *doc = make_v2(rq);
         if (!doc)

@@ -334,7 +334,7 @@ TEST(everything_is_discovered, {
         assert_int_equal(
                 rig_get_as(r, "/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
                 200);
-        assert_true(has_header(r, "Content-Type", "spec.v2@v1.0+protobuf"));
+        assert_true(has_header(r, "Content-Type", "spec.v2.v1.0+protobuf"));
         assert_memory_equal(r->text,
                             "\x0a\x03"
                             "2.0\x12\x15\x0a\x0aKubernetes",
