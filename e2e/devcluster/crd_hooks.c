@@ -162,6 +162,10 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc, s
         if (live && strcmp(scope, text_at(live, "spec.scope")) != 0)
                 TRY(problem_add(p, "FieldValueInvalid", "spec.scope",
                                 "Invalid value: \"%s\": field is immutable", scope));
+        const char *strategy = text_at(doc, "spec.conversion.strategy");
+        if (strcmp(strategy, "None") != 0) /* better refused than quietly not converted */
+                TRY(problem_add(p, "FieldValueNotSupported", "spec.conversion.strategy",
+                                "Unsupported value: \"%s\": supported values: \"None\"", strategy));
         TRY(validate_versions(doc, p));
         if (p->n)
                 return 0;

@@ -1,0 +1,132 @@
+/* The real server over TLS and HTTP/2 on loopback, spoken to by the agents' own client. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/net/cert.h"
+#include "e2e/devcluster/internal.h"
+
+#define CM "/api/v1/namespaces/default/configmaps"
+#define CALL_MS 20000
+
+struct wire {
+        struct loop *loop;
+        struct world world;
+        struct log log;
+        struct devcluster *devcluster;
+        struct devcluster_server *server;
+        struct http_endpoint admin, stranger;
+        struct arena arena;
+        int ran;
+};
+
+static struct http_response call(struct wire *w, const struct http_endpoint *as, const char *method,
+                                 const char *path, const char *body)
+{
+        struct http_header type = { "Content-Type", "application/json" };
+        const struct http_request rq = { .endpoint = as,
+                                         .method = method,
+                                         .path = path,
+                                         .headers = { &type, body ? 1 : 0 },
+                                         .body = slice_of(body),
+                                         .deadline_ms = loop_now_ms(w->loop) + CALL_MS };
+        struct http_response answer = { 0 };
+        struct error err = { 0 };
+        if (http_roundtrip(w->world.transport, &rq, &w->arena, &answer, &err) < 0)
+                fail_msg("%s %s: %s", method, path, err.text);
+        return answer;
+}
+
+static void watch_over_the_wire(struct wire *w)
+{
+        const struct http_request rq = { .endpoint = &w->admin,
+                                         .method = "GET",
+                                         .path = CM "?watch=true&fieldSelector=metadata.name%3Da",
+                                         .deadline_ms = loop_now_ms(w->loop) + CALL_MS,
+                                         .priority = HTTP_WATCH };
+        struct http_stream *s;
+        struct error err = { 0 };
+        struct slice data;
+        assert_int_equal(http_stream_open(w->world.transport, &rq, &s, &err), 0);
+        assert_int_equal(s->status, 200);
+        assert_int_equal(call(w, &w->admin, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}").status, 201);
+        assert_int_equal(http_stream_read(s, loop_now_ms(w->loop) + CALL_MS, &data, &err), 0);
+        assert_true(slice_starts_with(data, "{\"type\":\"ADDED\""));
+        http_stream_close(s);
+}
+
+static void speak(struct wire *w)
+{
+        struct http_response answer = call(w, &w->admin, "GET", "/api/v1/namespaces", NULL);
+        assert_int_equal(answer.status, 200);
+        assert_non_null(strstr(answer.body.data, "\"kube-system\""));
+        answer = call(w, &w->stranger, "GET", "/api/v1/namespaces", NULL);
+        assert_int_equal(answer.status, 403);
+        assert_non_null(strstr(answer.body.data,
+                               "User \\\"system:anonymous\\\" cannot list resource \\\"namespaces\\\""));
+        watch_over_the_wire(w);
+}
+
+static void start(struct wire *w, struct fiber_group *group)
+{
+        static const char *const masters[] = { "system:masters", NULL };
+        const struct cert_subject admin = { .common_name = "admin", .organizations = masters };
+        const struct devcluster_options o = { .world = &w->world, .log = &w->log, .path = ":memory:" };
+        struct error err = { 0 };
+        assert_int_equal(devcluster_open(&o, group, &w->devcluster, &err), 0);
+        assert_int_equal(devcluster_create_cluster(w->devcluster, "hub", &err), 0);
+        const struct devcluster_server_options so = { .devcluster = w->devcluster, .bind = "127.0.0.1" };
+        assert_int_equal(devcluster_serve(&so, &w->server, &err), 0);
+        w->admin.base_url =
+                mem_printf("https://127.0.0.1:%d/clusters/hub", devcluster_server_port(w->server));
+        w->admin.ca_pem = mem_strdup(devcluster_ca_pem(w->devcluster));
+        w->stranger.base_url = mem_strdup(w->admin.base_url);
+        w->stranger.ca_pem = mem_strdup(w->admin.ca_pem);
+        assert_int_equal(cert_issue(w->devcluster->ca_cert, w->devcluster->ca_key, &admin, false,
+                                    loop_wall_ms(w->loop), 1, &w->admin.client_cert_pem,
+                                    &w->admin.client_key_pem, &err),
+                         0);
+        w->world.transport = http_transport_curl(&w->world, &err);
+        assert_non_null(w->world.transport);
+}
+
+static void body(void *ctx)
+{
+        struct wire *w = ctx;
+        struct fiber_group *group = fiber_group_new(w->loop, NULL, "server");
+        start(w, group);
+        speak(w);
+        w->world.transport = http_transport_free(w->world.transport);
+        w->server = devcluster_server_stop(w->server);
+        w->devcluster = devcluster_close(w->devcluster);
+        fiber_group_end(group);
+        w->ran = 1;
+        loop_stop(w->loop);
+}
+
+static void clients_read_write_and_watch_over_tls(void **state)
+{
+        struct wire w = { 0 };
+        struct error err = { 0 };
+        w.loop = loop_new_real(&err);
+        assert_non_null(w.loop);
+        world_init_real(&w.world, w.loop, NULL);
+        struct fiber_group *group = fiber_group_new(w.loop, NULL, "test");
+        assert_non_null(fiber_spawn(group, "body", body, &w));
+        assert_int_equal(loop_run(w.loop, &err), 0);
+        assert_int_equal(w.ran, 1);
+        fiber_group_end(group);
+        loop_free(w.loop);
+        http_endpoint_free(&w.admin);
+        http_endpoint_free(&w.stranger);
+        arena_free(&w.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(clients_read_write_and_watch_over_tls) };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
