@@ -17,7 +17,7 @@ struct member_agent {
         struct world *world;
         struct loop *loop;
         const struct log *log;
-        char identity[40]; /* of the lease holder */
+        char identity[40];      /* of the lease holder */
         char *ns;               /* reserved namespace on the hub: fleet-member-NAME */
         struct world hub_world; /* as `world`, with the transport that adds the hub's extra headers */
         struct kube_client hub, member;

@@ -11,13 +11,14 @@ int seal(const uint8_t key[SEAL_KEY_SIZE], const uint8_t nonce[SEAL_NONCE_SIZE],
          struct slice plain, struct arena *arena, struct slice *ret, struct error *err)
 {
         EVP_CIPHER_CTX *c CLEANUP(cipher_cleanup) = EVP_CIPHER_CTX_new();
-        uint8_t *out = arena_alloc(arena, plain.len + SEAL_OVERHEAD + 1), *text = out + SEAL_OVERHEAD;
+        uint8_t *out = arena_alloc(arena, plain.len + SEAL_OVERHEAD + 1), *text;
         int n = 0;
 
         if (!c || !out)
                 return error_no_memory(err);
         if (plain.len > INT32_MAX)
                 return error_set(err, ERR_LIMIT, "too long to be sealed: %zu bytes", plain.len);
+        text = out + SEAL_OVERHEAD;
         memcpy(out, nonce, SEAL_NONCE_SIZE);
         if (EVP_EncryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, nonce) != 1 ||
             EVP_EncryptUpdate(c, NULL, &n, (const uint8_t *)context, (int)strlen(context)) != 1 ||
