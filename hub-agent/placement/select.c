@@ -24,18 +24,19 @@ struct selecting {
                 (s)->user_error ? 1 : error_no_memory((s)->rc->err);                                         \
         })
 
+/* Looks again and again instead of waiting in the informer: it may be removed meanwhile with its kind. */
 static int wait_for(struct selecting *s, const struct catalog_entry *e)
 {
-        int code;
+        struct loop *l = s->agent->world->loop;
+        int64_t deadline = loop_now_ms(l) + CACHE_WAIT_MS;
 
-        if (e->informer && informer_synced(e->informer))
-                return 0;
-        code = e->informer
-                       ? informer_wait_synced(e->informer, loop_now_ms(s->agent->world->loop) + CACHE_WAIT_MS)
-                       : ERR_TIMEOUT;
-        if (code < 0)
-                return error_set(s->rc->err, code == ERR_CANCELLED ? ERR_CANCELLED : ERR_RETRY,
-                                 "the cache of %s is not filled yet", e->kind_key);
+        while (!e->informer || !informer_synced(e->informer)) {
+                if (!e->informer || loop_now_ms(l) >= deadline)
+                        return error_set(s->rc->err, ERR_RETRY, "the cache of %s is not filled yet",
+                                         e->kind_key);
+                if (fiber_sleep(l, 10) < 0)
+                        return error_set(s->rc->err, ERR_CANCELLED, "cancelled");
+        }
         return 0;
 }
 
