@@ -55,6 +55,7 @@ struct request {
 
         /* the answer */
         enum body_form form;
+        bool yaml;                /* the answer is wanted as YAML */
         const char *form_version; /* meta.k8s.io version of Table and Partial: "v1" or "v1beta1" */
         struct api_status status;
         VEC(const char *) warnings;

@@ -35,12 +35,22 @@ static int send_reply(struct request *rq, int code, const char *type, struct sli
         return 0;
 }
 
+static int send_yaml(struct request *rq, int code, struct slice body)
+{
+        AUTO_JSON json_t *doc = NULL;
+        AUTO_BUF struct buf out;
+        buf_init(&out, LIMIT_RESPONSE_BYTES);
+        if (doc_parse(body, &doc, NULL) < 0 || yaml_write(doc, &out) < 0)
+                return request_fail_memory(rq);
+        return send_reply(rq, code, "application/yaml", (struct slice){ out.data, out.len });
+}
+
 int reply_text(struct request *rq, int code, struct slice body)
 {
         struct error err = { 0 };
         if (api_store_wait(rq->devcluster->store, &err) < 0)
                 return request_fail_error(rq, &err);
-        return send_reply(rq, code, "application/json", body);
+        return rq->yaml ? send_yaml(rq, code, body) : send_reply(rq, code, "application/json", body);
 }
 
 int reply_doc(struct request *rq, int code, const json_t *doc)
@@ -206,6 +216,7 @@ static bool accept_one(struct request *rq, struct slice range)
         bool any = slice_is(type, "*/*") || slice_is(type, "application/*");
         if (!any && !slice_is(type, "application/json") && !slice_is(type, "application/yaml"))
                 return false;
+        rq->yaml = slice_is(type, "application/yaml");
         bool meta = parameter_is(&range, "g", "meta.k8s.io");
         const char *version = parameter_is(&range, "v", "v1beta1") ? "v1beta1" : "v1";
         bool table = parameter_is(&range, "as", "Table");

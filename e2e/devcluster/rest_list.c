@@ -211,7 +211,7 @@ static int write_page(struct request *rq, struct page *p)
                                 return request_fail_memory(rq);
                         return 0; /* the stream ends short: the client sees broken JSON, not a wrong list */
                 }
-                if (out.len > STREAM_ABOVE && flush(rq, &out, &streaming) < 0)
+                if (!rq->yaml && out.len > STREAM_ABOVE && flush(rq, &out, &streaming) < 0)
                         return 0;
         }
         if (render_list_end(rq, &out) < 0)

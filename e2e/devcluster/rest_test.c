@@ -310,6 +310,10 @@ TEST(paths_methods_and_bodies_are_checked, {
         assert_int_equal(rig_call(r, "POST", CM, "application/yaml", "metadata: {name: y}\ndata: {a: b}\n"),
                          201);
         assert_int_equal(rig_post(r, CM, deployment), 400);
+        assert_int_equal(rig_get_as(r, CM "/y", "application/yaml"), 200);
+        assert_true(has_header(r, "Content-Type", "application/yaml"));
+        assert_non_null(strstr(r->text, "data:\n  a: b\nkind: ConfigMap\n"));
+        assert_int_equal(rig_get_as(r, CM "?watch=true", "application/yaml"), 406);
 })
 
 TEST(everything_is_discovered, {

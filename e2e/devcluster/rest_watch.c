@@ -234,6 +234,10 @@ int rest_watch(struct request *rq)
         bool initial = false, mark_end = false;
         if (!w.table)
                 return request_fail_memory(rq);
+        if (rq->yaml)
+                return request_fail(
+                        rq, 406, "NotAcceptable",
+                        "only the following media types are accepted: application/json;stream=watch");
         TRY(read_options(&w, &initial, &mark_end));
         if (initial)
                 TRY(take_snapshot(&w, &s));
