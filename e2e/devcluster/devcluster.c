@@ -5,6 +5,7 @@
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/gc.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/openapi.h"
 #include "e2e/devcluster/workloads.h"
 
 static void changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
@@ -99,6 +100,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         gc_free(d->gc);
         simulator_free(d->simulator);
         authn_free(d);
+        openapi_cache_free(d);
         builtin_types_free(d->types);
         protobuf_types_free(d->protobuf);
         map_free(&d->compiled);

@@ -38,14 +38,7 @@ static json_t *verb_names(uint32_t verbs)
 
 /* ---- subresources, the same for both forms of discovery ---- */
 
-struct subresource {
-        const char *name;
-        const char *group, *version,
-                *kind; /* what it speaks, when not the resource itself; group NULL = itself */
-        uint32_t verbs;
-};
-
-static size_t subresources_of(const struct resource *r, const struct resource_version *v,
+size_t discovery_subresources(const struct resource *r, const struct resource_version *v,
                               struct subresource *ret)
 {
         const uint32_t rw = VERB_GET | VERB_PATCH | VERB_UPDATE;
@@ -67,7 +60,6 @@ static size_t subresources_of(const struct resource *r, const struct resource_ve
                                                  VERB_CREATE };
         return n;
 }
-#define SUBRESOURCES_MAX 8
 
 /* ---- legacy: APIVersions, APIGroupList, APIGroup, APIResourceList ---- */
 
@@ -127,7 +119,7 @@ static int reply_resource_list(struct request *rq, const char *group, const char
                 if (!v)
                         continue;
                 struct subresource subs[SUBRESOURCES_MAX];
-                size_t n_subs = subresources_of(all[i], v, subs);
+                size_t n_subs = discovery_subresources(all[i], v, subs);
                 found++;
                 json_array_append_new(list, legacy_resource(all[i]));
                 for (size_t k = 0; k < n_subs; k++)
@@ -213,7 +205,7 @@ static json_t *aggregated_resource(const struct resource *r, const struct resour
         if (r->categories)
                 json_object_set_new(o, "categories", strings(r->categories));
         struct subresource subs[SUBRESOURCES_MAX];
-        size_t n = subresources_of(r, v, subs);
+        size_t n = discovery_subresources(r, v, subs);
         json_t *list = n ? json_array() : NULL;
         for (size_t i = 0; i < n; i++)
                 json_array_append_new(

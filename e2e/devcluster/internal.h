@@ -8,6 +8,7 @@
 #include "e2e/devcluster/store.h"
 
 struct gc;
+struct openapi_cache;
 
 struct devcluster {
         struct devcluster_options options;
@@ -20,10 +21,11 @@ struct devcluster {
         struct protobuf_types *protobuf;
         struct map compiled; /* hash of a CRD's spec -> struct custom_resource (not counted) */
         struct gc *gc;
-        struct authn *authn;         /* tokens.c: tokens seen; NULL = none yet */
-        struct simulator *simulator; /* workloads.c */
-        char *ca_cert, *ca_key;      /* PEM */
-        char *signing_key;           /* PEM: service-account tokens */
+        struct authn *authn;           /* tokens.c: tokens seen; NULL = none yet */
+        struct openapi_cache *openapi; /* openapi_cache.c; NULL = nothing yet */
+        struct simulator *simulator;   /* workloads.c */
+        char *ca_cert, *ca_key;        /* PEM */
+        char *signing_key;             /* PEM: service-account tokens */
         char *public_url;
 };
 

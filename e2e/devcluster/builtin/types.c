@@ -455,3 +455,8 @@ int builtin_types_kind(struct builtin_types *t, const char *group, const char *v
                 return error_set(err, ERR_NOT_FOUND, "no built-in kind %s", key);
         return builtin_types_named(t, name, ret, err);
 }
+
+uint64_t builtin_types_fingerprint(void)
+{
+        return hash_bytes(builtin_types_text, (size_t)(builtin_types_end - builtin_types_text), 1);
+}

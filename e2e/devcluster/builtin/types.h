@@ -16,3 +16,5 @@ int builtin_types_kind(struct builtin_types *t, const char *group, const char *v
 /* By short name as in types.txt ("a:core.v1.PodSpec", "m:apis.meta.v1.ObjectMeta"). */
 int builtin_types_named(struct builtin_types *t, const char *name, const struct schema **ret,
                         struct error *err);
+/* Changes when the table does; the same on all machines and runs. */
+uint64_t builtin_types_fingerprint(void);
