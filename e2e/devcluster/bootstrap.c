@@ -1,7 +1,11 @@
 /* What every logical cluster has from the start, and what every namespace gets. */
+#include "common/base/timefmt.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rbac_bootstrap.h"
+
+#define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
+#define CLUSTER_BINDINGS "rbac.authorization.k8s.io/clusterrolebindings"
 
 static int create(struct devcluster *d, struct cluster *c, const char *key, const char *ns, json_t *doc,
                   struct error *err)
@@ -48,20 +52,52 @@ static int create_kubernetes_service(struct devcluster *d, struct cluster *c, st
         return create(d, c, "/services", "default", service, err);
 }
 
-static int create_roles(struct devcluster *d, struct cluster *c, struct error *err)
+/* The documents as the first cluster stored them: the same for all but uid and time. */
+static int make_roles(struct devcluster *d, struct cluster *c, struct error *err)
 {
+        AUTO_JSON json_t *made = json_array();
         json_t *doc;
         for (size_t i = 0;; i++) {
                 int r = rbac_bootstrap_object(i, &doc);
                 if (r == ERR_NOT_FOUND)
-                        return 0;
+                        break;
                 if (r < 0)
                         return error_no_memory(err);
                 bool role = text_equal(doc_get_string(doc, "kind"), "ClusterRole");
-                const char *key = role ? "rbac.authorization.k8s.io/clusterroles"
-                                       : "rbac.authorization.k8s.io/clusterrolebindings";
-                TRY(create(d, c, key, NULL, doc, err));
+                int kept = json_array_append(made, doc);
+                TRY(create(d, c, role ? CLUSTER_ROLES : CLUSTER_BINDINGS, NULL, doc, err));
+                if (kept < 0)
+                        return error_no_memory(err);
         }
+        d->bootstrap_roles = TAKE_PTR(made);
+        return 0;
+}
+
+static int copy_role(struct devcluster *d, struct cluster *c, const json_t *made, struct error *err)
+{
+        AUTO_JSON json_t *doc = json_copy((json_t *)made);
+        json_t *meta = json_copy(json_object_get(made, "metadata"));
+        char uid[37], now[RFC3339_SIZE];
+        meta_new_uid(d->loop, uid);
+        time_format_rfc3339(loop_wall_ms(d->loop), now);
+        bool role = text_equal(doc_get_string(made, "kind"), "ClusterRole");
+        struct table *t = api_store_table(c, role ? CLUSTER_ROLES : CLUSTER_BINDINGS, true);
+        if (!doc || !t || json_object_set_new(doc, "metadata", meta) < 0 ||
+            doc_set_string(doc, "metadata.uid", uid) < 0 ||
+            doc_set_string(doc, "metadata.creationTimestamp", now) < 0)
+                return error_no_memory(err);
+        return api_store_put(t, doc, NULL, err);
+}
+
+static int create_roles(struct devcluster *d, struct cluster *c, struct error *err)
+{
+        size_t i;
+        json_t *made;
+        if (!d->bootstrap_roles)
+                return make_roles(d, c, err);
+        json_array_foreach(d->bootstrap_roles, i, made)
+                TRY(copy_role(d, c, made, err));
+        return 0;
 }
 
 int bootstrap_cluster(struct devcluster *d, struct cluster *c, struct error *err)

@@ -101,6 +101,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         simulator_free(d->simulator);
         authn_free(d);
         openapi_cache_free(d);
+        json_decref(d->bootstrap_roles);
         builtin_types_free(d->types);
         protobuf_types_free(d->protobuf);
         map_free(&d->compiled);

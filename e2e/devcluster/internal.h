@@ -26,6 +26,7 @@ struct devcluster {
         struct simulator *simulator;   /* workloads.c */
         char *ca_cert, *ca_key;        /* PEM */
         char *signing_key;             /* PEM: service-account tokens */
+        json_t *bootstrap_roles;       /* bootstrap.c: for the next cluster; NULL = none made yet */
         char *public_url;
 };
 

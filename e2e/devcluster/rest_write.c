@@ -179,7 +179,8 @@ static int prepare_create(struct request *rq, json_t *doc)
         TRY(rest_normalise(rq, doc));
         TRY(meta_check_place(rq, doc, true));
         TRY(meta_prepare_create(rq, doc));
-        bool keeps_status = strcmp(rq->resource->table_key, "/nodes") == 0; /* kubelets register with theirs */
+        bool keeps_status =
+                strcmp(rq->resource->table_key, "/nodes") == 0; /* kubelets register with theirs */
         if (resource_has_status(rq->resource, rq->resource_version) && !keeps_status)
                 json_object_del(doc, "status");
         return run_prepare_hook(rq, NULL, doc);

@@ -7,6 +7,7 @@
 
 #define NEVER_READY "devcluster.argosy.dev/never-ready"
 #define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
+#define JOBS "batch/jobs"
 #define OBJECTS_PER_TURN 64
 
 static const char *const simulated[] = {
@@ -14,7 +15,7 @@ static const char *const simulated[] = {
         "apps/replicasets",
         "apps/statefulsets",
         "apps/daemonsets",
-        "batch/jobs",
+        JOBS,
         "/pods",
         "/services",
         "/persistentvolumeclaims",
@@ -42,6 +43,7 @@ struct simulator {
         struct map waiting;  /* id -> item: each object waits once */
         struct fiber *fiber; /* while the queue is not empty */
         int64_t delay_ms;
+        bool writing; /* the change is our own: rules settle in one step, but those of jobs */
 };
 
 struct simulator *simulator_new(struct devcluster *d)
@@ -161,11 +163,13 @@ void simulator_changed(struct simulator *s, struct table *t, enum event_type typ
 {
         if (strcmp(t->key, "/nodes") == 0 && type != EVENT_MODIFIED)
                 enqueue_table(s, t->cluster, "apps/daemonsets", NULL);
-        if (strcmp(t->key, CLUSTER_ROLES) == 0)
+        bool from_start = type == EVENT_ADDED &&
+                          blob_label(object, "kubernetes.io/bootstrapping"); /* summed up already */
+        if (strcmp(t->key, CLUSTER_ROLES) == 0 && !from_start)
                 enqueue_aggregated_roles(s, t);
         if (text_starts_with(t->key, "apps/"))
                 enqueue_table(s, t->cluster, "policy/poddisruptionbudgets", blob_ns(object));
-        if (type == EVENT_DELETED || !is_simulated(t->key))
+        if (type == EVENT_DELETED || !is_simulated(t->key) || (s->writing && strcmp(t->key, JOBS) != 0))
                 return;
         if (enqueue(s, t->cluster, t->key, blob_ns(object), blob_name(object)) < 0)
                 log_warn(s->devcluster->log, "out of memory: an object stays without a status", "cluster",
@@ -258,12 +262,16 @@ static int find_facts(struct simulator *s, struct request *rq, const json_t *doc
 
 /* ---- the fiber ---- */
 
-static int write_status(struct request *rq, const json_t *live, json_t *doc, struct error *err)
+static int write_status(struct simulator *s, struct request *rq, const json_t *live, json_t *doc,
+                        struct error *err)
 {
         struct table *t = request_table(rq, true);
         if (!t)
                 return error_no_memory(err);
-        TRY(api_store_put(t, doc, NULL, err));
+        s->writing = true;
+        int r = api_store_put(t, doc, NULL, err);
+        s->writing = false;
+        TRY(r);
         const struct resource_hooks *hooks = rq->resource->hooks;
         if (hooks && hooks->after_write)
                 hooks->after_write(rq->devcluster, rq->cluster, live, doc);
@@ -286,7 +294,7 @@ static int advance(struct simulator *s, struct request *rq, struct error *err)
         bool role = strcmp(rq->resource->table_key, CLUSTER_ROLES) == 0;
         if ((role ? rbac_aggregate(rq->cluster, doc) : workload_advance(rq->resource->kind, doc, &facts)) < 0)
                 return error_no_memory(err);
-        return doc_equal(live, doc) ? 0 : write_status(rq, live, doc, err);
+        return doc_equal(live, doc) ? 0 : write_status(s, rq, live, doc, err);
 }
 
 static void run_item(struct simulator *s, const struct item *item)
