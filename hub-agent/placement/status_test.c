@@ -1,0 +1,232 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "hub-agent/placement/status.h"
+
+#define NOW INT64_C(1767225600000)
+
+struct scene {
+        struct arena arena;
+        struct error err;
+        const struct object *bindings[4], *snapshots[2];
+        struct status_input in;
+        struct status_plan plan;
+};
+
+static void *parse(struct scene *s, const struct kind *kind, const char *json)
+{
+        struct object *o;
+
+        if (object_decode_arena(kind, slice_of(json), &s->arena, &o, &s->err) < 0)
+                fail_msg("%s: %s", json, s->err.text);
+        return o;
+}
+
+static int no_identifiers(void *ctx, const char *index, struct resource_identifier_list *ret,
+                          struct error *err)
+{
+        *ret = (struct resource_identifier_list){ 0 };
+        return 0;
+}
+
+/* A placement of generation 2 whose scheduler picked c1 and c2 for generation `scheduled_for`. */
+static void begin(struct scene *s, const char *strategy, int scheduled_for, const char *decisions)
+{
+        char json[2048];
+
+        *s = (struct scene){ .in = { .now_ms = NOW, .identifiers_of_group = no_identifiers } };
+        snprintf(json, sizeof(json),
+                 "{\"metadata\":{\"name\":\"web\",\"generation\":2},\"spec\":{\"strategy\":{%s}}}", strategy);
+        s->in.placement = parse(s, &cluster_resource_placement_kind, json);
+        snprintf(json, sizeof(json),
+                 "{\"metadata\":{\"name\":\"web-0\",\"generation\":1},\"spec\":{\"policyHash\":\"\"},"
+                 "\"status\":{"
+                 "\"observedCRPGeneration\":%d,\"conditions\":[{\"type\":\"Scheduled\",\"status\":\"True\","
+                 "\"reason\":"
+                 "\"SchedulingPolicyFulfilled\",\"message\":\"found\",\"observedGeneration\":1,"
+                 "\"lastTransitionTime\":"
+                 "\"2026-01-01T00:00:00Z\"}],\"targetClusters\":[%s]}}",
+                 scheduled_for, decisions);
+        s->in.policy = parse(s, &cluster_scheduling_policy_snapshot_kind, json);
+        s->snapshots[0] = parse(s, &cluster_resource_snapshot_kind,
+                                "{\"metadata\":{\"name\":\"old\",\"labels\":{\"kubernetes-fleet.io/"
+                                "resource-index\":\"0\"}}}");
+        s->snapshots[1] = parse(s, &cluster_resource_snapshot_kind,
+                                "{\"metadata\":{\"name\":\"new\",\"labels\":{\"kubernetes-fleet.io/"
+                                "resource-index\":\"1\"}}}");
+        s->in.snapshots = (struct object_list){ s->snapshots, 2 };
+        s->in.latest = (const struct resource_snapshot *)s->snapshots[1];
+        s->in.bindings.at = s->bindings;
+}
+
+#define DECISION(name) "{\"clusterName\":\"" name "\",\"selected\":true,\"reason\":\"picked\"}"
+#define BOTH DECISION("c1") "," DECISION("c2")
+
+/* conditions: one of T, F or U per type, in order of progress. */
+static void bind(struct scene *s, const char *cluster, const char *snapshot, const char *conditions)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1 << 14);
+        buf_printf(&b,
+                   "{\"metadata\":{\"name\":\"b-%s\",\"generation\":1},\"spec\":{\"state\":\"Bound\","
+                   "\"targetCluster\":\"%s\","
+                   "\"resourceSnapshotName\":\"%s\",\"schedulingPolicySnapshotName\":\"web-0\"},\"status\":{"
+                   "\"conditions\":[",
+                   cluster, cluster, snapshot);
+        for (size_t i = 0; conditions[i]; i++)
+                buf_printf(&b,
+                           "%s{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"R\",\"message\":\"m\","
+                           "\"observedGeneration\":1,"
+                           "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}",
+                           i ? "," : "", progress_names[i],
+                           conditions[i] == 'T'   ? "True"
+                           : conditions[i] == 'F' ? "False"
+                                                  : "Unknown");
+        buf_append_str(&b, "]}}");
+        s->bindings[s->in.bindings.n++] = parse(s, &cluster_resource_binding_kind, b.data);
+}
+
+static void run(struct scene *s)
+{
+        if (plan_placement_status(&s->arena, &s->in, &s->plan, &s->err) < 0)
+                fail_msg("%s", s->err.text);
+}
+
+/* "True Reason" of the placement's own condition. */
+static const char *own(struct scene *s, const char *suffix)
+{
+        const struct condition *c =
+                condition_find(&s->plan.wanted->status->conditions,
+                               arena_printf(&s->arena, "ClusterResourcePlacement%s", suffix));
+
+        return c ? arena_printf(&s->arena, "%s %s", c->status, c->reason) : "absent";
+}
+
+static void all_clusters_true_complete_the_placement(void **state)
+{
+        struct scene s;
+
+        begin(&s, "", 2, BOTH);
+        bind(&s, "c1", "new", "TTTTT");
+        bind(&s, "c2", "new", "TTTTT");
+        run(&s);
+        assert_true(s.plan.complete);
+        assert_string_equal(own(&s, "Scheduled"), "True SchedulingPolicyFulfilled");
+        assert_string_equal(own(&s, "Overridden"), "True NoOverrideSpecified");
+        assert_string_equal(own(&s, "Available"), "True ResourceAvailable");
+        assert_string_equal(own(&s, "DiffReported"), "absent");
+        assert_string_equal(s.plan.wanted->status->observed_resource_index, "1");
+        assert_int_equal(s.plan.n_events, 6);
+        assert_string_equal(s.plan.events[5].reason, "PlacementRolloutCompleted");
+        arena_free(&s.arena);
+}
+
+static void an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk(void **state)
+{
+        struct scene s;
+
+        begin(&s, "", 2, BOTH);
+        bind(&s, "c1", "new", "TTTF");
+        bind(&s, "c2", "new", "TTT");
+        run(&s);
+        assert_string_equal(own(&s, "Applied"), "Unknown ApplyPending");
+        assert_string_equal(own(&s, "Available"), "absent");
+        assert_false(s.plan.settled);
+        arena_free(&s.arena);
+}
+
+static void a_binding_on_an_old_snapshot_has_not_started(void **state)
+{
+        static const struct {
+                const char *conditions, *expected;
+        } rows[] = {
+                { "F", "False RolloutNotStartedYet" },
+                { "TTTTT", "Unknown RolloutStartedUnknown" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct scene s;
+
+                begin(&s, "", 2, DECISION("c1"));
+                bind(&s, "c1", "old", rows[i].conditions);
+                run(&s);
+                assert_string_equal(own(&s, "RolloutStarted"), rows[i].expected);
+                arena_free(&s.arena);
+        }
+}
+
+static void an_older_schedule_is_pending(void **state)
+{
+        struct scene s;
+
+        begin(&s, "", 1, BOTH);
+        run(&s);
+        assert_string_equal(own(&s, "Scheduled"), "Unknown SchedulePending");
+        assert_string_equal(own(&s, "RolloutStarted"), "absent");
+        arena_free(&s.arena);
+}
+
+static void report_diff_goes_another_way(void **state)
+{
+        struct scene s;
+
+        begin(&s, "\"applyStrategy\":{\"type\":\"ReportDiff\"}", 2, DECISION("c1"));
+        bind(&s, "c1", "new", "TTTTTT");
+        run(&s);
+        assert_string_equal(own(&s, "DiffReported"), "True DiffReportingCompleted");
+        assert_string_equal(own(&s, "Applied"), "absent");
+        assert_true(s.plan.complete);
+        arena_free(&s.arena);
+}
+
+static void external_clusters_on_different_snapshots_show_no_index(void **state)
+{
+        struct scene s;
+
+        begin(&s, "\"type\":\"External\"", 2, BOTH);
+        s.in.latest = NULL;
+        bind(&s, "c1", "new", "TTTTT");
+        bind(&s, "c2", "old", "TTTTT");
+        run(&s);
+        assert_string_equal(own(&s, "RolloutStarted"), "Unknown RolloutControlledByExternalController");
+        assert_string_equal(own(&s, "Applied"), "absent");
+        assert_string_equal(s.plan.wanted->status->observed_resource_index, "");
+        ((struct binding *)s.bindings[0])->spec->resource_snapshot_name = "old";
+        run(&s);
+        assert_string_equal(own(&s, "Available"), "True ResourceAvailable");
+        assert_string_equal(s.plan.wanted->status->observed_resource_index, "0");
+        arena_free(&s.arena);
+}
+
+static void no_cluster_leaves_only_scheduled(void **state)
+{
+        struct scene s;
+
+        begin(&s, "", 2, "");
+        run(&s);
+        assert_int_equal(s.plan.wanted->status->conditions.n, 1);
+        arena_free(&s.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(all_clusters_true_complete_the_placement),
+                cmocka_unit_test(an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk),
+                cmocka_unit_test(a_binding_on_an_old_snapshot_has_not_started),
+                cmocka_unit_test(an_older_schedule_is_pending),
+                cmocka_unit_test(report_diff_goes_another_way),
+                cmocka_unit_test(external_clusters_on_different_snapshots_show_no_index),
+                cmocka_unit_test(no_cluster_leaves_only_scheduled),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
