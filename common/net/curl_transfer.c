@@ -7,7 +7,10 @@
 #define KEEPALIVE_IDLE_S 30 /* a dead peer of a silent watch is noticed after this and a few probes */
 #define KEEPALIVE_INTERVAL_S 10
 #define RECEIVE_BYTES (64L << 10)
-#define WATCH_RECEIVE_BYTES (4L << 10) /* held as long as the watch is open */
+/* Held as long as the watch is open. More than the 32 KiB that libcurl takes from an HTTP/2 connection at
+ * once: what is left over of them is given out only when the next bytes arrive, so the end of an event would
+ * hang. */
+#define WATCH_RECEIVE_BYTES (36L << 10)
 
 /* ---- what libcurl tells: store, never call back into it ---- */
 

@@ -58,6 +58,45 @@ static void watch_over_the_wire(struct wire *w)
         http_stream_close(s);
 }
 
+/* Reads until a whole line is there: the rest of an event must not wait for the next one. */
+static void read_line(struct wire *w, struct http_stream *s, size_t size)
+{
+        struct error err = { 0 };
+        struct slice data = { 0 };
+        do
+                if (http_stream_read(s, loop_now_ms(w->loop) + 3000, &data, &err) < 0)
+                        fail_msg("event of %zu bytes: %s", size, err.text);
+        while (data.data[data.len - 1] != '\n');
+}
+
+static void watch_events_of_many_sizes(struct wire *w)
+{
+        static const size_t sizes[] = { 3500,  4000,  7500,  8000,  12000,  16000,  20000,
+                                        33000, 40000, 66000, 99000, 131000, 300000, 900000 };
+        const struct http_request rq = { .endpoint = &w->admin,
+                                         .method = "GET",
+                                         .path = CM "?watch=true&labelSelector=big",
+                                         .deadline_ms = loop_now_ms(w->loop) + CALL_MS,
+                                         .priority = HTTP_WATCH };
+        struct http_stream *s;
+        struct error err = { 0 };
+        assert_int_equal(http_stream_open(w->world.transport, &rq, &s, &err), 0);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+                char *text = arena_alloc(&w->arena, sizes[i] + 1);
+                assert_non_null(text);
+                memset(text, 'x', sizes[i]);
+                text[sizes[i]] = '\0';
+                const char *doc =
+                        arena_printf(&w->arena,
+                                     "{\"metadata\":{\"name\":\"big-%zu\",\"labels\":{\"big\":\"\"}},"
+                                     "\"data\":{\"text\":\"%s\"}}",
+                                     i, text);
+                assert_int_equal(call(w, &w->admin, "POST", CM, doc).status, 201);
+                read_line(w, s, sizes[i]);
+        }
+        http_stream_close(s);
+}
+
 static void speak(struct wire *w)
 {
         struct http_response answer = call(w, &w->admin, "GET", "/api/v1/namespaces", NULL);
@@ -68,6 +107,7 @@ static void speak(struct wire *w)
         assert_non_null(strstr(answer.body.data,
                                "User \\\"system:anonymous\\\" cannot list resource \\\"namespaces\\\""));
         watch_over_the_wire(w);
+        watch_events_of_many_sizes(w);
 }
 
 static void start(struct wire *w, struct fiber_group *group)
@@ -107,7 +147,7 @@ static void body(void *ctx)
         loop_stop(w->loop);
 }
 
-static void clients_read_write_and_watch_over_tls(void **state)
+static void clients_read_write_and_watch_events_of_any_size_over_tls(void **state)
 {
         struct wire w = { 0 };
         struct error err = { 0 };
@@ -127,6 +167,7 @@ static void clients_read_write_and_watch_over_tls(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(clients_read_write_and_watch_over_tls) };
+        const struct CMUnitTest tests[] = { cmocka_unit_test(
+                clients_read_write_and_watch_events_of_any_size_over_tls) };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
