@@ -97,6 +97,11 @@ bool process_running(const struct process *p)
         return p && !p->exited;
 }
 
+int process_pid(const struct process *p)
+{
+        return process_running(p) ? p->handle.pid : 0;
+}
+
 int process_stop(struct process *p, int signal, int64_t patience_ms)
 {
         int64_t deadline, result;

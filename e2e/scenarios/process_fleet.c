@@ -1,5 +1,4 @@
-/* A fleet of real programs: devcluster, hub-agent and member-agents as child processes, every agent's way to
- * the hub through a relay of its own. */
+/* See process_fleet.h; an agent's way to the hub goes through a relay of its own, so that it can be cut. */
 #include <signal.h>
 
 #include "common/base/limits.h"
@@ -7,6 +6,7 @@
 #include "common/kube/config.h"
 #include "e2e/scenarios/backend.h"
 #include "e2e/scenarios/process.h"
+#include "e2e/scenarios/process_fleet.h"
 
 #define READY_MS 20000
 #define STOP_MS 3000
@@ -28,6 +28,7 @@ struct program_fleet {
         struct world world;
         struct log log;
         const char *programs, *scratch;
+        bool direct;
         struct process *server;
         int port;
         struct program_agent *agents;   /* [0] = hub-agent, [i] = member-i */
@@ -218,7 +219,7 @@ static int write_kubeconfig(struct program_fleet *p, unsigned index, const char 
 static const char *relayed_url(struct program_fleet *p, unsigned index)
 {
         return arena_printf(&p->arena, "https://127.0.0.1:%d/clusters/hub",
-                            relay_port(p->agents[index].relay));
+                            p->direct ? p->port : relay_port(p->agents[index].relay));
 }
 
 static int start_hub_agent(struct program_fleet *p, struct error *err)
@@ -308,6 +309,8 @@ static int set_link(struct fleet *f, const char *name, bool up, struct error *er
         unsigned i = 0;
 
         TRY(find_agent(f, name, &i, err));
+        if (of(f)->direct)
+                return error_set(err, ERR_INVALID, "agents of this fleet have no relay to cut");
         relay_set(of(f)->agents[i].relay, up);
         return 0;
 }
@@ -347,9 +350,41 @@ static int open_all(struct program_fleet *p, struct error *err)
         for (unsigned i = 0; i <= p->fleet.n_members; i++) {
                 snprintf(p->agents[i].name, sizeof(p->agents[i].name), "%s",
                          i ? cluster_name(p, i) : "hub-agent");
-                TRY(relay_start(p->world.loop, p->port, &p->agents[i].relay, err));
+                if (!p->direct)
+                        TRY(relay_start(p->world.loop, p->port, &p->agents[i].relay, err));
         }
         return 0;
+}
+
+int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret, struct error *err)
+{
+        struct program_fleet *p = NEW(struct program_fleet);
+        int code;
+
+        if (!p)
+                return error_no_memory(err);
+        world_init_real(&p->world, o->loop, o->log_sink);
+        p->log = (struct log){ .sink = o->log_sink };
+        p->programs = o->programs;
+        p->scratch = o->scratch;
+        p->direct = o->direct;
+        p->fleet = (struct fleet){ .ops = &ops, .world = &p->world, .log = &p->log, .n_members = o->members };
+        p->agents = mem_calloc(p->fleet.n_members + 1, sizeof(*p->agents));
+        p->clients = mem_calloc(p->fleet.n_members + 1, sizeof(*p->clients));
+        code = p->agents && p->clients ? open_all(p, err) : error_no_memory(err);
+        if (code < 0)
+                return close_fleet(&p->fleet), code;
+        *ret = &p->fleet;
+        return 0;
+}
+
+int process_fleet_pid(struct fleet *f, const char *name)
+{
+        unsigned i = 0;
+
+        if (text_equal(name, "devcluster"))
+                return process_pid(of(f)->server);
+        return find_agent(f, name, &i, NULL) == 0 ? process_pid(of(f)->agents[i].process) : 0;
 }
 
 struct process_run {
@@ -364,26 +399,21 @@ struct process_run {
 
 static int run_in(struct process_run *r)
 {
-        struct program_fleet *p = NEW(struct program_fleet);
+        const struct process_fleet_options o = { .loop = r->loop,
+                                                 .log_sink = &r->sink,
+                                                 .programs = r->programs,
+                                                 .scratch = r->scratch,
+                                                 .members = r->scenario->members };
+        struct fleet *f;
         int code;
 
-        if (!p)
-                return error_no_memory(r->err);
-        world_init_real(&p->world, r->loop, &r->sink);
-        p->log = (struct log){ .sink = &r->sink };
-        p->programs = r->programs;
-        p->scratch = r->scratch;
-        p->fleet = (struct fleet){
-                .ops = &ops, .world = &p->world, .log = &p->log, .n_members = r->scenario->members
-        };
-        p->agents = mem_calloc(p->fleet.n_members + 1, sizeof(*p->agents));
-        p->clients = mem_calloc(p->fleet.n_members + 1, sizeof(*p->clients));
-        code = p->agents && p->clients ? open_all(p, r->err) : error_no_memory(r->err);
-        if (code == 0 && (code = fleet_set_up(&p->fleet, loop_now_ms(r->loop) + SET_UP_MS, r->err)) < 0)
+        TRY(process_fleet_open(&o, &f, r->err));
+        code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, r->err);
+        if (code < 0)
                 error_wrap(r->err, "setting the fleet up");
         if (code == 0)
-                code = scenario_run(r->scenario, &p->fleet, r->err);
-        close_fleet(&p->fleet);
+                code = scenario_run(r->scenario, f, r->err);
+        close_fleet(f);
         return code;
 }
 

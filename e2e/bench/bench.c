@@ -1,0 +1,136 @@
+#include "e2e/bench/bench.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/base/memory.h"
+
+#define PROC_FILE_MAX 65536
+
+void bench_line(double value, const char *unit, const char *name, ...)
+{
+        va_list ap;
+        printf("bench ");
+        va_start(ap, name);
+        vprintf(name, ap);
+        va_end(ap);
+        printf(" %.*f %s\n", value < 100 && value != (double)(int64_t)value ? 2 : 0, value, unit);
+        fflush(stdout);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+        return (x > y) - (x < y);
+}
+
+double bench_percentile(double *at, size_t n, unsigned percent)
+{
+        if (!n)
+                return 0;
+        qsort(at, n, sizeof(*at), compare_doubles);
+        size_t rank = (n * percent + 99) / 100;
+        return at[rank ? rank - 1 : 0];
+}
+
+/* ---- processes ---- */
+
+/* Kilobytes of a line like "Private_Dirty:   116 kB"; 0 if there is none. */
+static double rollup_kb(const char *text, const char *name)
+{
+        const char *at = strstr(text, name);
+        int64_t kb = 0;
+        if (!at)
+                return 0;
+        struct slice value = { at + strlen(name), strcspn(at + strlen(name), "k\n") };
+        return slice_parse_i64(slice_trim(value), &kb) ? (double)kb : 0;
+}
+
+int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err)
+{
+        char path[64];
+        AUTO_FREE char *rollup = NULL, *sched = NULL;
+        size_t n;
+        snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+        TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &rollup, &n, err));
+        snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+        TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &sched, &n, err));
+        int64_t ns = 0;
+        struct slice first = { sched, strcspn(sched, " ") };
+        if (!slice_parse_i64(first, &ns))
+                return error_set(err, ERR_SYSTEM, "%s: not as expected", path);
+        ret->rss_mb = rollup_kb(rollup, "\nRss:") / 1024;
+        ret->private_mb = (rollup_kb(rollup, "Private_Clean:") + rollup_kb(rollup, "Private_Dirty:")) / 1024;
+        ret->cpu_ns = ns;
+        return 0;
+}
+
+/* ---- requests ---- */
+
+int bench_reset_requests(struct kube_client *k, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+        return kube_raw(k, "POST", "/devcluster/requests/reset", NULL, (struct slice){ 0 }, &arena, &r, err);
+}
+
+int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *doc = NULL;
+        struct http_response r;
+        TRY(kube_raw(k, "GET", "/devcluster/requests", NULL, (struct slice){ 0 }, &arena, &r, err));
+        TRY(doc_parse(r.body, &doc, err));
+        *ret_items = json_incref(json_object_get(doc, "items"));
+        return 0;
+}
+
+double bench_count(const json_t *items, const char *verb, const char *resource)
+{
+        double sum = 0;
+        size_t i;
+        json_t *item;
+        json_array_foreach((json_t *)items, i, item)
+                if ((!verb || text_equal(doc_get_string(item, "verb"), verb)) &&
+                    (!resource || text_equal(doc_get_string(item, "resource"), resource)))
+                        sum += (double)doc_get_int(item, "count", 0);
+        return sum;
+}
+
+/* ---- running ---- */
+
+struct bench_fiber {
+        struct bench *bench;
+        struct error err;
+};
+
+static void run_body(void *ctx)
+{
+        struct bench_fiber *f = ctx;
+        struct bench *b = f->bench;
+        b->world.transport = http_transport_curl(&b->world, &f->err);
+        b->code = b->world.transport ? b->world.files->make_directory(b->world.ctx, b->scratch, &f->err) : -1;
+        if (b->code == 0)
+                b->code = b->body(b, &f->err);
+        http_transport_free(b->world.transport);
+        if (b->code < 0)
+                fprintf(stderr, "%s: %s\n", error_code_name(b->code), f->err.text);
+}
+
+int bench_run(const char *programs, const char *scratch, int (*body)(struct bench *b, struct error *err))
+{
+        struct bench b = { .programs = programs, .scratch = scratch, .body = body };
+        struct bench_fiber f = { .bench = &b };
+        mem_hook_libraries();
+        b.loop = mem_must(loop_new_real(NULL));
+        b.log_sink = log_sink_stderr(LOG_TEXT, LOG_ERROR);
+        world_init_real(&b.world, b.loop, b.log_sink);
+        b.group = mem_must(fiber_group_new(b.loop, NULL, "bench"));
+        mem_must(fiber_spawn(b.group, "bench", run_body, &f));
+        if (loop_run(b.loop, &f.err) < 0)
+                b.code = -1;
+        fiber_group_end(b.group);
+        loop_free(b.loop);
+        return b.code < 0 ? 1 : 0;
+}

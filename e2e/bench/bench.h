@@ -1,0 +1,35 @@
+/* What the benchmark programs share: lines of results, percentiles, what a process uses. */
+#pragma once
+
+#include "common/json/doc.h"
+#include "e2e/scenarios/fleet.h"
+
+/* `bench NAME VALUE UNIT`; name is a format. */
+void bench_line(double value, const char *unit, const char *name, ...) PRINTF_LIKE(3, 4);
+
+/* The value below which `percent` of n values lie (nearest rank); sorts them. 0 if n is 0. */
+double bench_percentile(double *at, size_t n, unsigned percent);
+
+struct bench_usage {
+        double rss_mb, private_mb; /* 2^20 bytes; private: clean and dirty pages of nobody else */
+        int64_t cpu_ns;            /* of its main thread, where the loop runs */
+};
+int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err);
+
+/* Requests a cluster has answered since the last reset, by verb and resource. */
+int bench_reset_requests(struct kube_client *k, struct error *err);
+int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err);
+/* Of one verb and resource; NULL = all. */
+double bench_count(const json_t *items, const char *verb, const char *resource);
+
+/* Runs body in a fiber on a real loop; the program's exit code: 0, or 1 with the error on stderr. */
+struct bench {
+        struct loop *loop;
+        struct world world; /* with a transport */
+        const struct log_sink *log_sink;
+        struct fiber_group *group;
+        const char *programs, *scratch;
+        int (*body)(struct bench *b, struct error *err);
+        int code;
+};
+int bench_run(const char *programs, const char *scratch, int (*body)(struct bench *b, struct error *err));
