@@ -130,8 +130,9 @@ static int write_kind(struct openapi_document *d, const struct resource *r, cons
 {
         struct kind_name kind = { r->group, v->version, r->kind };
         const char *name = openapi_definition_name(d, r, v);
-        if (!name ||
-            map_has(&d->done, name)) /* LocalSubjectAccessReview and the like share nothing; be sure */
+        if (!name) /* every kind has one */
+                return error_no_memory(err);
+        if (map_has(&d->done, name))
                 return 0;
         if (r->custom) {
                 openapi_custom_write(d, v->openapi, &kind);

@@ -332,6 +332,8 @@ int openapi_paths_write(struct openapi_document *d, const struct resource *r,
         struct subresource subs[SUBRESOURCES_MAX];
         size_t n = discovery_subresources(r, v, subs);
         const char *own = p.definition;
+        if (!own)
+                return error_no_memory(err);
         TRY(write_path(&p, err));
         if (resource_is_namespaced(r)) {
                 p.all_namespaces = true;
@@ -343,6 +345,8 @@ int openapi_paths_write(struct openapi_document *d, const struct resource *r,
         for (size_t i = 0; i < n; i++) {
                 p.sub = &subs[i];
                 p.definition = subresource_definition(d, &subs[i], own);
+                if (!p.definition)
+                        return error_no_memory(err);
                 TRY(write_path(&p, err));
         }
         return 0;

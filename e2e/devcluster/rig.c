@@ -95,10 +95,15 @@ int rig_get(struct rig *r, const char *path)
         return rig_call(r, "GET", path, NULL, NULL);
 }
 
+int rig_get_with(struct rig *r, const char *path, const char *name, const char *value)
+{
+        struct http_header header = { name, value };
+        return call(r, "GET", path, &header, 1, NULL);
+}
+
 int rig_get_as(struct rig *r, const char *path, const char *accept)
 {
-        struct http_header header = { "Accept", accept };
-        return call(r, "GET", path, &header, 1, NULL);
+        return rig_get_with(r, path, "Accept", accept);
 }
 
 int rig_post(struct rig *r, const char *path, const char *body)

@@ -34,6 +34,7 @@ void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *
 /* One request; body may be NULL. Fills status, answer. Path is behind /clusters/hub. */
 int rig_call(struct rig *r, const char *method, const char *path, const char *content_type, const char *body);
 int rig_get(struct rig *r, const char *path);
+int rig_get_with(struct rig *r, const char *path, const char *header, const char *value);
 int rig_get_as(struct rig *r, const char *path, const char *accept);
 int rig_post(struct rig *r, const char *path, const char *body);
 int rig_put(struct rig *r, const char *path, const char *body);
