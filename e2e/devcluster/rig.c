@@ -26,10 +26,10 @@ static void body_fiber(void *ctx)
         fiber_group_end(group);
 }
 
-void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *options)
+static void run(void (*body)(struct rig *r), const struct devcluster_options *options, void *ctx)
 {
         struct error err = { 0 };
-        struct rig r = { .body = body };
+        struct rig r = { .body = body, .ctx = ctx };
         r.loop = loop_new_simulated(1, WALL, &err);
         ASSERT(r.loop);
         r.world.loop = r.loop;
@@ -49,9 +49,19 @@ void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *
         loop_free(r.loop);
 }
 
+void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *options)
+{
+        run(body, options, NULL);
+}
+
+void rig_run_for(void (*body)(struct rig *r), void *ctx)
+{
+        run(body, NULL, ctx);
+}
+
 void rig_run(void (*body)(struct rig *r))
 {
-        rig_run_with(body, NULL);
+        run(body, NULL, NULL);
 }
 
 static struct http_request make_request(struct rig *r, const char *method, const char *path,

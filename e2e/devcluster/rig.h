@@ -21,6 +21,7 @@ struct rig {
         struct devcluster_options options;
         struct arena arena;
         void (*body)(struct rig *r);
+        void *ctx;        /* what rig_run_for was given */
         int status;       /* of the last answer */
         json_t *answer;   /* its body, NULL if not JSON */
         const char *text; /* its body */
@@ -30,6 +31,7 @@ struct rig {
 /* Runs body in a fiber against a fresh devcluster with the cluster "hub". */
 void rig_run(void (*body)(struct rig *r));
 void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *options);
+void rig_run_for(void (*body)(struct rig *r), void *ctx);
 
 /* One request; body may be NULL. Fills status, answer. Path is behind /clusters/hub. */
 int rig_call(struct rig *r, const char *method, const char *path, const char *content_type, const char *body);
