@@ -142,6 +142,35 @@ static void a_token_secret_is_filled_and_its_token_dies_with_it(void **state)
         rig_run(check_legacy_secret);
 }
 
+static void check_bound(struct rig *r)
+{
+        (void)robot_token(r);
+        assert_int_equal(rig_post(r, CORE "/namespaces/default/secrets", "{\"metadata\":{\"name\":\"b\"}}"),
+                         201);
+        assert_int_equal(rig_post(r, CORE "/namespaces/default/serviceaccounts/robot/token",
+                                  "{\"spec\":{\"boundObjectRef\":{\"kind\":\"Secret\",\"name\":\"b\"}}}"),
+                         201);
+        as_token(r, arena_strdup(&r->arena, rig_string(r, "status.token")));
+        assert_int_equal(rig_get(r, "/version"), 200);
+        const char *token = arena_strdup(&r->arena, r->endpoint.bearer_token);
+        as_admin(r);
+        assert_int_equal(rig_delete(r, CORE "/namespaces/default/secrets/b"), 200);
+        as_token(r, token);
+        assert_int_equal(rig_get(r, "/version"), 401);
+        as_admin(r);
+        assert_int_equal(rig_post(r, CORE "/namespaces/default/serviceaccounts/robot/token",
+                                  "{\"spec\":{\"audiences\":[\"vault\"]}}"),
+                         201);
+        as_token(r, arena_strdup(&r->arena, rig_string(r, "status.token")));
+        assert_int_equal(rig_get(r, "/version"), 401);
+        as_admin(r);
+}
+
+static void a_token_needs_its_bound_object_and_the_right_audience(void **state)
+{
+        rig_run(check_bound);
+}
+
 static void check_token_review(struct rig *r)
 {
         const char *token = robot_token(r);
@@ -403,6 +432,7 @@ int main(void)
                 cmocka_unit_test(a_token_is_good_until_it_expires),
                 cmocka_unit_test(a_token_dies_with_its_account_even_if_one_of_that_name_returns),
                 cmocka_unit_test(a_token_secret_is_filled_and_its_token_dies_with_it),
+                cmocka_unit_test(a_token_needs_its_bound_object_and_the_right_audience),
                 cmocka_unit_test(token_reviews_tell_good_from_bad),
                 cmocka_unit_test(who_may_not_is_told_so_in_kubernetes_words),
                 cmocka_unit_test(rules_follow_every_write_of_roles_and_bindings),

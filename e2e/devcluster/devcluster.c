@@ -167,3 +167,8 @@ int devcluster_set_readiness(struct devcluster *d, const char *cluster, const ch
         simulator_refresh(d->simulator, c);
         return 0;
 }
+
+void devcluster_set_workload_delay(struct devcluster *d, int64_t ms)
+{
+        simulator_set_delay(d->simulator, ms);
+}

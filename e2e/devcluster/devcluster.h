@@ -51,6 +51,8 @@ void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool comp
  * set with this call: kind, namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
 int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,
                              const char *name, bool ready);
+/* How long after a write its simulated effects come; default 5 ms. */
+void devcluster_set_workload_delay(struct devcluster *d, int64_t ms);
 /* Makes nodes node-1 to node-N that are Ready and have the given size ("4", "16Gi"); those that exist stay.
  * From a fiber. A node made by any other way becomes Ready too, with a default size. */
 int devcluster_add_nodes(struct devcluster *d, const char *cluster, size_t n, const char *cpu,

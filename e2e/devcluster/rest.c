@@ -394,6 +394,8 @@ static int subresource_verbs(const struct request *rq)
                 return VERB_UPDATE;
         if (strcmp(s, "approval") == 0 && (r->flags & RESOURCE_APPROVAL))
                 return VERB_GET | VERB_UPDATE | VERB_PATCH;
+        if (strcmp(s, "log") == 0 && (r->flags & RESOURCE_EVICTION))
+                return VERB_GET;
         if ((strcmp(s, "eviction") == 0 || strcmp(s, "binding") == 0) && (r->flags & RESOURCE_EVICTION))
                 return VERB_CREATE;
         if (strcmp(s, "token") == 0 && (r->flags & RESOURCE_TOKEN))

@@ -41,6 +41,13 @@ static int fail_too_large(struct request *rq, uint64_t rv)
         return ERR_RETRY;
 }
 
+/* No container runs, so none has said anything; kubectl logs shall tell that rather than fail. */
+static int reply_log(struct request *rq)
+{
+        (void)http_reply(rq->x, 200, "text/plain", SLICE("devcluster: this pod is simulated\n"), NULL);
+        return 0;
+}
+
 int rest_get(struct request *rq)
 {
         if (text_equal(rq->subresource, "scale")) {
@@ -51,6 +58,8 @@ int rest_get(struct request *rq)
         struct blob *b = api_store_get(request_table(rq, false), rq->ns, rq->name);
         if (!b)
                 return request_fail_not_found(rq, rq->name);
+        if (text_equal(rq->subresource, "log"))
+                return reply_log(rq);
         AUTO_BUF struct buf out;
         buf_init(&out, LIMIT_RESPONSE_BYTES);
         if (render_blob(rq, b, &out) < 0)

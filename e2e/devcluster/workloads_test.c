@@ -224,6 +224,8 @@ static void check_pod_and_claim(struct rig *r)
                          "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}"),
                 201);
         rig_settle(r);
+        assert_int_equal(rig_get(r, CORE "/pods/p/log"), 200);
+        assert_int_equal(rig_get(r, CORE "/pods/none/log"), 404);
         assert_int_equal(rig_get(r, CORE "/pods/p"), 200);
         assert_string_equal(rig_string(r, "status.phase"), "Running");
         assert_string_equal(condition(r, "Ready", "status"), "True");
@@ -258,6 +260,23 @@ static void check_nodes(struct rig *r)
 static void nodes_become_ready_and_keep_what_is_written(void **state)
 {
         rig_run(check_nodes);
+}
+
+static void check_delay(struct rig *r)
+{
+        devcluster_set_workload_delay(r->devcluster, 500);
+        assert_int_equal(rig_post(r, APPS "/deployments", deployment), 201);
+        fiber_sleep(r->loop, 400);
+        assert_int_equal(rig_get(r, APPS "/deployments/w"), 200);
+        assert_int_equal(doc_get_int(r->answer, "status.availableReplicas", 0), 0);
+        fiber_sleep(r->loop, 200);
+        assert_int_equal(rig_get(r, APPS "/deployments/w"), 200);
+        assert_int_equal(doc_get_int(r->answer, "status.availableReplicas", 0), 3);
+}
+
+static void effects_wait_for_the_delay(void **state)
+{
+        rig_run(check_delay);
 }
 
 /* ---- services ---- */
@@ -376,6 +395,7 @@ int main(void)
                 cmocka_unit_test(a_budget_counts_what_it_selects),
                 cmocka_unit_test(pods_run_and_claims_are_bound),
                 cmocka_unit_test(nodes_become_ready_and_keep_what_is_written),
+                cmocka_unit_test(effects_wait_for_the_delay),
                 cmocka_unit_test(services_get_addresses_and_keep_them),
                 cmocka_unit_test(mistakes_are_refused_in_kubernetes_words),
                 cmocka_unit_test(what_cannot_change_is_kept),
