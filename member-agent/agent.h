@@ -22,6 +22,7 @@ struct member_agent {
         struct world hub_world; /* as `world`, with the transport that adds the hub's extra headers */
         struct kube_client hub, member;
         struct fiber_group *group;
+        struct fiber_group *sweep; /* within group; ends before what it waits for */
         struct intern_table *interns;
         struct metrics *metrics;
         struct manager *manager; /* member side: queue, retries, leader election */

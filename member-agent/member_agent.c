@@ -278,13 +278,15 @@ static int build(struct member_agent *a, struct error *err)
         TRY(follow_member(a, err));
         if (a->joined)
                 TRY(agent_enqueue_all(a, QUEUE_LOW, err));
-        return fiber_spawn(a->group, "sweep", sweep_fiber, a) ? 0 : error_no_memory(err);
+        a->sweep = fiber_group_new(a->loop, a->group, "sweep");
+        return a->sweep && fiber_spawn(a->sweep, "sweep", sweep_fiber, a) ? 0 : error_no_memory(err);
 }
 
 static void tear_down(struct member_agent *a)
 {
         if (a->group)
                 fiber_group_cancel(a->group);
+        fiber_group_end(a->sweep); /* it waits on the informers */
         a->usage = usage_watch_free(a->usage);
         a->applied = applied_watch_free(a->applied);
         if (a->works)

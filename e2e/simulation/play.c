@@ -112,17 +112,23 @@ static int unplace(struct play *p, unsigned i, struct error *err)
         snprintf(name, sizeof(name), "app-%u", i);
         TRY(hub(p, &k, err));
         code = kube_doc_delete(k, &placements, NULL, name, NULL, NULL, err);
-        /* It goes when its finalizers are done; a new one of the same name waits for that. */
         p->apps[i].placed = false;
-        for (int tries = 0; code != ERR_NOT_FOUND && tries < 1200; tries++) {
-                AUTO_JSON json_t *doc = NULL;
+        p->apps[i].leaving = true; /* until its finalizers are done, which may need who is away now */
+        return code == ERR_NOT_FOUND ? 0 : code;
+}
 
-                TRY(fiber_sleep(loop_of(p), 100));
-                code = kube_doc_get(k, &placements, NULL, name, &doc, err);
-        }
-        return code == ERR_NOT_FOUND
-                       ? 0
-                       : error_set(err, ERR_TIMEOUT, "placement %s was not gone after two minutes", name);
+static bool is_gone(struct play *p, unsigned i)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct kube_client *k;
+        struct error err;
+        char name[16];
+
+        snprintf(name, sizeof(name), "app-%u", i);
+        if (p->apps[i].leaving && hub(p, &k, &err) == 0 &&
+            kube_doc_get(k, &placements, NULL, name, &doc, &err) == ERR_NOT_FOUND)
+                p->apps[i].leaving = false;
+        return !p->apps[i].leaving;
 }
 
 /* Someone meddles with a placed object on a member. */
@@ -182,8 +188,8 @@ static int act(struct play *p, struct error *err)
         if (what < 30)
                 return recolor(p, i, err);
         if (what < 50)
-                return place(p, i, err);
-        if (what < 58 && a->placed && !p->agent_down[0])
+                return is_gone(p, i) ? place(p, i, err) : 0;
+        if (what < 58 && a->placed)
                 return unplace(p, i, err);
         if (what < 70)
                 return meddle(p, i, err);
@@ -213,7 +219,7 @@ int play_run(struct play *p, int64_t ms, struct error *err)
         p->faults->on = true;
         while (loop_now_ms(loop_of(p)) < end) {
                 TRY(fiber_sleep(loop_of(p), 200 + (int64_t)dice_below(&p->dice, 6000)));
-                /* While an unplacement waits nobody may be left out for ever. */
+                /* Now and then everybody is back, or little would ever get done. */
                 if (p->actions % 16 == 15)
                         heal(p);
                 TRY(act(p, err));

@@ -9,6 +9,7 @@
 
 struct play_app {
         bool exists, placed;
+        bool leaving;   /* the deleted placement may still be there: a new one of its name waits */
         unsigned color; /* what its ConfigMap says now */
         int clusters;   /* 0 = PickAll, n = PickN */
 };

@@ -22,6 +22,8 @@ struct sim_agent {
         struct http_endpoint hub, member; /* member: not of the hub-agent */
         struct fiber_group *group;        /* NULL while stopped */
         bool link_down, killed;
+        char *state;      /* member: name of its state, a database in memory */
+        sqlite3 *keeper;  /* keeps that alive while the agent is dead */
         struct error err; /* how its last run ended */
 };
 
@@ -41,7 +43,6 @@ struct sim_fleet {
         struct fiber_group *server_group;
         struct map disk; /* path -> struct file: outlives every agent */
         uint64_t stamp;
-        sqlite3 *keeper; /* keeps the members' in-memory databases alive while their agents are dead */
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i */
         struct sim_client **clients; /* [0] = hub, [i] = member-i */
 };
@@ -157,9 +158,11 @@ static int agent_fate(void *ctx, const struct http_request *rq)
         struct sim_agent *a = ctx;
         const struct loopback_faults *more = a->sim->options.faults;
 
-        if (is_cut(a, rq))
-                return ERR_RETRY;
-        return more && more->fate ? more->fate(more->ctx, rq) : 0;
+        int code = is_cut(a, rq) ? ERR_RETRY : more && more->fate ? more->fate(more->ctx, rq) : 0;
+
+        log_debug(&a->log, "request", "method", rq->method, "to", rq->endpoint->base_url, "path", rq->path,
+                  "fate", LOG_INT(code));
+        return code;
 }
 
 static bool agent_duplicate(void *ctx, const struct http_request *rq)
@@ -215,19 +218,17 @@ static void run_hub_agent(void *ctx)
 static void run_member_agent(void *ctx)
 {
         struct sim_agent *a = ctx;
-        AUTO_FREE char *state = mem_printf("file:%p-%s?mode=memory&cache=shared", (void *)a->sim, a->name);
         struct member_agent_options o = { .world = &a->world,
                                           .log = &a->log,
                                           .member_name = a->name,
                                           .hub = &a->hub,
                                           .member = &a->member,
-                                          .state_path = state,
+                                          .state_path = a->state,
                                           .metrics_port = -1,
                                           .health_port = -1,
                                           .version = "simulation" };
 
-        if (state)
-                member_agent_run(&o, &a->err);
+        member_agent_run(&o, &a->err);
         say_ended(a);
 }
 
@@ -300,8 +301,27 @@ static struct sim_agent *agent_free(struct sim_agent *a)
         http_transport_free(a->world.transport);
         http_endpoint_free(&a->hub);
         http_endpoint_free(&a->member);
+        sqlite3_close(a->keeper);
+        mem_free(a->state);
         mem_free(a);
         return NULL;
+}
+
+/* What an agent has committed outlives it, as on a disk; what it has not, dies with its connection. The name
+ * is drawn: a run that failed may leave databases behind for the next one in this process. */
+static int keep_state(struct sim_agent *a, struct error *err)
+{
+        a->state = mem_printf("file:%s-%016llx?mode=memory&cache=shared", a->name,
+                              (unsigned long long)loop_random_u64(a->sim->options.loop));
+        if (!a->state)
+                return error_no_memory(err);
+        if (sqlite3_open_v2(a->state, &a->keeper,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
+                return error_set(err, ERR_SYSTEM, "%s: %s", a->state, sqlite3_errmsg(a->keeper));
+        /* Only a connection that has looked inside holds the database. */
+        return sqlite3_exec(a->keeper, "SELECT * FROM sqlite_master", NULL, NULL, NULL) == SQLITE_OK
+                       ? 0
+                       : error_set(err, ERR_SYSTEM, "%s: %s", a->state, sqlite3_errmsg(a->keeper));
 }
 
 static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
@@ -320,8 +340,10 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
         TRY(endpoint_for("hub", &a->hub, err));
-        if (index > 0)
+        if (index > 0) {
                 TRY(endpoint_for(a->name, &a->member, err));
+                TRY(keep_state(a, err));
+        }
         a->world.transport = loopback_transport(sim->loopback, &a->world, &a->faults);
         return a->world.transport ? 0 : error_no_memory(err);
 }
@@ -428,7 +450,6 @@ static struct fleet *close_fleet(struct fleet *f)
         if (sim->loopback)
                 loopback_free(sim->loopback);
         map_free(&sim->disk);
-        sqlite3_close(sim->keeper);
         mem_free(sim);
         return NULL;
 }

@@ -95,8 +95,9 @@ static int run(struct store *s, const char *sql, struct error *err)
 
 static int open_at(struct store *s, const char *path, struct error *err)
 {
-        int r = sqlite3_open_v2(path, &s->db,
-                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+        int r = sqlite3_open_v2(
+                path, &s->db,
+                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI, NULL);
 
         if (r != SQLITE_OK)
                 return r == SQLITE_NOMEM
