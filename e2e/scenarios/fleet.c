@@ -8,7 +8,7 @@
 #define POLL_MS 20
 #define FIELD_MANAGER "fleet-setup"
 #define SYSTEM_NAMESPACE "fleet-system"
-#define HEARTBEAT_SECONDS 15
+#define HEARTBEAT_SECONDS 5
 #define CLUSTER_API "cluster.kubernetes-fleet.io"
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };

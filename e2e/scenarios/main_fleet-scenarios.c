@@ -20,7 +20,8 @@ static const char help[] = "fleet-scenarios runs behaviours written as steps aga
                            "devcluster and the real agents\n"
                            "  --seed       order of events in the simulation (default 1)\n"
                            "  --programs   folder of the programs for processes (default build/bin)\n"
-                           "  --scratch    folder for files of processes (default build/scenarios)\n"
+                           "  --scratch    empty folder for files of processes, one below it per scenario "
+                           "(default build/scenarios)\n"
                            "  --log        print what the agents said also when a scenario passes\n";
 
 struct options {
@@ -63,6 +64,8 @@ static void run_file(struct options *o, const char *path)
         struct scenario_report report = { 0 };
         struct error err;
         size_t n = 0;
+        const char *slash = strrchr(path, '/');
+        AUTO_FREE char *scratch = mem_printf("%s/%s", o->scratch, slash ? slash + 1 : path);
         int code;
 
         error_clear(&err);
@@ -73,7 +76,7 @@ static void run_file(struct options *o, const char *path)
         if (code == 0)
                 code = scenario_parse((struct slice){ text, n }, path, &s, &err);
         if (code == 0)
-                code = o->processes ? scenario_run_processes(s, o->programs, o->scratch, &report, &err)
+                code = o->processes ? scenario_run_processes(s, o->programs, scratch, &report, &err)
                                     : scenario_run_simulated(s, o->seed, &report, &err);
         printf("%s %s (%lld ms)\n", code < 0 ? "FAILED" : "ok", s ? s->name : path,
                (long long)report.took_ms);

@@ -232,9 +232,9 @@ static int start_hub_agent(struct program_fleet *p, struct error *err)
                                "--metrics-bind-address=0",
                                "--health-probe-bind-address=0",
                                "--enable-webhook=false",
-                               "--leader-lease-duration=15s",
-                               "--leader-renew-deadline=10s",
-                               "--leader-retry-period=2s",
+                               "--leader-lease-duration=4s",
+                               "--leader-renew-deadline=3s",
+                               "--leader-retry-period=1s",
                                "--resource-snapshot-creation-minimum-interval=0s",
                                "--resource-changes-collection-duration=0s",
                                NULL };
