@@ -128,6 +128,7 @@ static void check_cases(const struct rule_case *cases, size_t n)
                 RP, "v1", old, text, problem                                                                 \
         }
 
+/* spec/api.md checklist 8-12, 15, 17, 18 */
 static void placements_are_checked(void **state)
 {
         static const struct rule_case cases[] = {
@@ -205,6 +206,7 @@ static void placements_are_checked(void **state)
 
 #define SCOPE(selectors, scope) PLACEMENT(selectors, ",\"statusReportingScope\":\"" scope "\"")
 
+/* spec/api.md checklist 13, 14, 19 */
 static void the_two_placement_kinds_differ_in_status_reporting_only(void **state)
 {
         static const char one[] =
@@ -238,6 +240,7 @@ static void the_two_placement_kinds_differ_in_status_reporting_only(void **state
 #define LETTERS_31 "abcdefghijklmnopqrstuvwxyzabcde"
 #define NAMED(name, more) "{\"metadata\":{\"name\":\"" name "\"}," more "}"
 
+/* spec/api.md checklist 6, 7, 30 */
 static void clusters_are_checked(void **state)
 {
         static const struct rule_case cases[] = {
@@ -268,6 +271,7 @@ static void clusters_are_checked(void **state)
 #define CRPDB "clusterresourceplacementdisruptionbudgets" P
 #define BUDGET(text) "{\"spec\":{" text "}}"
 
+/* spec/api.md checklist 21 */
 static void budgets_and_evictions_are_checked(void **state)
 {
         static const char text53[] =
@@ -310,6 +314,7 @@ static void budgets_and_evictions_are_checked(void **state)
         "]}}}"
 #define FOR(name, more) "\"placement\":{\"name\":\"" name "\"" more "},"
 
+/* spec/api.md checklist 22-24 */
 static void overrides_are_checked(void **state)
 {
         static const char r21[] = "clusterResourceOverride placement reference cannot be Namespaced scope";
@@ -351,6 +356,7 @@ static void overrides_are_checked(void **state)
 #define WAIT(time) AFTER("\"type\":\"TimedWait\",\"waitTime\":\"" time "\"")
 #define CONCURRENCY(value) STRATEGY(STAGE(",\"maxConcurrency\":" value))
 
+/* spec/api.md checklist 25-27 */
 static void strategies_are_checked(void **state)
 {
         static const struct rule_case cases[] = {
@@ -392,6 +398,7 @@ static void strategies_are_checked(void **state)
         "\",\"stagedRolloutStrategyName\":\"" strategy "\"" more "}}"
 #define RUN(state) RUN_OF("p", "1", "s", ",\"state\":\"" state "\"")
 
+/* spec/api.md checklist 28, 29 */
 static void runs_are_checked(void **state)
 {
         static const char immutable[] = "The spec field is immutable";
@@ -457,6 +464,7 @@ static void assert_default(struct suite *s, const char *name, const char *versio
         free(got);
 }
 
+/* spec/api.md checklist 7, 16, 19, 26 */
 static void defaults_are_filled_in(void **state)
 {
         struct suite *s = suite_new();

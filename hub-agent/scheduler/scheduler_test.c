@@ -184,6 +184,7 @@ static void a_new_policy_keeps_matching_bindings_and_unschedules_the_rest(void *
         end(&c);
 }
 
+/* spec/scheduler.md checklist 18 */
 static void an_unscheduled_binding_comes_back_in_its_earlier_state(void **state)
 {
         struct case_ c;
@@ -198,6 +199,7 @@ static void an_unscheduled_binding_comes_back_in_its_earlier_state(void **state)
         end(&c);
 }
 
+/* spec/scheduler.md checklist 21 */
 static void a_deleting_binding_is_released_and_its_cluster_gets_another_name(void **state)
 {
         const char *first;
@@ -276,6 +278,7 @@ static void exists_without_key_tolerates_everything(void **state)
         end(&c);
 }
 
+/* spec/scheduler.md checklist 41 */
 static void a_namespaced_placement_needs_its_namespace_on_the_cluster(void **state)
 {
 #define COLLECTED                                                                                            \
@@ -299,6 +302,7 @@ static void a_namespaced_placement_needs_its_namespace_on_the_cluster(void **sta
         end(&c);
 }
 
+/* spec/scheduler.md checklist 38 */
 static void property_requirements_compare_quantities_and_fail_on_absence(void **state)
 {
         static const struct {
@@ -343,6 +347,7 @@ static void property_requirements_compare_quantities_and_fail_on_absence(void **
 
 /* ---- PickN ---- */
 
+/* spec/scheduler.md checklist 25 */
 static void equal_clusters_are_taken_from_the_end_of_the_alphabet(void **state)
 {
         struct case_ c;
@@ -392,6 +397,7 @@ static void scaling_down_drops_scheduled_before_bound_and_the_least_fitting_firs
         end(&c);
 }
 
+/* spec/scheduler.md checklist 43 */
 static void a_cluster_that_had_the_placement_wins_ties(void **state)
 {
         struct case_ c;
@@ -456,6 +462,7 @@ static void property_sorters_score_as_in_the_worked_example(void **state)
 }
 
 /* spec/scheduler.md 12.2 */
+/* spec/scheduler.md checklist 32 */
 static void topology_spreads_as_in_the_worked_example(void **state)
 {
         struct case_ c;
@@ -491,6 +498,7 @@ static void topology_spreads_as_in_the_worked_example(void **state)
 
 /* ---- PickFixed ---- */
 
+/* spec/scheduler.md checklist 22 */
 static void pick_fixed_explains_what_it_could_not_take(void **state)
 {
         struct case_ c;
