@@ -361,7 +361,6 @@ bool access_allowed(struct devcluster *d, struct cluster *c, const struct access
 /* ---- all rules of somebody ---- */
 
 struct collected {
-        struct arena *arena;
         VEC(const struct rbac_rule *) rules;
 };
 
@@ -408,7 +407,7 @@ static int collect_rules(struct cluster *c, const struct identity *who, const ch
 int access_rules(struct devcluster *d, struct cluster *c, const struct identity *who, const char *ns,
                  struct arena *arena, const struct rbac_rule *const **ret, size_t *ret_n)
 {
-        struct collected all = { .arena = arena };
+        struct collected all = { 0 };
         int r = collect_rules(c, who, ns, &all);
         const struct rbac_rule **copy = ARENA_NEW_ARRAY(arena, const struct rbac_rule *, all.rules.n + 1);
         for (size_t i = 0; copy && i < all.rules.n; i++)

@@ -225,7 +225,7 @@ if has create token; then
         check 'bad token' '.*(Unauthorized|You must be logged in to the server).*' \
                 --kubeconfig=/dev/null --server="$server_url" --insecure-skip-tls-verify --token=bad get pods
 fi
-check_if 'auth whoami' 'whoami' "ATTRIBUTE +VALUE
+check_if 'auth whoami' 'auth whoami' "ATTRIBUTE +VALUE
 Username +kubernetes-admin
 Groups +\[system:masters system:authenticated\]${any}" auth whoami
 

@@ -67,7 +67,7 @@ static int validate_ports(struct request *rq, const json_t *ports, const char *l
 }
 
 static int validate_containers(struct request *rq, const json_t *containers, const char *list,
-                               bool in_template, struct schema_problems *p)
+                               struct schema_problems *p)
 {
         size_t i;
         json_t *c;
@@ -117,8 +117,8 @@ static int validate_pod_spec(struct request *rq, const json_t *doc, const json_t
                 return ERR_NO_MEMORY;
         if (json_array_size(doc_get_array(spec, "containers")) == 0)
                 TRY(problem_add(p, "FieldValueRequired", containers, "Required value"));
-        TRY(validate_containers(rq, doc_get_array(spec, "initContainers"), init, true, p));
-        TRY(validate_containers(rq, doc_get_array(spec, "containers"), containers, true, p));
+        TRY(validate_containers(rq, doc_get_array(spec, "initContainers"), init, p));
+        TRY(validate_containers(rq, doc_get_array(spec, "containers"), containers, p));
         return validate_mounts(rq, doc, spec, containers, p);
 }
 
