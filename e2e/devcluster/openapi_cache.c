@@ -66,7 +66,7 @@ static void hash_resources(struct sha256 *s, const struct resource *const *all, 
 const char *openapi_document_key(struct request *rq, enum openapi_form form, const char *group,
                                  const char *version)
 {
-        static const char writer[] = "1"; /* raised when the same input gives another document */
+        static const char writer[] = "2"; /* raised when the same input gives another document */
         static const char *const forms[] = { "v3", "v2", "v2 protobuf" };
         const struct resource *const *all;
         uint64_t types = builtin_types_fingerprint();

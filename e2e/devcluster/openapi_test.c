@@ -160,6 +160,18 @@ TEST(a_built_in_type_says_how_its_lists_merge, {
         assert_int_equal(json_array_size(json_object_get(pod, "required")), 1);
 })
 
+TEST(common_types_and_their_metadata_are_described, {
+        assert_int_equal(rig_get(r, "/openapi/v3/apis/apps/v1"), 200);
+        const json_t *kind = definition(r, "io.k8s.api.apps.v1.Deployment");
+        assert_non_null(strstr(doc_get_string(kind, "description"), "pods"));
+        assert_non_null(doc_get_string(kind, "properties.spec.description"));
+        const json_t *meta = definition(r, OPENAPI_OBJECT_META);
+        const char *key;
+        json_t *field;
+        json_object_foreach(doc_get_object(meta, "properties"), key, field)
+                assert_non_null(doc_get_string(field, "description"));
+})
+
 TEST(a_custom_type_is_shown_as_given_with_the_fields_of_every_object, {
         create_crd(r);
         assert_int_equal(rig_get(r, WIDGETS), 200);
@@ -269,6 +281,7 @@ int main(void)
                 cmocka_unit_test(urls_of_the_index_begin_at_openapi_so_that_clients_add_their_prefix),
                 cmocka_unit_test(patch_is_said_to_take_field_validation_and_dry_run),
                 cmocka_unit_test(a_built_in_type_says_how_its_lists_merge),
+                cmocka_unit_test(common_types_and_their_metadata_are_described),
                 cmocka_unit_test(a_custom_type_is_shown_as_given_with_the_fields_of_every_object),
                 cmocka_unit_test(v2_leaves_out_what_its_clients_would_take_wrongly),
                 cmocka_unit_test(a_client_that_has_the_document_gets_304_until_a_crd_changes),
