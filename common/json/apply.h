@@ -18,10 +18,10 @@ struct apply_options {
  * {"manager","apiVersion","field"}. */
 int apply_server_side(const json_t *live, const json_t *config, const struct schema *schema,
                       const struct apply_options *o, json_t **ret, json_t **ret_conflicts, struct error *err);
-/* Brings managedFields of `object` up to date, in place, after an ordinary write (operation Update) by o->manager.
- * `live` may be NULL. */
-int apply_track_update(const json_t *live, json_t *object, const struct schema *schema, const struct apply_options *o,
-                       struct error *err);
+/* Brings managedFields of `object` up to date, in place, after an ordinary write (operation Update) by
+ * o->manager. `live` may be NULL. */
+int apply_track_update(const json_t *live, json_t *object, const struct schema *schema,
+                       const struct apply_options *o, struct error *err);
 
 /* The fieldsV1 set of a document and set operations on fieldsV1 documents (all new; NULL on no memory). */
 json_t *fieldset_of(const json_t *object, const struct schema *schema);

@@ -1,5 +1,5 @@
-/* JSON documents (jansson's json_t) with type checks and limits. Getters borrow; functions documented as new hand
- * over a reference. */
+/* JSON documents (jansson's json_t) with type checks and limits. Getters borrow; functions documented as new
+ * hand over a reference. */
 #pragma once
 
 #include <jansson.h>
@@ -19,12 +19,12 @@ static inline void json_decref_cleanup(json_t **j)
  * expected; ERR_LIMIT. The caller owns *ret. */
 int doc_parse(struct slice text, json_t **ret, struct error *err);
 int doc_write(const json_t *doc, struct buf *b); /* compact, keys in document order */
-/* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx): equal
- * documents give equal bytes. */
+/* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx):
+ * equal documents give equal bytes. */
 int doc_write_canonical(const json_t *doc, struct buf *b);
-int doc_write_pretty(const json_t *doc, struct buf *b);              /* indented, sorted keys */
-int doc_hash(const json_t *doc, char ret[65], struct error *err);    /* SHA-256 hex of the canonical form */
-json_t *doc_copy(const json_t *doc);                                 /* deep, new; NULL on no memory */
+int doc_write_pretty(const json_t *doc, struct buf *b);           /* indented, sorted keys */
+int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
+json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
 
 struct doc_measure {
@@ -34,8 +34,8 @@ struct doc_measure {
 };
 void doc_measure(const json_t *doc, struct doc_measure *ret);
 
-/* Getters by a path of keys separated by dots ("metadata.name"; for keys with dots: doc_get_keys). NULL or the
- * fallback if absent or of another type. `doc` may be NULL. */
+/* Getters by a path of keys separated by dots ("metadata.name"; for keys with dots: doc_get_keys). NULL or
+ * the fallback if absent or of another type. `doc` may be NULL. */
 json_t *doc_get(const json_t *doc, const char *path);
 json_t *doc_get_keys(const json_t *doc, const char *const *keys, size_t n);
 const char *doc_get_string(const json_t *doc, const char *path);
@@ -44,8 +44,8 @@ int64_t doc_get_int(const json_t *doc, const char *path, int64_t fallback);
 json_t *doc_get_object(const json_t *doc, const char *path);
 json_t *doc_get_array(const json_t *doc, const char *path);
 
-/* Checked getters: 0, with *ret untouched when absent; ERR_INVALID "spec.replicas: must be an integer, is a string"
- * when the type is wrong. The need_ form calls absence an error. */
+/* Checked getters: 0, with *ret untouched when absent; ERR_INVALID "spec.replicas: must be an integer, is a
+ * string" when the type is wrong. The need_ form calls absence an error. */
 int doc_need_string(const json_t *doc, const char *path, const char **ret, struct error *err);
 int doc_want_string(const json_t *doc, const char *path, const char **ret, struct error *err);
 int doc_want_int(const json_t *doc, const char *path, int64_t *ret, struct error *err);
@@ -60,8 +60,9 @@ int doc_set_string(json_t *doc, const char *path, const char *value);
 int doc_set_int(json_t *doc, const char *path, int64_t value);
 int doc_remove(json_t *doc, const char *path); /* absent is fine */
 
-/* YAML both ways, scalars read as sigs.k8s.io/yaml does (YAML 1.1 booleans). Anchors limited, duplicate keys an
- * error, error texts with line. */
-int yaml_parse(struct slice text, json_t **ret, struct error *err);           /* exactly one document */
-int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err); /* stream; empty documents dropped; JSON too */
+/* YAML both ways, scalars read as sigs.k8s.io/yaml does (YAML 1.1 booleans). Anchors limited, duplicate keys
+ * an error, error texts with line. */
+int yaml_parse(struct slice text, json_t **ret, struct error *err); /* exactly one document */
+int yaml_parse_all(struct slice text, json_t **ret_array,
+                   struct error *err);            /* stream; empty documents dropped; JSON too */
 int yaml_write(const json_t *doc, struct buf *b); /* block style, sorted keys, as kubectl -o yaml prints */

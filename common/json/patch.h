@@ -6,8 +6,9 @@
 
 struct schema; /* common/json/schema.h */
 
-int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct error *err); /* RFC 6902, all six operations */
-int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err);     /* RFC 7396 */
+int patch_json(const json_t *doc, const json_t *operations, json_t **ret,
+               struct error *err); /* RFC 6902, all six operations */
+int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err); /* RFC 7396 */
 /* RFC 7396 patch that turns `from` into `to`; an empty object when equal. */
 int patch_merge_diff(const json_t *from, const json_t *to, json_t **ret, struct error *err);
 /* RFC 6902 operations (add, remove, replace) that turn `from` into `to`, in a deterministic order. */
@@ -15,10 +16,12 @@ int patch_json_diff(const json_t *from, const json_t *to, json_t **ret, struct e
 
 /* Strategic merge patch by schema: patchStrategy, patchMergeKey, directives $patch, $retainKeys,
  * $deleteFromPrimitiveList/..., $setElementOrder/.... */
-int patch_strategic(const json_t *doc, const json_t *patch, const struct schema *schema, json_t **ret, struct error *err);
-/* Three-way patches as client-side apply computes them: original (last applied; may be NULL), modified, current. */
+int patch_strategic(const json_t *doc, const json_t *patch, const struct schema *schema, json_t **ret,
+                    struct error *err);
+/* Three-way patches as client-side apply computes them: original (last applied; may be NULL), modified,
+ * current. */
 int patch_strategic_three_way(const json_t *original, const json_t *modified, const json_t *current,
                               const struct schema *schema, json_t **ret_patch, struct error *err);
-int patch_merge_three_way(const json_t *original, const json_t *modified, const json_t *current, json_t **ret_patch,
-                          struct error *err);
+int patch_merge_three_way(const json_t *original, const json_t *modified, const json_t *current,
+                          json_t **ret_patch, struct error *err);
 bool patch_is_empty(const json_t *patch); /* {} or directives without effect */

@@ -10,7 +10,8 @@ struct quantity {
 };
 int quantity_parse(struct slice text, struct quantity *ret, struct error *err);
 int quantity_compare(struct quantity a, struct quantity b);
-struct quantity quantity_add(struct quantity a, struct quantity b); /* keeps a's format unless a is zero; saturates */
+struct quantity quantity_add(struct quantity a,
+                             struct quantity b); /* keeps a's format unless a is zero; saturates */
 struct quantity quantity_subtract(struct quantity a, struct quantity b);
 void quantity_print(struct quantity q, char ret[64]); /* canonical: "100m", "3Gi" */
 double quantity_to_double(struct quantity q);

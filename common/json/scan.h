@@ -1,5 +1,5 @@
-/* A strict pull scanner over JSON text for hot paths: no allocation, no recursion, limits on depth and length. It
- * validates everything it passes, skipped values included. */
+/* A strict pull scanner over JSON text for hot paths: no allocation, no recursion, limits on depth and
+ * length. It validates everything it passes, skipped values included. */
 #pragma once
 
 #include "common/base/arena.h"
@@ -35,17 +35,18 @@ void scan_init(struct scanner *s, struct slice text);
 enum scan_token scan_next(struct scanner *s);
 /* Skips the value that comes next (after a key, or an array element); its raw text in *ret if not NULL. */
 int scan_skip(struct scanner *s, struct slice *ret);
-/* True when the next token closes the array or object: ends a loop of scan_skip() over an array's elements (the
- * closing token is still to be read with scan_next()). */
+/* True when the next token closes the array or object: ends a loop of scan_skip() over an array's elements
+ * (the closing token is still to be read with scan_next()). */
 bool scan_at_close(struct scanner *s);
 /* The decoded text of the last KEY or STRING, NUL-terminated in the arena; NULL on no memory. */
 const char *scan_string(struct scanner *s, struct arena *arena, size_t *ret_len);
 bool scan_key_is(const struct scanner *s, const char *name);
-int scan_error(const struct scanner *s, struct error *err); /* ERR_INVALID (ERR_LIMIT: depth) with offset and words */
+int scan_error(const struct scanner *s,
+               struct error *err); /* ERR_INVALID (ERR_LIMIT: depth) with offset and words */
 
-/* Decodes the raw text of a KEY or STRING that the scanner has passed into `ret` (room for raw.len bytes, no NUL is
- * added) and returns the length. */
+/* Decodes the raw text of a KEY or STRING that the scanner has passed into `ret` (room for raw.len bytes, no
+ * NUL is added) and returns the length. */
 size_t scan_decode(struct slice raw, char *ret);
-/* The value of a NUMBER: true and *ret for integers within 64 bits; false and *ret_real for all others (infinite
- * when out of range). */
+/* The value of a NUMBER: true and *ret for integers within 64 bits; false and *ret_real for all others
+ * (infinite when out of range). */
 bool scan_number(struct slice text, int64_t *ret, double *ret_real);

@@ -8,7 +8,8 @@
 struct event_recorder;
 struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
                                           const char *component);
-/* Ends its fiber, so from a fiber, before `group` is ended; what waits to be sent is dropped. Returns NULL. */
+/* Ends its fiber, so from a fiber, before `group` is ended; what waits to be sent is dropped. Returns NULL.
+ */
 struct event_recorder *event_recorder_free(struct event_recorder *r);
 void event_record(struct event_recorder *r, const struct object *about,
                   const char *type /* Normal, Warning */, const char *reason, const char *fmt, ...)

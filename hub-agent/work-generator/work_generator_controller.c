@@ -204,7 +204,8 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
                 return failed(s->rc->err);
         s->memory->dirty_since_ms = 0;
         if (announced && s->memory->rollout_generation == s->b->object.meta.generation)
-                s->memory->rollout_generation = 0; /* the rollout may have gone on while the write was under way */
+                s->memory->rollout_generation =
+                        0; /* the rollout may have gone on while the write was under way */
         *s->rc->err = kept;
         return after_sync(s, r);
 }
