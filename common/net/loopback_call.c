@@ -305,7 +305,10 @@ static void run_handler(void *ctx)
 {
         struct loopback_call *c = ctx;
         if (c->x.body.len > LIMIT_REQUEST_BODY_BYTES)
-                http_reply(&c->x, 413, "text/plain", SLICE("the request body is too large\n"), NULL);
+                http_reply(&c->x, 413, "text/plain",
+                           slice_of(arena_printf(c->x.arena, "the request body is longer than %u bytes\n",
+                                                 LIMIT_REQUEST_BODY_BYTES)),
+                           NULL);
         else if (!c->server->closed)
                 c->server->handle(c->server->ctx, &c->x);
         finish(c);

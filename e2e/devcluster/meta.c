@@ -228,6 +228,18 @@ int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed)
         return 0;
 }
 
+/* Present but not text: 400 in the words of the reference. */
+static int check_type_field(struct request *rq, const json_t *doc, const char *key)
+{
+        const json_t *value = json_object_get(doc, key);
+        if (!value || json_is_string(value) || json_is_null(value))
+                return 0;
+        return request_fail_bad(rq,
+                                "couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
+                                "Go struct field .%s of type string",
+                                go_word(value), key);
+}
+
 int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, const char *kind)
 {
         if (!json_is_object(doc))
@@ -236,6 +248,8 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
                         "couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
                         "Go value of type struct { APIVersion string; Kind string }",
                         go_word(doc));
+        TRY(check_type_field(rq, doc, "apiVersion"));
+        TRY(check_type_field(rq, doc, "kind"));
         const char *v = json_string_value(json_object_get(doc, "apiVersion"));
         const char *k = json_string_value(json_object_get(doc, "kind"));
         if (!text_empty(k) && strcmp(k, kind) != 0)
