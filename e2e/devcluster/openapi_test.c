@@ -217,6 +217,17 @@ TEST(a_client_that_has_the_document_gets_304_until_a_crd_changes, {
         assert_null(definition(r, WIDGET));
 })
 
+TEST(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words, {
+        create_crd(r);
+        assert_int_equal(rig_post(r, "/apis/example.com/v1/namespaces/default/widgets?fieldValidation=Strict",
+                                  "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{"
+                                  "\"name\":\"a\"},\"spec\":{\"foo\":1}}"),
+                         400);
+        assert_string_equal(rig_string(r, "message"),
+                            "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: "
+                            "unknown field \"spec.foo\"");
+})
+
 TEST(a_removed_crd_takes_its_document_along, {
         create_crd(r);
         assert_int_equal(rig_get(r, WIDGETS), 200);
@@ -285,6 +296,7 @@ int main(void)
                 cmocka_unit_test(a_custom_type_is_shown_as_given_with_the_fields_of_every_object),
                 cmocka_unit_test(v2_leaves_out_what_its_clients_would_take_wrongly),
                 cmocka_unit_test(a_client_that_has_the_document_gets_304_until_a_crd_changes),
+                cmocka_unit_test(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words),
                 cmocka_unit_test(a_removed_crd_takes_its_document_along),
                 cmocka_unit_test(v2_is_protobuf_for_those_who_ask),
                 cmocka_unit_test(a_definition_is_encoded_as_gnostic_does),

@@ -26,7 +26,7 @@ static int report_unknown_fields(struct request *rq, const json_t *removed)
         if (rq->field_validation == FIELDS_WARN)
                 return 0;
         const char *kind = rq->resource->kind, *version = rq->resource_version->version;
-        if (rq->resource->custom)
+        if (rq->resource->custom && text_equal(rq->verb, "patch"))
                 return request_fail_bad(rq, "strict decoding error: %s", b.data);
         return request_fail_bad(rq,
                                 "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
