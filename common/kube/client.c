@@ -61,15 +61,21 @@ static enum error_code code_of(int status, const char *reason)
         }
 }
 
-/* The answer is not a Kubernetes Status: say what came instead, in one line. */
-static int stranger_error(const struct http_response *r, const char *what, struct error *err)
+static bool is_html(const struct http_response *r)
 {
         const char *type = http_header_get(&r->headers, "content-type");
-        struct slice body = slice_trim(r->body);
-        bool html = (type && strstr(type, "html")) || slice_starts_with(body, "<");
 
-        if (html)
-                return error_set(err, code_of(r->status, NULL),
+        return (type && strstr(type, "html")) || slice_starts_with(slice_trim(r->body), "<");
+}
+
+/* The answer is not a Kubernetes Status: say what came instead, in one line. A page that claims success is a
+ * login portal's or a proxy's, which may go away: worth another try. */
+static int stranger_error(const struct http_response *r, const char *what, struct error *err)
+{
+        struct slice body = slice_trim(r->body);
+
+        if (is_html(r))
+                return error_set(err, r->status < 300 ? ERR_RETRY : code_of(r->status, NULL),
                                  "%s: the server answered %d with an HTML page: this is not a Kubernetes API "
                                  "server, or a proxy stands in front of it",
                                  what, r->status);
@@ -137,7 +143,7 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                 k->count(k->count_ctx, c->verb, c->resource, r < 0 ? 0 : ret->status, loop_now_us(l) - begin);
         if (r < 0)
                 return error_wrap(err, "%s %s", c->verb, c->resource);
-        if (ret->status < 200 || ret->status > 299) {
+        if (ret->status < 200 || ret->status > 299 || is_html(ret)) {
                 char what[256];
 
                 snprintf(what, sizeof(what), "%s %s", c->verb, c->resource);
