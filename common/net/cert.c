@@ -185,6 +185,18 @@ int cert_self_signed_ca(const char *common_name, int64_t now_ms, int64_t days, c
 
 /* ---- issuing ---- */
 
+/* OpenSSL says nothing about an address that is none. */
+static int check_addresses(const struct cert_subject *subject, struct error *err)
+{
+        for (const char *const *ip = subject->ip_addresses; ip && *ip; ip++) {
+                ASN1_OCTET_STRING *octets = a2i_IPADDRESS(*ip);
+                if (!octets)
+                        return error_set(err, ERR_INVALID, "\"%s\" is not an IP address", *ip);
+                ASN1_OCTET_STRING_free(octets);
+        }
+        return 0;
+}
+
 static int read_ca(const char *cert_pem, const char *key_pem, X509 **ret_cert, EVP_PKEY **ret_key,
                    struct error *err)
 {
@@ -210,6 +222,7 @@ int cert_issue(const char *ca_cert_pem, const char *ca_key_pem, const struct cer
         CLEANUP(x509_cleanup) X509 *ca = NULL;
         CLEANUP(key_cleanup) EVP_PKEY *ca_key = NULL;
         CLEANUP(key_cleanup) EVP_PKEY *key = NULL;
+        TRY(check_addresses(subject, err));
         TRY(read_ca(ca_cert_pem, ca_key_pem, &ca, &ca_key, err));
         TRY(new_key(&key, err));
         CLEANUP(x509_cleanup) X509 *cert = new_cert(key, now_ms - HOUR_MS, now_ms + days * DAY_MS);

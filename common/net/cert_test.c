@@ -101,6 +101,18 @@ static void what_is_no_certificate_is_refused(void **state)
         }
 }
 
+static void an_address_that_is_none_is_named(void **state)
+{
+        AUTO_FREE char *ca = NULL, *ca_key = NULL;
+        char *cert = NULL, *key = NULL;
+        struct error err = { 0 };
+        struct cert_subject subject = { "server", NULL, NULL, (const char *[]){ "999.1.1.1", NULL } };
+        assert_int_equal(cert_self_signed_ca("ca", 0, 10, &ca, &ca_key, &err), 0);
+        assert_int_equal(cert_issue(ca, ca_key, &subject, true, 0, 1, &cert, &key, &err), ERR_INVALID);
+        assert_string_equal(err.text, "\"999.1.1.1\" is not an IP address");
+        assert_null(cert);
+}
+
 static void a_token_comes_back_with_its_payload(void **state)
 {
         CLEANUP(free_ca) struct ca ca = make_ca();
@@ -183,6 +195,7 @@ int main(void)
                 cmocka_unit_test(a_request_is_signed_for_its_subject),
                 cmocka_unit_test(a_tampered_request_is_refused),
                 cmocka_unit_test(what_is_no_certificate_is_refused),
+                cmocka_unit_test(an_address_that_is_none_is_named),
                 cmocka_unit_test(a_token_comes_back_with_its_payload),
                 cmocka_unit_test(a_token_of_another_key_or_with_a_changed_byte_is_refused),
                 cmocka_unit_test(a_token_without_signature_is_refused),
