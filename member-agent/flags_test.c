@@ -38,6 +38,7 @@ static void the_defaults_are_those_of_the_reference(void **state)
         assert_int_equal(limits.skip_to_fast, limiter_defaults.skip_to_fast);
 }
 
+/* spec/member-agent.md checklist 5 */
 static void values_out_of_range_or_order_are_refused(void **state)
 {
         static const char *const words[] = {

@@ -73,6 +73,7 @@ static void url_name_and_token_file_are_enough(void **state)
         hub_connection_free(&c);
 }
 
+/* spec/member-agent.md checklist 3 */
 static void wrong_environments_are_refused_by_name(void **state)
 {
         static const struct {
@@ -107,6 +108,7 @@ static void wrong_environments_are_refused_by_name(void **state)
         }
 }
 
+/* spec/member-agent.md checklist 3 */
 static void without_verification_no_authority_is_read(void **state)
 {
         struct environment e = { { URL, NAME, TOKEN, { "CA_BUNDLE", "" } } };
@@ -148,6 +150,7 @@ static int record(struct http_transport *t, const struct http_request *rq, struc
         return 0;
 }
 
+/* spec/member-agent.md checklist 4 */
 static void extra_headers_are_added_and_override_nothing(void **state)
 {
         static const struct http_transport_ops ops = { .roundtrip = record };

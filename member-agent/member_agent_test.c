@@ -355,6 +355,7 @@ static void drift_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 34 */
 static void changed_and_deleted_objects_are_restored_at_once(void **state)
 {
         rig_run(drift_body);
@@ -422,6 +423,7 @@ static void if_not_drifted_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 33 */
 static void if_not_drifted_reports_and_leaves_alone_until_the_manifest_changes(void **state)
 {
         rig_run(if_not_drifted_body);
@@ -530,6 +532,7 @@ static void definition_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 12 */
 static void a_custom_resource_may_come_with_its_definition(void **state)
 {
         rig_run(definition_body);
@@ -556,6 +559,7 @@ static void leaves_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 53 */
 static void leaving_releases_works_and_keeps_objects(void **state)
 {
         rig_run(leaves_body);
@@ -577,6 +581,7 @@ static void not_joined_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 8 */
 static void nothing_is_touched_before_joining(void **state)
 {
         rig_run(not_joined_body);
@@ -659,6 +664,7 @@ static void lost_state_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 60 */
 static void a_lost_state_file_leaks_no_object_and_deletes_none_wrongly(void **state)
 {
         rig_run(lost_state_body);
@@ -683,6 +689,7 @@ static void leftover_owner_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 17 */
 static void an_object_made_again_by_hand_is_no_leftover(void **state)
 {
         rig_run(leftover_owner_body);
@@ -726,6 +733,7 @@ static void duplicates_body(struct rig *r)
         stop(&a);
 }
 
+/* spec/member-agent.md checklist 14, 46 */
 static void a_duplicate_is_told_and_an_empty_work_is_available(void **state)
 {
         rig_run(duplicates_body);

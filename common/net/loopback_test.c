@@ -301,6 +301,7 @@ static void token_body(struct rig *r)
         assert_int_equal(get(r, &a, &err), 0);
         assert_int_equal(r->served, 5);
 }
+/* spec/member-agent.md checklist 6 */
 static void a_token_file_is_read_again_when_it_changes_and_once_on_401(void **state)
 {
         run(token_body);

@@ -265,6 +265,7 @@ static void member_token(struct rig *r)
 
 TEST(a_member_agent_names_a_hub_of_html_pages_and_joins_when_it_is_mended, member_html)
 TEST(a_hub_agent_names_a_hub_of_html_pages_and_works_when_it_is_mended, hub_html)
+/* spec/member-agent.md checklist 6 */
 TEST(a_member_agent_whose_token_expired_goes_on_with_the_next_one, member_token)
 
 int main(void)

@@ -153,6 +153,7 @@ static void cleaned_objects_hold_what_a_user_wrote(void **state)
         }
 }
 
+/* spec/placement.md checklist 17 */
 static void resources_come_in_the_fixed_order(void **state)
 {
         static const struct selected_id order[] = {

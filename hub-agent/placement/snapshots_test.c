@@ -122,6 +122,7 @@ static void the_history_limit_removes_the_oldest_first(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/placement.md checklist 7 */
 static void two_latest_policy_snapshots_are_an_error(void **state)
 {
         struct policy_snapshot_plan plan;
@@ -176,6 +177,7 @@ static void keep_resources(struct scene *s, struct resource_snapshot_plan *plan)
                 s->existing[s->list.n++] = &plan->create[i]->object;
 }
 
+/* spec/placement.md checklist 12 */
 static void resources_are_split_at_800_kib_in_order(void **state)
 {
         static const struct {

@@ -34,6 +34,7 @@ static void the_core_group_is_empty(void **state)
         assert_null(m.ns);
 }
 
+/* spec/member-agent.md checklist 13 */
 static void bad_manifests_get_a_result_and_a_cause(void **state)
 {
         static const struct {
@@ -62,6 +63,7 @@ static void bad_manifests_get_a_result_and_a_cause(void **state)
         }
 }
 
+/* spec/member-agent.md checklist 14 */
 static void a_second_occurrence_is_a_duplicate(void **state)
 {
         static const char text[] = "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\"}}";

@@ -23,6 +23,7 @@ static int orphan_if_gone(void *ctx, const char *name, bool *ret, struct error *
         return 0;
 }
 
+/* spec/member-agent.md checklist 11 */
 static void our_reference_blocks_deletion_and_is_no_controller(void **state)
 {
         AUTO_JSON json_t *r = owner_reference_new(&us);

@@ -33,6 +33,7 @@ static struct apply_request request(const struct prepared *p, const json_t *live
         return r;
 }
 
+/* spec/member-agent.md checklist 27 */
 static void the_hash_is_on_everything_the_last_applied_text_only_on_client_side(void **state)
 {
         struct prepared client CLEANUP(prepared_free) = prepare(deployment, STRATEGY_CLIENT_SIDE);
@@ -154,6 +155,7 @@ static void if_not_drifted_is_bound_to_the_version_that_was_compared(void **stat
         assert_string_equal(doc_get_string(r.body, "metadata.resourceVersion"), "42");
 }
 
+/* spec/member-agent.md checklist 30 */
 static void server_side_apply_is_forced_among_own_managers(void **state)
 {
         static const struct {

@@ -100,6 +100,7 @@ static void all_applied_and_available(void **state)
         assert_false(status_is_settled(f->status, 8));
 }
 
+/* spec/member-agent.md checklist 46 */
 static void no_manifests_is_all_manifests(void **state)
 {
         struct fixture *f = *state;
@@ -110,6 +111,7 @@ static void no_manifests_is_all_manifests(void **state)
         assert_condition(&f->status->conditions, "Available", "True", "AllManifestsAvailable");
 }
 
+/* spec/member-agent.md checklist 45 */
 static void available_is_absent_while_not_all_is_applied(void **state)
 {
         struct fixture *f = *state;
@@ -126,6 +128,7 @@ static void available_is_absent_while_not_all_is_applied(void **state)
         assert_condition(of_manifest(f, 1), "Available", NULL, NULL);
 }
 
+/* spec/member-agent.md checklist 43 */
 static void untrackable_counts_as_available_and_is_told(void **state)
 {
         struct fixture *f = *state;

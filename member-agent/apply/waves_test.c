@@ -2,7 +2,7 @@
 
 #include "member-agent/apply/testing.h"
 
-/* spec/member-agent.md 2.5 (checklist 19, 20). */
+/* spec/member-agent.md 2.5: spec/member-agent.md checklist 19, 20 */
 static void resources_go_in_the_order_of_their_waves(void **state)
 {
         static const struct {

@@ -122,6 +122,7 @@ static json_t *parse(const char *text)
         return doc;
 }
 
+/* spec/member-agent.md checklist 43, 44 */
 static void every_kind_is_judged_by_its_own_rule(void **state)
 {
         for (size_t i = 0; i < ARRAY_LEN(lines); i++) {

@@ -42,6 +42,7 @@ static void joining_reports_heartbeat_health_and_membership(void **state)
         assert_int_equal(membership_condition(s, "Joined")->observed_generation.value, 4);
 }
 
+/* spec/member-agent.md checklist 54 */
 static void heartbeats_go_on_when_the_probe_fails(void **state)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -59,6 +60,7 @@ static void heartbeats_go_on_when_the_probe_fails(void **state)
         assert_string_equal(membership_condition(s, "Joined")->status, "True");
 }
 
+/* spec/member-agent.md checklist 55 */
 static void other_agents_and_old_properties_stay(void **state)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -78,6 +80,7 @@ static void other_agents_and_old_properties_stay(void **state)
         assert_int_equal(before.agent_status.n, 1);
 }
 
+/* spec/member-agent.md checklist 53 */
 static void leaving_stops_the_heartbeat_and_leaves_health_alone(void **state)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -112,6 +115,7 @@ static void events_tell_of_changes_only(void **state)
                             "internal member cluster left");
 }
 
+/* spec/member-agent.md checklist 54 */
 static void the_interval_plays_five_percent_around_the_period(void **state)
 {
         for (uint64_t random = 0; random < 100000; random += 997) {

@@ -98,6 +98,7 @@ static void nodes_and_pods_are_summed(void **state)
         arena_free(&r.arena);
 }
 
+/* spec/member-agent.md checklist 56 */
 static void unscheduled_and_finished_pods_take_nothing(void **state)
 {
         struct usage u CLEANUP(usage_free);
@@ -114,6 +115,7 @@ static void unscheduled_and_finished_pods_take_nothing(void **state)
         assert_int_equal(u.pods.n, 0);
 }
 
+/* spec/member-agent.md checklist 56 */
 static void available_is_never_negative(void **state)
 {
         struct usage u CLEANUP(usage_free);
