@@ -192,10 +192,32 @@ static int place_at_once(struct run *r, size_t first, size_t n, struct error *er
         return 0;
 }
 
+/* CPU time and requests of the burst: what its duration is made of, whatever else the machine does. */
+static int report_burst(struct run *r, const struct bench_usage *before, struct error *err)
+{
+        AUTO_JSON json_t *items = NULL;
+        struct bench_usage after;
+        size_t i;
+        json_t *item;
+        for (size_t n = 0; n < ARRAY_LEN(watched_programs); n++) {
+                TRY(usage(r, watched_programs[n], &after, err));
+                bench_line((double)(after.cpu_ns - before[n].cpu_ns) / 1e9, "s",
+                           "placements_%d_at_once_%s_cpu_s", BURST, program_names[n]);
+        }
+        TRY(bench_requests(r->hub, &items, err));
+        json_array_foreach(items, i, item)
+                bench_line((double)doc_get_int(item, "count", 0) / BURST, "requests",
+                           "hub_requests_per_placement_of_%d:%s:%s", BURST, doc_get_string(item, "verb"),
+                           doc_get_string(item, "resource"));
+        return 0;
+}
+
 static int measure_burst(struct run *r, struct error *err)
 {
-        struct bench_usage u;
+        struct bench_usage u, before[ARRAY_LEN(watched_programs)];
         TRY(bench_reset_requests(r->hub, err));
+        for (size_t i = 0; i < ARRAY_LEN(before); i++)
+                TRY(usage(r, watched_programs[i], &before[i], err));
         r->sampling = true;
         if (!fiber_spawn(r->bench->group, "samples", sample_fiber, r))
                 return error_no_memory(err);
@@ -203,6 +225,7 @@ static int measure_burst(struct run *r, struct error *err)
         r->sampling = false;
         TRY(code);
         TRY(fiber_sleep(r->bench->loop, SETTLE_MS));
+        TRY(report_burst(r, before, err));
         TRY(usage(r, "hub-agent", &u, err));
         bench_line(r->peak_hub_agent_mb, "MiB", "hub_agent_peak_private_mb_%d_placements",
                    SEQUENTIAL + BURST + 1);
