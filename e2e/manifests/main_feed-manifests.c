@@ -1,7 +1,7 @@
 /* Feeds the documented manifests that a user applies to a fresh hub: each file is created (fields checked
  * strictly, as kubectl asks for) and applied by server-side apply on top, then taken away again, since the
  * documentation uses the same names many times. Ends in `N passed, N failed`. */
-#include <dirent.h>
+#include <glob.h>
 
 #include "common/base/limits.h"
 #include "e2e/devcluster/rig.h"
@@ -241,18 +241,16 @@ static void feed_file(struct rig *r, struct feed *f, const char *file)
 static void feed_all(struct rig *r)
 {
         struct feed *f = r->ctx;
-        struct dirent **files;
+        char pattern[4096];
+        glob_t files = { 0 };
         make_namespaces(r);
         install_crds(r);
         make_approval_request(r);
-        int n = scandir(f->folder, &files, NULL, alphasort);
-        for (int i = 0; i < n; i++) {
-                if (text_ends_with(files[i]->d_name, ".yaml"))
-                        feed_file(r, f, files[i]->d_name);
-                free(files[i]);
-        }
-        if (n >= 0)
-                free(files);
+        snprintf(pattern, sizeof(pattern), "%s/*.yaml", f->folder);
+        if (glob(pattern, 0, NULL, &files) == 0)
+                for (size_t i = 0; i < files.gl_pathc; i++)
+                        feed_file(r, f, strrchr(files.gl_pathv[i], '/') + 1);
+        globfree(&files);
 }
 
 int main(int argc, char **argv)
