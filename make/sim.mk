@@ -1,3 +1,3 @@
 SEEDS ?= 1-20
-sim: build ## seeded fault runs of a simulated fleet (SEEDS=1-200)
-	@build/bin/fleet-sim --seeds $(SEEDS)
+sim: build ## seeded fault runs of a simulated fleet (SEEDS=1-200), one process per core
+	@e2e/simulation/run $(BIN)/fleet-sim $(SEEDS)

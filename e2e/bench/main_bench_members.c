@@ -86,7 +86,7 @@ static int start_inside(struct mixed_fleet *m, struct inside_agent *a, const cha
         TRY(get_client(&m->fleet, name, &own, err));
         if (copy_texts(&a->hub, hub->endpoint, false) < 0 || copy_texts(&a->member, own->endpoint, true) < 0)
                 return error_no_memory(err);
-        TRY(fleet_member_token(&m->fleet, name, &a->hub.bearer_token, err));
+        TRY(fleet_member_token(&m->fleet, name, 86400, &a->hub.bearer_token, err));
         world_init_real(&a->world, l, m->bench->log_sink);
         a->world.transport = http_transport_curl(&a->world, err);
         if (!a->world.transport)

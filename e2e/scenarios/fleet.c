@@ -157,23 +157,24 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
         return 0;
 }
 
-int fleet_member_token(struct fleet *f, const char *member, char **ret_token, struct error *err)
+int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err)
 {
-        static const char body[] = "{\"apiVersion\":\"authentication.k8s.io/"
-                                   "v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":86400}}";
         AUTO_ARENA struct arena arena = ARENA_INIT;
         AUTO_JSON json_t *answer = NULL;
         struct http_response r;
         struct kube_client *hub;
         const char *token;
-        char path[256];
+        char path[256], body[160];
 
         TRY(f->ops->client(f, "hub", &hub, err));
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\","
+                 "\"spec\":{\"expirationSeconds\":%d}}",
+                 seconds);
         snprintf(path, sizeof(path),
                  "/api/v1/namespaces/" SYSTEM_NAMESPACE "/serviceaccounts/%s-hub-cluster-access/token",
                  member);
-        TRY(kube_raw(hub, "POST", path, "application/json", (struct slice){ body, sizeof(body) - 1 }, &arena,
-                     &r, err));
+        TRY(kube_raw(hub, "POST", path, "application/json", slice_of(body), &arena, &r, err));
         TRY(doc_parse(r.body, &answer, err));
         TRY(doc_need_string(answer, "status.token", &token, err));
         *ret_token = mem_strdup(token);

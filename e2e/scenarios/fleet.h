@@ -35,5 +35,5 @@ struct fleet {
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
 int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);
-/* A token for the member's service account on the hub; mem_free it. */
-int fleet_member_token(struct fleet *f, const char *member, char **ret_token, struct error *err);
+/* A token for the member's service account on the hub, good for `seconds` (600 or more); mem_free it. */
+int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err);

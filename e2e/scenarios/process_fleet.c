@@ -256,7 +256,7 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
         if (!ca64)
                 return error_no_memory(err);
         text_base64_encode(ca, strlen(ca), ca64);
-        TRY(fleet_member_token(&p->fleet, a->name, &token, err));
+        TRY(fleet_member_token(&p->fleet, a->name, 86400, &token, err));
         TRY(write_file(p, token_file, token, err));
         TRY(write_kubeconfig(p, index, NULL, config, err));
         const char *environment[] = { arena_printf(&p->arena, "HUB_SERVER_URL=%s", relayed_url(p, index)),

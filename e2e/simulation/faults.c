@@ -1,5 +1,7 @@
 #include "e2e/simulation/faults.h"
 
+#define STALL_MS 40000
+
 static bool happens(struct faults *f, unsigned per_mille)
 {
         if (!f->on || dice_below(&f->dice, 1000) >= per_mille)
@@ -14,6 +16,8 @@ static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
 
         if (!f->on)
                 return 1;
+        if (answer && rq->priority == HTTP_WATCH && happens(f, f->stall))
+                return STALL_MS;
         /* Mostly quick, now and then slow. */
         return 1 + (int64_t)dice_below(&f->dice, dice_percent(&f->dice, 90) ? 10 : (uint64_t)f->max_delay_ms);
 }
@@ -25,6 +29,8 @@ static int fate(void *ctx, const struct http_request *rq)
 
         if (happens(f, f->lost))
                 return ERR_RETRY;
+        if (happens(f, f->silent))
+                return ERR_TIMEOUT;
         if (happens(f, f->lost_answer))
                 return ERR_CLOSED;
         if (happens(f, f->status))
@@ -54,6 +60,8 @@ void faults_init(struct faults *f, uint64_t seed)
                               .duplicate = 5,
                               .status = 10,
                               .cut = 10,
+                              .silent = 2,
+                              .stall = 5,
                               .max_delay_ms = 1500 };
         f->table = (struct loopback_faults){ f, delay, fate, duplicate, cut_stream };
 }

@@ -28,7 +28,8 @@ struct run {
         struct error err;
         int code;
         unsigned actions;
-        uint64_t faults;
+        uint64_t faults, looks;
+        struct budget *budget;
 };
 
 static void write_trace(void *ctx, const char *line, size_t n)
@@ -46,9 +47,17 @@ static int64_t trace_wall(void *ctx)
         return loop_wall_ms(r->loop);
 }
 
+static void work_written(void *ctx)
+{
+        struct run *r = ctx;
+
+        if (r->budget)
+                budget_look(r->budget);
+}
+
 static int play_on(struct run *r, struct fleet *f, struct faults *faults)
 {
-        struct play p = { .fleet = f, .faults = faults, .dice = { r->seed } };
+        struct play p = { .fleet = f, .faults = faults, .dice = { r->seed }, .budget = r->budget };
         int code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, &r->err);
 
         if (code == 0)
@@ -67,16 +76,24 @@ static void run_fiber(void *ctx)
 {
         struct run *r = ctx;
         struct faults faults;
-        struct sim_fleet_options o = {
-                .loop = r->loop, .log_sink = &r->sink, .members = r->members, .faults = &faults.table
-        };
+        struct sim_fleet_options o = { .loop = r->loop,
+                                       .log_sink = &r->sink,
+                                       .members = r->members,
+                                       .faults = &faults.table,
+                                       .work_written = work_written,
+                                       .ctx = r };
+        struct fiber_group *watching = fiber_group_new(r->loop, NULL, "budget");
         struct fleet *f;
 
         faults_init(&faults, r->seed);
         r->code = sim_fleet_open(&o, &f, &r->err);
         if (r->code < 0)
                 return;
-        r->code = play_on(r, f, &faults);
+        r->budget = watching ? budget_new(f, watching) : NULL;
+        r->code = r->budget ? play_on(r, f, &faults) : error_no_memory(&r->err);
+        fiber_group_end(watching);
+        r->looks = r->budget ? budget_looks(r->budget) : 0;
+        r->budget = budget_free(r->budget);
         f->ops->close(f);
 }
 
@@ -99,10 +116,11 @@ static int run_seed(struct run *r)
         if (!group || !fiber_spawn(group, "run", run_fiber, r))
                 return ERR_NO_MEMORY;
         code = loop_run(r->loop, &r->err);
-        printf("%s seed %llu: %u actions, %llu faults, %lld virtual s%s%s\n",
+        printf("%s seed %llu: %u actions, %llu faults, %llu looks at budgets, %lld virtual s%s%s\n",
                code < 0 || r->code < 0 ? "FAILED" : "ok", (unsigned long long)r->seed, r->actions,
-               (unsigned long long)r->faults, (long long)loop_now_ms(r->loop) / 1000,
-               code < 0 || r->code < 0 ? ": " : "", code < 0 || r->code < 0 ? r->err.text : "");
+               (unsigned long long)r->faults, (unsigned long long)r->looks,
+               (long long)loop_now_ms(r->loop) / 1000, code < 0 || r->code < 0 ? ": " : "",
+               code < 0 || r->code < 0 ? r->err.text : "");
         fflush(stdout);
         if (code < 0)
                 return code; /* fibers are parked for ever: the loop cannot be freed */

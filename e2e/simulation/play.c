@@ -100,6 +100,8 @@ static int place(struct play *p, unsigned i, struct error *err)
                   err));
         p->apps[i].placed = true;
         p->apps[i].clusters = clusters;
+        if (p->budget)
+                budget_wants(p->budget, i, clusters ? (unsigned)clusters : p->fleet->n_members);
         return 0;
 }
 
@@ -175,6 +177,15 @@ static int toggle_link(struct play *p, unsigned index, struct error *err)
         return p->fleet->ops->set_link(p->fleet, agent_name(index, name), !p->link_down[index], err);
 }
 
+/* The time of day jumps: NTP, or a machine that slept. Forward it outlives tokens. */
+static int jump(struct play *p)
+{
+        int64_t by = (int64_t)dice_below(&p->dice, 1500000);
+
+        loop_shift_wall(loop_of(p), dice_percent(&p->dice, 70) ? by : -by / 5);
+        return 0;
+}
+
 static int act(struct play *p, struct error *err)
 {
         unsigned i = (unsigned)dice_below(&p->dice, PLAY_APPS),
@@ -195,8 +206,10 @@ static int act(struct play *p, struct error *err)
                 return meddle(p, i, err);
         if (what < 82)
                 return toggle_agent(p, agent, err);
-        if (what < 94)
+        if (what < 92)
                 return toggle_link(p, agent, err);
+        if (what < 96)
+                return jump(p);
         return p->fleet->ops->restart_server(p->fleet, err);
 }
 
@@ -223,6 +236,7 @@ int play_run(struct play *p, int64_t ms, struct error *err)
                 if (p->actions % 16 == 15)
                         heal(p);
                 TRY(act(p, err));
+                TRY(budget_verdict(p->budget, err));
         }
         return 0;
 }
@@ -412,5 +426,5 @@ int play_settle(struct play *p, int64_t within_ms, struct error *err)
         heal(p);
         while ((code = check_all(p, err)) < 0 && code != ERR_INTERNAL && loop_now_ms(loop_of(p)) < end)
                 TRY(fiber_sleep(loop_of(p), 500));
-        return code;
+        return code < 0 ? code : budget_verdict(p->budget, err);
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/budget.h"
 #include "e2e/simulation/faults.h"
 
-#define PLAY_APPS 4 /* namespaces app-0 ... app-3, each with its own placement of the same name */
+/* namespaces app-0 ... app-3, each with its own placement of the same name */
+#define PLAY_APPS BUDGET_APPS
 
 struct play_app {
         bool exists, placed;
@@ -21,6 +23,7 @@ struct play {
         struct play_app apps[PLAY_APPS];
         bool agent_down[64], link_down[64]; /* [0] = hub-agent */
         unsigned actions;
+        struct budget *budget;      /* told what is wanted; may be NULL */
         char *sentinel_version[64]; /* resourceVersion of what is not ours on each member */
 };
 

@@ -8,7 +8,8 @@
 #include "member-agent/member_agent.h"
 
 #define AUTHORITY "fleet.test"
-#define STOP_DEADLINE_MS 10000
+#define TOKEN_SECONDS 600
+#define TOKEN_LOOK_MS 10000
 
 struct sim_fleet;
 
@@ -22,6 +23,7 @@ struct sim_agent {
         struct http_endpoint hub, member; /* member: not of the hub-agent */
         struct fiber_group *group;        /* NULL while stopped */
         bool link_down, killed;
+        int64_t token_ms; /* wall time of the hub's token in its file; 0 = none yet */
         char *state;      /* member: name of its state, a database in memory */
         sqlite3 *keeper;  /* keeps that alive while the agent is dead */
         struct error err; /* how its last run ended */
@@ -246,11 +248,39 @@ static int agent_named(struct fleet *f, const char *name, struct sim_agent **ret
         return *ret ? 0 : error_set(err, ERR_NOT_FOUND, "no agent \"%s\" in this fleet", name);
 }
 
+/* The token of a member comes from a file that somebody else keeps fresh. */
+static int refresh_token(struct sim_agent *a, struct error *err)
+{
+        int64_t now = loop_wall_ms(a->sim->options.loop);
+        AUTO_FREE char *token = NULL;
+
+        TRY(fleet_member_token(&a->sim->fleet, a->name, TOKEN_SECONDS, &token, err));
+        if (!a->hub.bearer_token_file && !(a->hub.bearer_token_file = mem_printf("/tokens/%s", a->name)))
+                return error_no_memory(err);
+        TRY(disk_write(a->sim, a->hub.bearer_token_file, token, strlen(token), err));
+        a->token_ms = now;
+        return 0;
+}
+
 static int set_credential(struct sim_agent *a, struct error *err)
 {
-        if (a == a->sim->agents[0] || a->hub.bearer_token)
-                return 0;
-        return fleet_member_token(&a->sim->fleet, a->name, &a->hub.bearer_token, err);
+        return a == a->sim->agents[0] || a->token_ms ? 0 : refresh_token(a, err);
+}
+
+/* Looks now and then; a jump of the clock leaves the members with tokens that are not good, until then. */
+static void refresher_fiber(void *ctx)
+{
+        struct sim_fleet *sim = ctx;
+
+        while (fiber_sleep(sim->options.loop, TOKEN_LOOK_MS) == 0)
+                for (unsigned i = 1; i <= sim->fleet.n_members; i++) {
+                        struct sim_agent *a = sim->agents[i];
+                        int64_t age = loop_wall_ms(sim->options.loop) - a->token_ms;
+                        struct error err;
+
+                        if (a->token_ms && (age < 0 || age > TOKEN_SECONDS * 500))
+                                (void)refresh_token(a, &err); /* else the next time */
+                }
 }
 
 static int start_agent(struct fleet *f, const char *name, struct error *err)
@@ -392,6 +422,24 @@ static int set_ready(struct fleet *f, const char *cluster, const char *kind, con
         return 0;
 }
 
+/* The servers' front door: tells who watches over the run about each write of a Work. */
+static void serve(void *ctx, struct http_exchange *x)
+{
+        struct sim_fleet *sim = ctx;
+        bool writes = !text_equal(x->method, "GET") && text_starts_with(x->path, "/clusters/hub/") &&
+                      strstr(x->path, "/works/");
+
+        devcluster_handle(sim->devcluster, x);
+        if (writes && sim->options.work_written)
+                sim->options.work_written(sim->options.ctx);
+}
+
+static int listen(struct sim_fleet *sim, bool up, struct error *err)
+{
+        return loopback_listen(sim->loopback, AUTHORITY, up ? serve : NULL, sim) < 0 ? error_no_memory(err)
+                                                                                     : 0;
+}
+
 static int open_server(struct sim_fleet *sim, struct error *err)
 {
         struct devcluster_options o = { .world = &sim->world,
@@ -404,9 +452,7 @@ static int open_server(struct sim_fleet *sim, struct error *err)
         if (!sim->server_group)
                 return error_no_memory(err);
         TRY(devcluster_open(&o, sim->server_group, &sim->devcluster, err));
-        return loopback_listen(sim->loopback, AUTHORITY, devcluster_handle, sim->devcluster) < 0
-                       ? error_no_memory(err)
-                       : 0;
+        return listen(sim, true, err);
 }
 
 /* The servers vanish from the network for a moment; their memory is the disk here. */
@@ -414,13 +460,10 @@ static int restart_server(struct fleet *f, struct error *err)
 {
         struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
 
-        if (loopback_listen(sim->loopback, AUTHORITY, NULL, NULL) < 0)
-                return error_no_memory(err);
+        TRY(listen(sim, false, err));
         TRY(fiber_sleep(sim->options.loop, 500));
         devcluster_cut_watches(sim->devcluster, NULL, true);
-        return loopback_listen(sim->loopback, AUTHORITY, devcluster_handle, sim->devcluster) < 0
-                       ? error_no_memory(err)
-                       : 0;
+        return listen(sim, true, err);
 }
 
 /* ---- life ---- */
@@ -479,7 +522,7 @@ static int open_all(struct sim_fleet *sim, struct error *err)
                 TRY(client_new(sim, i, err));
                 TRY(agent_new(sim, i, err));
         }
-        return 0;
+        return fiber_spawn(sim->group, "tokens", refresher_fiber, sim) ? 0 : error_no_memory(err);
 }
 
 int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct error *err)

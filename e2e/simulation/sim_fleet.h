@@ -10,6 +10,9 @@ struct sim_fleet_options {
         const struct log_sink *log_sink;
         unsigned members;
         const struct loopback_faults *faults; /* asked for every message of the agents; may be NULL */
+        void (*work_written)(
+                void *ctx); /* after each write of a Work on the hub, in the server's fiber; may be NULL */
+        void *ctx;
 };
 
 /* Call from a fiber. fleet->ops->close() ends all agents and servers. */
