@@ -54,6 +54,24 @@ static int carry_out(struct reconcile *rc, const struct rollout_plan *p)
         return 0;
 }
 
+/* A binding whose spec changed and that then had to wait says so for its new generation; what is on its
+ * cluster is still to be reported for that generation, or it never counts as ready again and holds the
+ * rollout up. The work generator does not see status changes by itself. */
+static void have_reported(struct reconcile *rc, const struct rollout_input *in)
+{
+        for (size_t i = 0; i < in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)in->bindings.at[i];
+                int64_t generation = b->object.meta.generation;
+                char key[KEY_MAX];
+
+                if (b->status && fresh_condition(&b->status->conditions, "RolloutStarted", generation) &&
+                    !fresh_condition(&b->status->conditions, "WorkSynchronized", generation) &&
+                    !fresh_condition(&b->status->conditions, "Overridden", generation) &&
+                    key_make(key, b->object.meta.ns, b->object.meta.name))
+                        manager_enqueue(agent_of(rc)->manager, &work_generator_controller, key, QUEUE_NORMAL);
+        }
+}
+
 static int find_departed(struct reconcile *rc, struct rollout_input *in)
 {
         bool *departed = ARENA_NEW_ARRAY(rc->arena, bool, in->bindings.n + 1);
@@ -90,6 +108,7 @@ static struct outcome reconcile(struct reconcile *rc)
             overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||
             plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &plan) < 0)
                 return failed(rc->err);
+        have_reported(rc, &in);
         if (plan.wait_for_cleanup)
                 return again_after(CLEANUP_WAIT_MS);
         return plan.after_ms > 0 ? again_after(plan.after_ms) : done();
