@@ -38,7 +38,7 @@ static int claim(const struct leader *le, json_t *lease)
         char now[RFC3339_SIZE];
         const char *holder = doc_get_string(lease, "spec.holderIdentity");
         int64_t transitions = doc_get_int(lease, "spec.leaseTransitions", 0);
-        bool ours = text_equal(holder, le->options.identity);
+        bool ours = text_equal(holder, le->options.identity), vacant = text_empty(holder);
 
         time_format_rfc3339_micro(loop_wall_us(le->kube->world->loop), now);
         TRY(doc_set_string(lease, "spec.holderIdentity", le->options.identity));
@@ -46,7 +46,7 @@ static int claim(const struct leader *le, json_t *lease)
         TRY(doc_set_string(lease, "spec.renewTime", now));
         if (!ours || !doc_get_string(lease, "spec.acquireTime"))
                 TRY(doc_set_string(lease, "spec.acquireTime", now));
-        return doc_set_int(lease, "spec.leaseTransitions", transitions + (!ours && !text_empty(holder)));
+        return doc_set_int(lease, "spec.leaseTransitions", transitions + (!ours && !vacant));
 }
 
 /* Remembers when the record was first seen as it is now. */
