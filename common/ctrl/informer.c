@@ -155,8 +155,6 @@ int informer_apply(struct informer *i, struct object *o, bool initial)
 
         TRY(informer_key(o, key, sizeof(key)));
         old = map_get(&i->objects, key);
-        if (i->listing && map_put(i->listing, key, i) < 0)
-                return ERR_NO_MEMORY;
         if (old && text_equal(old->meta.resource_version, o->meta.resource_version))
                 return 0;
         if (old && version && version < resource_version_number(old) && !i->server_went_back)

@@ -20,9 +20,11 @@ struct server {
         VEC(char *) log;          /* watch lines; line i has version i + 1 */
         struct waitq changed;
         unsigned lists, watches;
-        bool cut;            /* ends all watches */
-        unsigned fail_lists; /* that many lists answer 500 */
-        unsigned page;       /* items a page; 0 = all */
+        bool cut;                   /* ends all watches */
+        unsigned fail_lists;        /* that many lists answer 500 */
+        unsigned page;              /* items a page; 0 = all */
+        void (*on_page)(void *ctx); /* told before each page */
+        void *on_page_ctx;
 };
 
 static void object_text(struct buf *b, const char *name, uint64_t version)
@@ -72,6 +74,8 @@ static void serve_list(struct server *s, struct http_exchange *x)
         uint64_t at = 0;
 
         s->lists++;
+        if (s->on_page)
+                s->on_page(s->on_page_ctx);
         if (s->fail_lists > 0) {
                 s->fail_lists--;
                 http_reply(x, 500, "application/json",
@@ -327,6 +331,43 @@ static void a_failing_list_is_tried_again_with_backoff(void **state)
         with_informer(body_failing);
 }
 
+static struct object *make(const char *name, uint64_t version, struct arena *arena);
+
+/* The late answer to an own write of b, which is deleted by now, arrives while the list runs. */
+static void observe_late(void *ctx)
+{
+        struct fixture *f = ctx;
+        struct object *o = make("b", 4, NULL);
+
+        informer_observe(f->informer, o);
+        object_unref(o);
+}
+
+static void body_late(struct fixture *f)
+{
+        put(&f->server, "a");
+        put(&f->server, "b");
+        put(&f->server, "c");
+        open_informer(f);
+        settle(f);
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        put(&f->server, "b");
+        drop(&f->server, "b");
+        f->server.oldest = f->server.version;
+        f->server.page = 1;
+        f->server.on_page = observe_late;
+        f->server.on_page_ctx = f;
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        fiber_sleep(f->loop, 5000);
+        assert_null(informer_get(f->informer, NULL, "b"));
+        assert_int_equal(informer_objects(f->informer), 2);
+}
+
+static void a_late_answer_during_a_list_does_not_bring_back_what_was_deleted(void **state)
+{
+        with_informer(body_late);
+}
+
 static void by_first(const struct object *o, index_emit emit, void *to)
 {
         const char *first = string_map_get(&o->meta.labels, "first");
@@ -421,6 +462,7 @@ int main(void)
                 cmocka_unit_test(a_cut_watch_is_opened_again_without_a_list),
                 cmocka_unit_test(after_410_it_lists_again_and_tells_only_the_difference),
                 cmocka_unit_test(a_failing_list_is_tried_again_with_backoff),
+                cmocka_unit_test(a_late_answer_during_a_list_does_not_bring_back_what_was_deleted),
                 cmocka_unit_test(indexes_follow_adds_changes_and_deletes),
                 cmocka_unit_test(own_writes_are_seen_at_once_and_never_twice_nor_after_deletion),
         };

@@ -37,9 +37,17 @@ static void set_version(struct reflector *r, const char *version)
 
 /* ---- list ---- */
 
+/* Only what the list names counts as seen: an answer to an own write that comes meanwhile may be about an
+ * object that was deleted before the list was taken. */
 static int list_each(void *ctx, struct object *o)
 {
-        return informer_apply(ctx, o, true);
+        struct informer *i = ctx;
+        char key[OBJECT_KEY_MAX];
+
+        TRY(informer_key(o, key, sizeof(key)));
+        if (map_put(i->listing, key, i) < 0)
+                return ERR_NO_MEMORY;
+        return informer_apply(i, o, true);
 }
 
 /* Forgets what the list did not name, except what is newer than the list. */
