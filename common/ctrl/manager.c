@@ -418,6 +418,19 @@ int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
         return take_answer(rc, i, block, ret);
 }
 
+/* The cache is behind, and its watch may be stalled: what the server has now goes into the cache, so that the
+ * retry computes from it instead of meeting the same conflict again. */
+static void refresh_after_conflict(struct reconcile *rc, struct informer *i, const struct object *now,
+                                   const struct kube_block_options *b)
+{
+        struct object *block;
+
+        if (!i || kube_get_block(rc->kube, now->kind, now->meta.ns, now->meta.name, b, &block, NULL) < 0)
+                return;
+        informer_observe(i, block);
+        object_unref(block);
+}
+
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
                   enum object_part part, struct object **ret)
 {
@@ -425,7 +438,12 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
         struct kube_block_options b = block_options(rc, i);
         struct object *block;
 
-        TRY(kube_patch_diff_block(rc->kube, now, wanted, part, &b, &block, rc->err));
+        int code = kube_patch_diff_block(rc->kube, now, wanted, part, &b, &block, rc->err);
+
+        if (code == ERR_CONFLICT)
+                refresh_after_conflict(rc, i, now, &b);
+        if (code < 0)
+                return code;
         if (block)
                 return take_answer(rc, i, block, ret);
         if (ret)

@@ -208,18 +208,25 @@ static int decode_answer(const struct kind *kind, const struct http_response *r,
 
 /* ---- typed ---- */
 
-int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
-             struct arena *arena, struct object **ret, struct error *err)
+static int send_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+                    struct arena *arena, struct http_response *ret, struct error *err)
 {
         struct kube_resource resource = kube_resource_of(kind);
         AUTO_BUF struct buf path;
-        struct http_response r;
 
         buf_init(&path, 8192);
         if (kube_path(&path, &resource, ns, name, NULL) < 0)
                 return buf_status(&path, err, "request path");
         struct call c = { .verb = "get", .resource = kind->plural, .method = "GET", .path = path.data };
-        TRY(perform(k, &c, arena, &r, err));
+        return perform(k, &c, arena, ret, err);
+}
+
+int kube_get(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+             struct arena *arena, struct object **ret, struct error *err)
+{
+        struct http_response r;
+
+        TRY(send_get(k, kind, ns, name, arena, &r, err));
         return decode_answer(kind, &r, arena, ret, err);
 }
 
@@ -260,6 +267,16 @@ static int decode_block(const struct kind *kind, const struct http_response *r,
         if (object_decode(kind, r->body, b->flags, b->interns, ret, err) < 0)
                 return error_wrap(err, "answer of the API server about %s", kind->plural);
         return 0;
+}
+
+int kube_get_block(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+                   const struct kube_block_options *b, struct object **ret_block, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+
+        TRY(send_get(k, kind, ns, name, &arena, &r, err));
+        return decode_block(kind, &r, b, ret_block, err);
 }
 
 int kube_create_block(struct kube_client *k, const struct object *o, const struct kube_block_options *b,

@@ -39,12 +39,14 @@ int kube_create(struct kube_client *k, const struct object *o, struct arena *are
  * request (then *ret = now). Status goes to the status subresource. *ret may be NULL. */
 int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
                     enum object_part part, struct arena *arena, struct object **ret, struct error *err);
-/* The same two with the answer as a block of its own (one reference, the caller's), as an informer would hold
- * it. A patch that was not sent leaves *ret_block NULL. */
+/* The same three with the answer as a block of its own (one reference, the caller's), as an informer would
+ * hold it. A patch that was not sent leaves *ret_block NULL. */
 struct kube_block_options {
         enum decode_flags flags;
         struct intern_table *interns;
 };
+int kube_get_block(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
+                   const struct kube_block_options *b, struct object **ret_block, struct error *err);
 int kube_create_block(struct kube_client *k, const struct object *o, const struct kube_block_options *b,
                       struct object **ret_block, struct error *err);
 int kube_patch_diff_block(struct kube_client *k, const struct object *now, const struct object *wanted,
