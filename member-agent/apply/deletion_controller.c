@@ -67,13 +67,13 @@ static void relax(struct reconcile *rc, struct member_agent *a, const struct obj
         }
 }
 
+/* Our own state forgets the Work before the hub does: an agent that dies in between must not find in its file
+ * what nobody will ever tell it to remove again. */
 static struct outcome finish(struct reconcile *rc, struct member_agent *a, const struct object *work)
 {
-        if (remove_finalizer(rc, a, work) < 0)
-                return failed(rc->err);
         agent_forget(a, rc->name);
         if (store_work_remove(a->store, rc->name, rc->err) < 0 ||
-            applied_watch_reconcile(a->applied, rc->err) < 0)
+            applied_watch_reconcile(a->applied, rc->err) < 0 || remove_finalizer(rc, a, work) < 0)
                 return failed(rc->err);
         return done();
 }
