@@ -2,6 +2,7 @@
 #include "common/ctrl/frame.h"
 
 #include "common/base/memory.h"
+#include "common/ctrl/informer_internal.h"
 
 #define CONCURRENCY 16
 #define RECONCILE_DEADLINE_MS 120000
@@ -86,11 +87,9 @@ static void emit_key(void *to, const char *key)
 
 static void emit_self(const struct object *o, struct emission *em)
 {
-        char key[512];
-        int n = o->meta.ns ? snprintf(key, sizeof(key), "%s/%s", o->meta.ns, o->meta.name)
-                           : snprintf(key, sizeof(key), "%s", o->meta.name);
+        char key[OBJECT_KEY_MAX];
 
-        if (n > 0 && (size_t)n < sizeof(key))
+        if (informer_key(o, key, sizeof(key)) > 0)
                 emit_key(em, key);
 }
 

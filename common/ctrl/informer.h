@@ -64,4 +64,3 @@ int informer_by_index(const struct informer *i, const char *index, const char *v
 /* After an own write: puts the server's answer into the cache if it is newer, so that the next reconcile sees
  * it. */
 void informer_observe(struct informer *i, const struct object *o);
-void informer_observe_delete(struct informer *i, const struct object *o);

@@ -1,4 +1,4 @@
-/* Shared by informer.c (cache, indexes, handlers) and reflector.c (list and watch). */
+/* Shared by informer.c (cache, indexes, handlers), reflector.c (list and watch) and frame.c (keys). */
 #pragma once
 
 #include "common/base/map.h"

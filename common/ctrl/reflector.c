@@ -273,7 +273,7 @@ void reflector_run(void *ctx)
 
                 error_clear(&r.err);
                 code = listing ? list_once(&r) : watch_once(&r);
-                if (code == ERR_GONE || (code < 0 && code == ERR_INVALID)) {
+                if (code == ERR_GONE || code == ERR_INVALID) {
                         mem_free(r.version);
                         r.version = NULL;
                         if (code == ERR_GONE && !listing)
