@@ -136,19 +136,3 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
 }
-
-int hub_flags_address(const char *text, char *host, int *ret_port, struct error *err)
-{
-        const char *colon = text ? strrchr(text, ':') : NULL;
-        size_t n = colon ? (size_t)(colon - text) : 0;
-        int64_t port;
-
-        *ret_port = -1;
-        if (text_empty(text) || text_equal(text, "0"))
-                return 0;
-        if (!colon || n > 63 || !text_parse_i64(colon + 1, &port) || port < 0 || port > 65535)
-                return error_set(err, ERR_INVALID, "\"%s\" is not an address like :8081", text);
-        snprintf(host, 64, "%.*s", n ? (int)n : 7, n ? text : "0.0.0.0");
-        *ret_port = (int)port;
-        return 0;
-}

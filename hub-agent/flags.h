@@ -21,5 +21,3 @@ extern const struct flag hub_flag_table[];
 extern const size_t n_hub_flags;
 /* Rules across flags and ranges of durations; all violations in one text. ERR_INVALID. */
 int hub_flags_check(const struct hub_flags *f, struct error *err);
-/* ":8081" -> "0.0.0.0", 8081; "0" or "" -> -1 (off). `host` holds at least 64 bytes. */
-int hub_flags_address(const char *text, char *host, int *ret_port, struct error *err);

@@ -76,8 +76,8 @@ static int start(struct program *p, struct error *err)
                                                       p->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO);
 
         p->log = (struct log){ .sink = sink };
-        TRY(hub_flags_address(p->flags.metrics_address, p->metrics_host, &p->metrics_port, err));
-        TRY(hub_flags_address(p->flags.health_address, p->health_host, &p->health_port, err));
+        TRY(flags_address(p->flags.metrics_address, p->metrics_host, &p->metrics_port, err));
+        TRY(flags_address(p->flags.health_address, p->health_host, &p->health_port, err));
         p->loop = loop_new_real(err);
         if (!p->loop)
                 return err->code;

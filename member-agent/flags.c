@@ -119,19 +119,3 @@ struct limiter_options member_flags_limits(const struct member_flags *f)
                                          .max_fast_s = f->max_fast_s,
                                          .skip_to_fast = f->skip_to_fast };
 }
-
-int member_flags_address(const char *text, char *host, int *ret_port, struct error *err)
-{
-        const char *colon = strrchr(text, ':');
-        size_t n = colon ? (size_t)(colon - text) : 0;
-        int64_t port;
-
-        *ret_port = -1;
-        if (text_empty(text) || text_equal(text, "0"))
-                return 0;
-        if (!colon || n > 63 || !text_parse_i64(colon + 1, &port) || port < 0 || port > 65535)
-                return error_set(err, ERR_INVALID, "\"%s\" is not an address like :8081", text);
-        snprintf(host, 64, "%.*s", n ? (int)n : 7, n ? text : "0.0.0.0");
-        *ret_port = (int)port;
-        return 0;
-}

@@ -19,5 +19,3 @@ extern const size_t n_member_flags;
 /* Rules across flags; all violations in one text. ERR_INVALID. */
 int member_flags_check(const struct member_flags *f, struct error *err);
 struct limiter_options member_flags_limits(const struct member_flags *f);
-/* ":8081" -> "0.0.0.0", 8081; "0" or "" -> -1 (off). `host` holds at least 64 bytes. */
-int member_flags_address(const char *text, char *host, int *ret_port, struct error *err);

@@ -91,15 +91,15 @@ static void addresses_may_be_short_or_off(void **state)
         char host[64];
         int port = 0;
 
-        assert_int_equal(member_flags_address(":8081", host, &port, NULL), 0);
+        assert_int_equal(flags_address(":8081", host, &port, NULL), 0);
         assert_string_equal(host, "0.0.0.0");
         assert_int_equal(port, 8081);
-        assert_int_equal(member_flags_address("127.0.0.1:9", host, &port, NULL), 0);
+        assert_int_equal(flags_address("127.0.0.1:9", host, &port, NULL), 0);
         assert_string_equal(host, "127.0.0.1");
-        assert_int_equal(member_flags_address("0", host, &port, NULL), 0);
+        assert_int_equal(flags_address("0", host, &port, NULL), 0);
         assert_int_equal(port, -1);
-        assert_int_equal(member_flags_address("8081", host, &port, NULL), ERR_INVALID);
-        assert_int_equal(member_flags_address(":99999", host, &port, NULL), ERR_INVALID);
+        assert_int_equal(flags_address("8081", host, &port, NULL), ERR_INVALID);
+        assert_int_equal(flags_address(":99999", host, &port, NULL), ERR_INVALID);
 }
 
 int main(void)

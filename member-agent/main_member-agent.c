@@ -36,7 +36,7 @@ static int read_addresses(struct program *p, struct error *err)
 
         for (size_t i = 0; i < ADDRESSES; i++) {
                 p->addresses[i].host = p->hosts[i];
-                TRY(member_flags_address(texts[i], p->hosts[i], &p->addresses[i].port, err));
+                TRY(flags_address(texts[i], p->hosts[i], &p->addresses[i].port, err));
         }
         return 0;
 }

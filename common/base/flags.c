@@ -152,3 +152,19 @@ int flags_help(const struct flag *flags, size_t n, struct buf *b)
         }
         return b->failed;
 }
+
+int flags_address(const char *text, char host[FLAG_HOST_SIZE], int *ret_port, struct error *err)
+{
+        const char *colon = text ? strrchr(text, ':') : NULL;
+        size_t n = colon ? (size_t)(colon - text) : 0;
+        int64_t port;
+
+        *ret_port = -1;
+        if (text_empty(text) || text_equal(text, "0"))
+                return 0;
+        if (!colon || n >= FLAG_HOST_SIZE || !text_parse_i64(colon + 1, &port) || port < 0 || port > 65535)
+                return error_set(err, ERR_INVALID, "\"%s\" is not an address like :8081", text);
+        snprintf(host, FLAG_HOST_SIZE, "%.*s", n ? (int)n : 7, n ? text : "0.0.0.0");
+        *ret_port = (int)port;
+        return 0;
+}

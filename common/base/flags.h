@@ -29,3 +29,8 @@ struct flag {
 int flags_parse(const struct flag *flags, size_t n, int argc, const char *const *argv, void *options,
                 struct error *err);
 int flags_help(const struct flag *flags, size_t n, struct buf *b); /* one entry per flag, sorted by name */
+
+/* An address to listen on: "host:port", or ":port" for all of the host's; "", "0" and NULL switch it off,
+ * *ret_port is -1 then. ERR_INVALID names the text. */
+#define FLAG_HOST_SIZE 64
+int flags_address(const char *text, char host[FLAG_HOST_SIZE], int *ret_port, struct error *err);
