@@ -27,15 +27,6 @@ static const struct {
         { "$(date -u +%Y-%m-%dT%H:%M:%SZ)", "2026-01-01T00:00:00Z" },
 };
 
-/* Manifests that are wrong on their page: what the API must say about them, and what makes them right. */
-static const struct {
-        const char *file, *refusal, *wrong, *right;
-} slips[] = {
-        { "103-howto-drift-clusterresourceplacement.yaml",
-          "spec.strategy.applyStrategy.comparisonOption: Unsupported value: \"fullComparison\"",
-          "fullComparison", "FullComparison" },
-};
-
 /* Prerequisites the pages take for granted. */
 static const char *const namespaces[] = { "fleet-system", "test-namespace", "test-app",
                                           "app",          "argocd",         "guestbook" };
@@ -187,19 +178,6 @@ static void report(struct feed *f, const char *file, int code, const char *why)
         printf("%s %s%s%s\n", code == 0 ? "ok    " : "FAILED", file, why[0] ? ": " : "", why);
 }
 
-/* A slip must be refused by name, and taken once it is mended. */
-static int feed_slip(struct rig *r, size_t slip, struct buf *text, struct error *err)
-{
-        if (feed_text(r, text, err) == 0)
-                return error_set(err, ERR_INVALID, "was accepted, must be refused: %s", slips[slip].refusal);
-        if (!strstr(rig_string(r, "message"), slips[slip].refusal))
-                return ERR_INVALID;
-        printf("        %s is wrong on its page, refused as it must be: %s\n", slips[slip].file,
-               rig_string(r, "message"));
-        TRY(replace(text, slips[slip].wrong, slips[slip].right));
-        return feed_text(r, text, err);
-}
-
 static int read_file(const char *folder, const char *file, struct buf *text)
 {
         char path[4096], chunk[4096];
@@ -229,11 +207,8 @@ static void feed_file(struct rig *r, struct feed *f, const char *file)
         }
         for (size_t i = 0; code == 0 && i < ARRAY_LEN(shell); i++)
                 code = replace(&text, shell[i].name, shell[i].value);
-        size_t slip = 0;
-        while (slip < ARRAY_LEN(slips) && !text_equal(slips[slip].file, file))
-                slip++;
         if (code == 0)
-                code = slip < ARRAY_LEN(slips) ? feed_slip(r, slip, &text, &err) : feed_text(r, &text, &err);
+                code = feed_text(r, &text, &err);
         report(f, file, code, code == 0 ? "" : err.text);
         buf_free(&text);
 }

@@ -62,6 +62,14 @@ static const char *or_default(const char *s, const char *fallback)
         return text_empty(s) ? fallback : s;
 }
 
+/* The user documentation writes these two values with a small first letter; bindings carry one spelling. */
+static const char *canonical_comparison(const char *s)
+{
+        if (text_empty(s) || text_equal(s, "partialComparison"))
+                return COMPARISON_PARTIAL;
+        return text_equal(s, "fullComparison") ? COMPARISON_FULL : s;
+}
+
 struct apply_strategy *defaulted_apply_strategy(const struct placement *p, struct arena *arena)
 {
         const struct apply_strategy *given = p->spec->strategy ? p->spec->strategy->apply_strategy : NULL;
@@ -71,7 +79,7 @@ struct apply_strategy *defaulted_apply_strategy(const struct placement *p, struc
         if (!a)
                 return NULL;
         a->type = or_default(a->type, "ClientSideApply");
-        a->comparison_option = or_default(a->comparison_option, "PartialComparison");
+        a->comparison_option = canonical_comparison(a->comparison_option);
         a->when_to_apply = or_default(a->when_to_apply, "Always");
         a->when_to_take_over = or_default(a->when_to_take_over, "Always");
         if (text_equal(a->type, "ServerSideApply") && !a->server_side_apply_config) {

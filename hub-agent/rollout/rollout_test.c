@@ -233,6 +233,33 @@ static void what_a_departed_cluster_held_needs_no_slot(void **state)
         arena_free(&r.arena);
 }
 
+static void both_spellings_of_a_comparison_are_one_strategy(void **state)
+{
+        static const char *const words[][2] = { { "fullComparison", "FullComparison" },
+                                                { "FullComparison", "FullComparison" },
+                                                { "partialComparison", "PartialComparison" },
+                                                { "", "PartialComparison" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct round r;
+                AUTO_BUF struct buf b;
+                const struct apply_strategy *s;
+
+                begin(&r, 1, "1", "0");
+                buf_init(&b, 4096);
+                buf_printf(&b,
+                           "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"strategy\":{\"applyStrategy\":{"
+                           "\"comparisonOption\":\"%s\"}}}}",
+                           words[i][0]);
+                r.in.placement = parse(&r, &cluster_resource_placement_kind, b.data);
+                struct placement p = { .spec = r.in.placement->spec };
+                s = defaulted_apply_strategy(&p, &r.arena);
+                assert_non_null(s);
+                assert_string_equal(s->comparison_option, words[i][1]);
+                arena_free(&r.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -243,6 +270,7 @@ int main(void)
                 cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
                 cmocka_unit_test(two_bindings_on_a_cluster_are_an_error_or_a_wait),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
+                cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,9 @@ int strategy_from_words(const char *type, const char *comparison, const char *wh
                                              { "ServerSideApply", STRATEGY_SERVER_SIDE },
                                              { "ReportDiff", STRATEGY_REPORT_DIFF } };
         static const struct word comparisons[] = { { "PartialComparison", false },
-                                                   { "FullComparison", true } };
+                                                   { "partialComparison", false },
+                                                   { "FullComparison", true },
+                                                   { "fullComparison", true } };
         static const struct word applies[] = { { "Always", false }, { "IfNotDrifted", true } };
         static const struct word take_overs[] = { { "Always", TAKING_ALWAYS },
                                                   { "IfNoDiff", TAKING_IF_NO_DIFF },

@@ -315,7 +315,7 @@ struct property_sorter {
 /* How manifests are written to a member cluster and what happens to objects that differ. */
 struct apply_strategy {
         const char *type; /* How objects are written: by a three-way merge on the client, by server-side apply, or not at all (ReportDiff only reports differences). Default ClientSideApply. */
-        const char *comparison_option; /* Which fields count as a difference: those the manifest sets (PartialComparison) or all (FullComparison). Default PartialComparison. */
+        const char *comparison_option; /* Which fields count as a difference: those the manifest sets (PartialComparison) or all (FullComparison). The spellings with a small first letter mean the same. Default PartialComparison. */
         const char *when_to_apply; /* Always writes each time; IfNotDrifted stops writing to an object that was changed on the member cluster. Default Always. */
         const char *when_to_take_over; /* What happens to an object that existed before: overwrite it (Always), take it over when it is equal (IfNoDiff), or leave it alone (Never). Default Always. */
         struct opt_bool allow_co_ownership; /* Whether an object that others own may be managed as well; no if absent. */
