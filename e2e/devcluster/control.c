@@ -71,6 +71,18 @@ static int set_readiness(struct request *rq)
         return succeed(rq);
 }
 
+static int set_simulated(struct request *rq)
+{
+        const char *ns = parameter(rq, "namespace");
+        bool simulated;
+        if (!ns)
+                return request_fail_bad(rq, "query parameter namespace must name a namespace");
+        TRY(read_bool(rq, "value", NULL, &simulated));
+        if (devcluster_set_simulated(rq->devcluster, rq->cluster->name, ns, simulated) < 0)
+                return request_fail_memory(rq);
+        return succeed(rq);
+}
+
 static int cut_watches(struct request *rq)
 {
         bool compact;
@@ -86,6 +98,7 @@ static const struct {
         { "GET", "/devcluster/requests", show_requests },
         { "POST", "/devcluster/requests/reset", reset_requests },
         { "POST", "/devcluster/readiness", set_readiness },
+        { "POST", "/devcluster/simulated", set_simulated },
         { "POST", "/devcluster/cut-watches", cut_watches },
 };
 

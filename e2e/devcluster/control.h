@@ -4,6 +4,7 @@
  *   GET  /devcluster/requests        {"items":[{"verb":"list","resource":"pods","count":2},...]}, sorted
  *   POST /devcluster/requests/reset
  *   POST /devcluster/readiness?kind=&namespace=&name=&ready=true|false    empty or absent = any
+ *   POST /devcluster/simulated?namespace=NAME&value=true|false    false: others run its workloads
  *   POST /devcluster/cut-watches?compact=true|false                       absent = false
  *
  * The POSTs answer a Status "Success". */

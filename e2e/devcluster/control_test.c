@@ -63,6 +63,18 @@ TEST(a_readiness_rule_holds_a_workload_back_until_it_is_taken_away, {
         assert_int_equal(available(r), 2);
 })
 
+TEST(workloads_that_others_run_keep_the_status_these_write, {
+        assert_int_equal(rig_post(r, "/devcluster/simulated?namespace=default&value=false", ""), 200);
+        assert_int_equal(rig_post(r, DEPLOYMENTS, WEB), 201);
+        assert_int_equal(available(r), 0);
+        assert_int_equal(rig_merge(r, DEPLOYMENTS "/web/status", "{\"status\":{\"availableReplicas\":1}}"),
+                         200);
+        assert_int_equal(available(r), 1);
+        assert_int_equal(rig_post(r, "/devcluster/simulated?namespace=default&value=true", ""), 200);
+        assert_int_equal(available(r), 2);
+        assert_int_equal(rig_post(r, "/devcluster/simulated?value=true", ""), 400);
+})
+
 TEST(cutting_watches_with_compaction_makes_an_old_version_gone, {
         assert_int_equal(rig_get(r, CM), 200);
         const char *old = arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
@@ -108,6 +120,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(requests_are_counted_by_verb_and_resource_until_reset),
                 cmocka_unit_test(a_readiness_rule_holds_a_workload_back_until_it_is_taken_away),
+                cmocka_unit_test(workloads_that_others_run_keep_the_status_these_write),
                 cmocka_unit_test(cutting_watches_with_compaction_makes_an_old_version_gone),
                 cmocka_unit_test(bad_commands_say_what_is_wrong),
                 cmocka_unit_test(only_masters_may_use_the_commands),

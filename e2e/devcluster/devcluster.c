@@ -23,6 +23,7 @@ static void cluster_free(struct cluster *c)
         count_free(c);
         map_free(&c->custom);
         map_free(&c->readiness);
+        map_free(&c->unsimulated);
 }
 
 static int open_store(struct devcluster *d, struct error *err)
@@ -76,6 +77,7 @@ int devcluster_open(const struct devcluster_options *o, struct fiber_group *grou
         d->world = o->world;
         d->loop = o->world->loop;
         d->log = o->log;
+        map_init(&d->cluster_urls, MAP_OWN_KEYS, mem_free);
         d->public_url = mem_strdup(o->public_url ? o->public_url : "https://127.0.0.1:6443");
         d->group = fiber_group_new(d->loop, group, "devcluster");
         int r = d->public_url && d->group ? open_all(d, err) : error_no_memory(err);
@@ -106,6 +108,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         protobuf_types_free(d->protobuf);
         map_free(&d->compiled);
         pki_close(d);
+        map_free(&d->cluster_urls);
         mem_free(d->public_url);
         mem_free(d);
         return NULL;
@@ -145,6 +148,16 @@ void devcluster_set_public_url(struct devcluster *d, const char *host, int port)
         d->public_url = url;
 }
 
+int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url)
+{
+        char *copy = mem_strdup(url);
+        if (!copy || map_put(&d->cluster_urls, cluster, copy) < 0) {
+                mem_free(copy);
+                return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
 void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool compact)
 {
         map_for_each(api_store_clusters(d->store), e)
@@ -164,6 +177,19 @@ int devcluster_set_readiness(struct devcluster *d, const char *cluster, const ch
                 map_remove(&c->readiness, key);
         else
                 TRY(map_put(&c->readiness, key, c));
+        simulator_refresh(d->simulator, c);
+        return 0;
+}
+
+int devcluster_set_simulated(struct devcluster *d, const char *cluster, const char *ns, bool simulated)
+{
+        struct cluster *c = api_store_cluster(d->store, cluster);
+        if (!c)
+                return ERR_NOT_FOUND;
+        if (simulated)
+                map_remove(&c->unsimulated, ns);
+        else
+                TRY(map_put(&c->unsimulated, ns, c));
         simulator_refresh(d->simulator, c);
         return 0;
 }

@@ -34,6 +34,10 @@ int devcluster_kubeconfig(struct devcluster *d, const char *const *clusters, siz
 void devcluster_set_public_url(struct devcluster *d, const char *host, int port);
 const char *devcluster_ca_pem(const struct devcluster *d);
 
+/* URL of one cluster in kubeconfigs to come, without a trailing slash; for clusters with a listener of their
+ * own. 0 or ERR_NO_MEMORY. */
+int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url);
+
 /* Serves /clusters/NAME/... (and /healthz of the whole). */
 void devcluster_handle(void *devcluster, struct http_exchange *x);
 
@@ -51,6 +55,9 @@ void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool comp
  * set with this call: kind, namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
 int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,
                              const char *name, bool ready);
+/* The namespace's workloads are run by somebody: with simulated=false nothing is written into the status of
+ * its Deployments, ReplicaSets, Pods and the like. Kept in memory only. */
+int devcluster_set_simulated(struct devcluster *d, const char *cluster, const char *ns, bool simulated);
 /* How long after a write its simulated effects come; default 5 ms. */
 void devcluster_set_workload_delay(struct devcluster *d, int64_t ms);
 /* Makes nodes node-1 to node-N that are Ready and have the given size ("4", "16Gi"); those that exist stay.
@@ -63,6 +70,11 @@ struct devcluster_server_options {
         struct devcluster *devcluster;
         const char *bind;
         int port; /* 0 = any */
+        /* NULL: clusters are told apart by path. Else all requests are for this one and have no
+         * /clusters/NAME in front: what an in-cluster client, which knows host and port only, needs.
+         * Borrowed.
+         */
+        const char *cluster;
 };
 struct devcluster_server;
 int devcluster_serve(const struct devcluster_server_options *o, struct devcluster_server **ret,

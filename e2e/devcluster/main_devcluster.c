@@ -11,7 +11,7 @@
 struct flags {
         const char *data, *bind, *clusters, *kubeconfig, *public_url;
         int64_t port, watch_history;
-        bool no_sync, anonymous_admin, help;
+        bool no_sync, anonymous_admin, cluster_ports, help;
 };
 
 static const struct flag flag_table[] = {
@@ -27,6 +27,11 @@ static const struct flag flag_table[] = {
           "file to write the administrator's kubeconfig to", 0, 0, false },
         { "public-url", FLAG_STRING, "", offsetof(struct flags, public_url),
           "URL for kubeconfigs; default https://BIND:PORT", 0, 0, false },
+        { "cluster-ports", FLAG_BOOL, "false", offsetof(struct flags, cluster_ports),
+          "give each cluster a port of its own too, where paths have no /clusters/NAME in front, and name it "
+          "in "
+          "the kubeconfig: for clients inside a cluster. The N-th gets --port plus N, or a free one",
+          0, 0, false },
         { "watch-history", FLAG_INT, "10000", offsetof(struct flags, watch_history),
           "events kept per cluster for watches", 1, 10000000, false },
         { "no-sync", FLAG_BOOL, "false", offsetof(struct flags, no_sync),
@@ -45,6 +50,8 @@ struct program {
         struct fiber *fiber;
         struct devcluster *devcluster;
         struct devcluster_server *server;
+        struct devcluster_server **own; /* of the clusters, with --cluster-ports */
+        size_t n_own;
         bool stopping;
         int code;
 };
@@ -108,6 +115,25 @@ static int write_kubeconfig(struct program *p, const struct names *names, struct
         return p->world.files->write(p->world.ctx, p->flags.kubeconfig, text, strlen(text), err);
 }
 
+static int serve_each(struct program *p, const struct names *names, struct error *err)
+{
+        p->own = mem_must(mem_calloc(names->n + 1, sizeof(*p->own)));
+        for (size_t i = 0; i < names->n; i++) {
+                const struct devcluster_server_options o = {
+                        .devcluster = p->devcluster,
+                        .bind = p->flags.bind,
+                        .port = p->flags.port ? (int)(p->flags.port + 1 + (int64_t)i) : 0,
+                        .cluster = names->at[i],
+                };
+                TRY(devcluster_serve(&o, &p->own[p->n_own], err));
+                AUTO_FREE char *url = mem_must(
+                        mem_printf("https://%s:%d", p->flags.bind, devcluster_server_port(p->own[p->n_own])));
+                p->n_own++;
+                TRY(devcluster_set_cluster_url(p->devcluster, names->at[i], url));
+        }
+        return 0;
+}
+
 static int start(struct program *p, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -122,6 +148,8 @@ static int start(struct program *p, struct error *err)
         TRY(devcluster_serve(&o, &p->server, err));
         if (!*p->flags.public_url && p->flags.port == 0)
                 devcluster_set_public_url(p->devcluster, p->flags.bind, devcluster_server_port(p->server));
+        if (p->flags.cluster_ports)
+                TRY(serve_each(p, names, err));
         TRY(write_kubeconfig(p, names, err));
         printf("devcluster ready on https://%s:%d with %zu clusters\n", p->flags.bind,
                devcluster_server_port(p->server), names->n);
@@ -141,6 +169,9 @@ static void run(void *ctx)
         }
         while (!p->stopping && fiber_park(p->loop, DEADLINE_NONE) != ERR_CANCELLED)
                 ;
+        for (size_t i = 0; i < p->n_own; i++)
+                devcluster_server_stop(p->own[i]);
+        mem_free(p->own);
         devcluster_server_stop(p->server);
         devcluster_close(p->devcluster);
         p->fiber = NULL;

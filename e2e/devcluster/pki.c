@@ -65,7 +65,9 @@ static json_t *kubeconfig_doc(struct devcluster *d, const char *const *clusters,
 {
         json_t *list = json_array(), *contexts = json_array();
         for (size_t i = 0; i < n; i++) {
-                AUTO_FREE char *url = mem_printf("%s/clusters/%s", d->public_url, clusters[i]);
+                const char *own = map_get(&d->cluster_urls, clusters[i]);
+                AUTO_FREE char *url =
+                        own ? mem_strdup(own) : mem_printf("%s/clusters/%s", d->public_url, clusters[i]);
                 json_array_append_new(list, json_pack("{s:s,s:{s:s,s:o}}", "name", clusters[i], "cluster",
                                                       "server", url ? url : "", "certificate-authority-data",
                                                       base64_of(d->ca_cert)));

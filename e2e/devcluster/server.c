@@ -12,19 +12,29 @@ struct devcluster_server {
         struct devcluster *devcluster;
         struct tls_listener *listener;
         struct fiber_group *handlers;
+        char *prefix; /* "/clusters/NAME"; NULL = paths carry it */
 };
+
+/* Requests of a listener that serves one cluster: as if the path had named it. */
+static void handle_one_cluster(void *ctx, struct http_exchange *x)
+{
+        struct devcluster_server *s = ctx;
+        x->path = arena_printf(x->arena, "%s%s", s->prefix, x->path);
+        if (x->path)
+                devcluster_handle(s->devcluster, x);
+}
 
 static void on_opened(void *owner, struct tls_stream *tls)
 {
         struct devcluster_server *s = owner;
+        http_handler_fn handle = s->prefix ? handle_one_cluster : devcluster_handle;
+        void *ctx = s->prefix ? (void *)s : s->devcluster;
         int r;
         if (strcmp(tls_stream_alpn(tls), "h2") == 0) {
-                const struct http2_options o = { s->handlers, devcluster_handle, s->devcluster };
+                const struct http2_options o = { s->handlers, handle, ctx };
                 r = http2_start(tls, &o);
         } else {
-                const struct http1_conn_options o = { .group = s->handlers,
-                                                      .handle = devcluster_handle,
-                                                      .ctx = s->devcluster };
+                const struct http1_conn_options o = { .group = s->handlers, .handle = handle, .ctx = ctx };
                 r = http1_conn_start(tls, &o);
         }
         if (r < 0)
@@ -80,10 +90,13 @@ int devcluster_serve(const struct devcluster_server_options *o, struct devcluste
                 return error_no_memory(err);
         s->devcluster = o->devcluster;
         s->handlers = fiber_group_new(o->devcluster->loop, NULL, "devcluster requests");
-        int r = s->handlers ? listen_on(s, o, err) : error_no_memory(err);
+        if (o->cluster)
+                s->prefix = mem_printf("/clusters/%s", o->cluster);
+        int r = s->handlers && (s->prefix || !o->cluster) ? listen_on(s, o, err) : error_no_memory(err);
         if (r < 0) {
                 if (s->handlers)
                         fiber_group_end(s->handlers);
+                mem_free(s->prefix);
                 mem_free(s);
                 return r;
         }
@@ -104,6 +117,7 @@ struct devcluster_server *devcluster_server_stop(struct devcluster_server *s)
         fiber_group_end(s->handlers);
         tls_listener_drain(s->listener, STOP_FLUSH_MS);
         tls_listener_free(s->listener);
+        mem_free(s->prefix);
         mem_free(s);
         return NULL;
 }

@@ -97,6 +97,26 @@ static void watch_events_of_many_sizes(struct wire *w)
         http_stream_close(s);
 }
 
+/* The listener of one cluster: paths as a client inside that cluster writes them. */
+static void speak_to_its_own_listener(struct wire *w)
+{
+        const struct devcluster_server_options so = { .devcluster = w->devcluster, .cluster = "hub" };
+        struct devcluster_server *own = NULL;
+        struct error err = { 0 };
+        struct http_endpoint as = w->admin;
+        assert_int_equal(devcluster_serve(&so, &own, &err), 0);
+        AUTO_FREE char *url = mem_printf("https://127.0.0.1:%d", devcluster_server_port(own));
+        AUTO_FREE char *config = NULL;
+        as.base_url = url;
+        assert_int_equal(call(w, &as, "GET", "/api/v1/namespaces/kube-system", NULL).status, 200);
+        assert_int_equal(call(w, &as, "GET", "/clusters/hub/api/v1/namespaces", NULL).status, 404);
+        assert_int_equal(devcluster_set_cluster_url(w->devcluster, "hub", url), 0);
+        assert_int_equal(devcluster_kubeconfig(w->devcluster, (const char *[]){ "hub" }, 1, &config, &err),
+                         0);
+        assert_non_null(strstr(config, arena_printf(&w->arena, "server: %s\n", url)));
+        devcluster_server_stop(own);
+}
+
 static void speak(struct wire *w)
 {
         struct http_response answer = call(w, &w->admin, "GET", "/api/v1/namespaces", NULL);
@@ -108,6 +128,7 @@ static void speak(struct wire *w)
                                "User \\\"system:anonymous\\\" cannot list resource \\\"namespaces\\\""));
         watch_over_the_wire(w);
         watch_events_of_many_sizes(w);
+        speak_to_its_own_listener(w);
 }
 
 static void start(struct wire *w, struct fiber_group *group)

@@ -184,6 +184,12 @@ void simulator_refresh(struct simulator *s, struct cluster *c)
 
 /* ---- facts ---- */
 
+static bool is_run_by_others(const struct cluster *c, const char *key, const char *ns)
+{
+        return *ns && map_has(&c->unsimulated, ns) &&
+               (text_starts_with(key, "apps/") || strcmp(key, "/pods") == 0 || strcmp(key, JOBS) == 0);
+}
+
 static bool held_by_rule(const struct cluster *c, const char *kind, const char *ns, const char *name)
 {
         char key[700];
@@ -304,7 +310,8 @@ static void run_item(struct simulator *s, const struct item *item)
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct request rq;
         struct error err = { 0 };
-        if (!c || request_internal(&rq, d, c, item->key, item->ns, item->name, &arena) < 0)
+        if (!c || is_run_by_others(c, item->key, item->ns) ||
+            request_internal(&rq, d, c, item->key, item->ns, item->name, &arena) < 0)
                 return;
         if (advance(s, &rq, &err) < 0)
                 log_warn(d->log, "simulated status is not written", "cluster", item->cluster, "resource",
