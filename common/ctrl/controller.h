@@ -60,9 +60,11 @@ struct watch {
         watch_map map;
 };
 
+#define CONTROLLER_WATCHES_MAX 12
+
 struct controller {
         const char *name;
-        struct watch watches[8]; /* ends at kind == NULL */
+        struct watch watches[CONTROLLER_WATCHES_MAX]; /* ends at kind == NULL */
         struct outcome (*reconcile)(struct reconcile *rc);
         unsigned concurrency;          /* fibers at once, 0 = 16 */
         int64_t reconcile_deadline_ms; /* 0 = 120,000: then the fiber is cancelled and the key retried */

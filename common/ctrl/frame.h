@@ -13,7 +13,7 @@ struct running_watch {
 };
 
 struct running {
-        struct running_watch watches[8];
+        struct running_watch watches[CONTROLLER_WATCHES_MAX];
         struct manager *manager;
         const struct controller *controller;
         struct work_queue *queue;

@@ -1,4 +1,5 @@
 /* Placements: select resources, keep snapshots, report status. spec/placement.md 7-10. */
+#include "hub-agent/placement/mirror.h"
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
 
@@ -235,6 +236,90 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
 
 /* ---- status ---- */
 
+/* Writes the status if it differs; s->p becomes what is stored. */
+static int write_status(struct pass *s, const struct placement *wanted)
+{
+        struct object *stored = NULL;
+
+        if (!wanted)
+                return error_no_memory(s->rc->err);
+        TRY(rc_patch_diff(s->rc, &s->p->object, &wanted->object, OBJECT_STATUS, &stored));
+        if (stored)
+                s->p = (const struct placement *)stored;
+        return 0;
+}
+
+static int report_unschedulable(struct pass *s, const char *message)
+{
+        return write_status(s, status_with_invalid_selectors(s->rc->arena, s->p, message, s->rc->now_ms));
+}
+
+/* ---- the copy in the placed namespace (spec 11) ---- */
+
+static int write_mirror(struct pass *s, const char *ns)
+{
+        const struct object *existing =
+                cache_get(s->rc, &cluster_resource_placement_status_kind, ns, s->p->object.meta.name);
+        struct cluster_resource_placement_status *wanted;
+
+        TRY(mirror_plan(s->rc->arena, s->p, ns, (const struct cluster_resource_placement_status *)existing,
+                        s->rc->now_ms, &wanted, s->rc->err));
+        if (!wanted)
+                return 0;
+        return existing ? rc_patch_diff(s->rc, existing, &wanted->object, OBJECT_META_SPEC, NULL)
+                        : rc_create(s->rc, &wanted->object, NULL);
+}
+
+/* After every write of the status. A failure is told in the placement, then retried. */
+static int mirror(struct pass *s)
+{
+        const char *ns = mirror_target(s->p);
+        const char *failure = NULL;
+        int code;
+
+        if (!mirror_wanted(s->p))
+                return 0;
+        if (!ns)
+                return report_unschedulable(s, mirror_no_target);
+        code = write_mirror(s, ns);
+        if (code == ERR_CANCELLED || error_is_retryable(code))
+                return code; /* nothing a user could do about it */
+        if (code < 0) {
+                failure = arena_strdup(s->rc->arena, s->rc->err->text);
+                if (!failure)
+                        return error_no_memory(s->rc->err);
+        }
+        TRY(write_status(s, mirror_result(s->rc->arena, s->p, ns, failure, s->rc->now_ms)));
+        return failure ? error_set(s->rc->err, code, "%s", failure) : 0;
+}
+
+/* The placement turned to another namespace: its readers are told where they look. *ret_stop: go no further.
+ */
+static int check_mirror(struct pass *s, bool *ret_stop)
+{
+        const char *message = NULL;
+
+        *ret_stop = false;
+        if (!mirror_wanted(s->p))
+                return 0;
+        TRY(mirror_check(s->rc->arena, s->p, &message, s->rc->err));
+        if (!message)
+                return 0;
+        *ret_stop = true;
+        TRY(report_unschedulable(s, message));
+        if (!cache_get(s->rc, &cluster_resource_placement_status_kind, mirror_placed(s->p),
+                       s->p->object.meta.name))
+                return 0;
+        return write_mirror(s, mirror_placed(s->p));
+}
+
+static void map_mirror(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        emit(to, e->now->meta.name);
+}
+
+/* ---- the outcome ---- */
+
 static struct outcome report_invalid(struct pass *s, const char *why)
 {
         const char *message =
@@ -242,14 +327,12 @@ static struct outcome report_invalid(struct pass *s, const char *why)
                              "The resource selectors are invalid: failed to process the request due to a "
                              "client error: %s",
                              why);
-        struct placement *wanted =
-                message ? status_with_invalid_selectors(s->rc->arena, s->p, message, s->rc->now_ms) : NULL;
 
-        if (!wanted) {
+        if (!message) {
                 error_no_memory(s->rc->err);
                 return failed(s->rc->err);
         }
-        if (rc_patch_diff(s->rc, &s->p->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
+        if (report_unschedulable(s, message) < 0 || mirror(s) < 0)
                 return failed(s->rc->err);
         return again_after(RETRY_MS);
 }
@@ -289,16 +372,16 @@ static struct outcome report_status(struct pass *s)
                 return failed(s->rc->err);
         if (!plan.changed) {
                 s->memory->dirty_since_ms = 0;
-                return finish(s, &plan);
+                return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
         }
         hold = memory_hold(s->agent, s->memory, plan.settled);
         if (hold > 0)
                 return again_after(hold);
-        if (rc_patch_diff(s->rc, &s->p->object, &plan.wanted->object, OBJECT_STATUS, NULL) < 0)
+        if (write_status(s, plan.wanted) < 0)
                 return failed(s->rc->err);
         s->memory->dirty_since_ms = 0;
         record_events(s, &plan);
-        return finish(s, &plan);
+        return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
 }
 
 /* ---- reconcile ---- */
@@ -315,6 +398,7 @@ static struct outcome reconcile(struct reconcile *rc)
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
         struct chosen_list chosen;
         const char *user_error;
+        bool stop;
 
         s.p = (const struct placement *)cache_get(rc, s.scope->placement, rc->ns, rc->name);
         if (!s.p || !s.p->spec) {
@@ -328,7 +412,11 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        if (ensure_finalizers(&s) < 0 || select_resources(rc, s.p, &chosen, &user_error) < 0)
+        if (ensure_finalizers(&s) < 0 || check_mirror(&s, &stop) < 0)
+                return failed(rc->err);
+        if (stop)
+                return done();
+        if (select_resources(rc, s.p, &chosen, &user_error) < 0)
                 return failed(rc->err);
         if (user_error)
                 return report_invalid(&s, user_error);
@@ -348,6 +436,7 @@ const struct controller placement_controller = {
                 { &resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
                 { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
                 { &resource_snapshot_kind, ON_DELETION, map_to_owner },
+                { &cluster_resource_placement_status_kind, ON_DELETION, map_mirror },
         },
         .reconcile = reconcile,
 };

@@ -465,15 +465,22 @@ static int external(struct pass *p)
 
 /* ---- whole ---- */
 
+/* Only what does not speak about clusters stays. */
 static int no_cluster(struct pass *p)
 {
-        const char *type = own_type(p, "Scheduled");
-        const struct condition *scheduled = type ? condition_find(&p->s->conditions, type) : NULL;
-        struct condition *only = scheduled ? arena_memdup(p->arena, scheduled, sizeof(*only)) : NULL;
+        const char *stays[] = { own_type(p, "Scheduled"), CONDITION_CRP_STATUS_SYNCED };
+        struct condition *kept = ARENA_NEW_ARRAY(p->arena, struct condition, ARRAY_LEN(stays));
+        uint32_t n = 0;
 
-        if (!only)
+        if (!kept || !stays[0])
                 return error_no_memory(p->err);
-        p->s->conditions = (struct condition_list){ only, 1, true };
+        for (size_t i = 0; i < ARRAY_LEN(stays); i++) {
+                const struct condition *c = condition_find(&p->s->conditions, stays[i]);
+
+                if (c)
+                        kept[n++] = *c;
+        }
+        p->s->conditions = (struct condition_list){ kept, n, true };
         return 0;
 }
 
