@@ -96,7 +96,8 @@ int manager_add_controller(struct manager *m, const struct controller *c);
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p);
 void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms);
 /* Parks until cancelled or leadership is lost: starts informers, elects, runs controllers; on the way out
- * drains running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end. */
+ * drains running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end; ERR_TIMEOUT when
+ * the lease was lost: the process is to end, as what it believes of the cluster may be old. */
 int manager_run(struct manager *m, struct error *err);
 struct manager *manager_free(struct manager *m);
 

@@ -34,8 +34,8 @@ struct manager {
         struct event_recorder *events;
         struct frame_metrics metrics;
         struct leader leader;
-        char identity[64]; /* made up when none was given */
-        bool leading, ran_before;
+        char identity[224]; /* made up when none was given */
+        bool leading;
         uint64_t next_id;
 };
 

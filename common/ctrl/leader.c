@@ -76,35 +76,36 @@ static bool may_take(const struct leader *le, const json_t *lease)
                le->observed_at_ms + MAX(seconds * 1000, le->options.lease_ms);
 }
 
-static int keep(struct leader *le, json_t *stored)
+/* Ours since `sent_ms`, when the write left: others may have seen it that early, and count from there. */
+static int keep(struct leader *le, json_t *stored, int64_t sent_ms)
 {
         json_decref(le->held);
         le->held = json_incref(stored);
-        le->renewed_at_ms = loop_now_ms(le->kube->world->loop);
+        le->renewed_at_ms = sent_ms;
         le->leading = true;
         return observe(le, stored);
 }
 
 /* Writes the lease as we know it, without reading it first. ERR_CONFLICT when someone else wrote it. */
-static int renew(struct leader *le, struct error *err)
+static int renew(struct leader *le, struct kube_client *k, struct error *err)
 {
+        int64_t sent_ms = loop_now_ms(k->world->loop);
         AUTO_JSON json_t *stored = NULL;
 
         if (claim(le, le->held) < 0)
                 return error_no_memory(err);
-        TRY(kube_doc_update(le->kube, &leases, le->options.ns, le->options.name, le->held, NULL, &stored,
-                            err));
-        return keep(le, stored) < 0 ? error_no_memory(err) : 0;
+        TRY(kube_doc_update(k, &leases, le->options.ns, le->options.name, le->held, NULL, &stored, err));
+        return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
 /* One try. 0 when the lease is ours, ERR_EXISTS when someone else holds it. */
-static int try_once(struct leader *le, struct error *err)
+static int try_once(struct leader *le, struct kube_client *k, struct error *err)
 {
-        struct kube_client *k = le->kube;
         AUTO_JSON json_t *lease = NULL;
         AUTO_JSON json_t *stored = NULL;
         int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
         bool fresh = code == ERR_NOT_FOUND;
+        int64_t sent_ms = loop_now_ms(k->world->loop);
 
         if (fresh) {
                 lease = lease_new(le);
@@ -128,16 +129,18 @@ static int try_once(struct leader *le, struct error *err)
                                        err);
         if (code < 0)
                 return code;
-        return keep(le, stored) < 0 ? error_no_memory(err) : 0;
+        return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
 int leader_acquire(struct leader *le, struct error *err)
 {
         struct loop *l = le->kube->world->loop;
+        struct kube_client patient = *le->kube;
         bool said = false;
         int code;
 
-        while ((code = try_once(le, err)) < 0) {
+        patient.call_deadline_ms = le->options.renew_deadline_ms; /* later an answer is no use */
+        while ((code = try_once(le, &patient, err)) < 0) {
                 if (code == ERR_CANCELLED)
                         return code;
                 if (code != ERR_EXISTS && code != ERR_CONFLICT)
@@ -153,22 +156,44 @@ int leader_acquire(struct leader *le, struct error *err)
         return 0;
 }
 
+static int64_t time_left_ms(const struct leader *le)
+{
+        return le->renewed_at_ms + le->options.renew_deadline_ms - loop_now_ms(le->kube->world->loop);
+}
+
+/* No request outlasts the leadership, and one that is never answered leaves time for others. */
+static int64_t patience_ms(const struct leader *le)
+{
+        return MAX(MIN(time_left_ms(le), le->options.renew_deadline_ms / 3), 1);
+}
+
+static int renew_in_time(struct leader *le, struct error *err)
+{
+        struct kube_client bounded = *le->kube;
+        int code;
+
+        bounded.call_deadline_ms = patience_ms(le);
+        code = le->held ? renew(le, &bounded, err) : try_once(le, &bounded, err);
+        if (code != ERR_CONFLICT && code != ERR_NOT_FOUND)
+                return code;
+        bounded.call_deadline_ms =
+                MIN(patience_ms(le), MAX(time_left_ms(le) / 2, 1)); /* reads, then writes */
+        return try_once(le, &bounded, err);
+}
+
 int leader_hold(struct leader *le, struct error *err)
 {
         struct loop *l = le->kube->world->loop;
 
         for (;;) {
-                TRY(fiber_sleep(l, le->options.retry_ms));
-                int code = le->held ? renew(le, err) : try_once(le, err);
+                TRY(fiber_sleep(l, MAX(MIN(time_left_ms(le), le->options.retry_ms), 1)));
+                int code = renew_in_time(le, err);
 
-                if (code == ERR_CONFLICT || code == ERR_NOT_FOUND)
-                        code = try_once(le, err);
                 if (code == ERR_CANCELLED)
                         return code;
                 if (code == 0)
                         continue;
-                if (code == ERR_EXISTS ||
-                    loop_now_ms(l) - le->renewed_at_ms >= le->options.renew_deadline_ms) {
+                if (code == ERR_EXISTS || time_left_ms(le) <= 0) {
                         le->leading = false;
                         return error_set(err, ERR_TIMEOUT, "leadership lost: %s",
                                          code == ERR_EXISTS ? "another holds the lease"

@@ -2,7 +2,8 @@
  *
  *     wait for caches -> [lead: acquire -> run controllers -> hold] -> drain -> release
  *
- * Losing the lease stops the controllers and starts over as a follower, caches kept warm. */
+ * Until it leads a manager keeps its caches warm. Losing the lease ends it:
+ * spec/membership-webhooks-charts.md 7.1.7. */
 #include "common/base/memory.h"
 #include "common/ctrl/frame.h"
 
@@ -46,10 +47,15 @@ static void count_request(void *ctx, const char *verb, const char *resource, int
         metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
 }
 
+/* The name of the machine, in a cluster that of the pod, so that a lease says who holds it. */
 static void make_identity(struct manager *m)
 {
-        snprintf(m->identity, sizeof(m->identity), "%s_%016llx", m->options.component,
-                 (unsigned long long)loop_random_u64(m->options.world->loop));
+        const struct world *w = m->options.world;
+        const char *host = w->process ? w->process->getenv(w->ctx, "HOSTNAME") : NULL;
+
+        snprintf(m->identity, sizeof(m->identity), "%.200s_%016llx",
+                 text_empty(host) ? m->options.component : host,
+                 (unsigned long long)loop_random_u64(w->loop));
         m->options.identity = m->identity;
 }
 
@@ -223,8 +229,6 @@ static int start_controllers(struct manager *m, bool followers)
         vec_for_each(&m->running, r) {
                 if ((*r)->controller->on_followers != followers || (*r)->group)
                         continue;
-                if (m->ran_before)
-                        running_requeue_all(*r);
                 if (running_start(*r) < 0)
                         return ERR_NO_MEMORY;
         }
@@ -257,8 +261,7 @@ static void set_leading(struct manager *m, bool leading)
                          m->options.lease_name, "identity", m->options.identity);
 }
 
-/* One term: from the lease to its end. */
-static int run_term(struct manager *m, struct error *err)
+static int lead(struct manager *m, struct error *err)
 {
         int code;
 
@@ -266,7 +269,6 @@ static int run_term(struct manager *m, struct error *err)
                 TRY(leader_acquire(&m->leader, err));
         set_leading(m, true);
         code = start_controllers(m, false);
-        m->ran_before = true;
         if (code == 0 && m->options.lease_name)
                 code = leader_hold(&m->leader, err);
         while (code == 0) /* no election: until cancelled */
@@ -282,11 +284,8 @@ int manager_run(struct manager *m, struct error *err)
 
         if (code == 0)
                 code = start_controllers(m, true);
-        while (code == 0 || code == ERR_TIMEOUT) {
-                code = run_term(m, err);
-                if (code == ERR_TIMEOUT)
-                        log_warn(&m->log, "leadership lost", "error", err->text);
-        }
+        if (code == 0)
+                code = lead(m, err);
         stop_controllers(m, true);
         if (m->options.lease_name)
                 leader_release(&m->leader);

@@ -228,7 +228,9 @@ static int body(struct bench *b, struct error *err)
                 mem_free(m);
                 return code;
         }
-        m->fleet = (struct fleet){ .ops = &ops, .world = &b->world, .log = &m->log, .n_members = MEMBERS };
+        m->fleet = (struct fleet){
+                .ops = &ops, .world = &b->world, .log = &m->log, .n_members = MEMBERS, .n_hub_agents = 1
+        };
         code = measure(m, &p, err);
         placements_close(&p);
         close_mixed(&m->fleet);

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/kube/mapping.h"
 #include "proto/gen/kinds.h"
+#include "proto/names.h"
 
 #define POLL_MS 20
 #define FIELD_MANAGER "fleet-setup"
@@ -15,6 +16,7 @@ static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namesp
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource crds = { "apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                            "CustomResourceDefinition", false };
+static const struct kube_resource leases = { "coordination.k8s.io", "v1", "leases", "Lease", true };
 static const struct kube_resource member_clusters = { CLUSTER_API, "v1beta1", "memberclusters",
                                                       "MemberCluster", false };
 
@@ -139,12 +141,44 @@ int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, 
         return wait_condition(hub, &member_clusters, member, "Joined", deadline_ms, err);
 }
 
+void fleet_hub_agent_name(unsigned index, char ret[FLEET_AGENT_NAME])
+{
+        snprintf(ret, FLEET_AGENT_NAME, index ? "hub-agent-%u" : "hub-agent", index + 1);
+}
+
+/* The identity of a holder is the name of its machine, then "_" and what makes it one process. */
+int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err)
+{
+        AUTO_JSON json_t *lease = NULL;
+        struct kube_client *hub;
+        const char *holder;
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        TRY(kube_doc_get(hub, &leases, SYSTEM_NAMESPACE, LEASE_HUB_AGENT, &lease, err));
+        holder = doc_get_string(lease, "spec.holderIdentity");
+        for (unsigned i = 0; i < f->n_hub_agents && !text_empty(holder); i++) {
+                size_t n;
+
+                fleet_hub_agent_name(i, ret);
+                n = strlen(ret);
+                if (text_starts_with(holder, ret) && (holder[n] == '\0' || holder[n] == '_'))
+                        return 0;
+        }
+        return error_set(err, ERR_NOT_FOUND, "no agent of this fleet holds the lease: its holder is \"%s\"",
+                         holder ? holder : "");
+}
+
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
 {
         char member[32];
 
         TRY(prepare_cluster(f, "hub", deadline_ms, err));
-        TRY(f->ops->start_agent(f, "hub-agent", err));
+        for (unsigned i = 0; i < f->n_hub_agents; i++) {
+                char agent[FLEET_AGENT_NAME];
+
+                fleet_hub_agent_name(i, agent);
+                TRY(f->ops->start_agent(f, agent, err));
+        }
         for (unsigned i = 1; i <= f->n_members; i++) {
                 snprintf(member, sizeof(member), "member-%u", i);
                 TRY(prepare_cluster(f, member, deadline_ms, err));

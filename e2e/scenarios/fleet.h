@@ -10,10 +10,14 @@ struct fleet;
 struct fleet_ops {
         /* Client with all rights on "hub" or "member-N"; borrowed, lives as long as the fleet. */
         int (*client)(struct fleet *f, const char *cluster, struct kube_client **ret, struct error *err);
-        /* Agents are called "hub-agent" and, by their member, "member-N". Starting a running agent and
-         * stopping a stopped one are errors. A hard stop is a kill: nothing is flushed or released. */
+        /* Agents are called "hub-agent" ("hub-agent-2" and so on if there are more) and, by their member,
+         * "member-N". Starting a running agent and stopping a stopped one are errors. A hard stop is a kill:
+         * nothing is flushed or released. */
         int (*start_agent)(struct fleet *f, const char *agent, struct error *err);
         int (*stop_agent)(struct fleet *f, const char *agent, bool hard, struct error *err);
+        /* How it ended by itself: its exit code, or 128 + signal; -1 while it runs. An error if it was not
+         * started, or was stopped. */
+        int (*exit_code)(struct fleet *f, const char *agent, int *ret, struct error *err);
         /* Cuts or heals the network between an agent and the hub's API server. */
         int (*set_link)(struct fleet *f, const char *agent, bool up, struct error *err);
         /* Workloads that match stay unavailable until ready again; NULL = any. */
@@ -27,11 +31,17 @@ struct fleet {
         const struct fleet_ops *ops;
         struct world *world;
         const struct log *log;
-        unsigned n_members; /* member-1 ... member-n */
+        unsigned n_members;    /* member-1 ... member-n */
+        unsigned n_hub_agents; /* at least 1 */
 };
 
-/* Installs the CRDs on hub and members, makes fleet-system, starts the hub agent, joins every member (service
- * account, MemberCluster, agent) and waits until all are Joined. */
+#define FLEET_AGENT_NAME 32
+void fleet_hub_agent_name(unsigned index,
+                          char ret[FLEET_AGENT_NAME]); /* from 0: "hub-agent", "hub-agent-2" */
+/* Which hub-agent the lease names as its holder. ERR_NOT_FOUND if nobody holds it. */
+int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err);
+/* Installs the CRDs on hub and members, makes fleet-system, starts the hub agents, joins every member
+ * (service account, MemberCluster, agent) and waits until all are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
 int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);

@@ -97,6 +97,11 @@ bool process_running(const struct process *p)
         return p && !p->exited;
 }
 
+int process_exit_code(const struct process *p)
+{
+        return p->exited ? p->result : -1;
+}
+
 int process_pid(const struct process *p)
 {
         return process_running(p) ? p->handle.pid : 0;

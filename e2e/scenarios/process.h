@@ -9,7 +9,8 @@ struct process;
 int process_start(struct loop *l, const char *const *argv, const char *const *environment,
                   const char *log_path, struct process **ret, struct error *err);
 bool process_running(const struct process *p);
-int process_pid(const struct process *p); /* 0 if it does not run */
+int process_exit_code(const struct process *p); /* or 128 + signal; -1 while it runs */
+int process_pid(const struct process *p);       /* 0 if it does not run */
 /* Sends the signal and parks until the process has ended; after `patience_ms` it is killed. Frees p. Returns
  * how it ended: its exit code, or 128 + signal. From a fiber. */
 int process_stop(struct process *p, int signal, int64_t patience_ms);

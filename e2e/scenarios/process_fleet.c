@@ -31,7 +31,7 @@ struct program_fleet {
         bool direct;
         struct process *server;
         int port;
-        struct program_agent *agents;   /* [0] = hub-agent, [i] = member-i */
+        struct program_agent *agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct program_client *clients; /* [0] = hub, [i] = member-i */
         struct arena arena;             /* file names */
 };
@@ -166,9 +166,29 @@ static int set_ready(struct fleet *f, const char *cluster, const char *kind, con
 
 /* ---- agents ---- */
 
+static unsigned n_agents(const struct program_fleet *p)
+{
+        return p->fleet.n_members + p->fleet.n_hub_agents;
+}
+
+static bool is_hub_agent(const struct program_fleet *p, unsigned index)
+{
+        return index == 0 || index > p->fleet.n_members;
+}
+
+static void name_agent(struct program_fleet *p, unsigned index)
+{
+        struct program_agent *a = &p->agents[index];
+
+        if (is_hub_agent(p, index))
+                fleet_hub_agent_name(index ? index - p->fleet.n_members : 0, a->name);
+        else
+                snprintf(a->name, sizeof(a->name), "member-%u", index);
+}
+
 static int find_agent(struct fleet *f, const char *name, unsigned *ret, struct error *err)
 {
-        for (unsigned i = 0; i <= f->n_members; i++) {
+        for (unsigned i = 0; i < n_agents(of(f)); i++) {
                 if (!text_equal(of(f)->agents[i].name, name))
                         continue;
                 *ret = i;
@@ -222,9 +242,12 @@ static const char *relayed_url(struct program_fleet *p, unsigned index)
                             p->direct ? p->port : relay_port(p->agents[index].relay));
 }
 
-static int start_hub_agent(struct program_fleet *p, struct error *err)
+/* The name of the machine is how the lease tells who leads. */
+static int start_hub_agent(struct program_fleet *p, unsigned index, struct error *err)
 {
-        const char *config = in_scratch(p, "hub-agent.kubeconfig");
+        struct program_agent *a = &p->agents[index];
+        const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
+        const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name), NULL };
         const char *argv[] = { program(p, "hub-agent"),
                                "--kubeconfig",
                                config,
@@ -232,16 +255,16 @@ static int start_hub_agent(struct program_fleet *p, struct error *err)
                                "--metrics-bind-address=0",
                                "--health-probe-bind-address=0",
                                "--enable-webhook=false",
-                               "--leader-lease-duration=4s",
+                               "--leader-lease-duration=5s",
                                "--leader-renew-deadline=3s",
                                "--leader-retry-period=1s",
                                "--resource-snapshot-creation-minimum-interval=0s",
                                "--resource-changes-collection-duration=0s",
                                NULL };
 
-        TRY(write_kubeconfig(p, 0, relayed_url(p, 0), config, err));
-        return process_start(p->world.loop, argv, NULL, in_scratch(p, "hub-agent.log"), &p->agents[0].process,
-                             err);
+        TRY(write_kubeconfig(p, 0, relayed_url(p, index), config, err));
+        return process_start(p->world.loop, argv, environment,
+                             arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);
 }
 
 static int start_member_agent(struct program_fleet *p, unsigned index, struct error *err)
@@ -279,12 +302,15 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
 
 static int start_agent(struct fleet *f, const char *name, struct error *err)
 {
+        struct program_agent *a;
         unsigned i = 0;
 
         TRY(find_agent(f, name, &i, err));
-        if (process_running(of(f)->agents[i].process))
+        a = &of(f)->agents[i];
+        if (process_running(a->process))
                 return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
-        return i ? start_member_agent(of(f), i, err) : start_hub_agent(of(f), err);
+        process_stop(TAKE_PTR(a->process), 0, 0); /* it ended by itself */
+        return is_hub_agent(of(f), i) ? start_hub_agent(of(f), i, err) : start_member_agent(of(f), i, err);
 }
 
 static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
@@ -301,6 +327,17 @@ static int stop_agent(struct fleet *f, const char *name, bool hard, struct error
         a->process = NULL;
         if (!hard && result != 0)
                 return error_set(err, ERR_INVALID, "agent \"%s\" did not end cleanly: %d", name, result);
+        return 0;
+}
+
+static int exit_code(struct fleet *f, const char *name, int *ret, struct error *err)
+{
+        unsigned i = 0;
+
+        TRY(find_agent(f, name, &i, err));
+        if (!of(f)->agents[i].process)
+                return error_set(err, ERR_INVALID, "agent \"%s\" was not started, or was stopped", name);
+        *ret = process_exit_code(of(f)->agents[i].process);
         return 0;
 }
 
@@ -321,13 +358,13 @@ static struct fleet *close_fleet(struct fleet *f)
 {
         struct program_fleet *p = of(f);
 
-        for (unsigned i = 0; p->agents && i <= f->n_members; i++)
+        for (unsigned i = 0; p->agents && i < n_agents(p); i++)
                 process_stop(p->agents[i].process, SIGTERM, STOP_MS);
         process_stop(p->server, SIGTERM, STOP_MS);
-        for (unsigned i = 0; p->agents && i <= f->n_members; i++) {
+        for (unsigned i = 0; p->agents && i < n_agents(p); i++)
                 relay_stop(p->agents[i].relay);
+        for (unsigned i = 0; p->clients && i <= f->n_members; i++)
                 kube_config_free(&p->clients[i].config);
-        }
         mem_free(p->agents);
         mem_free(p->clients);
         http_transport_free(p->world.transport);
@@ -336,8 +373,8 @@ static struct fleet *close_fleet(struct fleet *f)
         return NULL;
 }
 
-static const struct fleet_ops ops = { get_client, start_agent,    stop_agent, set_link,
-                                      set_ready,  restart_server, close_fleet };
+static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,
+                                      set_link,   set_ready,   restart_server, close_fleet };
 
 static int open_all(struct program_fleet *p, struct error *err)
 {
@@ -347,9 +384,8 @@ static int open_all(struct program_fleet *p, struct error *err)
         TRY(p->world.files->make_directory(p->world.ctx, p->scratch, err));
         TRY(start_server(p, err));
         TRY(wait_server(p, err));
-        for (unsigned i = 0; i <= p->fleet.n_members; i++) {
-                snprintf(p->agents[i].name, sizeof(p->agents[i].name), "%s",
-                         i ? cluster_name(p, i) : "hub-agent");
+        for (unsigned i = 0; i < n_agents(p); i++) {
+                name_agent(p, i);
                 if (!p->direct)
                         TRY(relay_start(p->world.loop, p->port, &p->agents[i].relay, err));
         }
@@ -368,8 +404,12 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
         p->programs = o->programs;
         p->scratch = o->scratch;
         p->direct = o->direct;
-        p->fleet = (struct fleet){ .ops = &ops, .world = &p->world, .log = &p->log, .n_members = o->members };
-        p->agents = mem_calloc(p->fleet.n_members + 1, sizeof(*p->agents));
+        p->fleet = (struct fleet){ .ops = &ops,
+                                   .world = &p->world,
+                                   .log = &p->log,
+                                   .n_members = o->members,
+                                   .n_hub_agents = MAX(o->hub_agents, 1u) };
+        p->agents = mem_calloc(n_agents(p), sizeof(*p->agents));
         p->clients = mem_calloc(p->fleet.n_members + 1, sizeof(*p->clients));
         code = p->agents && p->clients ? open_all(p, err) : error_no_memory(err);
         if (code < 0)
@@ -403,7 +443,8 @@ static int run_in(struct process_run *r)
                                                  .log_sink = &r->sink,
                                                  .programs = r->programs,
                                                  .scratch = r->scratch,
-                                                 .members = r->scenario->members };
+                                                 .members = r->scenario->members,
+                                                 .hub_agents = r->scenario->hub_agents };
         struct fleet *f;
         int code;
 
@@ -441,7 +482,8 @@ static int64_t log_wall(void *ctx)
 /* The programs' own logs, for the report of a failure. */
 static void collect_logs(struct process_run *r)
 {
-        static const char *const names[] = { "devcluster", "hub-agent", "member-1", "member-2", "member-3" };
+        static const char *const names[] = { "devcluster", "hub-agent", "hub-agent-2",
+                                             "member-1",   "member-2",  "member-3" };
         struct world w;
 
         world_init_real(&w, r->loop, NULL);

@@ -6,10 +6,10 @@
 struct process_fleet_options {
         struct loop *loop; /* real */
         const struct log_sink *log_sink;
-        const char *programs; /* folder with devcluster, hub-agent and member-agent */
-        const char *scratch;  /* an empty folder for files; borrowed while the fleet lives */
-        unsigned members;
-        bool direct; /* agents speak to devcluster without a relay: set_link is refused */
+        const char *programs;         /* folder with devcluster, hub-agent and member-agent */
+        const char *scratch;          /* an empty folder for files; borrowed while the fleet lives */
+        unsigned members, hub_agents; /* hub_agents: 0 = 1 */
+        bool direct;                  /* agents speak to devcluster without a relay: set_link is refused */
 };
 
 /* Starts devcluster with "hub" and the members' clusters; agents are started by fleet_set_up(). End with

@@ -17,6 +17,7 @@ enum step_type {
         STEP_START,
         STEP_STOP,
         STEP_KILL,
+        STEP_ENDED,
         STEP_CUT,
         STEP_HEAL,
         STEP_READINESS,
@@ -27,13 +28,13 @@ struct step {
         enum step_type type;
         const char *const *on; /* clusters, NULL-terminated; ["hub"] if not said */
         const char *api_version, *kind, *ns, *name, *selector, *subresource;
-        const char *agent;       /* start, stop, kill, cut, heal */
+        const char *agent;       /* start, stop, kill, ended, cut, heal */
         const char *const *that; /* CEL over `self`, NULL-terminated */
         const char *message;     /* refused: a part of the error's text */
         const json_t *manifests; /* apply, refused: array of objects */
         const json_t *patch;
         int64_t within_ms, for_ms;
-        int64_t count;
+        int64_t count, code; /* code: ended */
         bool ready, wait;
         const char *text; /* the step in one line, for reports */
 };
@@ -41,7 +42,7 @@ struct step {
 struct scenario {
         struct arena arena;
         const char *name;
-        unsigned members;
+        unsigned members, hub_agents;
         struct step *steps;
         size_t n_steps;
         json_t *doc; /* owns the strings of the steps */

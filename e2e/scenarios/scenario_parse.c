@@ -24,6 +24,7 @@ static const struct step_form forms[] = {
         { "start", STEP_START, "agent!" },
         { "stop", STEP_STOP, "agent!" },
         { "kill", STEP_KILL, "agent!" },
+        { "ended", STEP_ENDED, "agent! code! within" },
         { "cut", STEP_CUT, "agent!" },
         { "heal", STEP_HEAL, "agent!" },
         { "readiness", STEP_READINESS, "cluster! kind namespace name ready!" },
@@ -186,6 +187,7 @@ static int parse_fields(struct context *c, struct step *st)
         TRY(get_manifests(c, st));
         st->patch = json_object_get(c->body, "patch");
         if (doc_want_int(c->body, "is", &count, c->err) < 0 ||
+            doc_want_int(c->body, "code", &st->code, c->err) < 0 ||
             doc_want_bool(c->body, "ready", &st->ready, c->err) < 0 ||
             doc_want_bool(c->body, "wait", &st->wait, c->err) < 0)
                 return error_wrap(c->err, "steps[%zu] (%s)", c->index, c->form->key);
@@ -231,17 +233,22 @@ static int parse_step(struct scenario *s, size_t index, json_t *doc, struct step
 static int parse_all(struct scenario *s, struct error *err)
 {
         json_t *steps = NULL, *step;
-        int64_t members = 3;
+        int64_t members = 3, hub_agents = 1;
         size_t i;
 
         TRY(doc_need_string(s->doc, "name", &s->name, err));
         TRY(doc_want_int(s->doc, "members", &members, err));
+        TRY(doc_want_int(s->doc, "hubAgents", &hub_agents, err));
         TRY(doc_want_array(s->doc, "steps", &steps, err));
         if (members < 0 || members > 1000)
                 return error_set(err, ERR_INVALID, "members: must be 0 to 1000, is %lld", (long long)members);
+        if (hub_agents < 1 || hub_agents > 9)
+                return error_set(err, ERR_INVALID, "hubAgents: must be 1 to 9, is %lld",
+                                 (long long)hub_agents);
         if (json_array_size(steps) == 0)
                 return error_set(err, ERR_INVALID, "steps: at least one is required");
         s->members = (unsigned)members;
+        s->hub_agents = (unsigned)hub_agents;
         s->n_steps = json_array_size(steps);
         s->steps = ARENA_NEW_ARRAY(&s->arena, struct step, s->n_steps);
         if (!s->steps)

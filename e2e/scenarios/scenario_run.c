@@ -13,6 +13,7 @@ struct run {
         struct fleet *f;
         struct error *err;
         struct arena arena;
+        char led[FLEET_AGENT_NAME]; /* whom "leader" stood for the last time; "" = nobody yet */
 };
 
 static struct loop *loop_of(const struct run *r)
@@ -242,6 +243,66 @@ static int run_delete(struct run *r, const struct step *st, const char *cluster)
         return st->wait ? run_absent(r, st, cluster) : 0;
 }
 
+/* ---- agents ---- */
+
+static int find_agent(struct run *r, const struct step *st, const char **ret)
+{
+        *ret = st->agent;
+        if (text_equal(st->agent, "leader")) {
+                TRY(fleet_leader(r->f, r->led, r->err));
+                *ret = r->led;
+        } else if (text_equal(st->agent, "former-leader")) {
+                if (!r->led[0])
+                        return error_set(r->err, ERR_INVALID, "no step before this one was about the leader");
+                *ret = r->led;
+        }
+        return 0;
+}
+
+static int run_ended(struct run *r, const struct step *st, const char *agent)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+
+        for (;;) {
+                int code = 0;
+
+                TRY(r->f->ops->exit_code(r->f, agent, &code, r->err));
+                if (code == (int)st->code)
+                        return 0;
+                if (code >= 0)
+                        return error_set(r->err, ERR_INVALID, "%s ended with code %d, not %d", agent, code,
+                                         (int)st->code);
+                if (loop_now_ms(loop_of(r)) >= deadline)
+                        return error_set(r->err, ERR_TIMEOUT, "%s still runs after %lld ms", agent,
+                                         (long long)st->within_ms);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+}
+
+static int run_agent_step(struct run *r, const struct step *st)
+{
+        const struct fleet_ops *ops = r->f->ops;
+        const char *agent;
+
+        TRY(find_agent(r, st, &agent));
+        switch (st->type) {
+        case STEP_START:
+                return ops->start_agent(r->f, agent, r->err);
+        case STEP_STOP:
+                return ops->stop_agent(r->f, agent, false, r->err);
+        case STEP_KILL:
+                return ops->stop_agent(r->f, agent, true, r->err);
+        case STEP_ENDED:
+                return run_ended(r, st, agent);
+        case STEP_CUT:
+                return ops->set_link(r->f, agent, false, r->err);
+        case STEP_HEAL:
+                return ops->set_link(r->f, agent, true, r->err);
+        default:
+                UNREACHABLE();
+        }
+}
+
 /* ---- dispatch ---- */
 
 static int run_on(struct run *r, const struct step *st, const char *cluster)
@@ -272,23 +333,13 @@ static int run_on(struct run *r, const struct step *st, const char *cluster)
 
 static int run_step(struct run *r, const struct step *st)
 {
-        const struct fleet_ops *ops = r->f->ops;
-
+        if (st->agent)
+                return run_agent_step(r, st);
         switch (st->type) {
         case STEP_ADVANCE:
                 return fiber_sleep(loop_of(r), st->for_ms);
-        case STEP_START:
-                return ops->start_agent(r->f, st->agent, r->err);
-        case STEP_STOP:
-                return ops->stop_agent(r->f, st->agent, false, r->err);
-        case STEP_KILL:
-                return ops->stop_agent(r->f, st->agent, true, r->err);
-        case STEP_CUT:
-                return ops->set_link(r->f, st->agent, false, r->err);
-        case STEP_HEAL:
-                return ops->set_link(r->f, st->agent, true, r->err);
         case STEP_RESTART_SERVER:
-                return ops->restart_server(r->f, r->err);
+                return r->f->ops->restart_server(r->f, r->err);
         default:
                 for (size_t i = 0; st->on[i]; i++)
                         TRY(run_on(r, st, st->on[i]));

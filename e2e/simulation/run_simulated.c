@@ -32,7 +32,8 @@ static void run_fiber(void *ctx)
         struct simulated_run *r = ctx;
         struct sim_fleet_options o = { .loop = r->loop,
                                        .log_sink = &r->sink,
-                                       .members = r->scenario->members };
+                                       .members = r->scenario->members,
+                                       .hub_agents = r->scenario->hub_agents };
         struct fleet *f;
 
         r->code = sim_fleet_open(&o, &f, r->err);

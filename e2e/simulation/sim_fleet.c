@@ -16,17 +16,18 @@ struct sim_fleet;
 /* One agent: its own world, its own view of the network, its own fibers. */
 struct sim_agent {
         struct sim_fleet *sim;
-        char name[32];
+        char name[FLEET_AGENT_NAME];
+        bool hub_agent;
         struct world world;
         struct log log;
         struct loopback_faults faults;
         struct http_endpoint hub, member; /* member: not of the hub-agent */
         struct fiber_group *group;        /* NULL while stopped */
-        bool link_down, killed;
-        int64_t token_ms; /* wall time of the hub's token in its file; 0 = none yet */
-        char *state;      /* member: name of its state, a database in memory */
-        sqlite3 *keeper;  /* keeps that alive while the agent is dead */
-        struct error err; /* how its last run ended */
+        bool link_down, killed, ended;    /* ended: by itself */
+        int64_t token_ms;                 /* wall time of the hub's token in its file; 0 = none yet */
+        char *state;                      /* member: name of its state, a database in memory */
+        sqlite3 *keeper;                  /* keeps that alive while the agent is dead */
+        struct error err;                 /* how its last run ended */
 };
 
 struct sim_client {
@@ -45,7 +46,7 @@ struct sim_fleet {
         struct fiber_group *server_group;
         struct map disk; /* path -> struct file: outlives every agent */
         uint64_t stamp;
-        struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i */
+        struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct sim_client **clients; /* [0] = hub, [i] = member-i */
 };
 
@@ -192,10 +193,23 @@ static int endpoint_for(const char *cluster, struct http_endpoint *ret, struct e
         return ret->base_url && ret->user_agent ? 0 : error_no_memory(err);
 }
 
-/* Nobody ends on its own accord: if one does, the report must say why. */
-static void say_ended(const struct sim_agent *a)
+static unsigned n_agents(const struct sim_fleet *sim)
 {
-        if (a->err.code != ERR_CANCELLED)
+        return sim->fleet.n_members + sim->fleet.n_hub_agents;
+}
+
+static bool is_hub_agent(const struct sim_fleet *sim, unsigned index)
+{
+        return index == 0 || index > sim->fleet.n_members;
+}
+
+/* Who ends on its own accord has lost the lease; if not, the report must say why. */
+static void say_ended(struct sim_agent *a)
+{
+        a->ended = true;
+        if (a->err.code == ERR_TIMEOUT)
+                log_info(&a->log, "agent ended by itself", "error", a->err.text);
+        else if (a->err.code != ERR_CANCELLED)
                 log_error(&a->log, "agent ended by itself", "code", error_code_name(a->err.code), "error",
                           a->err.text);
 }
@@ -236,7 +250,7 @@ static void run_member_agent(void *ctx)
 
 static struct sim_agent *find_agent(struct sim_fleet *sim, const char *name)
 {
-        for (unsigned i = 0; i <= sim->fleet.n_members; i++)
+        for (unsigned i = 0; i < n_agents(sim); i++)
                 if (text_equal(sim->agents[i]->name, name))
                         return sim->agents[i];
         return NULL;
@@ -264,7 +278,7 @@ static int refresh_token(struct sim_agent *a, struct error *err)
 
 static int set_credential(struct sim_agent *a, struct error *err)
 {
-        return a == a->sim->agents[0] || a->token_ms ? 0 : refresh_token(a, err);
+        return a->hub_agent || a->token_ms ? 0 : refresh_token(a, err);
 }
 
 /* Looks now and then; a jump of the clock leaves the members with tokens that are not good, until then. */
@@ -288,14 +302,15 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
         struct sim_agent *a;
 
         TRY(agent_named(f, name, &a, err));
-        if (a->group)
+        if (a->group && !a->ended)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
+        if (a->group)
+                a->group = fiber_group_end(a->group);
         TRY(set_credential(a, err));
-        a->killed = false;
+        a->killed = a->ended = false;
         error_clear(&a->err);
         a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);
-        if (!a->group ||
-            !fiber_spawn(a->group, a->name, a == a->sim->agents[0] ? run_hub_agent : run_member_agent, a))
+        if (!a->group || !fiber_spawn(a->group, a->name, a->hub_agent ? run_hub_agent : run_member_agent, a))
                 return error_no_memory(err);
         return 0;
 }
@@ -306,10 +321,21 @@ static int stop_agent(struct fleet *f, const char *name, bool hard, struct error
         struct sim_agent *a;
 
         TRY(agent_named(f, name, &a, err));
-        if (!a->group)
+        if (!a->group || a->ended)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is not running", name);
         a->killed = hard;
         a->group = fiber_group_end(a->group);
+        return 0;
+}
+
+static int exit_code(struct fleet *f, const char *name, int *ret, struct error *err)
+{
+        struct sim_agent *a;
+
+        TRY(agent_named(f, name, &a, err));
+        if (!a->group)
+                return error_set(err, ERR_INVALID, "agent \"%s\" was not started, or was stopped", name);
+        *ret = a->ended ? 1 : -1;
         return 0;
 }
 
@@ -362,15 +388,16 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
                 return error_no_memory(err);
         sim->agents[index] = a;
         a->sim = sim;
-        if (index == 0)
-                snprintf(a->name, sizeof(a->name), "hub-agent");
+        a->hub_agent = is_hub_agent(sim, index);
+        if (a->hub_agent)
+                fleet_hub_agent_name(index ? index - sim->fleet.n_members : 0, a->name);
         else
                 snprintf(a->name, sizeof(a->name), "member-%u", index);
         a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
         TRY(endpoint_for("hub", &a->hub, err));
-        if (index > 0) {
+        if (!a->hub_agent) {
                 TRY(endpoint_for(a->name, &a->member, err));
                 TRY(keep_state(a, err));
         }
@@ -472,18 +499,19 @@ static struct fleet *close_fleet(struct fleet *f)
 {
         struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
 
-        for (unsigned i = 0; sim->agents && i <= f->n_members; i++)
+        for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 if (sim->agents[i] && sim->agents[i]->group)
                         sim->agents[i]->group = fiber_group_end(sim->agents[i]->group);
         if (sim->devcluster) {
                 loopback_listen(sim->loopback, AUTHORITY, NULL, NULL);
                 devcluster_close(sim->devcluster);
         }
-        for (unsigned i = 0; sim->agents && i <= f->n_members; i++) {
+        for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 agent_free(sim->agents[i]);
-                if (sim->clients && sim->clients[i])
+        for (unsigned i = 0; sim->clients && i <= f->n_members; i++) {
+                if (sim->clients[i])
                         http_endpoint_free(&sim->clients[i]->endpoint);
-                mem_free(sim->clients ? sim->clients[i] : NULL);
+                mem_free(sim->clients[i]);
         }
         mem_free(sim->agents);
         mem_free(sim->clients);
@@ -497,8 +525,8 @@ static struct fleet *close_fleet(struct fleet *f)
         return NULL;
 }
 
-static const struct fleet_ops ops = { get_client, start_agent,    stop_agent, set_link,
-                                      set_ready,  restart_server, close_fleet };
+static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,
+                                      set_link,   set_ready,   restart_server, close_fleet };
 
 static int open_all(struct sim_fleet *sim, struct error *err)
 {
@@ -507,10 +535,14 @@ static int open_all(struct sim_fleet *sim, struct error *err)
         map_init(&sim->disk, MAP_OWN_KEYS, mem_free);
         world_init(sim, &sim->world);
         sim->log = (struct log){ .sink = sim->options.log_sink };
-        sim->fleet = (struct fleet){ .ops = &ops, .world = &sim->world, .log = &sim->log, .n_members = n };
+        sim->fleet = (struct fleet){ .ops = &ops,
+                                     .world = &sim->world,
+                                     .log = &sim->log,
+                                     .n_members = n,
+                                     .n_hub_agents = MAX(sim->options.hub_agents, 1u) };
         sim->group = fiber_group_new(sim->options.loop, NULL, "fleet");
         sim->loopback = loopback_new(sim->options.loop);
-        sim->agents = mem_calloc(n + 1, sizeof(*sim->agents));
+        sim->agents = mem_calloc(n_agents(sim), sizeof(*sim->agents));
         sim->clients = mem_calloc(n + 1, sizeof(*sim->clients));
         if (!sim->group || !sim->loopback || !sim->agents || !sim->clients)
                 return error_no_memory(err);
@@ -518,10 +550,10 @@ static int open_all(struct sim_fleet *sim, struct error *err)
         if (!sim->world.transport)
                 return error_no_memory(err);
         TRY(open_server(sim, err));
-        for (unsigned i = 0; i <= n; i++) {
+        for (unsigned i = 0; i <= n; i++)
                 TRY(client_new(sim, i, err));
+        for (unsigned i = 0; i < n_agents(sim); i++)
                 TRY(agent_new(sim, i, err));
-        }
         return fiber_spawn(sim->group, "tokens", refresher_fiber, sim) ? 0 : error_no_memory(err);
 }
 

@@ -8,7 +8,7 @@
 struct sim_fleet_options {
         struct loop *loop; /* simulated */
         const struct log_sink *log_sink;
-        unsigned members;
+        unsigned members, hub_agents;         /* hub_agents: 0 = 1 */
         const struct loopback_faults *faults; /* asked for every message of the agents; may be NULL */
         void (*work_written)(
                 void *ctx); /* after each write of a Work on the hub, in the server's fiber; may be NULL */
