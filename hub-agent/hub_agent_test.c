@@ -138,6 +138,13 @@ static void install_kinds(struct rig *r)
         rig_settle(r);
 }
 
+static void start_again(struct rig *r, struct fleet *f)
+{
+        f->group = fiber_group_new(r->loop, NULL, "agents");
+        assert_non_null(fiber_spawn(f->group, "hub-agent", agent_fiber, f));
+        rig_settle(r);
+}
+
 static void start(struct rig *r, struct fleet *f)
 {
         *f = (struct fleet){ .rig = r, .world = r->world };
@@ -146,9 +153,7 @@ static void start(struct rig *r, struct fleet *f)
         f->log = (struct log){ .sink = &f->sink };
         f->world.transport = r->client;
         install_kinds(r);
-        f->group = fiber_group_new(r->loop, NULL, "agents");
-        assert_non_null(fiber_spawn(f->group, "hub-agent", agent_fiber, f));
-        rig_settle(r);
+        start_again(r, f);
 }
 
 static void stop(struct fleet *f)
@@ -483,9 +488,7 @@ static void stays_quiet(struct rig *r)
         settle(&f);
         stop(&f);
         devcluster_reset_requests(r->devcluster);
-        f.group = fiber_group_new(r->loop, NULL, "agents");
-        assert_non_null(fiber_spawn(f.group, "hub-agent", agent_fiber, &f));
-        rig_settle(r);
+        start_again(r, &f);
         rig_settle(r);
         assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &c, &n), 0);
         for (size_t i = 0; i < n; i++)
@@ -559,10 +562,81 @@ static void overrides_change_and_drop_manifests_by_cluster(void **state)
         rig_run(overrides);
 }
 
+/* ---- what joining made is kept as it has to be ---- */
+
+#define RBAC "/apis/rbac.authorization.k8s.io/v1/namespaces/fleet-member-member-1/"
+
+static void membership_objects(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        /* As an older version or somebody's hand left it. */
+        rig_merge(r, RBAC "roles/fleet-role-member-1",
+                  "{\"metadata\":{\"ownerReferences\":null},\"rules\":[{\"apiGroups\":[\"*\"],\"resources\":"
+                  "[\"*\"],\"verbs\":[\"*\"]}]}");
+        rig_merge(r, "/api/v1/namespaces/fleet-member-member-1",
+                  "{\"metadata\":{\"labels\":null,\"ownerReferences\":null}}");
+        rig_merge(r, CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1",
+                  "{\"metadata\":{\"ownerReferences\":null}}");
+        rig_settle(r);
+
+        rig_get(r, RBAC "roles/fleet-role-member-1");
+        assert_null(strstr(r->text, "\"*\""));
+        assert_non_null(strstr(r->text, "\"ownerReferences\""));
+        rig_get(r, "/api/v1/namespaces/fleet-member-member-1");
+        assert_non_null(strstr(r->text, "\"ownerReferences\""));
+        assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/is-fleet-resource\":\"true\""));
+        report_member(&f, "member-1", "True"); /* an event of the report object brings its owner back */
+        rig_settle(r);
+        rig_get(r, CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1");
+        assert_non_null(strstr(r->text, "\"ownerReferences\""));
+        stop(&f);
+}
+static void what_joining_made_is_mended_when_somebody_changes_it(void **state)
+{
+        rig_run(membership_objects);
+}
+
+static void foreign_binding(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        rig_delete(r, RBAC "rolebindings/fleet-rolebinding-member-1");
+        rig_settle(r);
+        rig_get(r, RBAC "rolebindings/fleet-rolebinding-member-1");
+        assert_int_equal(r->status, 200);
+        /* A binding of that name to another role: roleRef cannot be changed, so it is made anew. */
+        stop(&f);
+        rig_delete(r, RBAC "rolebindings/fleet-rolebinding-member-1");
+        assert_int_equal(
+                rig_post(r, RBAC "rolebindings",
+                         "{\"metadata\":{\"name\":\"fleet-rolebinding-member-1\"},\"roleRef\":{\"apiGroup\":"
+                         "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"cluster-admin\"},"
+                         "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"member-1\",\"namespace\":"
+                         "\"fleet-system\"}]}"),
+                201);
+        start_again(r, &f);
+        rig_get(r, RBAC "rolebindings/fleet-rolebinding-member-1");
+        assert_string_equal(doc_get_string(r->answer, "roleRef.kind"), "Role");
+        assert_string_equal(doc_get_string(r->answer, "roleRef.name"), "fleet-role-member-1");
+        assert_non_null(strstr(r->text, "\"ownerReferences\""));
+        stop(&f);
+}
+static void a_binding_to_another_role_is_made_anew(void **state)
+{
+        rig_run(foreign_binding);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_member_cluster_joins),
+                cmocka_unit_test(what_joining_made_is_mended_when_somebody_changes_it),
+                cmocka_unit_test(a_binding_to_another_role_is_made_anew),
                 cmocka_unit_test(a_pick_all_placement_becomes_available_on_every_member),
                 cmocka_unit_test(a_changed_resource_reaches_the_members_as_a_new_snapshot),
                 cmocka_unit_test(a_deleted_placement_leaves_nothing),

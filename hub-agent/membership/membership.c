@@ -34,19 +34,23 @@ json_t *member_namespace_doc(const struct member_cluster *c)
         return doc;
 }
 
-/* The verbs the member agent needs, and no more: it reads its Works and its own report object, writes their
- * statuses and its finalizer on Works, and records events. */
+/* The rights of a member in its namespace: it reads its Works and its own report object, writes their
+ * statuses and its finalizer on Works, and records events. Kubernetes has no narrower right for a finalizer
+ * than update and patch on the object; that the rest of a Work stays as the hub wrote it is an admission
+ * rule's business (charts/hub-agent). `update` is for agents that do not patch. The hub-agent holds all of it
+ * itself (charts/hub-agent/files/rules.yaml), so that it may grant it without the rights to escalate or bind.
+ */
 json_t *member_role_doc(const struct member_cluster *c)
 {
         json_t *rules = json_pack(
                 "[{s:[s], s:[s], s:[s,s,s,s,s]}, {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s,s]},"
-                " {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s,s,s,s,s]}]",
+                " {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s]}]",
                 "apiGroups", GROUP_PLACEMENT, "resources", "works", "verbs", "get", "list", "watch", "update",
                 "patch", "apiGroups", GROUP_PLACEMENT, "resources", "works/status", "verbs", "get", "update",
                 "patch", "apiGroups", GROUP_CLUSTER, "resources", "internalmemberclusters", "verbs", "get",
                 "list", "watch", "apiGroups", GROUP_CLUSTER, "resources", "internalmemberclusters/status",
-                "verbs", "get", "update", "patch", "apiGroups", "", "resources", "events", "verbs", "get",
-                "list", "update", "patch", "watch", "create");
+                "verbs", "get", "update", "patch", "apiGroups", "", "resources", "events", "verbs", "create",
+                "patch");
 
         return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "rbac.authorization.k8s.io/v1", "kind", "Role",
                          "metadata", metadata(c, "fleet-role-", true), "rules", rules);
@@ -81,19 +85,63 @@ static bool part_differs(const json_t *now, const json_t *wanted, const char *ke
         return !doc_equal(json_object_get(now, key), json_object_get(wanted, key));
 }
 
-bool member_role_differs(const json_t *now, const json_t *wanted)
+static const json_t *wanted_owner(const json_t *wanted)
 {
-        return part_differs(now, wanted, "rules");
+        return json_array_get(doc_get_array(wanted, "metadata.ownerReferences"), 0);
 }
 
-bool member_role_binding_differs(const json_t *now, const json_t *wanted)
+static bool has_owner(const json_t *now, const json_t *wanted)
 {
-        return part_differs(now, wanted, "subjects");
+        const json_t *reference;
+        size_t i;
+
+        json_array_foreach(doc_get_array(now, "metadata.ownerReferences"), i, reference)
+                if (doc_equal(reference, wanted_owner(wanted)))
+                        return true;
+        return false;
+}
+
+bool member_object_differs(const json_t *now, const json_t *wanted, const char *part)
+{
+        return part_differs(now, wanted, part) || !has_owner(now, wanted);
 }
 
 bool member_role_ref_differs(const json_t *now, const json_t *wanted)
 {
         return part_differs(now, wanted, "roleRef");
+}
+
+/* An object has one controller at most: another one gives way. */
+static int mend_owner(json_t *now, const json_t *wanted)
+{
+        json_t *owners = json_array(), *reference;
+        size_t i;
+
+        json_array_foreach(doc_get_array(now, "metadata.ownerReferences"), i, reference)
+                if (!json_is_true(json_object_get(reference, "controller")) &&
+                    !text_equal(doc_get_string(reference, "uid"),
+                                doc_get_string(wanted_owner(wanted), "uid")))
+                        json_array_append(owners, reference);
+        if (json_array_append_new(owners, json_deep_copy(wanted_owner(wanted))) < 0)
+                return json_decref(owners), ERR_NO_MEMORY;
+        return json_object_set_new(doc_get_object(now, "metadata"), "ownerReferences", owners) < 0
+                       ? ERR_NO_MEMORY
+                       : 0;
+}
+
+int member_object_mend(json_t *now, const json_t *wanted, const char *part)
+{
+        if (json_object_set(now, part, json_object_get(wanted, part)) < 0)
+                return ERR_NO_MEMORY;
+        return has_owner(now, wanted) ? 0 : mend_owner(now, wanted);
+}
+
+bool member_owns(const struct member_cluster *c, const struct object *o)
+{
+        for (uint16_t i = 0; i < o->meta.n_owners; i++)
+                if (o->meta.owners[i].controller && text_equal(o->meta.owners[i].uid, c->object.meta.uid))
+                        return true;
+        return false;
 }
 
 struct internal_member_cluster *member_report_object(struct arena *arena, const struct member_cluster *c,

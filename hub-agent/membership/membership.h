@@ -4,14 +4,22 @@
 
 #include "hub-agent/common.h"
 
+struct hub_agent;
+/* Somebody changed or removed something of a member's namespace: the steps of joining are due again. `ns` is
+ * any namespace; those of no member are passed over. */
+void membership_check_again(struct hub_agent *a, const char *ns);
+
 /* Objects in the member's namespace, as documents: new references, NULL on no memory. */
 json_t *member_namespace_doc(const struct member_cluster *c);
 json_t *member_role_doc(const struct member_cluster *c);
 json_t *member_role_binding_doc(const struct member_cluster *c);
-/* Whether what is there differs where it matters (rules; subjects). */
-bool member_role_differs(const json_t *now, const json_t *wanted);
-bool member_role_binding_differs(const json_t *now, const json_t *wanted);
+/* Whether a Role or RoleBinding that is there has another `part` (rules, subjects) or is not owned by its
+ * member. Rules are compared in order: one that was wide in an older version is narrowed. */
+bool member_object_differs(const json_t *now, const json_t *wanted, const char *part);
+/* Gives `now` the wanted part and owner; owners that do not control it stay. ERR_NO_MEMORY. */
+int member_object_mend(json_t *now, const json_t *wanted, const char *part);
 bool member_role_ref_differs(const json_t *now, const json_t *wanted); /* immutable: delete and make anew */
+bool member_owns(const struct member_cluster *c, const struct object *o);
 
 struct internal_member_cluster *member_report_object(struct arena *arena, const struct member_cluster *c,
                                                      const char *state);

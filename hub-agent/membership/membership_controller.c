@@ -4,6 +4,7 @@
 
 #define TERMINATING_RETRY_MS 1000
 #define HEARTBEAT_COPY_MS 45000 /* at the usual period of a minute every heartbeat is shown */
+#define UNDER_WAY (-1)          /* done_generation while the steps of joining are taken */
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
 static const struct kube_resource roles = { "rbac.authorization.k8s.io", "v1", "roles", "Role", true };
@@ -54,12 +55,20 @@ static int sync_namespace(struct pass *s)
 {
         const struct object *now = cache_get(s->rc, &namespace_kind, NULL, s->ns);
         AUTO_JSON json_t *doc = member_namespace_doc(s->member), *patch = NULL;
+        bool labelled, owned;
 
         if (!now)
                 return create(s, &namespaces, doc, "NamespaceCreated");
-        if (!text_empty(label_of(now, LABEL_IS_FLEET_RESOURCE)))
+        labelled = !text_empty(label_of(now, LABEL_IS_FLEET_RESOURCE));
+        owned = member_owns(s->member, now);
+        if (labelled && owned)
                 return 0;
-        patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", LABEL_IS_FLEET_RESOURCE, "true");
+        patch = json_pack("{s:{}}", "metadata");
+        if (!labelled)
+                doc_set(patch, "metadata.labels", json_pack("{s:s}", LABEL_IS_FLEET_RESOURCE, "true"));
+        if (!owned)
+                doc_set(patch, "metadata.ownerReferences",
+                        json_incref(doc_get_array(doc, "metadata.ownerReferences")));
         if (!patch)
                 return error_no_memory(s->rc->err);
         TRY(kube_doc_patch(s->rc->kube, &namespaces, NULL, s->ns, KUBE_PATCH_MERGE, patch, &as_membership,
@@ -86,7 +95,7 @@ static int replace(struct pass *s, const struct kube_resource *r, json_t *now, c
 {
         const char *name = doc_get_string(wanted, "metadata.name");
 
-        if (json_object_set(now, part, json_object_get(wanted, part)) < 0)
+        if (member_object_mend(now, wanted, part) < 0)
                 return error_no_memory(s->rc->err);
         TRY(kube_doc_update(s->rc->kube, r, s->ns, name, now, &as_membership, NULL, s->rc->err));
         tell(s, "Normal", reason, name);
@@ -103,7 +112,9 @@ static int sync_role(struct pass *s)
         found = find(s, &roles, wanted, &now);
         if (found <= 0)
                 return found < 0 ? found : create(s, &roles, wanted, "RoleCreated");
-        return member_role_differs(now, wanted) ? replace(s, &roles, now, wanted, "rules", "RoleUpdated") : 0;
+        return member_object_differs(now, wanted, "rules")
+                       ? replace(s, &roles, now, wanted, "rules", "RoleUpdated")
+                       : 0;
 }
 
 static int sync_role_binding(struct pass *s)
@@ -121,7 +132,7 @@ static int sync_role_binding(struct pass *s)
         }
         if (found <= 0)
                 return found < 0 ? found : create(s, &role_bindings, wanted, "RoleBindingCreated");
-        return member_role_binding_differs(now, wanted)
+        return member_object_differs(now, wanted, "subjects")
                        ? replace(s, &role_bindings, now, wanted, "subjects", "RoleBindingUpdated")
                        : 0;
 }
@@ -129,6 +140,7 @@ static int sync_role_binding(struct pass *s)
 static int sync_report_object(struct pass *s, const char *state)
 {
         struct internal_member_cluster *wanted = member_report_object(s->rc->arena, s->member, state);
+        struct object_meta owner;
         struct object *stored;
 
         if (!wanted)
@@ -140,9 +152,15 @@ static int sync_report_object(struct pass *s, const char *state)
                 return 0;
         }
         if (s->report->spec && text_equal(s->report->spec->state, state) &&
-            s->report->spec->heartbeat_period_seconds.value == wanted->spec->heartbeat_period_seconds.value)
+            s->report->spec->heartbeat_period_seconds.value == wanted->spec->heartbeat_period_seconds.value &&
+            member_owns(s->member, &s->report->object))
                 return 0;
+        owner = wanted->object.meta;
         wanted->object.meta = s->report->object.meta;
+        if (!member_owns(s->member, &s->report->object)) {
+                wanted->object.meta.owners = owner.owners;
+                wanted->object.meta.n_owners = owner.n_owners;
+        }
         wanted->status = s->report->status;
         TRY(rc_patch_diff(s->rc, &s->report->object, &wanted->object, OBJECT_META_SPEC, &stored));
         s->report = (const struct internal_member_cluster *)stored;
@@ -150,8 +168,9 @@ static int sync_report_object(struct pass *s, const char *state)
         return 0;
 }
 
-/* Namespace, role and binding are looked at once per generation and after a restart, not with every
- * heartbeat. */
+/* Namespace, role and binding are looked at once per generation, after a restart and when somebody touched
+ * them, not with every heartbeat. Who touches them meanwhile drops the memory, so that the next pass looks
+ * again. */
 static int join(struct pass *s)
 {
         struct memory *m = memory_of(agent_of(s->rc), "member", &s->member->object);
@@ -161,6 +180,7 @@ static int join(struct pass *s)
                 return error_no_memory(s->rc->err);
         if (s->report && m->done_generation == generation)
                 return 0;
+        m->done_generation = UNDER_WAY;
         if (sync_namespace(s) < 0)
                 return error_wrap(s->rc->err, "failed to sync namespace");
         if (sync_role(s) < 0)
@@ -169,7 +189,9 @@ static int join(struct pass *s)
                 return error_wrap(s->rc->err, "failed to sync role binding");
         if (sync_report_object(s, CLUSTER_STATE_JOIN) < 0)
                 return error_wrap(s->rc->err, "failed to sync internal member cluster spec");
-        m->done_generation = generation;
+        m = memory_of(agent_of(s->rc), "member", &s->member->object);
+        if (m && m->done_generation == UNDER_WAY)
+                m->done_generation = generation;
         return 0;
 }
 
@@ -319,16 +341,26 @@ static void map_report(void *agent, const struct informer_event *e, key_emit emi
         emit_member_of(e->now->meta.ns, emit, to);
 }
 
-/* The namespace went, or somebody else removed it: the steps of joining are due again. */
+/* The namespace went, or somebody changed its labels or owners. */
 static void map_namespace(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         struct hub_agent *a = agent;
 
         if (!text_starts_with(e->now->meta.name, NAMESPACE_MEMBER_PREFIX))
                 return;
-        if (e->type == INFORMER_DELETED)
-                memory_drop(a, "member", e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
+        memory_drop(a, "member", e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
         emit_member_of(e->now->meta.name, emit, to);
+}
+
+void membership_check_again(struct hub_agent *a, const char *ns)
+{
+        const char *name;
+
+        if (!text_starts_with(or_empty(ns), NAMESPACE_MEMBER_PREFIX))
+                return;
+        name = ns + strlen(NAMESPACE_MEMBER_PREFIX);
+        memory_drop(a, "member", name);
+        manager_enqueue(a->manager, &membership_controller, name, QUEUE_NORMAL);
 }
 
 const struct controller membership_controller = {
@@ -336,7 +368,7 @@ const struct controller membership_controller = {
         .watches = {
                 { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
                 { &internal_member_cluster_kind, ON_ALL, map_report },
-                { &namespace_kind, ON_DELETION, map_namespace },
+                { &namespace_kind, ON_META | ON_DELETION, map_namespace },
         },
         .reconcile = reconcile,
 };

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/vec.h"
 #include "common/kube/selector.h"
+#include "hub-agent/membership/membership.h"
 
 #define REFRESH_MS (5 * 60 * 1000) /* what aggregated APIs add is seen at the latest then */
 
@@ -168,6 +169,8 @@ static void on_change(void *ctx, const struct informer_event *ev)
                 enqueue_holding(a, &cluster_resource_placement_kind, e, o);
                 return;
         }
+        if (ev->type != INFORMER_ADDED && text_equal(e->resource.group, "rbac.authorization.k8s.io"))
+                membership_check_again(a, o->meta.ns);
         if (!filter_namespace_allowed(&a->filters, o->meta.ns))
                 return;
         if (ev->type != INFORMER_DELETED &&

@@ -1,0 +1,134 @@
+/* What joining makes on the hub, and what is mended of it: spec/membership-webhooks-charts.md 2.3. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "common/json/doc.h"
+#include "hub-agent/membership/membership.h"
+
+static struct subject identity = { .kind = "ServiceAccount", .name = "m1-access", .ns = "fleet-system" };
+static struct member_cluster_spec spec = { .identity = &identity };
+static struct member_cluster member = { .object = { .meta = { .name = "m1", .uid = "u-1" } }, .spec = &spec };
+
+static json_t *parsed(const char *text)
+{
+        json_t *doc = json_loads(text, 0, NULL);
+
+        assert_non_null(doc);
+        return doc;
+}
+
+static void the_role_names_no_wildcard_and_nothing_that_creates_or_deletes_fleet_objects(void **state)
+{
+        AUTO_JSON json_t *role = member_role_doc(&member);
+        json_t *rule;
+        size_t i;
+
+        assert_string_equal(doc_get_string(role, "metadata.name"), "fleet-role-m1");
+        assert_string_equal(doc_get_string(role, "metadata.namespace"), "fleet-member-m1");
+        json_array_foreach(json_object_get(role, "rules"), i, rule) {
+                AUTO_FREE char *text = json_dumps(rule, JSON_COMPACT);
+
+                assert_null(strchr(text, '*'));
+                assert_null(strstr(text, "delete"));
+                if (!strstr(text, "\"events\""))
+                        assert_null(strstr(text, "create"));
+        }
+        assert_int_equal(i, 5);
+}
+
+static void the_spec_of_the_own_report_object_cannot_be_written(void **state)
+{
+        AUTO_JSON json_t *role = member_role_doc(&member);
+        json_t *rule;
+        size_t i;
+
+        json_array_foreach(json_object_get(role, "rules"), i, rule) {
+                AUTO_FREE char *verbs = json_dumps(json_object_get(rule, "verbs"), JSON_COMPACT);
+
+                if (text_equal(json_string_value(json_array_get(json_object_get(rule, "resources"), 0)),
+                               "internalmemberclusters"))
+                        assert_string_equal(verbs, "[\"get\",\"list\",\"watch\"]");
+        }
+}
+
+static void a_wide_role_of_an_older_version_is_narrowed(void **state)
+{
+        AUTO_JSON json_t *wanted = member_role_doc(&member), *now = json_deep_copy(wanted);
+
+        assert_false(member_object_differs(now, wanted, "rules"));
+        json_object_set_new(now, "rules",
+                            parsed("[{\"apiGroups\":[\"placement.kubernetes-fleet.io\"],\"resources\":"
+                                   "[\"*\"],\"verbs\":[\"*\"]}]"));
+        assert_true(member_object_differs(now, wanted, "rules"));
+        assert_int_equal(member_object_mend(now, wanted, "rules"), 0);
+        assert_true(doc_equal(now, wanted));
+}
+
+static void a_lost_owner_comes_back_and_other_owners_stay(void **state)
+{
+        static const struct {
+                const char *now, *after;
+        } rows[] = {
+                { NULL, "[OURS]" },
+                { "[]", "[OURS]" },
+                { "[{\"kind\":\"ConfigMap\",\"name\":\"c\",\"uid\":\"u-9\"}]",
+                  "[{\"kind\":\"ConfigMap\",\"name\":\"c\",\"uid\":\"u-9\"},OURS]" },
+                /* A MemberCluster of the same name that is gone. */
+                { "[{\"kind\":\"MemberCluster\",\"name\":\"m1\",\"uid\":\"u-0\",\"controller\":true}]",
+                  "[OURS]" },
+                { "[{\"kind\":\"MemberCluster\",\"name\":\"m1\",\"uid\":\"u-1\"}]", "[OURS]" },
+        };
+        static const char ours[] = "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                   "\"MemberCluster\",\"name\":\"m1\",\"uid\":\"u-1\",\"controller\":true}";
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *wanted = member_role_doc(&member), *now = json_deep_copy(wanted);
+                const char *cut = strstr(rows[i].after, "OURS");
+                char text[1024];
+                AUTO_JSON json_t *after = NULL;
+
+                snprintf(text, sizeof(text), "%.*s%s%s", (int)(cut - rows[i].after), rows[i].after, ours,
+                         cut + 4);
+                after = parsed(text);
+                json_object_del(doc_get_object(now, "metadata"), "ownerReferences");
+                if (rows[i].now)
+                        json_object_set_new(doc_get_object(now, "metadata"), "ownerReferences",
+                                            parsed(rows[i].now));
+                assert_true(member_object_differs(now, wanted, "rules"));
+                assert_int_equal(member_object_mend(now, wanted, "rules"), 0);
+                assert_true(doc_equal(doc_get_array(now, "metadata.ownerReferences"), after));
+                assert_false(member_object_differs(now, wanted, "rules"));
+        }
+}
+
+static void a_user_without_a_group_does_not_differ_from_what_the_server_stored(void **state)
+{
+        struct subject user = { .kind = "User", .name = "jane" };
+        struct member_cluster_spec own = { .identity = &user };
+        struct member_cluster c = member;
+
+        c.spec = &own;
+        AUTO_JSON json_t *binding = member_role_binding_doc(&c);
+        AUTO_JSON json_t *stored =
+                parsed("[{\"kind\":\"User\",\"name\":\"jane\",\"apiGroup\":\"rbac.authorization.k8s.io\"}]");
+        assert_true(doc_equal(json_object_get(binding, "subjects"), stored));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(
+                        the_role_names_no_wildcard_and_nothing_that_creates_or_deletes_fleet_objects),
+                cmocka_unit_test(the_spec_of_the_own_report_object_cannot_be_written),
+                cmocka_unit_test(a_wide_role_of_an_older_version_is_narrowed),
+                cmocka_unit_test(a_lost_owner_comes_back_and_other_owners_stay),
+                cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
