@@ -5,6 +5,7 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
+#include "hub-agent/placement/progress.h"
 #include "hub-agent/work-generator/work_index.h"
 
 #define SNAPSHOT_MIN_INTERVAL_MS 30000
@@ -85,6 +86,19 @@ static int make_manager(struct hub_agent *a, struct error *err)
         return 0;
 }
 
+static int register_metrics(struct hub_agent *a, struct error *err)
+{
+        static const char *const labels[] = { "result", NULL };
+
+        a->join_results = metrics_register(a->metrics, METRIC_COUNTER, "join_result_counter",
+                                           "Member clusters that joined.", labels, NULL, 0);
+        a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
+                                            "Member clusters that left.", labels, NULL, 0);
+        if (!a->join_results || !a->leave_results || progress_register(a) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
 static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, struct error *err)
 {
         *a = (struct hub_agent){
@@ -107,10 +121,12 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .settle_ms = SETTLE_MS,
         };
         map_init(&a->memories, MAP_OWN_KEYS, memory_free);
+        map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->group || !a->mapper || !a->catalog)
                 return error_no_memory(err);
+        TRY(register_metrics(a, err));
         TRY(filter_rules_parse(o->skipped_resources, o->allowed_resources, o->skipped_namespaces,
                                o->enable_workload, &a->filters, err));
         return make_manager(a, err);
@@ -128,6 +144,7 @@ static void agent_close(struct hub_agent *a)
         kube_mapper_free(a->mapper);
         fiber_group_end(a->group);
         map_free(&a->memories);
+        map_free(&a->progress_shown);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);
         if (!a->options->metrics)

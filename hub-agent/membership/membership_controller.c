@@ -199,6 +199,12 @@ static int join(struct pass *s)
 
 static void tell_joined(struct pass *s, enum joined joined)
 {
+        static const char *const success[] = { "success" };
+
+        if (joined == JOINED_NOW)
+                metric_add(agent_of(s->rc)->join_results, 1, success);
+        if (joined == LEFT_NOW)
+                metric_add(agent_of(s->rc)->leave_results, 1, success);
         if (joined == JOINED_NOW)
                 tell(s, "Normal", "MemberClusterJoined", "member cluster joined");
         else if (joined == LEFT_NOW)

@@ -1,5 +1,6 @@
 /* Placements: select resources, keep snapshots, report status. spec/placement.md 7-10. */
 #include "hub-agent/placement/mirror.h"
+#include "hub-agent/placement/progress.h"
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
 
@@ -393,14 +394,33 @@ static int load(struct pass *s)
         return cache_by_index(s->rc, s->scope->binding, INDEX_OWNER, s->rc->key, &s->bindings);
 }
 
-static struct outcome reconcile(struct reconcile *rc)
+static struct outcome place(struct pass *s)
 {
-        struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
         struct chosen_list chosen;
         const char *user_error;
         bool stop;
 
+        if (ensure_finalizers(s) < 0 || check_mirror(s, &stop) < 0)
+                return failed(s->rc->err);
+        if (stop)
+                return done();
+        if (select_resources(s->rc, s->p, &chosen, &user_error) < 0)
+                return failed(s->rc->err);
+        if (user_error)
+                return report_invalid(s, user_error);
+        if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0 || load(s) < 0)
+                return failed(s->rc->err);
+        return report_status(s);
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        struct outcome outcome;
+
         s.p = (const struct placement *)cache_get(rc, s.scope->placement, rc->ns, rc->name);
+        if (!s.p || !s.p->spec || is_deleting(&s.p->object))
+                progress_forget(s.agent, rc->key);
         if (!s.p || !s.p->spec) {
                 memory_drop(s.agent, "placement", rc->key);
                 return done();
@@ -412,17 +432,9 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        if (ensure_finalizers(&s) < 0 || check_mirror(&s, &stop) < 0)
-                return failed(rc->err);
-        if (stop)
-                return done();
-        if (select_resources(rc, s.p, &chosen, &user_error) < 0)
-                return failed(rc->err);
-        if (user_error)
-                return report_invalid(&s, user_error);
-        if (load(&s) < 0 || sync_policy(&s) < 0 || sync_resources(&s, &chosen) < 0 || load(&s) < 0)
-                return failed(rc->err);
-        return report_status(&s);
+        outcome = place(&s);
+        progress_show(s.agent, s.p, rc->now_ms);
+        return outcome;
 }
 
 const struct controller placement_controller = {

@@ -1,0 +1,102 @@
+#include "hub-agent/placement/progress.h"
+
+#include <stdio.h>
+
+#include "common/base/memory.h"
+#include "hub-agent/placement/status.h"
+
+#define COMPLETED "Completed"
+
+static struct progress_point point(const struct placement *p, const char *condition, const char *status,
+                                   const char *reason)
+{
+        struct progress_point r;
+
+        snprintf(r.generation, sizeof(r.generation), "%lld", (long long)p->object.meta.generation);
+        snprintf(r.condition, sizeof(r.condition), "%s", condition);
+        snprintf(r.status, sizeof(r.status), "%s", status);
+        snprintf(r.reason, sizeof(r.reason), "%s", reason);
+        return r;
+}
+
+struct progress_point progress_of(const struct placement *p)
+{
+        static const struct condition_list none = { 0 };
+        const struct condition_list *conditions = p->status ? &p->status->conditions : &none;
+        const char *prefix = scope_of(p->object.meta.ns)->condition_prefix;
+        int64_t generation = p->object.meta.generation;
+        enum progress expected[N_PROGRESS];
+        size_t n = expected_progress(p, expected);
+
+        for (size_t i = 0; i <= n; i++) {
+                char type[96];
+                const struct condition *c;
+
+                snprintf(type, sizeof(type), "%s%s", prefix,
+                         i ? progress_names[expected[i - 1]] : CONDITION_SCHEDULED);
+                if (condition_is_true(conditions, type, generation))
+                        continue;
+                c = condition_find(conditions, type);
+                if (c && c->observed_generation.set && c->observed_generation.value == generation)
+                        return point(p, type, c->status, or_empty(c->reason));
+                return point(p, type, "nil", "nil");
+        }
+        return point(p, COMPLETED, CONDITION_TRUE, COMPLETED);
+}
+
+int progress_register(struct hub_agent *a)
+{
+        static const char *const labels[] = { "namespace", "name",   "generation", "conditionType",
+                                              "status",    "reason", NULL };
+
+        a->progress = metrics_register(
+                a->metrics, METRIC_GAUGE, "fleet_workload_placement_status_last_timestamp_seconds",
+                "When a placement was last seen in the state of its labels, in seconds "
+                "since 1970.",
+                labels, NULL, 0);
+        return a->progress ? 0 : ERR_NO_MEMORY;
+}
+
+static void set(struct hub_agent *a, const char *key, const struct progress_point *at, int64_t now_ms)
+{
+        const char *slash = strchr(key, '/');
+        char ns[256];
+
+        snprintf(ns, sizeof(ns), "%.*s", slash ? (int)(slash - key) : 0, key);
+        const char *values[] = {
+                ns, slash ? slash + 1 : key, at->generation, at->condition, at->status, at->reason
+        };
+        if (now_ms < 0)
+                metric_remove(a->progress, values);
+        else
+                metric_set(a->progress, (double)now_ms / 1000, values);
+}
+
+void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_ms)
+{
+        struct progress_point now = progress_of(p);
+        struct progress_point *shown;
+        char key[KEY_MAX];
+
+        if (!key_make(key, p->object.meta.ns, p->object.meta.name))
+                return;
+        shown = map_get(&a->progress_shown, key);
+        if (shown)
+                set(a, key, shown, -1);
+        else if (!(shown = NEW(struct progress_point)) || map_put(&a->progress_shown, key, shown) < 0) {
+                mem_free(shown); /* a metric is not worth a failed reconcile */
+                return;
+        }
+        *shown = now;
+        set(a, key, shown, now_ms);
+}
+
+void progress_forget(struct hub_agent *a, const char *key)
+{
+        const struct progress_point *shown = map_get(&a->progress_shown, key);
+
+        if (!shown)
+                return;
+        set(a, key, shown, -1);
+        map_remove(&a->progress_shown, key);
+}
