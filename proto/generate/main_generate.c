@@ -26,7 +26,7 @@ static void write_one(const struct model *m, const char *root, const char *path,
         write_file(root, path, &b);
 }
 
-/* charts/hub-agent/crds/placement.kubernetes-fleet.io_works.yaml */
+/* charts/hub-agent/files/crds/placement.kubernetes-fleet.io_works.yaml */
 static void write_crd(const char *root, const struct kind_def *k)
 {
         AUTO_BUF struct buf b;
@@ -35,8 +35,8 @@ static void write_crd(const char *root, const struct kind_def *k)
         buf_append_str(&b, "# Written by `make generate` from proto/kinds/; do not edit.\n");
         if (yaml_write(crd, &b) < 0)
                 fail("%s: cannot be written as YAML", k->kind);
-        AUTO_FREE char *path =
-                mem_must(mem_printf("charts/%s-agent/crds/%s_%s.yaml", k->cluster, k->group, k->plural));
+        AUTO_FREE char *path = mem_must(
+                mem_printf("charts/%s-agent/files/crds/%s_%s.yaml", k->cluster, k->group, k->plural));
         write_file(root, path, &b);
 }
 
