@@ -3,7 +3,7 @@
 {{- $v := .Values -}}
 {{- $args := list
   (printf "--leader-elect=%t" $v.leaderElection.enabled)
-  (printf "--leader-election-namespace=%s" (include "member-agent.leaseNamespace" .))
+  (printf "--leader-election-namespace=%s" $v.leaderElection.namespace)
   (printf "--leader-lease-duration=%s" $v.leaderElection.leaseDuration)
   (printf "--leader-renew-deadline=%s" $v.leaderElection.renewDeadline)
   (printf "--leader-retry-period=%s" $v.leaderElection.retryPeriod)

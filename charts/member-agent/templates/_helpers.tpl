@@ -42,10 +42,6 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{- define "member-agent.leaseNamespace" -}}
-{{- default .Values.namespace .Values.leaderElection.namespace -}}
-{{- end -}}
-
 {{- define "member-agent.stateClaim" -}}
 {{- default (printf "%s-state" (include "member-agent.fullname" .)) .Values.state.persistence.existingClaim -}}
 {{- end -}}

@@ -12,6 +12,7 @@
 {{- include "checks.match" (dict "to" $to "name" "propertyProvider" "value" $v.propertyProvider "pattern" "^(none|azure)$" "rule" "none or azure") -}}
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffA" "value" $v.priorityQueue.priorityLinearEquationCoeffA "least" -100 "most" -1) -}}
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffB" "value" $v.priorityQueue.priorityLinearEquationCoeffB "least" 1 "most" 1000) -}}
+{{- include "checks.match" (dict "to" $to "name" "leaderElection.namespace" "value" $v.leaderElection.namespace "pattern" "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" "rule" "a namespace's name") -}}
 {{- include "member-agent.validateHub" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateIdentity" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateState" (dict "to" $to "values" $v) -}}
