@@ -1,0 +1,243 @@
+#include "e2e/differential/differential.h"
+
+#include "common/base/memory.h"
+#include "common/json/regex.h"
+
+#define TEXT_MAX_BYTES (64u << 20)
+
+/* What differs between two runs against one and the same server, and what stands in its place. Everything a
+ * comparison does not look at is in these two tables. */
+
+/* Any part of any text, in this order. */
+static const struct {
+        const char *pattern, *word;
+} text_rules[] = {
+        { "eyJ[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+", "<token>" },
+        { "-----BEGIN [A-Z ]+-----[A-Za-z0-9+/=\\s]+-----END [A-Z ]+-----", "<pem>" },
+        { "LS0tLS1CRUdJTi[A-Za-z0-9+/=]+", "<base64 pem>" },
+        { "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uid>" },
+        { "20(2[6-9]|3[0-9])-[01][0-9]-[0-3][0-9]T[0-9:]{8}\\.[0-9]{6}Z", "<microtime>" },
+        { "20(2[6-9]|3[0-9])-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\\.[0-9]+)?(Z|[+]00:00)", "<time>" },
+        { "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]+ [A-Z][a-z]+ 20[0-9]+ [0-9:]+ [+]0000", "<time>" },
+        { "10\\.(96|0)\\.[0-9]+\\.[0-9]+", "<cluster ip>" },
+        { "resource version: [0-9]+ \\([0-9]+\\)", "resource version: <rv> (<rv>)" },
+        { "resource version: [0-9]+, current: [0-9]+", "resource version: <rv>, current: <rv>" },
+        { "\"?resourceVersion\"?: ?\"[0-9]+\"", "resourceVersion: <rv>" },
+        { "resourceVersion=[0-9]+", "resourceVersion=<rv>" },
+        { "ResourceVersion in precondition: [0-9]+, ResourceVersion in object meta: [0-9]+",
+          "ResourceVersion in precondition: <rv>, ResourceVersion in object meta: <rv>" },
+        { "continueToken\"?:\"[^\"]*\"", "<continue>" },
+};
+
+/* The value of these members, wherever they are, unless it is empty. */
+static const struct {
+        const char *key, *word;
+} member_rules[] = {
+        { "resourceVersion", "<rv>" },      { "continue", "<continue>" },
+        { "nodePort", "<node port>" },      { "healthCheckNodePort", "<node port>" },
+        { "storageVersionHash", "<hash>" }, { "serverAddress", "<server>" },
+        { "gitVersion", "<version>" },      { "serialNumber", "<serial>" },
+};
+
+struct replacement {
+        const char *text, *word;
+        size_t len;
+};
+
+struct normaliser {
+        struct arena *arena;
+        const struct regex *rules[ARRAY_LEN(text_rules)];
+        VEC(struct replacement) replacements;
+};
+
+static void free_replacements(void *p)
+{
+        struct normaliser *n = p;
+
+        vec_free(&n->replacements);
+}
+
+struct normaliser *normaliser_new(struct arena *arena, struct error *err)
+{
+        struct normaliser *n = ARENA_NEW(arena, struct normaliser);
+
+        if (!n || arena_defer(arena, free_replacements, n) < 0) {
+                error_no_memory(err);
+                return NULL;
+        }
+        n->arena = arena;
+        for (size_t i = 0; i < ARRAY_LEN(text_rules); i++)
+                if (regex_compile(arena, slice_of(text_rules[i].pattern), &n->rules[i], err) < 0)
+                        return NULL;
+        return n;
+}
+
+int normaliser_replace(struct normaliser *n, const char *text, const char *word, struct error *err)
+{
+        struct replacement r = { arena_strdup(n->arena, text), arena_strdup(n->arena, word), strlen(text) };
+        size_t at = 0;
+
+        if (!r.len)
+                return 0;
+        if (!r.text || !r.word || vec_push(&n->replacements, r) < 0)
+                return error_no_memory(err);
+        while (at + 1 < n->replacements.n && n->replacements.at[at].len >= r.len)
+                at++;
+        for (size_t i = n->replacements.n - 1; i > at; i--)
+                n->replacements.at[i] = n->replacements.at[i - 1];
+        n->replacements.at[at] = r;
+        return 0;
+}
+
+/* Replaces all occurrences of one literal text. */
+static int replace_literal(struct buf *b, const struct replacement *r, struct error *err)
+{
+        AUTO_BUF struct buf out;
+        const char *from = b->data, *hit;
+
+        buf_init(&out, TEXT_MAX_BYTES);
+        if (!strstr(from, r->text))
+                return 0;
+        for (; (hit = strstr(from, r->text)); from = hit + r->len) {
+                (void)buf_append(&out, from, (size_t)(hit - from));
+                (void)buf_append_str(&out, r->word);
+        }
+        (void)buf_append_str(&out, from);
+        buf_clear(b);
+        (void)buf_append(b, out.data, out.len);
+        return buf_status(b, err, "normalising");
+}
+
+static int replace_pattern(struct buf *b, const struct regex *re, const char *word, struct error *err)
+{
+        AUTO_BUF struct buf out;
+        struct regex_span span;
+        size_t from = 0;
+        int found = regex_find(re, (struct slice){ b->data, b->len }, 0, &span);
+
+        buf_init(&out, TEXT_MAX_BYTES);
+        if (found == 0)
+                return 0;
+        while (found == 1) {
+                (void)buf_append(&out, b->data + from, span.begin - from);
+                (void)buf_append_str(&out, word);
+                from = span.end;
+                found = regex_find(re, (struct slice){ b->data, b->len }, from, &span);
+        }
+        if (found < 0)
+                return error_no_memory(err);
+        (void)buf_append(&out, b->data + from, b->len - from);
+        buf_clear(b);
+        (void)buf_append(b, out.data, out.len);
+        return buf_status(b, err, "normalising");
+}
+
+static int normalise_into(struct normaliser *n, const char *text, struct buf *b, struct error *err)
+{
+        (void)buf_append_str(b, text);
+        vec_for_each(&n->replacements, r)
+                TRY(replace_literal(b, r, err));
+        for (size_t i = 0; i < ARRAY_LEN(text_rules); i++)
+                TRY(replace_pattern(b, n->rules[i], text_rules[i].word, err));
+        return buf_status(b, err, "normalising");
+}
+
+int normalise_text(struct normaliser *n, const char *text, char **ret, struct error *err)
+{
+        AUTO_BUF struct buf b;
+        char *taken;
+
+        buf_init(&b, TEXT_MAX_BYTES);
+        TRY(normalise_into(n, text, &b, err));
+        taken = buf_take(&b, NULL);
+        if (!taken)
+                return error_no_memory(err);
+        *ret = taken;
+        return 0;
+}
+
+static const char *member_word(const char *key, const json_t *value)
+{
+        bool empty = json_is_string(value) &&
+                     (!*json_string_value(value) || text_equal(json_string_value(value), "0"));
+
+        for (size_t i = 0; i < ARRAY_LEN(member_rules); i++)
+                if (!empty && text_equal(key, member_rules[i].key) &&
+                    (json_is_string(value) || json_is_integer(value)))
+                        return member_rules[i].word;
+        return NULL;
+}
+
+static int normalise_object(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *out = json_object();
+        const char *key;
+        json_t *value;
+
+        json_object_foreach((json_t *)doc, key, value) {
+                const char *word = member_word(key, value);
+                AUTO_FREE char *name = NULL;
+                json_t *part = NULL;
+
+                if (word)
+                        part = json_string(word);
+                else
+                        TRY(normalise_doc(n, value, &part, err));
+                if (normalise_text(n, key, &name, err) < 0 || json_object_set_new(out, name, part) < 0)
+                        return error_no_memory(err);
+        }
+        *ret = TAKE_PTR(out);
+        return 0;
+}
+
+static int normalise_array(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *out = json_array();
+        json_t *value;
+        size_t i;
+
+        json_array_foreach((json_t *)doc, i, value) {
+                json_t *part = NULL;
+
+                TRY(normalise_doc(n, value, &part, err));
+                if (json_array_append_new(out, part) < 0)
+                        return error_no_memory(err);
+        }
+        *ret = TAKE_PTR(out);
+        return 0;
+}
+
+/* A name the server made: the last five characters of what has a generateName. */
+static int learn_generated_name(struct normaliser *n, const json_t *object, struct error *err)
+{
+        const char *prefix = doc_get_string(object, "generateName"), *name = doc_get_string(object, "name");
+        AUTO_FREE char *word = NULL;
+
+        if (!prefix || !name || !*prefix || !text_starts_with(name, prefix) ||
+            strlen(name) != strlen(prefix) + 5)
+                return 0;
+        vec_for_each(&n->replacements, r)
+                if (text_equal(r->text, name))
+                        return 0;
+        word = mem_printf("%s<generated>", prefix);
+        return word ? normaliser_replace(n, name, word, err) : error_no_memory(err);
+}
+
+int normalise_doc(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
+{
+        AUTO_FREE char *text = NULL;
+
+        if (json_is_object(doc)) {
+                TRY(learn_generated_name(n, doc, err));
+                return normalise_object(n, doc, ret, err);
+        }
+        if (json_is_array(doc))
+                return normalise_array(n, doc, ret, err);
+        if (!json_is_string(doc)) {
+                *ret = json_incref((json_t *)doc);
+                return 0;
+        }
+        TRY(normalise_text(n, json_string_value(doc), &text, err));
+        *ret = json_string(text);
+        return *ret ? 0 : error_no_memory(err);
+}
