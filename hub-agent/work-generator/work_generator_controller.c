@@ -133,6 +133,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         struct work_plan plan;
         char owner[KEY_MAX];
         size_t n;
+        int code;
 
         r->override_failed = true;
         key_make(owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT)));
@@ -140,7 +141,11 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
         TRY(overrides_of_binding(s->rc, s->b, &applier));
         TRY(render_works(s->rc->arena, group, n, &overrides, &wanted, &r->override_failed, s->rc->err));
-        TRY(plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err));
+        code = plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err);
+        if (code == ERR_INTERNAL)
+                event_record(manager_events(s->rc->manager), &s->b->object, "Warning",
+                             EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
+        TRY(code);
         r->works_changed = r->works_changed || plan.n > 0;
         return write_works(s, &plan);
 }

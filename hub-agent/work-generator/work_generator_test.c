@@ -214,6 +214,42 @@ static void only_works_that_differ_are_written(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/rollout-and-work.md checklist 46 */
+static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
+{
+        static const char json[] =
+                "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"fleet-member-c1\",\"labels\":{"
+                "\"kubernetes-fleet.io/envelope-work\":\"ResourceEnvelope\",\"kubernetes-fleet.io/"
+                "envelope-name\":"
+                "\"e\",\"kubernetes-fleet.io/envelope-namespace\":\"m\"}}}";
+        struct wanted_work one = { .name = "web-work-envelope-0123456789abcdef",
+                                   .snapshot_index = "3",
+                                   .envelope_kind = "ResourceEnvelope",
+                                   .envelope_name = "e",
+                                   .envelope_ns = "m" };
+        const struct wanted_works w = { &one, 1 };
+        struct work_plan plan;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        for (int i = 0; i < 2; i++) {
+                char text[512];
+
+                snprintf(text, sizeof(text), json, i ? "right" : "left");
+                s.works[s.live.n++] = parse(&s, &work_kind, text);
+        }
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), ERR_INTERNAL);
+        assert_string_equal(s.err.text, "2 work objects found for the same envelope m/e, only one expected");
+        assert_string_equal(plan.duplicates,
+                            "Multiple Work objects ([left right]) found for envelope m/e in namespace "
+                            "fleet-member-c1; delete all but the oldest to recover");
+        s.live.n = 1;
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 1);
+        assert_ptr_equal(plan.at[0].now, s.works[0]);
+        arena_free(&s.arena);
+}
+
 static const char *status_of(struct scene *s, const struct sync_result *r, const char *type)
 {
         struct binding *wanted;
@@ -315,6 +351,7 @@ int main(void)
                 cmocka_unit_test(every_snapshot_of_a_group_becomes_a_work),
                 cmocka_unit_test(an_empty_selection_still_makes_a_work),
                 cmocka_unit_test(an_envelope_becomes_a_work_of_its_own),
+                cmocka_unit_test(several_works_of_one_envelope_are_told_and_left_alone),
                 cmocka_unit_test(envelopes_hold_only_what_their_scope_allows),
                 cmocka_unit_test(only_works_that_differ_are_written),
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),

@@ -58,20 +58,51 @@ bool works_in_sync(struct arena *arena, const struct binding *b, const struct ob
         return true;
 }
 
+/* An envelope's Work is known by its labels: older ones have other names. */
+static bool carries(const struct object *work, const struct wanted_work *w)
+{
+        if (!w->envelope_kind)
+                return text_equal(work->meta.name, w->name);
+        return text_equal(label_of(work, LABEL_ENVELOPE_TYPE), w->envelope_kind) &&
+               text_equal(label_of(work, LABEL_ENVELOPE_NAME), w->envelope_name) &&
+               text_equal(label_of(work, LABEL_ENVELOPE_NAMESPACE), w->envelope_ns);
+}
+
 static const struct work *find_work(const struct object_list *live, const struct wanted_work *w)
 {
-        for (size_t i = 0; i < live->n; i++) {
-                const struct object *o = live->at[i];
-
-                /* An envelope's Work is known by its labels: older ones have other names. */
-                if (w->envelope_kind
-                            ? text_equal(label_of(o, LABEL_ENVELOPE_TYPE), w->envelope_kind) &&
-                                      text_equal(label_of(o, LABEL_ENVELOPE_NAME), w->envelope_name) &&
-                                      text_equal(label_of(o, LABEL_ENVELOPE_NAMESPACE), w->envelope_ns)
-                            : text_equal(o->meta.name, w->name))
-                        return (const struct work *)o;
-        }
+        for (size_t i = 0; i < live->n; i++)
+                if (carries(live->at[i], w))
+                        return (const struct work *)live->at[i];
         return NULL;
+}
+
+/* spec 6.5: left over from versions that named such Works at random. */
+static int refuse_duplicates(struct arena *arena, const struct wanted_work *w, const struct object_list *live,
+                             const char **ret_words, struct error *err)
+{
+        const char *ref = text_empty(w->envelope_ns)
+                                  ? w->envelope_name
+                                  : arena_printf(arena, "%s/%s", w->envelope_ns, w->envelope_name);
+        const char *names = "", *ns = "";
+        size_t n = 0;
+
+        for (size_t i = 0; i < live->n && names; i++) {
+                if (!carries(live->at[i], w))
+                        continue;
+                names = arena_printf(arena, "%s%s%s", names, n++ ? " " : "", live->at[i]->meta.name);
+                ns = live->at[i]->meta.ns;
+        }
+        if (n < 2)
+                return 0;
+        *ret_words =
+                arena_printf(arena,
+                             "Multiple Work objects ([%s]) found for envelope %s in namespace %s; delete "
+                             "all but the oldest to recover",
+                             names, ref, ns);
+        if (!*ret_words)
+                return error_no_memory(err);
+        return error_set(err, ERR_INTERNAL,
+                         "%zu work objects found for the same envelope %s, only one expected", n, ref);
 }
 
 static int mark(struct work *w, const struct binding *b, const char *index, const struct marks *m,
@@ -148,6 +179,10 @@ int plan_works(struct arena *arena, const struct binding *b, const struct wanted
         struct work_plan plan = { .at = ARENA_NEW_ARRAY(arena, struct work_write, wanted->n + live->n + 1) };
         struct marks m;
 
+        ret->duplicates = NULL;
+        for (size_t i = 0; i < wanted->n; i++)
+                if (wanted->at[i].envelope_kind)
+                        TRY(refuse_duplicates(arena, &wanted->at[i], live, &ret->duplicates, err));
         if (!plan.at || override_list_hashes(arena, b, &m.own, &m.cluster) < 0)
                 return error_no_memory(err);
         for (size_t i = 0; i < wanted->n; i++)
