@@ -2,8 +2,9 @@
 # Runs a fixed set of kubectl lines against a fresh devcluster and compares what they print. Each `check` is a test:
 #     check 'name' 'what the output must match (extended regular expression, whole output)' kubectl arguments...
 # Ends with `N passed, N failed`.
+# shellcheck disable=SC2016 # $ and ` in single quotes are those of templates and of answers
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 
 command -v kubectl >/dev/null || { echo "no kubectl on PATH: all skipped"; echo "0 passed, 0 failed"; exit 0; }
 

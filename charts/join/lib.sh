@@ -1,0 +1,166 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # variables are set here and used there, and the other way round
+# What join-member.sh and leave-member.sh share: options, checks, words. POSIX sh; needs kubectl 1.20 or newer, and helm
+# where a chart is installed. Sourced, not run.
+#
+# A check that fails calls `problem` and goes on, so that all problems are told at once; `stop_on_problems` ends them.
+# Calls of kubectl are few on purpose (each costs a tenth of a second): one read gathers all that is asked of a side.
+
+set -u
+umask 077 # tokens pass through files of $work
+hub_context='' member_context='' hub_kubeconfig='' member_kubeconfig='' name='' namespace=fleet-system
+secret_namespace=default secret_name=hub-kubeconfig-secret release=member-agent dry_run=no
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+: >"$work/problems"
+
+say() { printf '%s\n' "$*"; }
+fail() { printf '%s: %s\n' "$program" "$*" >&2; exit 1; }
+usage_error() { printf '%s: %s\nTry %s --help.\n' "$program" "$*" "$program" >&2; exit 2; }
+problem() { printf '%s\n' "$*" >>"$work/problems"; }
+problems() { [ -s "$work/problems" ]; }
+
+# Ends with all problems that were found, one a line.
+stop_on_problems() {
+        problems || return 0
+        {
+                printf '%s: nothing was changed, because:\n' "$program"
+                sed 's/^/- /' "$work/problems"
+        } >&2
+        exit 1
+}
+
+# The last line of the error output of the last command: kubectl's own noise comes before it.
+reason() { grep -v '^[WEI][0-9]\{4\} ' "$work/err" | grep . | tail -n 1 | sed 's/^[Ee]rror: //'; }
+
+# 'a b' -> an argument that eval gives back as it was.
+quoted() { printf "'%s' " "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
+# ---- the two clusters -------------------------------------------------------------------------------------------
+
+hub() { kubectl ${hub_kubeconfig:+--kubeconfig "$hub_kubeconfig"} ${hub_context:+--context "$hub_context"} "$@"; }
+member() { kubectl ${member_kubeconfig:+--kubeconfig "$member_kubeconfig"} ${member_context:+--context "$member_context"} "$@"; }
+member_helm() { helm ${member_kubeconfig:+--kubeconfig "$member_kubeconfig"} ${member_context:+--kube-context "$member_context"} "$@"; }
+
+# The value of KEY in a file of `key=value` lines as the templates below print them.
+value_of() { sed -n "s/^$1=//p" "$2" | head -n 1; }
+
+# 90s, 5m, 2h, 7d -> seconds; fails where it is no such duration.
+seconds() {
+        case $1 in
+        *[!0-9smhd]* | [smhd]* | '' | ??????????*) return 1 ;;
+        esac
+        digits=${1%[smhd]}
+        case $digits in
+        *[!0-9]*) return 1 ;;
+        esac
+        case $1 in
+        *m) echo $((digits * 60)) ;;
+        *h) echo $((digits * 3600)) ;;
+        *d) echo $((digits * 86400)) ;;
+        *s) echo "$digits" ;;
+        *) return 1 ;;
+        esac
+}
+
+# ---- checks -----------------------------------------------------------------------------------------------------
+
+check_tools() {
+        command -v kubectl >/dev/null 2>&1 || problem "kubectl is not on the PATH: install kubectl 1.20 or newer"
+        stop_on_problems
+}
+
+check_helm() {
+        command -v helm >/dev/null 2>&1 || {
+                problem "helm is not on the PATH: install helm 3 or newer, or use --agent none and install the agent yourself"
+                return
+        }
+        helm_version=$(helm version --short 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
+        [ "${helm_version:-0}" -ge 3 ] || problem "helm $(helm version --short 2>/dev/null) is too old: helm 3 or newer is needed"
+}
+
+check_name() {
+        case $name in
+        '') problem "no name for the member: give --name NAME (or MEMBER_CLUSTER)" ;;
+        *[!a-z0-9-]* | -* | *-) problem "name \"$name\" is not valid: use a-z, 0-9 and '-', beginning and ending with a letter or digit" ;;
+        esac
+        [ ${#name} -le 50 ] || problem "name \"$name\" has ${#name} characters: at most 50, since namespace fleet-member-NAME may have 63"
+}
+
+check_namespace() { # option value
+        case $2 in
+        '' | *[!a-z0-9-]* | -* | *-) problem "$1: \"$2\" is not the name of a namespace" ;;
+        esac
+        [ ${#2} -le 63 ] || problem "$1: \"$2\" has ${#2} characters: at most 63"
+}
+
+# Reads what the kubeconfig says of a side into $work/SIDE.config. SIDE is hub or member: also the name of its function.
+check_context() {
+        side=$1 kubeconfig=$2 context=$3
+        if [ -n "$kubeconfig" ] && [ ! -r "$kubeconfig" ]; then
+                problem "--$side-kubeconfig: file $kubeconfig cannot be read"
+                return 1
+        fi
+        if [ -z "$context" ] && [ -z "$kubeconfig" ]; then
+                problem "no context for the $side cluster: give --$side-context NAME (kubectl config get-contexts lists them)"
+                return 1
+        fi
+        "$side" config view --minify --flatten -o go-template='{{with index .clusters 0}}{{with .cluster}}server={{.server}}
+{{if index . "insecure-skip-tls-verify"}}insecure=yes
+{{end}}{{with index . "certificate-authority-data"}}ca={{.}}
+pem={{base64decode .}}
+{{end}}{{end}}{{end}}' >"$work/$side.config" 2>"$work/err" || {
+                problem "$side context \"$context\" is not usable: $(reason); contexts are: $("$side" config get-contexts -o name 2>/dev/null | tr '\n' ' ')"
+                return 1
+        }
+        [ -n "$(value_of server "$work/$side.config")" ] || {
+                problem "$side context \"$context\" names no server"
+                return 1
+        }
+}
+
+# Is the API server there, and new enough? $work/SIDE.version gets its version.
+check_server() {
+        side=$1
+        server=$(value_of server "$work/$side.config")
+        "$side" version -o json --request-timeout=15s >"$work/version" 2>"$work/err" || {
+                problem "the $side cluster's API server $server does not answer: $(reason)"
+                return 1
+        }
+        sed -n '/"serverVersion"/,$p' "$work/version" | sed -n 's/.*"gitVersion": *"\([^"]*\)".*/\1/p' | head -n 1 >"$work/$side.version"
+        major=$(sed 's/^v\{0,1\}\([0-9]*\)\..*/\1/' "$work/$side.version")
+        minor=$(sed 's/^v\{0,1\}[0-9]*\.\([0-9]*\).*/\1/' "$work/$side.version")
+        case $major.$minor in
+        . | *[!0-9.]*) problem "the $side cluster's API server $server tells no version; is it a Kubernetes API server?" && return 1 ;;
+        esac
+        [ "$major" -gt 1 ] || [ "$minor" -ge 20 ] ||
+                problem "the $side cluster runs Kubernetes $(cat "$work/$side.version"): 1.20 or newer is needed"
+}
+
+# Asks the API server itself what the user may do; one line `VERB GROUP RESOURCE SUBRESOURCE NAMESPACE NAME` each on
+# standard input, `-` for none. All questions go in one call.
+check_rights() {
+        side=$1
+        cat >"$work/rights"
+        while read -r verb group resource subresource ns object; do
+                printf -- '---\napiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: { name: x }\nspec:\n  resourceAttributes:\n'
+                printf '    verb: "%s"\n    group: "%s"\n    resource: "%s"\n    subresource: "%s"\n    namespace: "%s"\n    name: "%s"\n' \
+                        "$verb" "${group#-}" "$resource" "${subresource#-}" "${ns#-}" "${object#-}"
+        done <"$work/rights" >"$work/reviews"
+        "$side" create --validate=false -f "$work/reviews" -o jsonpath='{.status.allowed}{"\n"}' >"$work/answers" 2>"$work/err" || {
+                problem "the $side cluster's API server does not accept your user: $(reason); log in again, or choose another context"
+                return 1
+        }
+        while read -r verb group resource subresource ns object <&3 && read -r allowed <&4; do
+                [ "$allowed" = true ] && continue
+                if [ "$resource" = '*' ]; then
+                        problem "your user is not an administrator of the $side cluster: the agent's ClusterRole can only be created by one"
+                        continue
+                fi
+                what=$resource
+                [ "$subresource" = - ] || what=$what/$subresource
+                [ "$ns" = - ] || what="$what in namespace $ns"
+                problem "your user may not $verb $what on the $side cluster: ask its administrator for that right"
+        done 3<"$work/rights" 4<"$work/answers"
+}
