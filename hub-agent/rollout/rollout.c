@@ -15,17 +15,29 @@ static const struct condition *fresh(const struct binding *b, const char *type)
         return b->status ? fresh_condition(&b->status->conditions, type, b->object.meta.generation) : NULL;
 }
 
+static bool is_false(const struct condition *c)
+{
+        return c && text_equal(c->status, "False");
+}
+
+static bool is_underway(const struct condition *c)
+{
+        static const char *const reasons[] = { "OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending",
+                                               "ResourceNotAvailableYet", "ApplyInProgress" };
+
+        return text_in(or_empty(c->reason), reasons, ARRAY_LEN(reasons)) ||
+               text_ends_with(or_empty(c->message), NOT_YET_APPLIED) ||
+               text_ends_with(or_empty(c->message), NOT_YET_AVAILABLE);
+}
+
 bool binding_failed(const struct binding *b)
 {
         static const char *const types[] = { "Overridden", "WorkSynchronized", "Applied", "Available" };
-        static const char *const underway[] = { "OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending",
-                                                "ResourceNotAvailableYet", "ApplyInProgress" };
 
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 const struct condition *c = fresh(b, types[i]);
 
-                if (c && text_equal(c->status, "False") &&
-                    !text_in(or_empty(c->reason), underway, ARRAY_LEN(underway)))
+                if (is_false(c) && !is_underway(c))
                         return true;
         }
         return false;
@@ -287,15 +299,13 @@ static void classify_bound(struct round *r, const struct binding *b, const struc
                 r->plan.started.at[r->plan.started.n++] = b;
 }
 
-/* What is known to be of no use to anyone can go without waiting for its turn: no resources were placed, they
- * are known to be unavailable, or the cluster is gone. Not knowing (stale conditions) is no such reason. */
+/* What is not known to be of use to anyone can go without waiting for its turn: no resources were placed,
+ * they are not reported to be available, or the cluster is gone. Stale conditions are no such reason. */
 static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 {
-        const struct condition *available = fresh(b, "Available");
-
         return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
                (r->in->departed && r->in->departed[i]) || binding_failed(b) ||
-               (available && text_equal(available->status, "False"));
+               is_false(fresh(b, "Applied")) || is_false(fresh(b, "Available"));
 }
 
 static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)

@@ -43,7 +43,13 @@ struct rollout_plan {
 int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rollout_plan *ret,
                  struct error *err);
 
-/* Predicates of spec 2.5; staged runs and evictions use them too. */
+/* How the message of a binding's condition ends while a Work has not reported yet. The reason is the same as
+ * for a Work that failed. spec/rollout-and-work.md 6.8 */
+#define NOT_YET_APPLIED " has not yet completed the apply op"
+#define NOT_YET_AVAILABLE " has not yet completed availability check"
+
+/* Predicates of spec 2.5; staged runs and evictions use them too. What has not reported yet has not failed:
+ * it may well be available, and has to wait for its turn like any other. */
 bool binding_failed(const struct binding *b);
 bool binding_diff_reported(const struct binding *b);
 /* ret_wait_ms: -1 = unknown, else until the binding counts as ready. */

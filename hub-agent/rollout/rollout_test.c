@@ -54,11 +54,12 @@ static void begin(struct round *r, int wanted, const char *unavailable, const ch
 }
 
 /* One letter each: state S(cheduled) B(ound) U(nscheduled); snapshot n(ew) o(ld); condition r(eady) f(ailed)
- * a(pplied only) t(untrackable since 35 s) - (none); 'd' = being deleted. */
+ * p(applying, not reported yet) a(pplied only) t(untrackable since 35 s) - (none); 'd' = being deleted. */
 static void add(struct round *r, const char *letters)
 {
         char state = letters[0], snapshot = letters[1], condition = letters[2];
-        const char *type = condition == 'f' || condition == 'a' ? "Applied" : "Available";
+        bool is_false = condition == 'f' || condition == 'p';
+        const char *type = is_false || condition == 'a' ? "Applied" : "Available";
         AUTO_BUF struct buf b;
 
         buf_init(&b, 1 << 16);
@@ -75,12 +76,15 @@ static void add(struct round *r, const char *letters)
                 r->in.bindings.n, snapshot == 'n' ? "web-1-snapshot" : "web-0-snapshot");
         if (condition != '-')
                 buf_printf(&b,
-                           "{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"\","
+                           "{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"%s\","
                            "\"observedGeneration\":1,"
                            "\"lastTransitionTime\":\"2025-12-31T23:59:25Z\"}",
-                           type, condition == 'f' ? "False" : "True",
+                           type, is_false ? "False" : "True",
                            condition == 't' ? "NotAllWorkAreAvailabilityTrackable"
-                                            : "NotAllWorkHaveBeenApplied");
+                                            : "NotAllWorkHaveBeenApplied",
+                           condition == 'p'   ? "Work object web-work" NOT_YET_APPLIED
+                           : condition == 'f' ? "Work object web-work has failed to apply"
+                                              : "");
         buf_append_str(&b, "]}}");
         r->bindings[r->in.bindings.n++] = parse(r, &cluster_resource_binding_kind, b.data);
 }
@@ -122,6 +126,13 @@ static void rolls_as_in_the_worked_cases(void **state)
                 { 2, "1", "0", { "Bor", "Bor", "Uord", "Uor" }, "+0 -3 !1", 0 },
                 { 2, "0", "0", { "Bord", "Bof" }, "+1", 60 },
                 { 1, "0", "0", { "Bot" }, "!0", 25 },
+                /* What has not reported yet may be available: it waits for its turn, and counts as surge. */
+                { 3, "\"25%\"", "0", { "Bop", "Bop", "Bop" }, "!0 !1 !2", 60 },
+                { 3, "\"25%\"", "0", { "Bop", "Bor", "Bor" }, "!0 !1 !2", 60 },
+                { 3, "2", "0", { "Bop", "Bor", "Bor" }, "+0 !1 !2", 60 },
+                { 3, "\"20%\"", "0", { "Bnp", "Bnr", "Bnr", "So-" }, "!3", 60 },
+                /* Unscheduled, it may go. */
+                { 2, "0", "0", { "Bnr", "Uop", "So-" }, "-1 !2", 60 },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -1,6 +1,7 @@
 /* The binding's conditions and lists from what became of its Works. spec/rollout-and-work.md 6.7, 6.8. */
 #include <stdlib.h>
 
+#include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/work_generator.h"
 
 #define LIST_MAX 100
@@ -299,8 +300,7 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
         *ret_settled = v == FAILED;
         if (v != TRUE) {
                 put(b, "Applied", "False", "NotAllWorkHaveBeenApplied",
-                    about(b, "Work object ", work,
-                          v == FAILED ? " has failed to apply" : " has not yet completed the apply op"));
+                    about(b, "Work object ", work, v == FAILED ? " has failed to apply" : NOT_YET_APPLIED));
                 return v == FAILED ? (struct lists){ true, true, true } : (struct lists){ 0 };
         }
         put(b, "Applied", "True", "AllWorkHaveBeenApplied", "All corresponding work objects are applied");
@@ -311,8 +311,7 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
                 return (struct lists){ .drifted = true };
         }
         put(b, "Available", "False", "NotAllWorkAreAvailable",
-            about(b, "Work object ", work,
-                  v == FAILED ? " is not yet available" : " has not yet completed availability check"));
+            about(b, "Work object ", work, v == FAILED ? " is not yet available" : NOT_YET_AVAILABLE));
         return (struct lists){ .failed = v == FAILED, .drifted = true };
 }
 
