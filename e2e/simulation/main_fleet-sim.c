@@ -12,16 +12,17 @@
 static const char help[] =
         "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
         "\n"
-        "  fleet-sim [--seed N | --seeds A-B] [--members M] [--minutes T] [--trace FILE]\n"
+        "  fleet-sim [--seed N | --seeds A-B] [--members M] [--hub-agents H] [--minutes T] [--trace FILE]\n"
         "\n"
         "  --seed, --seeds  which runs (default 1); the same seed does the same, byte for byte\n"
-        "  --members        member clusters (default 3)\n"
+        "  --members        member clusters (default by the seed, 1 to 20, mostly few)\n"
+        "  --hub-agents     hub agents, of which one leads (default by the seed, 1 or 2)\n"
         "  --minutes        virtual minutes of play before the quiet (default 3)\n"
         "  --trace          writes everything the agents said, with virtual times\n";
 
 struct run {
         uint64_t seed;
-        unsigned members, minutes;
+        unsigned members, hub_agents, minutes;
         struct loop *loop;
         FILE *trace;
         struct log_sink sink;
@@ -79,6 +80,7 @@ static void run_fiber(void *ctx)
         struct sim_fleet_options o = { .loop = r->loop,
                                        .log_sink = &r->sink,
                                        .members = r->members,
+                                       .hub_agents = r->hub_agents,
                                        .faults = &faults.table,
                                        .work_written = work_written,
                                        .ctx = r };
@@ -97,6 +99,19 @@ static void run_fiber(void *ctx)
         f->ops->close(f);
 }
 
+/* What the command line left open: a fleet of the seed's own size. */
+static void draw_shape(struct run *r)
+{
+        struct dice dice = { r->seed ^ 0x7368617065u };
+        unsigned few = 1 + (unsigned)dice_below(&dice, 5), many = 6 + (unsigned)dice_below(&dice, 15);
+        bool is_large = dice_percent(&dice, 8), two = dice_percent(&dice, 35);
+
+        if (r->members == 0)
+                r->members = is_large ? many : few;
+        if (r->hub_agents == 0)
+                r->hub_agents = two ? 2 : 1;
+}
+
 /* One seed. The verdict goes to standard output, the trace to its file. */
 static int run_seed(struct run *r)
 {
@@ -104,6 +119,7 @@ static int run_seed(struct run *r)
         int code;
 
         error_clear(&r->err);
+        draw_shape(r);
         r->sink = (struct log_sink){ .write = write_trace,
                                      .wall_ms = trace_wall,
                                      .ctx = r,
@@ -116,9 +132,10 @@ static int run_seed(struct run *r)
         if (!group || !fiber_spawn(group, "run", run_fiber, r))
                 return ERR_NO_MEMORY;
         code = loop_run(r->loop, &r->err);
-        printf("%s seed %llu: %u actions, %llu faults, %llu looks at budgets, %lld virtual s%s%s\n",
-               code < 0 || r->code < 0 ? "FAILED" : "ok", (unsigned long long)r->seed, r->actions,
-               (unsigned long long)r->faults, (unsigned long long)r->looks,
+        printf("%s seed %llu: %u members, %u hub agents, %u actions, %llu faults, %llu looks at budgets, "
+               "%lld virtual s%s%s\n",
+               code < 0 || r->code < 0 ? "FAILED" : "ok", (unsigned long long)r->seed, r->members,
+               r->hub_agents, r->actions, (unsigned long long)r->faults, (unsigned long long)r->looks,
                (long long)loop_now_ms(r->loop) / 1000, code < 0 || r->code < 0 ? ": " : "",
                code < 0 || r->code < 0 ? r->err.text : "");
         fflush(stdout);
@@ -145,14 +162,11 @@ static bool parse_seeds(const char *text, uint64_t *first, uint64_t *last)
 
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = { { "seed", 1, NULL, 's' },
-                                               { "seeds", 1, NULL, 's' },
-                                               { "members", 1, NULL, 'm' },
-                                               { "minutes", 1, NULL, 't' },
-                                               { "trace", 1, NULL, 'f' },
-                                               { "help", 0, NULL, 'h' },
-                                               { 0 } };
-        uint64_t first = 1, last = 1, members = 3, minutes = 3;
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },    { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' }, { "hub-agents", 1, NULL, 'a' },
+                                               { "minutes", 1, NULL, 't' }, { "trace", 1, NULL, 'f' },
+                                               { "help", 0, NULL, 'h' },    { 0 } };
+        uint64_t first = 1, last = 1, members = 0, hub_agents = 0, minutes = 3;
         unsigned passed = 0, failed = 0;
         FILE *trace = NULL;
         bool bad = false;
@@ -165,7 +179,10 @@ int main(int argc, char **argv)
                         return 0;
                 }
                 bad |= c == '?' || (c == 's' && !parse_seeds(optarg, &first, &last)) ||
-                       (c == 'm' && (!text_parse_u64(optarg, &members) || members < 1 || members > 60)) ||
+                       (c == 'm' &&
+                        (!text_parse_u64(optarg, &members) || members < 1 || members > PLAY_MEMBERS)) ||
+                       (c == 'a' &&
+                        (!text_parse_u64(optarg, &hub_agents) || hub_agents < 1 || hub_agents > 3)) ||
                        (c == 't' && (!text_parse_u64(optarg, &minutes) || minutes > 10000)) ||
                        (c == 'f' && !(trace = fopen(optarg, "we")));
         }
@@ -176,6 +193,7 @@ int main(int argc, char **argv)
         for (uint64_t seed = first; seed <= last; seed++) {
                 struct run r = { .seed = seed,
                                  .members = (unsigned)members,
+                                 .hub_agents = (unsigned)hub_agents,
                                  .minutes = (unsigned)minutes,
                                  .trace = trace };
                 bool ok = run_seed(&r) == 0;
@@ -183,10 +201,9 @@ int main(int argc, char **argv)
                 passed += ok;
                 failed += !ok;
                 if (!ok)
-                        printf("  replay: fleet-sim --seed %llu --members %llu --minutes %llu --trace "
-                               "trace.txt\n",
-                               (unsigned long long)seed, (unsigned long long)members,
-                               (unsigned long long)minutes);
+                        printf("  replay: fleet-sim --seed %llu --members %u --hub-agents %u --minutes %u "
+                               "--trace trace.txt\n",
+                               (unsigned long long)seed, r.members, r.hub_agents, r.minutes);
         }
         if (trace)
                 fclose(trace);

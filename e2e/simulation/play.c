@@ -152,29 +152,58 @@ static int meddle(struct play *p, unsigned i, struct error *err)
 
 /* ---- accidents ---- */
 
-static const char *agent_name(unsigned index, char name[32])
+static unsigned n_agents(const struct play *p)
 {
-        snprintf(name, 32, index ? "member-%u" : "hub-agent", index);
+        return p->fleet->n_members + p->fleet->n_hub_agents;
+}
+
+static const char *agent_name(const struct play *p, unsigned index, char name[FLEET_AGENT_NAME])
+{
+        if (index > 0 && index <= p->fleet->n_members)
+                snprintf(name, FLEET_AGENT_NAME, "member-%u", index);
+        else
+                fleet_hub_agent_name(index ? index - p->fleet->n_members : 0, name);
         return name;
+}
+
+/* What ended by itself is started again, as a kubelet does. */
+static int keep_alive(struct play *p, unsigned index, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+        int code = -1;
+
+        if (p->agent_down[index])
+                return 0;
+        TRY(p->fleet->ops->exit_code(p->fleet, agent_name(p, index, name), &code, err));
+        return code < 0 ? 0 : p->fleet->ops->start_agent(p->fleet, name, err);
+}
+
+static int keep_all_alive(struct play *p, struct error *err)
+{
+        for (unsigned i = 0; i < n_agents(p); i++)
+                TRY(keep_alive(p, i, err));
+        return 0;
 }
 
 static int toggle_agent(struct play *p, unsigned index, struct error *err)
 {
-        char name[32];
+        char name[FLEET_AGENT_NAME];
         bool down = p->agent_down[index];
 
+        TRY(keep_alive(p, index, err));
         p->agent_down[index] = !down;
         if (down)
-                return p->fleet->ops->start_agent(p->fleet, agent_name(index, name), err);
-        return p->fleet->ops->stop_agent(p->fleet, agent_name(index, name), dice_percent(&p->dice, 70), err);
+                return p->fleet->ops->start_agent(p->fleet, agent_name(p, index, name), err);
+        return p->fleet->ops->stop_agent(p->fleet, agent_name(p, index, name), dice_percent(&p->dice, 70),
+                                         err);
 }
 
 static int toggle_link(struct play *p, unsigned index, struct error *err)
 {
-        char name[32];
+        char name[FLEET_AGENT_NAME];
 
         p->link_down[index] = !p->link_down[index];
-        return p->fleet->ops->set_link(p->fleet, agent_name(index, name), !p->link_down[index], err);
+        return p->fleet->ops->set_link(p->fleet, agent_name(p, index, name), !p->link_down[index], err);
 }
 
 /* The time of day jumps: NTP, or a machine that slept. Forward it outlives tokens. */
@@ -189,7 +218,7 @@ static int jump(struct play *p)
 static int act(struct play *p, struct error *err)
 {
         unsigned i = (unsigned)dice_below(&p->dice, PLAY_APPS),
-                 agent = (unsigned)dice_below(&p->dice, p->fleet->n_members + 1);
+                 agent = (unsigned)dice_below(&p->dice, n_agents(p));
         uint64_t what = dice_below(&p->dice, 100);
         struct play_app *a = &p->apps[i];
 
@@ -217,7 +246,7 @@ static void heal(struct play *p)
 {
         struct error err;
 
-        for (unsigned i = 0; i <= p->fleet->n_members; i++) {
+        for (unsigned i = 0; i < n_agents(p); i++) {
                 if (p->link_down[i])
                         toggle_link(p, i, &err);
                 if (p->agent_down[i])
@@ -235,6 +264,7 @@ int play_run(struct play *p, int64_t ms, struct error *err)
                 /* Now and then everybody is back, or little would ever get done. */
                 if (p->actions % 16 == 15)
                         heal(p);
+                TRY(keep_all_alive(p, err));
                 TRY(act(p, err));
                 TRY(budget_verdict(p->budget, err));
         }
@@ -271,7 +301,7 @@ static bool names_cluster(const json_t *placement, unsigned index)
         json_t *s;
         size_t i;
 
-        agent_name(index, name);
+        snprintf(name, sizeof(name), "member-%u", index);
         json_array_foreach(doc_get_array(placement, "status.placementStatuses"), i, s)
                 if (text_equal(doc_get_string(s, "clusterName"), name))
                         return true;
@@ -424,7 +454,9 @@ int play_settle(struct play *p, int64_t within_ms, struct error *err)
 
         p->faults->on = false;
         heal(p);
-        while ((code = check_all(p, err)) < 0 && code != ERR_INTERNAL && loop_now_ms(loop_of(p)) < end)
+        while ((code = check_all(p, err)) < 0 && code != ERR_INTERNAL && loop_now_ms(loop_of(p)) < end) {
                 TRY(fiber_sleep(loop_of(p), 500));
+                TRY(keep_all_alive(p, err));
+        }
         return code < 0 ? code : budget_verdict(p->budget, err);
 }

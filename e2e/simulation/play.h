@@ -8,6 +8,8 @@
 
 /* namespaces app-0 ... app-3, each with its own placement of the same name */
 #define PLAY_APPS BUDGET_APPS
+#define PLAY_MEMBERS 60
+#define PLAY_AGENTS (PLAY_MEMBERS + 4)
 
 struct play_app {
         bool exists, placed;
@@ -21,10 +23,11 @@ struct play {
         struct faults *faults;
         struct dice dice;
         struct play_app apps[PLAY_APPS];
-        bool agent_down[64], link_down[64]; /* [0] = hub-agent */
+        /* [0] = hub-agent, [i] = member-i, then further hub-agents */
+        bool agent_down[PLAY_AGENTS], link_down[PLAY_AGENTS];
         unsigned actions;
-        struct budget *budget;      /* told what is wanted; may be NULL */
-        char *sentinel_version[64]; /* resourceVersion of what is not ours on each member */
+        struct budget *budget;               /* told what is wanted; may be NULL */
+        char *sentinel_version[PLAY_AGENTS]; /* resourceVersion of what is not ours on each member */
 };
 
 /* Plays for `ms` of virtual time. Errors of the play itself only; what users are refused is part of the game.
