@@ -102,6 +102,8 @@ static int prepare_cluster(struct fleet *f, const char *cluster, int64_t deadlin
         code = install_crds(k, text_equal(cluster, "hub"), deadline_ms, err);
         if (code == 0)
                 code = make_namespace(k, SYSTEM_NAMESPACE, err);
+        if (code == 0)
+                code = fleet_make_account(f, cluster, err);
         return code < 0 ? error_wrap(err, "preparing %s", cluster) : 0;
 }
 
@@ -191,26 +193,34 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
         return 0;
 }
 
-int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err)
+int fleet_token(struct fleet *f, const char *cluster, const char *account, int seconds, char **ret_token,
+                struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         AUTO_JSON json_t *answer = NULL;
         struct http_response r;
-        struct kube_client *hub;
+        struct kube_client *k;
         const char *token;
         char path[256], body[160];
 
-        TRY(f->ops->client(f, "hub", &hub, err));
+        TRY(f->ops->client(f, cluster, &k, err));
         snprintf(body, sizeof(body),
                  "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\","
                  "\"spec\":{\"expirationSeconds\":%d}}",
                  seconds);
-        snprintf(path, sizeof(path),
-                 "/api/v1/namespaces/" SYSTEM_NAMESPACE "/serviceaccounts/%s-hub-cluster-access/token",
-                 member);
-        TRY(kube_raw(hub, "POST", path, "application/json", slice_of(body), &arena, &r, err));
+        snprintf(path, sizeof(path), "/api/v1/namespaces/" SYSTEM_NAMESPACE "/serviceaccounts/%s/token",
+                 account);
+        TRY(kube_raw(k, "POST", path, "application/json", slice_of(body), &arena, &r, err));
         TRY(doc_parse(r.body, &answer, err));
         TRY(doc_need_string(answer, "status.token", &token, err));
         *ret_token = mem_strdup(token);
         return *ret_token ? 0 : error_no_memory(err);
+}
+
+int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err)
+{
+        char account[128];
+
+        snprintf(account, sizeof(account), "%s-hub-cluster-access", member);
+        return fleet_token(f, "hub", account, seconds, ret_token, err);
 }

@@ -40,10 +40,19 @@ void fleet_hub_agent_name(unsigned index,
                           char ret[FLEET_AGENT_NAME]); /* from 0: "hub-agent", "hub-agent-2" */
 /* Which hub-agent the lease names as its holder. ERR_NOT_FOUND if nobody holds it. */
 int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err);
-/* Installs the CRDs on hub and members, makes fleet-system, starts the hub agents, joins every member
- * (service account, MemberCluster, agent) and waits until all are Joined. */
+/* Installs the CRDs on hub and members, makes fleet-system and the agents' accounts, starts the hub agents,
+ * joins every member (service account, MemberCluster, agent) and waits until all are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
 int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);
 /* A token for the member's service account on the hub, good for `seconds` (600 or more); mem_free it. */
 int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err);
+/* Makes the account an agent has on its own cluster ("hub" or "member-N"): a service account in fleet-system
+ * with exactly the rules of the agent's chart. */
+int fleet_make_account(struct fleet *f, const char *cluster, struct error *err);
+/* A token for that account, good for `seconds`; mem_free it. */
+int fleet_account_token(struct fleet *f, const char *cluster, int seconds, char **ret_token,
+                        struct error *err);
+/* A token for any account of fleet-system on a cluster; mem_free it. */
+int fleet_token(struct fleet *f, const char *cluster, const char *account, int seconds, char **ret_token,
+                struct error *err);

@@ -11,6 +11,7 @@
 #define READY_MS 20000
 #define STOP_MS 3000
 #define SET_UP_MS 60000
+#define ACCOUNT_TOKEN_SECONDS 86400
 
 struct program_agent {
         char name[32];
@@ -202,36 +203,40 @@ static int write_file(struct program_fleet *p, const char *path, const char *tex
         return p->world.files->write(p->world.ctx, path, text, strlen(text), err);
 }
 
-/* The kubeconfig of one context under a name of its own, its server replaced when `server` is given. */
+/* A token of the agent's account on its own cluster, in a file. */
+static int write_account_token(struct program_fleet *p, unsigned cluster, const char *path, struct error *err)
+{
+        AUTO_FREE char *token = NULL;
+
+        TRY(fleet_account_token(&p->fleet, cluster_name(p, cluster), ACCOUNT_TOKEN_SECONDS, &token, err));
+        return write_file(p, path, token, err);
+}
+
+/* An agent's kubeconfig for its own cluster: the agent's account by its token, never the administrator. The
+ * server is replaced when `server` is given. */
 static int write_kubeconfig(struct program_fleet *p, unsigned index, const char *server, const char *path,
                             struct error *err)
 {
+        const char *token_file = arena_printf(&p->arena, "%s.token", path);
         const struct http_endpoint *e = &p->clients[index].config.endpoint;
         AUTO_JSON json_t *doc =
-                json_pack("{s:s, s:s, s:s, s:[{s:s, s:{s:s}}], s:[{s:s, s:{}}], s:[{s:s, s:{s:s, s:s}}]}",
+                json_pack("{s:s, s:s, s:s, s:[{s:s, s:{s:s}}], s:[{s:s, s:{s:s}}], s:[{s:s, s:{s:s, s:s}}]}",
                           "apiVersion", "v1", "kind", "Config", "current-context", "c", "clusters", "name",
                           "c", "cluster", "server", server ? server : e->base_url, "users", "name", "u",
-                          "user", "contexts", "name", "c", "context", "cluster", "c", "user", "u");
-        const struct {
-                const char *list, *body, *key, *pem;
-        } pems[] = { { "clusters", "cluster", "certificate-authority-data", e->ca_pem },
-                     { "users", "user", "client-certificate-data", e->client_cert_pem },
-                     { "users", "user", "client-key-data", e->client_key_pem } };
+                          "user", "tokenFile", strrchr(token_file, '/') + 1, "contexts", "name", "c",
+                          "context", "cluster", "c", "user", "u");
+        AUTO_FREE char *ca = mem_alloc(text_base64_size(strlen(e->ca_pem)));
         AUTO_BUF struct buf text;
 
-        for (size_t i = 0; doc && i < ARRAY_LEN(pems); i++) {
-                size_t n = pems[i].pem ? strlen(pems[i].pem) : 0;
-                AUTO_FREE char *encoded = mem_alloc(text_base64_size(n));
-
-                if (!encoded)
-                        return error_no_memory(err);
-                text_base64_encode(pems[i].pem, n, encoded);
-                json_t *body = doc_get(json_array_get(doc_get(doc, pems[i].list), 0), pems[i].body);
-                if (n > 0 && doc_set_string(body, pems[i].key, encoded) < 0)
-                        return error_no_memory(err);
-        }
+        if (!doc || !ca)
+                return error_no_memory(err);
+        text_base64_encode(e->ca_pem, strlen(e->ca_pem), ca);
+        if (doc_set_string(doc_get(json_array_get(doc_get(doc, "clusters"), 0), "cluster"),
+                           "certificate-authority-data", ca) < 0)
+                return error_no_memory(err);
+        TRY(write_account_token(p, index, token_file, err));
         buf_init(&text, LIMIT_KUBECONFIG_BYTES);
-        if (!doc || doc_write(doc, &text) < 0)
+        if (doc_write(doc, &text) < 0)
                 return error_no_memory(err);
         return write_file(p, path, text.data, err);
 }

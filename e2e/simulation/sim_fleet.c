@@ -24,7 +24,7 @@ struct sim_agent {
         struct http_endpoint hub, member; /* member: not of the hub-agent */
         struct fiber_group *group;        /* NULL while stopped */
         bool link_down, killed, ended;    /* ended: by itself */
-        int64_t token_ms;                 /* wall time of the hub's token in its file; 0 = none yet */
+        int64_t token_ms;                 /* wall time of the tokens in their files; 0 = none yet */
         char *state;                      /* member: name of its state, a database in memory */
         sqlite3 *keeper;                  /* keeps that alive while the agent is dead */
         struct error err;                 /* how its last run ended */
@@ -262,38 +262,46 @@ static int agent_named(struct fleet *f, const char *name, struct sim_agent **ret
         return *ret ? 0 : error_set(err, ERR_NOT_FOUND, "no agent \"%s\" in this fleet", name);
 }
 
-/* The token of a member comes from a file that somebody else keeps fresh. */
-static int refresh_token(struct sim_agent *a, struct error *err)
+static int write_token(struct sim_agent *a, struct http_endpoint *e, const char *kind, const char *token,
+                       struct error *err)
+{
+        if (!e->bearer_token_file && !(e->bearer_token_file = mem_printf("/tokens/%s-%s", a->name, kind)))
+                return error_no_memory(err);
+        return disk_write(a->sim, e->bearer_token_file, token, strlen(token), err);
+}
+
+/* The tokens of an agent come from files that somebody else keeps fresh: that of its account on its own
+ * cluster, which has the rights of the chart, and a member's for the hub. */
+static int refresh_tokens(struct sim_agent *a, struct error *err)
 {
         int64_t now = loop_wall_ms(a->sim->options.loop);
-        AUTO_FREE char *token = NULL;
+        struct http_endpoint *own = a->hub_agent ? &a->hub : &a->member;
+        AUTO_FREE char *account = NULL, *token = NULL;
 
-        TRY(fleet_member_token(&a->sim->fleet, a->name, TOKEN_SECONDS, &token, err));
-        if (!a->hub.bearer_token_file && !(a->hub.bearer_token_file = mem_printf("/tokens/%s", a->name)))
-                return error_no_memory(err);
-        TRY(disk_write(a->sim, a->hub.bearer_token_file, token, strlen(token), err));
+        TRY(fleet_account_token(&a->sim->fleet, a->hub_agent ? "hub" : a->name, TOKEN_SECONDS, &account,
+                                err));
+        TRY(write_token(a, own, "account", account, err));
+        if (!a->hub_agent) {
+                TRY(fleet_member_token(&a->sim->fleet, a->name, TOKEN_SECONDS, &token, err));
+                TRY(write_token(a, &a->hub, "hub", token, err));
+        }
         a->token_ms = now;
         return 0;
 }
 
-static int set_credential(struct sim_agent *a, struct error *err)
-{
-        return a->hub_agent || a->token_ms ? 0 : refresh_token(a, err);
-}
-
-/* Looks now and then; a jump of the clock leaves the members with tokens that are not good, until then. */
+/* Looks now and then; a jump of the clock leaves the agents with tokens that are not good, until then. */
 static void refresher_fiber(void *ctx)
 {
         struct sim_fleet *sim = ctx;
 
         while (fiber_sleep(sim->options.loop, TOKEN_LOOK_MS) == 0)
-                for (unsigned i = 1; i <= sim->fleet.n_members; i++) {
+                for (unsigned i = 0; i < n_agents(sim); i++) {
                         struct sim_agent *a = sim->agents[i];
                         int64_t age = loop_wall_ms(sim->options.loop) - a->token_ms;
                         struct error err;
 
                         if (a->token_ms && (age < 0 || age > TOKEN_SECONDS * 500))
-                                (void)refresh_token(a, &err); /* else the next time */
+                                (void)refresh_tokens(a, &err); /* else the next time */
                 }
 }
 
@@ -306,7 +314,8 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
         if (a->group)
                 a->group = fiber_group_end(a->group);
-        TRY(set_credential(a, err));
+        if (!a->token_ms)
+                TRY(refresh_tokens(a, err));
         a->killed = a->ended = false;
         error_clear(&a->err);
         a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);

@@ -1,0 +1,92 @@
+/* The accounts the agents have on their own clusters, with the rights of their charts and no others: a right
+ * that is missing in charts/NAME/files shows as a failing scenario. */
+#include "common/base/memory.h"
+#include "e2e/scenarios/fleet.h"
+
+#define SYSTEM_NAMESPACE "fleet-system"
+#define RBAC "rbac.authorization.k8s.io"
+#define NAME_MAX_BYTES 64
+
+extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], member_agent_rules_text[],
+        member_agent_apply_rules_text[]; /* rules.S */
+
+static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
+static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
+static const struct kube_resource bindings = { RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding",
+                                               false };
+
+static bool is_hub(const char *cluster)
+{
+        return text_equal(cluster, "hub");
+}
+
+/* As the charts name them. */
+static const char *account_of(const char *cluster)
+{
+        return is_hub(cluster) ? "hub-agent-sa" : "member-agent-sa";
+}
+
+static int add_rules(const char *text, json_t *rules, struct error *err)
+{
+        AUTO_JSON json_t *more = NULL;
+
+        TRY(yaml_parse(slice_of(text), &more, err));
+        return json_array_extend(rules, more) < 0 ? error_no_memory(err) : 0;
+}
+
+static int rules_of(const char *cluster, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *rules = json_array();
+
+        if (!rules)
+                return error_no_memory(err);
+        TRY(add_rules(is_hub(cluster) ? hub_agent_rules_text : member_agent_rules_text, rules, err));
+        TRY(add_rules(is_hub(cluster) ? hub_agent_select_rules_text : member_agent_apply_rules_text, rules,
+                      err));
+        *ret = TAKE_PTR(rules);
+        return 0;
+}
+
+static int put(struct kube_client *k, const struct kube_resource *r, json_t *doc, struct error *err)
+{
+        AUTO_JSON json_t *own = doc;
+        struct kube_write how = { .field_manager = "fleet-setup", .force = true };
+
+        if (!own)
+                return error_no_memory(err);
+        return kube_doc_patch(k, r, r->namespaced ? SYSTEM_NAMESPACE : NULL,
+                              doc_get_string(own, "metadata.name"), KUBE_PATCH_APPLY, own, &how, NULL, err);
+}
+
+int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
+{
+        const char *account = account_of(cluster);
+        char role[NAME_MAX_BYTES], binding[NAME_MAX_BYTES + 16];
+        json_t *rules = NULL;
+        struct kube_client *k;
+
+        snprintf(role, sizeof(role), "%.*s-role", (int)(strlen(account) - strlen("-sa")), account);
+        snprintf(binding, sizeof(binding), "%s-binding", role);
+        TRY(f->ops->client(f, cluster, &k, err));
+        TRY(rules_of(cluster, &rules, err));
+        TRY(put(k, &roles,
+                json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",
+                          "metadata", "name", role, "rules", rules),
+                err));
+        TRY(put(k, &accounts,
+                json_pack("{s:s, s:s, s:{s:s, s:s}}", "apiVersion", "v1", "kind", "ServiceAccount",
+                          "metadata", "name", account, "namespace", SYSTEM_NAMESPACE),
+                err));
+        return put(k, &bindings,
+                   json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:s, s:s}, s:[{s:s, s:s, s:s}]}", "apiVersion",
+                             RBAC "/v1", "kind", "ClusterRoleBinding", "metadata", "name", binding, "roleRef",
+                             "apiGroup", RBAC, "kind", "ClusterRole", "name", role, "subjects", "kind",
+                             "ServiceAccount", "name", account, "namespace", SYSTEM_NAMESPACE),
+                   err);
+}
+
+int fleet_account_token(struct fleet *f, const char *cluster, int seconds, char **ret_token,
+                        struct error *err)
+{
+        return fleet_token(f, cluster, account_of(cluster), seconds, ret_token, err);
+}

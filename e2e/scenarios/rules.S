@@ -1,0 +1,18 @@
+/* The rights the charts give the agents, linked into the test programs, so that agents in tests have these and
+ * no others. A change of the files needs `touch` on this one; the linter and the charts' tests read the files. */
+        .section .rodata
+        .global hub_agent_rules_text, hub_agent_select_rules_text, member_agent_rules_text
+        .global member_agent_apply_rules_text
+hub_agent_rules_text:
+        .incbin "charts/hub-agent/files/rules.yaml"
+        .byte 0
+hub_agent_select_rules_text:
+        .incbin "charts/hub-agent/files/rules-select.yaml"
+        .byte 0
+member_agent_rules_text:
+        .incbin "charts/member-agent/files/rules.yaml"
+        .byte 0
+member_agent_apply_rules_text:
+        .incbin "charts/member-agent/files/rules-apply.yaml"
+        .byte 0
+        .section .note.GNU-stack,"",@progbits
