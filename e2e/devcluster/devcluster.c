@@ -6,6 +6,7 @@
 #include "e2e/devcluster/gc.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/openapi.h"
+#include "e2e/devcluster/readiness.h"
 #include "e2e/devcluster/workloads.h"
 
 static void changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
@@ -169,14 +170,9 @@ int devcluster_set_readiness(struct devcluster *d, const char *cluster, const ch
                              const char *name, bool ready)
 {
         struct cluster *c = api_store_cluster(d->store, cluster);
-        char key[700];
         if (!c)
                 return ERR_NOT_FOUND;
-        snprintf(key, sizeof(key), "%s/%s/%s", kind ? kind : "", ns ? ns : "", name ? name : "");
-        if (ready)
-                map_remove(&c->readiness, key);
-        else
-                TRY(map_put(&c->readiness, key, c));
+        TRY(readiness_set(&c->readiness, kind, ns, name, ready));
         simulator_refresh(d->simulator, c);
         return 0;
 }

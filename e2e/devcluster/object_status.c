@@ -37,10 +37,11 @@ static int set_pod_conditions(json_t *doc, const struct workload_facts *f)
                                              "ContainersReady", "PodScheduled" };
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 bool depends = i == 2 || i == 3;
-                const struct condition c = { .type = types[i],
-                                             .status = depends && !f->ready ? "False" : "True",
-                                             .reason = depends && !f->ready ? "ContainersNotReady" : NULL,
-                                             .with_probe_time = true };
+                const struct status_condition c = { .type = types[i],
+                                                    .status = depends && !f->ready ? "False" : "True",
+                                                    .reason = depends && !f->ready ? "ContainersNotReady"
+                                                                                   : NULL,
+                                                    .with_probe_time = true };
                 TRY(workload_set_condition(doc, &c, f->now_ms));
         }
         return 0;
@@ -82,7 +83,7 @@ static int advance_pod(json_t *doc, const struct workload_facts *f)
 
 static int set_node_conditions(json_t *doc, const struct workload_facts *f)
 {
-        static const struct condition fine[] = {
+        static const struct status_condition fine[] = {
                 { "MemoryPressure", "False", "KubeletHasSufficientMemory",
                   "kubelet has sufficient memory available", 0, 0 },
                 { "DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", 0, 0 },
@@ -106,9 +107,8 @@ static json_t *node_info(void)
 /* What a kubelet says first; what somebody has written already stays. */
 static int advance_node(json_t *doc, const struct workload_facts *f)
 {
-        static const struct condition silent = {
-                "Ready", "False", "KubeletNotReady", "held by a rule", 0, 0
-        };
+        static const struct status_condition silent = { "Ready",          "False", "KubeletNotReady",
+                                                        "held by a rule", 0,       0 };
         TRY(set_if_absent(doc, "status.capacity", json_pack(NODE_SIZE)));
         TRY(set_if_absent(doc, "status.allocatable", doc_copy(doc_get(doc, "status.capacity"))));
         TRY(set_if_absent(doc, "status.nodeInfo", node_info()));
@@ -167,14 +167,15 @@ static int advance_volume(json_t *doc, const struct workload_facts *f)
 static int advance_api_service(json_t *doc, const struct workload_facts *f)
 {
         bool local = !doc_get_object(doc, "spec.service");
-        const struct condition c = { .type = "Available",
-                                     .status = f->ready || local ? "True" : "False",
-                                     .reason = local      ? "Local"
-                                               : f->ready ? "Passed"
-                                                          : "MissingEndpoints",
-                                     .message = local      ? "Local APIServices are always available"
-                                                : f->ready ? "all checks passed"
-                                                           : "endpoints for service have no addresses" };
+        const struct status_condition c = { .type = "Available",
+                                            .status = f->ready || local ? "True" : "False",
+                                            .reason = local      ? "Local"
+                                                      : f->ready ? "Passed"
+                                                                 : "MissingEndpoints",
+                                            .message = local ? "Local APIServices are always available"
+                                                       : f->ready
+                                                               ? "all checks passed"
+                                                               : "endpoints for service have no addresses" };
         return workload_set_condition(doc, &c, f->now_ms);
 }
 
@@ -183,7 +184,7 @@ static int advance_api_service(json_t *doc, const struct workload_facts *f)
 static int advance_autoscaler(json_t *doc, const struct workload_facts *f)
 {
         int64_t least = doc_get_int(doc, "spec.minReplicas", 1);
-        const struct condition conditions[] = {
+        const struct status_condition conditions[] = {
                 { "AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size", false,
                   false },
                 { "ScalingActive", f->ready ? "True" : "False",
@@ -225,10 +226,10 @@ static int advance_budget(json_t *doc, const struct workload_facts *f)
 {
         int64_t desired = desired_healthy(doc, f->expected_pods);
         int64_t allowed = f->expected_pods > 0 ? MAX(f->healthy_pods - desired, (int64_t)0) : 0;
-        const struct condition c = { .type = "DisruptionAllowed",
-                                     .status = allowed > 0 ? "True" : "False",
-                                     .reason = allowed > 0 ? "SufficientPods" : "InsufficientPods",
-                                     .message = "" };
+        const struct status_condition c = { .type = "DisruptionAllowed",
+                                            .status = allowed > 0 ? "True" : "False",
+                                            .reason = allowed > 0 ? "SufficientPods" : "InsufficientPods",
+                                            .message = "" };
         TRY(workload_set_count(doc, "status.observedGeneration", doc_get_int(doc, "metadata.generation", 0),
                                false));
         TRY(workload_set_count(doc, "status.expectedPods", f->expected_pods, true));

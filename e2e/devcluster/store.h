@@ -97,7 +97,7 @@ struct cluster {
         struct map owners;         /* owner uid -> struct owner_dependents: gc.c */
         struct map custom;         /* "group/plural" -> struct custom_resource: crd.c */
         struct map request_counts; /* "verb resource" -> uint64_t *: count.c */
-        struct map readiness;      /* "Kind/ns/name" with empty = any: not to become ready */
+        struct map readiness;      /* readiness.h */
         struct map unsimulated;    /* namespaces whose workloads others run */
         void *access;              /* authz.c: cached rules; NULL = to be read */
         uint64_t schema_version;   /* raised when discovery or OpenAPI changes */

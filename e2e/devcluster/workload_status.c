@@ -28,14 +28,14 @@ static json_t *find_condition(json_t *conditions, const char *type)
         return NULL;
 }
 
-static bool condition_equal(const json_t *have, const struct condition *c)
+static bool condition_equal(const json_t *have, const struct status_condition *c)
 {
         return text_equal(doc_get_string(have, "status"), c->status) &&
                text_equal(doc_get_string(have, "reason"), c->reason) &&
                text_equal(doc_get_string(have, "message"), c->message);
 }
 
-static int fill_condition(json_t *have, const struct condition *c, const char *now)
+static int fill_condition(json_t *have, const struct status_condition *c, const char *now)
 {
         bool moved = !text_equal(doc_get_string(have, "status"), c->status);
         TRY(doc_set_string(have, "type", c->type));
@@ -56,7 +56,7 @@ static int fill_condition(json_t *have, const struct condition *c, const char *n
         return 0;
 }
 
-int workload_set_condition(json_t *doc, const struct condition *c, int64_t now_ms)
+int workload_set_condition(json_t *doc, const struct status_condition *c, int64_t now_ms)
 {
         char now[RFC3339_SIZE];
         json_t *conditions = doc_get_array(doc, "status.conditions");
@@ -114,7 +114,7 @@ static int set_deployment_conditions(json_t *doc, const char *replica_set, bool 
         char message[512];
         snprintf(message, sizeof(message), "ReplicaSet \"%s\" %s", replica_set,
                  complete ? "has successfully progressed." : "is progressing.");
-        const struct condition available = {
+        const struct status_condition available = {
                 .type = "Available",
                 .status = complete ? "True" : "False",
                 .reason = complete ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
@@ -122,7 +122,7 @@ static int set_deployment_conditions(json_t *doc, const char *replica_set, bool 
                                     : "Deployment does not have minimum availability.",
                 .with_update_time = true,
         };
-        const struct condition progressing = {
+        const struct status_condition progressing = {
                 .type = "Progressing",
                 .status = "True",
                 .reason = complete ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
@@ -218,11 +218,11 @@ static int start_job(json_t *doc, const struct workload_facts *f)
 
 static int suspend_job(json_t *doc, const struct workload_facts *f)
 {
-        const struct condition suspended = { .type = "Suspended",
-                                             .status = "True",
-                                             .reason = "JobSuspended",
-                                             .message = "Job suspended",
-                                             .with_probe_time = true };
+        const struct status_condition suspended = { .type = "Suspended",
+                                                    .status = "True",
+                                                    .reason = "JobSuspended",
+                                                    .message = "Job suspended",
+                                                    .with_probe_time = true };
         TRY(workload_set_condition(doc, &suspended, f->now_ms));
         TRY(doc_remove(doc, "status.startTime"));
         TRY(workload_set_count(doc, "status.active", 0, false));
@@ -235,11 +235,11 @@ static int complete_job(json_t *doc, const struct workload_facts *f)
         char now[RFC3339_SIZE];
         int64_t parallel = doc_get_int(doc, "spec.parallelism", 1);
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-                const struct condition c = { .type = types[i],
-                                             .status = "True",
-                                             .reason = "CompletionsReached",
-                                             .message = "Reached expected number of succeeded pods",
-                                             .with_probe_time = true };
+                const struct status_condition c = { .type = types[i],
+                                                    .status = "True",
+                                                    .reason = "CompletionsReached",
+                                                    .message = "Reached expected number of succeeded pods",
+                                                    .with_probe_time = true };
                 TRY(workload_set_condition(doc, &c, f->now_ms));
         }
         time_format_rfc3339(f->now_ms, now);
@@ -261,11 +261,11 @@ static int advance_job(json_t *doc, const struct workload_facts *f)
                 return complete_job(doc, f);
         json_t *suspended = find_condition(doc_get_array(doc, "status.conditions"), "Suspended");
         if (suspended) {
-                const struct condition resumed = { .type = "Suspended",
-                                                   .status = "False",
-                                                   .reason = "JobResumed",
-                                                   .message = "Job resumed",
-                                                   .with_probe_time = true };
+                const struct status_condition resumed = { .type = "Suspended",
+                                                          .status = "False",
+                                                          .reason = "JobResumed",
+                                                          .message = "Job resumed",
+                                                          .with_probe_time = true };
                 TRY(workload_set_condition(doc, &resumed, f->now_ms));
         }
         return start_job(doc, f);

@@ -27,13 +27,13 @@ bool workload_has_rules(const char *kind);
 /* Ten characters that stand for a document: names of revisions and replica sets. */
 int workload_hash(const json_t *doc, char ret[POD_HASH_SIZE]);
 
-struct condition {
+struct status_condition {
         const char *type, *status, *reason, *message; /* reason and message NULL = left out */
         bool with_update_time; /* lastUpdateTime (deployments), lastProbeTime null (pods, jobs) */
         bool with_probe_time;
 };
 /* Sets status.conditions[type]; lastTransitionTime moves only with the status. */
-int workload_set_condition(json_t *doc, const struct condition *c, int64_t now_ms);
+int workload_set_condition(json_t *doc, const struct status_condition *c, int64_t now_ms);
 /* status.NAME = n; without `zero`, absent when n is 0 as Go's omitempty. */
 int workload_set_count(json_t *doc, const char *path, int64_t n, bool zero);
 

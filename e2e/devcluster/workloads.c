@@ -3,6 +3,7 @@
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rbac_aggregate.h"
+#include "e2e/devcluster/readiness.h"
 #include "e2e/devcluster/workload_status.h"
 
 #define NEVER_READY "devcluster.argosy.dev/never-ready"
@@ -190,23 +191,11 @@ static bool is_run_by_others(const struct cluster *c, const char *key, const cha
                (text_starts_with(key, "apps/") || strcmp(key, "/pods") == 0 || strcmp(key, JOBS) == 0);
 }
 
-static bool held_by_rule(const struct cluster *c, const char *kind, const char *ns, const char *name)
-{
-        char key[700];
-        for (unsigned any = 0; map_count(&c->readiness) && any < 8; any++) {
-                snprintf(key, sizeof(key), "%s/%s/%s", any & 1 ? "" : kind, any & 2 ? "" : ns,
-                         any & 4 ? "" : name);
-                if (map_has(&c->readiness, key))
-                        return true;
-        }
-        return false;
-}
-
 static bool may_become_ready(const struct cluster *c, const char *kind, const json_t *doc)
 {
         static const char *const keys[] = { "metadata", "annotations", NEVER_READY };
         return !text_equal(json_string_value(doc_get_keys(doc, keys, 3)), "true") &&
-               !held_by_rule(c, kind, meta_ns(doc), meta_name(doc));
+               !readiness_is_held(&c->readiness, kind, meta_ns(doc), meta_name(doc));
 }
 
 static bool selects(const json_t *selector, const json_t *labels)

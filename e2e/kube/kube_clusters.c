@@ -31,6 +31,7 @@ static int prepare_cluster(struct kube_clusters *c, struct kube_cluster *k, cons
                            struct error *err)
 {
         k->all = c;
+        map_init(&k->saved, MAP_OWN_KEYS, mem_free);
         k->hub = text_equal(name, "hub");
         TRY(held_port_take(c->world->loop, &k->port, err));
         k->name = arena_strdup(&c->arena, name);
@@ -74,6 +75,14 @@ static int start_controllers(struct kube_clusters *c, struct error *err)
         return 0;
 }
 
+static int start_kubelets(struct kube_clusters *c, struct error *err)
+{
+        for (size_t i = 0; i < c->n; i++)
+                TRY(fake_kubelet_start(&c->at[i].client, c->o.group, c->at[i].hub ? 0 : c->o.nodes,
+                                       &c->at[i].kubelet, err));
+        return 0;
+}
+
 static int open_all(struct kube_clusters *c, struct error *err)
 {
         c->at = mem_calloc(c->o.n, sizeof(*c->at));
@@ -86,7 +95,9 @@ static int open_all(struct kube_clusters *c, struct error *err)
         TRY(server_start_etcd(c, err));
         TRY(server_wait_etcd(c, ready_deadline(c), err));
         TRY(start_api_servers(c, err));
-        return start_controllers(c, err);
+        TRY(start_controllers(c, err));
+        TRY(start_kubelets(c, err));
+        return kube_clusters_checkpoint(c, err);
 }
 
 int kube_clusters_open(const struct kube_clusters_options *o, struct kube_clusters **ret, struct error *err)
@@ -118,12 +129,14 @@ static void kill_server(struct process **p)
 
 static void close_cluster(struct kube_cluster *k)
 {
+        fake_kubelet_stop(k->kubelet);
         kill_server(&k->scheduler);
         kill_server(&k->controller_manager);
         kill_server(&k->api_server);
         held_port_release(k->port);
         kube_config_free(&k->config);
         kube_pki_free(&k->pki);
+        map_free(&k->saved);
 }
 
 struct kube_clusters *kube_clusters_close(struct kube_clusters *c)
@@ -153,4 +166,88 @@ int kube_clusters_write_kubeconfig(struct kube_clusters *c, const char *path, st
         for (size_t i = 0; i < c->n; i++)
                 entries[i] = (struct kube_pki_entry){ c->at[i].name, c->at[i].url, &c->at[i].pki };
         return kube_pki_kubeconfig(c->world, entries, c->n, path, err);
+}
+
+static int find_cluster(struct kube_clusters *c, const char *name, struct kube_cluster **ret,
+                        struct error *err)
+{
+        for (size_t i = 0; i < c->n; i++) {
+                if (!text_equal(c->at[i].name, name))
+                        continue;
+                *ret = &c->at[i];
+                return 0;
+        }
+        return error_set(err, ERR_NOT_FOUND, "no cluster \"%s\" here", name ? name : "");
+}
+
+int kube_clusters_set_ready(struct kube_clusters *c, const char *cluster, const char *kind, const char *ns,
+                            const char *name, bool ready, struct error *err)
+{
+        struct kube_cluster *k;
+
+        TRY(find_cluster(c, cluster, &k, err));
+        return fake_kubelet_set_ready(k->kubelet, kind, ns, name, ready) < 0 ? error_no_memory(err) : 0;
+}
+
+int kube_clusters_set_simulated(struct kube_clusters *c, const char *cluster, const char *ns, bool simulated,
+                                struct error *err)
+{
+        struct kube_cluster *k;
+
+        TRY(find_cluster(c, cluster, &k, err));
+        return fake_kubelet_set_simulated(k->kubelet, ns, simulated) < 0 ? error_no_memory(err) : 0;
+}
+
+/* ---- restart, checkpoint, reset ---- */
+
+static int restart(struct kube_clusters *c, struct error *err)
+{
+        for (size_t i = 0; i < c->n; i++)
+                kill_server(&c->at[i].api_server);
+        TRY(etcd_compact(c, err));
+        return start_api_servers(c, err);
+}
+
+static int checkpoint(struct kube_clusters *c, struct error *err)
+{
+        for (size_t i = 0; i < c->n; i++)
+                TRY(etcd_save(&c->at[i], err));
+        return 0;
+}
+
+static int reset(struct kube_clusters *c, struct error *err)
+{
+        for (size_t i = 0; i < c->n; i++)
+                fake_kubelet_clear(c->at[i].kubelet);
+        for (size_t i = 0; i < c->n; i++)
+                TRY(etcd_restore(&c->at[i], err));
+        return 0;
+}
+
+static int alone(struct kube_clusters *c, int (*run)(struct kube_clusters *c, struct error *err),
+                 struct error *err)
+{
+        int code;
+
+        if (c->busy)
+                return error_set(err, ERR_CONFLICT, "a restart, checkpoint or reset is under way");
+        c->busy = true;
+        code = run(c, err);
+        c->busy = false;
+        return code;
+}
+
+int kube_clusters_restart(struct kube_clusters *c, struct error *err)
+{
+        return alone(c, restart, err);
+}
+
+int kube_clusters_checkpoint(struct kube_clusters *c, struct error *err)
+{
+        return alone(c, checkpoint, err);
+}
+
+int kube_clusters_reset(struct kube_clusters *c, struct error *err)
+{
+        return alone(c, reset, err);
 }

@@ -26,7 +26,8 @@ struct kube_clusters *kube_clusters_close(struct kube_clusters *c); /* ends all 
 /* A kubeconfig of the administrator with a context per cluster. */
 int kube_clusters_write_kubeconfig(struct kube_clusters *c, const char *path, struct error *err);
 
-/* All API servers go away at once and come back on their ports; watches from before cannot be resumed. */
+/* All API servers go away at once and come back on their ports; watches from before cannot be resumed. This,
+ * checkpoint and reset answer ERR_CONFLICT while one of them is under way. */
 int kube_clusters_restart(struct kube_clusters *c, struct error *err);
 
 /* checkpoint() remembers the state of all clusters, reset() brings it back: for the next test. */
@@ -36,3 +37,6 @@ int kube_clusters_reset(struct kube_clusters *c, struct error *err);
 /* Pods of workloads that match stay unready until ready again; NULL = any. ERR_NOT_FOUND: no such cluster. */
 int kube_clusters_set_ready(struct kube_clusters *c, const char *cluster, const char *kind, const char *ns,
                             const char *name, bool ready, struct error *err);
+/* The namespace's pods are run by somebody else (fake_kubelet.h). */
+int kube_clusters_set_simulated(struct kube_clusters *c, const char *cluster, const char *ns, bool simulated,
+                                struct error *err);

@@ -7,13 +7,14 @@
 
 #include "common/base/flags.h"
 #include "common/base/memory.h"
-#include "e2e/kube/kube_clusters.h"
+#include "common/net/http_server.h"
+#include "e2e/kube/control.h"
 
 #define CLUSTERS_MAX 32
 
 struct flags {
         const char *assets, *data, *clusters, *kubeconfig;
-        int64_t nodes;
+        int64_t nodes, control_port;
         bool with_parent, help;
 };
 
@@ -27,6 +28,12 @@ static const struct flag flag_table[] = {
           "names of the clusters, separated by commas; hub has no nodes", 0, 0, false },
         { "kubeconfig", FLAG_STRING, "", offsetof(struct flags, kubeconfig),
           "file to write the administrator's kubeconfig to, once all is ready", 0, 0, false },
+        { "nodes", FLAG_INT, "2", offsetof(struct flags, nodes), "nodes of each cluster but the hub", 0, 100,
+          false },
+        { "control-port", FLAG_INT, "0", offsetof(struct flags, control_port),
+          "port of 127.0.0.1 for restarts, resets and readiness rules; 0 takes a free one. Its URL is in the "
+          "file DATA/control",
+          0, 65535, false },
         { "with-parent", FLAG_BOOL, "false", offsetof(struct flags, with_parent),
           "end when the process that started this one ends", 0, 0, false },
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
@@ -40,6 +47,7 @@ struct program {
         struct fiber_group *group;
         struct fiber *fiber;
         struct kube_clusters *clusters;
+        struct http_server *control;
         bool stopping;
         int code;
 };
@@ -87,6 +95,19 @@ static int read_names(const struct program *p, struct arena *arena, const char *
         return n ? 0 : error_set(err, ERR_INVALID, "--clusters: names are needed");
 }
 
+static int start_control(struct program *p, struct error *err)
+{
+        const struct http_server_options o = { .bind = "127.0.0.1",
+                                               .port = (int)p->flags.control_port,
+                                               .handle = kube_control_handle,
+                                               .ctx = p->clusters };
+
+        TRY(http_server_start(&p->world, &o, &p->control, err));
+        AUTO_FREE char *path = mem_must(mem_printf("%s/control", p->flags.data));
+        AUTO_FREE char *url = mem_must(mem_printf("http://127.0.0.1:%d\n", http_server_port(p->control)));
+        return p->world.files->write(p->world.ctx, path, url, strlen(url), err);
+}
+
 static int start(struct program *p, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -103,9 +124,11 @@ static int start(struct program *p, struct error *err)
                 return error_set(err, ERR_INVALID, "--assets and --data are needed");
         TRY(read_names(p, &arena, names, &o.n, err));
         TRY(kube_clusters_open(&o, &p->clusters, err));
+        TRY(start_control(p, err));
         if (*p->flags.kubeconfig)
                 TRY(kube_clusters_write_kubeconfig(p->clusters, p->flags.kubeconfig, err));
-        printf("kube-clusters ready with %zu clusters\n", o.n);
+        printf("kube-clusters ready with %zu clusters, control on port %d\n", o.n,
+               http_server_port(p->control));
         fflush(stdout);
         return 0;
 }
@@ -125,6 +148,7 @@ static void run(void *ctx)
         while (code == 0 && fiber_park(p->loop, DEADLINE_NONE) != ERR_CANCELLED)
                 ;
         p->fiber = NULL;
+        http_server_stop(p->control);
         kube_clusters_close(p->clusters);
         loop_stop(p->loop);
 }
