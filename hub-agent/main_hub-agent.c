@@ -1,39 +1,49 @@
 /* The hub agent's program: flags in, one agent on the real loop, exit code out. 0 = ended by a signal; 1 =
  * cannot start or go on; 2 = bad flags. */
-#include <stdio.h>
-
-#include "common/base/memory.h"
+#include "common/ctrl/program.h"
 #include "common/kube/config.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
 
-struct program {
+struct agent {
+        struct program program;
         struct hub_flags flags;
-        struct loop *loop;
-        struct world world;
-        struct log log;
-        struct fiber_group *group;
         struct kube_config hub;
-        char metrics_host[64], health_host[64];
+        char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE];
         int metrics_port, health_port;
-        bool stopping;
-        int code;
 };
 
-static int run_agent(struct program *p, struct error *err)
+static struct agent *of(struct program *p)
 {
-        const struct hub_flags *f = &p->flags;
+        return container_of(p, struct agent, program);
+}
+
+static int check(struct program *p, struct error *err)
+{
+        struct agent *a = of(p);
+
+        p->log_format = a->flags.json_logs ? LOG_JSON : LOG_TEXT;
+        p->log_level = a->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO;
+        TRY(hub_flags_check(&a->flags, err));
+        TRY(flags_address(a->flags.metrics_address, a->metrics_host, &a->metrics_port, err));
+        return flags_address(a->flags.health_address, a->health_host, &a->health_port, err);
+}
+
+static int run(struct program *p, struct error *err)
+{
+        struct agent *a = of(p);
+        const struct hub_flags *f = &a->flags;
         struct hub_agent_options o = { .world = &p->world,
                                        .log = &p->log,
-                                       .hub = &p->hub.endpoint,
+                                       .hub = &a->hub.endpoint,
                                        .lease_namespace = f->leader_election_namespace,
                                        .leader_election = f->leader_elect,
                                        .lease_duration_ms = f->lease_duration_ms,
                                        .renew_deadline_ms = f->renew_deadline_ms,
                                        .retry_period_ms = f->retry_period_ms,
-                                       .bind = p->metrics_port >= 0 ? p->metrics_host : p->health_host,
-                                       .metrics_port = p->metrics_port,
-                                       .health_port = p->health_port,
+                                       .bind = a->metrics_port >= 0 ? a->metrics_host : a->health_host,
+                                       .metrics_port = a->metrics_port,
+                                       .health_port = a->health_port,
                                        .heartbeat_grace_ms = f->unhealthy_threshold_ms,
                                        .skipped_namespaces = f->skipped_namespaces,
                                        .skipped_resources = f->skipped_apis,
@@ -43,96 +53,26 @@ static int run_agent(struct program *p, struct error *err)
                                        .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = f->change_collect_ms };
 
-        TRY(kube_config_find(&p->world, text_empty(f->kubeconfig) ? NULL : f->kubeconfig, NULL, &p->hub,
+        TRY(kube_config_find(&p->world, text_empty(f->kubeconfig) ? NULL : f->kubeconfig, NULL, &a->hub,
                              err));
         return hub_agent_run(&o, err);
 }
 
-static void agent_fiber(void *ctx)
+static void close_agent(struct program *p)
 {
-        struct program *p = ctx;
-        struct error err = { 0 };
-        int code = run_agent(p, &err);
-
-        if (code < 0 && !p->stopping) {
-                log_error(&p->log, "the agent ends", "code", error_code_name(code), "error", err.text);
-                p->code = 1;
-        }
-        loop_stop(p->loop);
-}
-
-static void on_terminate(void *ctx)
-{
-        struct program *p = ctx;
-
-        p->stopping = true;
-        log_info(&p->log, "asked to end");
-        fiber_group_cancel(p->group);
-}
-
-static int start(struct program *p, struct error *err)
-{
-        const struct log_sink *sink = log_sink_stderr(p->flags.json_logs ? LOG_JSON : LOG_TEXT,
-                                                      p->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO);
-
-        p->log = (struct log){ .sink = sink };
-        TRY(flags_address(p->flags.metrics_address, p->metrics_host, &p->metrics_port, err));
-        TRY(flags_address(p->flags.health_address, p->health_host, &p->health_port, err));
-        p->loop = loop_new_real(err);
-        if (!p->loop)
-                return err->code;
-        world_init_real(&p->world, p->loop, sink);
-        p->world.transport = http_transport_curl(&p->world, err);
-        if (!p->world.transport)
-                return err->code;
-        p->group = fiber_group_new(p->loop, NULL, "program");
-        if (!p->group || !fiber_spawn(p->group, "agent", agent_fiber, p))
-                return error_no_memory(err);
-        return world_on_terminate(&p->world, on_terminate, p, err);
-}
-
-static void finish(struct program *p)
-{
-        if (p->group)
-                fiber_group_end(p->group);
-        http_transport_free(p->world.transport);
-        kube_config_free(&p->hub);
-        if (p->loop)
-                loop_free(p->loop);
-}
-
-static void print_help(FILE *to)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1 << 16);
-        (void)flags_help(hub_flag_table, n_hub_flags, &b);
-        fprintf(to, "Usage of hub-agent:\n%s", b.data);
+        kube_config_free(&of(p)->hub);
 }
 
 int main(int argc, char **argv)
 {
-        struct program p = { 0 };
-        struct error err = { 0 };
+        struct agent a = { .program = { .name = "hub-agent",
+                                        .flags = hub_flag_table,
+                                        .n_flags = n_hub_flags,
+                                        .values = &a.flags,
+                                        .help = &a.flags.help,
+                                        .check = check,
+                                        .run = run,
+                                        .close = close_agent } };
 
-        mem_hook_libraries();
-        if (flags_parse(hub_flag_table, n_hub_flags, argc, (const char *const *)argv, &p.flags, &err) < 0) {
-                fprintf(stderr, "%s\n", err.text);
-                print_help(stderr);
-                return 2;
-        }
-        if (p.flags.help) {
-                print_help(stdout);
-                return 0;
-        }
-        if (hub_flags_check(&p.flags, &err) < 0) {
-                fprintf(stderr, "%s\n", err.text);
-                return 1;
-        }
-        if (start(&p, &err) < 0 || loop_run(p.loop, &err) < 0) {
-                fprintf(stderr, "hub-agent: %s\n", err.text);
-                p.code = 1;
-        }
-        finish(&p);
-        return p.code;
+        return program_main(&a.program, argc, argv);
 }

@@ -2,8 +2,8 @@
  * 2 = bad flags. */
 #include <stdio.h>
 
-#include "common/base/flags.h"
 #include "common/base/memory.h"
+#include "common/ctrl/program.h"
 #include "e2e/devcluster/devcluster.h"
 
 #define CLUSTERS_MAX 10000
@@ -41,49 +41,40 @@ static const struct flag flag_table[] = {
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
 };
 
-struct program {
+struct server {
+        struct program program;
         struct flags flags;
-        struct loop *loop;
-        struct world world;
-        struct log log;
-        struct fiber_group *group;
-        struct fiber *fiber;
         struct devcluster *devcluster;
         struct devcluster_server *server;
         struct devcluster_server **own; /* of the clusters, with --cluster-ports */
         size_t n_own;
-        bool stopping;
-        int code;
 };
 
-static void terminate(void *ctx)
+static struct server *of(struct program *p)
 {
-        struct program *p = ctx;
-        p->stopping = true;
-        if (p->fiber)
-                fiber_wake(p->fiber);
+        return container_of(p, struct server, program);
 }
 
 /* ---- starting ---- */
 
-static int open_devcluster(struct program *p, struct error *err)
+static int open_devcluster(struct server *s, struct error *err)
 {
         AUTO_FREE char *path = NULL, *url = NULL;
-        const struct flags *f = &p->flags;
+        const struct flags *f = &s->flags;
         if (*f->data) {
-                TRY(p->world.files->make_directory(p->world.ctx, f->data, err));
+                TRY(s->program.world.files->make_directory(s->program.world.ctx, f->data, err));
                 path = mem_must(mem_printf("%s/devcluster.db", f->data));
         }
         url = mem_must(*f->public_url ? mem_strdup(f->public_url)
                                       : mem_printf("https://%s:%lld", f->bind, (long long)f->port));
-        const struct devcluster_options o = { .world = &p->world,
-                                              .log = &p->log,
+        const struct devcluster_options o = { .world = &s->program.world,
+                                              .log = &s->program.log,
                                               .path = path ? path : ":memory:",
                                               .sync_commits = !f->no_sync,
                                               .watch_history = f->watch_history,
                                               .public_url = url,
                                               .anonymous_admin = f->anonymous_admin };
-        return devcluster_open(&o, p->group, &p->devcluster, err);
+        return devcluster_open(&o, s->program.group, &s->devcluster, err);
 }
 
 struct names {
@@ -91,9 +82,9 @@ struct names {
         size_t n;
 };
 
-static int read_names(const struct program *p, struct arena *arena, struct names *ret, struct error *err)
+static int read_names(const struct server *s, struct arena *arena, struct names *ret, struct error *err)
 {
-        struct slice rest = slice_of(p->flags.clusters), head;
+        struct slice rest = slice_of(s->flags.clusters), head;
         while (rest.len) {
                 (void)slice_cut(&rest, ',', &head);
                 head = slice_trim(head);
@@ -106,118 +97,89 @@ static int read_names(const struct program *p, struct arena *arena, struct names
         return 0;
 }
 
-static int write_kubeconfig(struct program *p, const struct names *names, struct error *err)
+static int write_kubeconfig(struct server *s, const struct names *names, struct error *err)
 {
         AUTO_FREE char *text = NULL;
-        if (!*p->flags.kubeconfig)
+        if (!*s->flags.kubeconfig)
                 return 0;
-        TRY(devcluster_kubeconfig(p->devcluster, names->at, names->n, &text, err));
-        return p->world.files->write(p->world.ctx, p->flags.kubeconfig, text, strlen(text), err);
+        TRY(devcluster_kubeconfig(s->devcluster, names->at, names->n, &text, err));
+        return s->program.world.files->write(s->program.world.ctx, s->flags.kubeconfig, text, strlen(text),
+                                             err);
 }
 
-static int serve_each(struct program *p, const struct names *names, struct error *err)
+static int serve_each(struct server *s, const struct names *names, struct error *err)
 {
-        p->own = mem_must(mem_calloc(names->n + 1, sizeof(*p->own)));
+        s->own = mem_must(mem_calloc(names->n + 1, sizeof(*s->own)));
         for (size_t i = 0; i < names->n; i++) {
                 const struct devcluster_server_options o = {
-                        .devcluster = p->devcluster,
-                        .bind = p->flags.bind,
-                        .port = p->flags.port ? (int)(p->flags.port + 1 + (int64_t)i) : 0,
+                        .devcluster = s->devcluster,
+                        .bind = s->flags.bind,
+                        .port = s->flags.port ? (int)(s->flags.port + 1 + (int64_t)i) : 0,
                         .cluster = names->at[i],
                 };
-                TRY(devcluster_serve(&o, &p->own[p->n_own], err));
+                TRY(devcluster_serve(&o, &s->own[s->n_own], err));
                 AUTO_FREE char *url = mem_must(
-                        mem_printf("https://%s:%d", p->flags.bind, devcluster_server_port(p->own[p->n_own])));
-                p->n_own++;
-                TRY(devcluster_set_cluster_url(p->devcluster, names->at[i], url));
+                        mem_printf("https://%s:%d", s->flags.bind, devcluster_server_port(s->own[s->n_own])));
+                s->n_own++;
+                TRY(devcluster_set_cluster_url(s->devcluster, names->at[i], url));
         }
         return 0;
 }
 
-static int start(struct program *p, struct error *err)
+static int start(struct server *s, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct names *names = mem_must(arena_zalloc(&arena, sizeof(*names)));
-        TRY(read_names(p, &arena, names, err));
-        TRY(open_devcluster(p, err));
+        TRY(read_names(s, &arena, names, err));
+        TRY(open_devcluster(s, err));
         for (size_t i = 0; i < names->n; i++)
-                TRY(devcluster_create_cluster(p->devcluster, names->at[i], err));
-        const struct devcluster_server_options o = { .devcluster = p->devcluster,
-                                                     .bind = p->flags.bind,
-                                                     .port = (int)p->flags.port };
-        TRY(devcluster_serve(&o, &p->server, err));
-        if (!*p->flags.public_url && p->flags.port == 0)
-                devcluster_set_public_url(p->devcluster, p->flags.bind, devcluster_server_port(p->server));
-        if (p->flags.cluster_ports)
-                TRY(serve_each(p, names, err));
-        TRY(write_kubeconfig(p, names, err));
-        printf("devcluster ready on https://%s:%d with %zu clusters\n", p->flags.bind,
-               devcluster_server_port(p->server), names->n);
+                TRY(devcluster_create_cluster(s->devcluster, names->at[i], err));
+        const struct devcluster_server_options o = { .devcluster = s->devcluster,
+                                                     .bind = s->flags.bind,
+                                                     .port = (int)s->flags.port };
+        TRY(devcluster_serve(&o, &s->server, err));
+        if (!*s->flags.public_url && s->flags.port == 0)
+                devcluster_set_public_url(s->devcluster, s->flags.bind, devcluster_server_port(s->server));
+        if (s->flags.cluster_ports)
+                TRY(serve_each(s, names, err));
+        TRY(write_kubeconfig(s, names, err));
+        printf("devcluster ready on https://%s:%d with %zu clusters\n", s->flags.bind,
+               devcluster_server_port(s->server), names->n);
         fflush(stdout);
         return 0;
 }
 
-static void run(void *ctx)
+static int run(struct program *p, struct error *err)
 {
-        struct program *p = ctx;
-        struct error err = { 0 };
-        p->fiber = fiber_self(p->loop);
-        if (start(p, &err) < 0) {
-                fprintf(stderr, "devcluster: %s\n", err.text);
-                p->code = 1;
-                p->stopping = true;
-        }
-        while (!p->stopping && fiber_park(p->loop, DEADLINE_NONE) != ERR_CANCELLED)
-                ;
-        for (size_t i = 0; i < p->n_own; i++)
-                devcluster_server_stop(p->own[i]);
-        mem_free(p->own);
-        devcluster_server_stop(p->server);
-        devcluster_close(p->devcluster);
-        p->fiber = NULL;
-        loop_stop(p->loop);
+        TRY(start(of(p), err));
+        return program_wait(p);
 }
 
-static int print_help(void)
+static void stop(struct program *p)
 {
-        AUTO_BUF struct buf b;
-        buf_init(&b, 1u << 20);
-        (void)buf_append_str(
-                &b,
-                "devcluster: an embedded Kubernetes API server, many logical clusters in one process.\n\n");
-        (void)flags_help(flag_table, ARRAY_LEN(flag_table), &b);
-        fputs(b.data, stdout);
-        return 0;
+        struct server *s = of(p);
+
+        for (size_t i = 0; i < s->n_own; i++)
+                devcluster_server_stop(s->own[i]);
+        mem_free(s->own);
+        devcluster_server_stop(s->server);
+        devcluster_close(s->devcluster);
 }
 
 int main(int argc, char **argv)
 {
-        struct program p = { 0 };
-        struct error err = { 0 };
-        mem_hook_libraries();
-        if (flags_parse(flag_table, ARRAY_LEN(flag_table), argc, (const char *const *)argv, &p.flags, &err) <
-            0) {
-                fprintf(stderr, "devcluster: %s\n", err.text);
-                return 2;
-        }
-        if (p.flags.help)
-                return print_help();
-        p.loop = loop_new_real(&err);
-        if (!p.loop) {
-                fprintf(stderr, "devcluster: %s\n", err.text);
-                return 1;
-        }
-        const struct log_sink *sink = log_sink_stderr(LOG_TEXT, LOG_INFO);
-        world_init_real(&p.world, p.loop, sink);
-        p.log.sink = sink;
-        p.group = fiber_group_new(p.loop, NULL, "devcluster program");
-        if (!p.group || world_on_terminate(&p.world, terminate, &p, &err) < 0 ||
-            !fiber_spawn(p.group, "devcluster", run, &p)) {
-                fprintf(stderr, "devcluster: cannot start: %s\n", err.text);
-                return 1;
-        }
-        (void)loop_run(p.loop, &err);
-        fiber_group_end(p.group);
-        loop_free(p.loop);
-        return p.code;
+        struct server s = { .program = {
+                                    .name = "devcluster",
+                                    .about = "devcluster: an embedded Kubernetes API server, many logical "
+                                             "clusters in one process.",
+                                    .flags = flag_table,
+                                    .n_flags = ARRAY_LEN(flag_table),
+                                    .values = &s.flags,
+                                    .help = &s.flags.help,
+                                    .tool = true,
+                                    .run = run,
+                                    .close = stop,
+                                    .log_level = LOG_INFO } };
+
+        return program_main(&s.program, argc, argv);
 }
