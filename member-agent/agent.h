@@ -49,6 +49,7 @@ struct member_agent {
 /* What is remembered of a Work between passes; losing it costs a pass. */
 struct work_memory {
         struct limiter limiter;
+        int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);
@@ -59,6 +60,9 @@ int agent_observe(struct member_agent *a, struct informer *i, const struct objec
 /* Puts a Work on the applier's queue. */
 void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority);
 int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err);
+
+/* Keeps the manifests of a Work that a watch event brings (informer_options.whole_event). */
+void work_received(void *agent, const struct object *projection, struct slice event);
 
 extern const struct controller work_applier_controller;
 extern const struct controller internal_member_cluster_controller;

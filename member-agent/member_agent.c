@@ -156,9 +156,12 @@ static void set_clients(struct member_agent *a)
 
 static int follow_hub(struct member_agent *a, struct error *err)
 {
-        struct informer_options works = {
-                .kind = &work_kind, .ns = a->ns, .flags = DECODE_PROJECTION, .interns = a->interns
-        };
+        struct informer_options works = { .kind = &work_kind,
+                                          .ns = a->ns,
+                                          .flags = DECODE_PROJECTION,
+                                          .interns = a->interns,
+                                          .whole_event = work_received,
+                                          .whole_event_ctx = a };
         struct informer_options clusters = { .kind = &internal_member_cluster_kind,
                                              .ns = a->ns,
                                              .interns = a->interns };

@@ -756,6 +756,50 @@ static void nothing_waits_for_a_timer_on_the_way_to_available(void **state)
         rig_run(latency_body);
 }
 
+/* The watch brings the manifests, and what becomes available at once is told with the first report. */
+static void changed_body(struct rig *r)
+{
+        struct agent a;
+        uint64_t reads, reports;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        reads = requests(r, "hub", "get", "works");
+        reports = requests(r, "hub", "patch", "works/status");
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        assert_int_equal(requests(r, "hub", "get", "works") - reads, 0);
+        assert_int_equal(requests(r, "hub", "patch", "works/status") - reports, 1);
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "2");
+        stop(&a);
+}
+
+static void a_changed_work_is_not_read_again(void **state)
+{
+        rig_run(changed_body);
+}
+
+static void not_yet_available_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        assert_int_equal(devcluster_set_readiness(r->devcluster, "m1", "Deployment", NULL, NULL, false), 0);
+        assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        place(r, "w", "", DEPLOYMENT);
+        assert_in_range(wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied"), 0, 100);
+        assert_string_equal(read_field(r, "type=Available"), "SomeManifestsAreNotAvailable");
+        stop(&a);
+}
+
+static void applied_is_told_soon_when_a_workload_is_not_available(void **state)
+{
+        rig_run(not_yet_available_body);
+}
+
 /* Lost requests, lost answers, server errors and cut streams, one in four, for ten minutes; then all must be
  * well. */
 struct storm {
@@ -852,6 +896,8 @@ int main(void)
                 cmocka_unit_test(cut_watches_are_opened_again_and_nothing_is_missed),
                 cmocka_unit_test(a_duplicate_is_told_and_an_empty_work_is_available),
                 cmocka_unit_test(nothing_waits_for_a_timer_on_the_way_to_available),
+                cmocka_unit_test(a_changed_work_is_not_read_again),
+                cmocka_unit_test(applied_is_told_soon_when_a_workload_is_not_available),
                 cmocka_unit_test(a_storm_of_faults_leaves_everything_as_wished),
         };
 

@@ -25,6 +25,11 @@ struct informer_options {
         const char *field_selector; /* NULL = all */
         enum decode_flags flags;
         struct intern_table *interns;
+        /* Told of an added or changed object before the cache takes it, with the whole watch event as text:
+         * for who wants what the projection leaves out without reading the object again. Must not park; what
+         * it cannot use it leaves. Objects of lists do not come this way. NULL = nobody. */
+        void (*whole_event)(void *ctx, const struct object *projection, struct slice event);
+        void *whole_event_ctx;
 };
 
 /* Starts listing and watching on a fiber of `group`. */

@@ -181,10 +181,13 @@ static int handle_event(struct reflector *r, struct slice line)
 
         if (code < 0)
                 return code;
-        if (type != WATCH_BOOKMARK && type != WATCH_DELETED)
+        if (type != WATCH_BOOKMARK && type != WATCH_DELETED) {
+                if (i->options.whole_event)
+                        i->options.whole_event(i->options.whole_event_ctx, o, line);
                 code = informer_apply(i, o, false);
-        else if (type == WATCH_DELETED && informer_key(o, key, sizeof(key)) > 0)
+        } else if (type == WATCH_DELETED && informer_key(o, key, sizeof(key)) > 0) {
                 informer_forget(i, key, o, false);
+        }
         if (code == 0)
                 set_version(r, o->meta.resource_version);
         object_unref(o);

@@ -40,5 +40,8 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err);
 /* Runs waves of manifests, with at most four objects in flight. */
 int waves_run(struct pass *p, struct error *err);
 
+/* Keeps a whole Work in the state file; *ret_bytes is its size without status, as JSON. */
+int work_save(struct member_agent *a, const struct work *w, size_t *ret_bytes, struct error *err);
+
 /* The whole deletion of a Work: spec/member-agent.md 2.16. */
 struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work);

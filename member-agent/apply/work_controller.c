@@ -1,6 +1,6 @@
 /* The applier: brings the member cluster in line with one Work and says on the hub what came of it.
- * spec/member-agent.md 2. The hub is written to at most three times for a new Work: finalizer, applied,
- * available. */
+ * spec/member-agent.md 2. A new Work whose objects become available at once costs one write to the hub and no
+ * read; otherwise applied and available are two. */
 #include "common/base/limits.h"
 #include "common/base/timefmt.h"
 #include "common/base/vec.h"
@@ -10,6 +10,7 @@
 #include "member-agent/watch/applied.h"
 
 #define NEXT_TRY_MS 1000
+#define STATUS_HOLD_MS 75
 
 static void unref(void *object)
 {
@@ -29,21 +30,6 @@ struct source {
 static struct work *work_of(struct object *o)
 {
         return (struct work *)(void *)o;
-}
-
-static int save_work(struct member_agent *a, const struct work *w, struct arena *arena, size_t *ret_bytes,
-                     struct error *err)
-{
-        struct work bare = *w;
-        struct buf text AUTO_BUF;
-
-        buf_init(&text, LIMIT_OBJECT_BYTES);
-        bare.status = NULL;
-        if (object_encode(&bare.object, &text) < 0)
-                return buf_status(&text, err, "Work") < 0 ? err->code : error_no_memory(err);
-        *ret_bytes = text.len;
-        return store_work_put(a->store, w->object.meta.name, w->object.meta.uid, w->object.meta.generation,
-                              (struct slice){ text.data, text.len }, err);
 }
 
 static int use_stored(const struct stored_work *stored, struct arena *arena, struct source *s,
@@ -91,7 +77,7 @@ static int use_hub(struct member_agent *a, const char *name, struct arena *arena
         }
         s->before = s->whole->status;
         s->before_on_hub = true;
-        return save_work(a, s->whole, arena, &s->bytes, err);
+        return work_save(a, s->whole, &s->bytes, err);
 }
 
 /* Fills `whole` and `before`; what the state file has for this generation is not read from the hub again. */
@@ -518,6 +504,30 @@ static int write_status(struct pass *p, const struct source *s, struct work_stat
         return keep_status(p, status, true, err);
 }
 
+/* Workloads are often available moments after they were applied. The first report of a generation that went
+ * well waits so long for the watch to say so, then both conditions are one write. A failure is told at once.
+ * Milliseconds to wait, 0 = write now. */
+static int64_t hold_status(const struct pass *p, const struct source *s, struct work_memory *memory,
+                           const struct work_status *status)
+{
+        int64_t generation = p->work->object.meta.generation, now = loop_now_ms(p->agent->loop);
+        const struct condition *told =
+                s->before && s->before_on_hub ? condition_find(&s->before->conditions, "Applied") : NULL;
+
+        if ((told && told->observed_generation.value == generation) ||
+            status_is_settled(status, generation) ||
+            !condition_is_true(&status->conditions, "Applied", generation))
+                return 0;
+        for (size_t i = 0; i < p->n; i++)
+                if (p->manifests[i].availability == AVAILABILITY_FAILED || p->manifests[i].drifts)
+                        return 0;
+        if (memory->held_generation != generation) {
+                memory->held_generation = generation;
+                memory->held_until_ms = now + STATUS_HOLD_MS;
+        }
+        return MAX(memory->held_until_ms - now, 0);
+}
+
 /* ---- metrics ---- */
 
 static const char *reason_of(const struct condition_list *list, const char *type)
@@ -580,8 +590,12 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         if (plan_rows(p, rc->err) < 0 || leftover_remove(p, &left, rc->err) < 0 ||
             waves_run(p, rc->err) < 0 || record_rows(p, rc->err) < 0)
                 return failed(rc->err);
-        if (write_applied_work_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0 ||
-            write_status(p, s, status, rc->err) < 0)
+        if (write_applied_work_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
+                return failed(rc->err);
+        next = hold_status(p, s, memory, status);
+        if (next > 0)
+                return again_after(next);
+        if (write_status(p, s, status, rc->err) < 0)
                 return failed(rc->err);
         count(p, status);
         next = limiter_next_ms(&memory->limiter, &p->agent->limits, p->work->object.meta.generation,
