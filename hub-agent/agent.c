@@ -4,7 +4,16 @@
 
 #define BODY_CACHE_BYTES (24u << 20)
 
+#define HOLD_PER_WAITING_MS 5
+
 /* ---- memories ---- */
+
+void memory_written(struct memory *m)
+{
+        if (m->dirty_since_ms)
+                --*m->n_held;
+        m->dirty_since_ms = 0;
+}
 
 void memory_free(void *memory)
 {
@@ -12,17 +21,20 @@ void memory_free(void *memory)
 
         if (!m)
                 return;
+        memory_written(m);
         arena_free(&m->arena);
         mem_free(m->uid);
         mem_free(m);
 }
 
-static struct memory *memory_new(const char *uid)
+static struct memory *memory_new(struct hub_agent *a, const char *uid)
 {
         struct memory *m = NEW(struct memory);
 
-        if (m)
+        if (m) {
                 m->uid = mem_strdup(or_empty(uid));
+                m->n_held = &a->n_held;
+        }
         if (m && m->uid)
                 return m;
         memory_free(m);
@@ -46,7 +58,7 @@ struct memory *memory_of(struct hub_agent *a, const char *what, const struct obj
         m = map_get(&a->memories, key);
         if (m && text_equal(m->uid, or_empty(o->meta.uid)))
                 return m;
-        m = memory_new(o->meta.uid);
+        m = memory_new(a, o->meta.uid);
         if (m && map_put(&a->memories, key, m) < 0) {
                 memory_free(m);
                 return NULL;
@@ -65,14 +77,16 @@ void memory_drop(struct hub_agent *a, const char *what, const char *key)
 int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled)
 {
         int64_t now = loop_now_ms(a->world->loop) + 1; /* never 0 */
-        int64_t waited;
+        int64_t hold;
 
         if (settled || a->settle_ms <= 0)
                 return 0;
-        if (m->dirty_since_ms == 0)
+        if (m->dirty_since_ms == 0) {
                 m->dirty_since_ms = now;
-        waited = now - m->dirty_since_ms;
-        return waited >= a->settle_ms ? 0 : a->settle_ms - waited;
+                ++*m->n_held;
+        }
+        hold = MIN(a->settle_ms + (int64_t)*m->n_held * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
+        return MAX(m->dirty_since_ms + hold - now, 0);
 }
 
 /* ---- owners ---- */

@@ -121,3 +121,9 @@ int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
                   enum object_part part, struct object **ret);
 int rc_delete(struct reconcile *rc, const struct object *o);
+
+/* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its
+ * own (arena and the rest are shared), and parks until all are through. After a failure no further one is
+ * begun; the first one's code and error are returned. */
+typedef int (*rc_step)(struct reconcile *one, void *ctx, size_t i);
+int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx);

@@ -372,7 +372,7 @@ static struct outcome report_status(struct pass *s)
         if (plan_placement_status(s->rc->arena, &in, &plan, s->rc->err) < 0)
                 return failed(s->rc->err);
         if (!plan.changed) {
-                s->memory->dirty_since_ms = 0;
+                memory_written(s->memory);
                 return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
         }
         hold = memory_hold(s->agent, s->memory, plan.settled);
@@ -380,7 +380,7 @@ static struct outcome report_status(struct pass *s)
                 return again_after(hold);
         if (write_status(s, plan.wanted) < 0)
                 return failed(s->rc->err);
-        s->memory->dirty_since_ms = 0;
+        memory_written(s->memory);
         record_events(s, &plan);
         return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
 }

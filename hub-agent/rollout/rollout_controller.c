@@ -21,8 +21,9 @@ static void announce(struct reconcile *rc, const struct object *b)
         manager_enqueue(a->manager, &work_generator_controller, key, QUEUE_NORMAL);
 }
 
-static int block(struct reconcile *rc, const struct binding *b)
+static int block(struct reconcile *rc, void *plan, size_t i)
 {
+        const struct binding *b = ((const struct rollout_plan *)plan)->blocked.at[i];
         struct condition c = make_condition("RolloutStarted", "False", "RolloutNotStartedYet",
                                             rollout_false_message, b->object.meta.generation);
         struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
@@ -33,25 +34,36 @@ static int block(struct reconcile *rc, const struct binding *b)
         return rc_patch_diff(rc, &b->object, &wanted->object, OBJECT_STATUS, NULL);
 }
 
-static int carry_out(struct reconcile *rc, const struct rollout_plan *p)
+static int push_strategy(struct reconcile *rc, void *plan, size_t i)
 {
-        for (size_t i = 0; i < p->n_strategy; i++)
-                TRY(rc_patch_diff(rc, &p->strategy[i].now->object, &p->strategy[i].wanted->object,
-                                  OBJECT_META_SPEC, NULL));
-        for (size_t i = 0; i < p->blocked.n; i++)
-                TRY(block(rc, p->blocked.at[i]));
+        const struct rollout_write *w = &((const struct rollout_plan *)plan)->strategy[i];
+
+        return rc_patch_diff(rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC, NULL);
+}
+
+static int update(struct reconcile *rc, void *plan, size_t i)
+{
+        const struct rollout_write *w = &((const struct rollout_plan *)plan)->update[i];
+        struct object *stored;
+
+        TRY(rc_patch_diff(rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC, &stored));
+        announce(rc, stored);
+        return 0;
+}
+
+static int take_away(struct reconcile *rc, void *plan, size_t i)
+{
+        return rc_delete(rc, &((const struct rollout_plan *)plan)->remove.at[i]->object);
+}
+
+static int carry_out(struct reconcile *rc, struct rollout_plan *p)
+{
+        TRY(rc_for_each(rc, p->n_strategy, push_strategy, p));
+        TRY(rc_for_each(rc, p->blocked.n, block, p));
         for (size_t i = 0; i < p->started.n; i++)
                 announce(rc, &p->started.at[i]->object);
-        for (size_t i = 0; i < p->n_update; i++) {
-                struct object *stored;
-
-                TRY(rc_patch_diff(rc, &p->update[i].now->object, &p->update[i].wanted->object,
-                                  OBJECT_META_SPEC, &stored));
-                announce(rc, stored);
-        }
-        for (size_t i = 0; i < p->remove.n; i++)
-                TRY(rc_delete(rc, &p->remove.at[i]->object));
-        return 0;
+        TRY(rc_for_each(rc, p->n_update, update, p));
+        return rc_for_each(rc, p->remove.n, take_away, p);
 }
 
 /* A binding whose spec changed and that then had to wait says so for its new generation; what is on its

@@ -17,6 +17,15 @@ static int release_binding(struct reconcile *rc, const struct object *b)
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
+static int drop_binding(struct reconcile *rc, void *ctx, size_t i)
+{
+        const struct object *b = ((const struct object_list *)ctx)->at[i];
+
+        if (has_finalizer(b, FINALIZER_SCHEDULER_BINDING))
+                TRY(release_binding(rc, b));
+        return is_deleting(b) ? 0 : rc_delete(rc, b);
+}
+
 static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
         struct object_list bindings;
@@ -25,12 +34,7 @@ static int clean_up(struct reconcile *rc, const struct scope *scope, const struc
         if (!has_finalizer(p, FINALIZER_SCHEDULER))
                 return 0;
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
-        for (size_t i = 0; i < bindings.n; i++) {
-                if (has_finalizer(bindings.at[i], FINALIZER_SCHEDULER_BINDING))
-                        TRY(release_binding(rc, bindings.at[i]));
-                if (!is_deleting(bindings.at[i]))
-                        TRY(rc_delete(rc, bindings.at[i]));
-        }
+        TRY(rc_for_each(rc, bindings.n, drop_binding, &bindings));
         wanted = object_copy(p, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);
@@ -40,9 +44,23 @@ static int clean_up(struct reconcile *rc, const struct scope *scope, const struc
 
 /* ---- carrying out a plan (spec 13.2) ---- */
 
-static int create_binding(struct reconcile *rc, const struct schedule_input *in,
-                          const struct schedule_create *c)
+struct carrying {
+        const struct schedule_input *in;
+        const struct schedule_plan *plan;
+};
+
+static int release(struct reconcile *rc, void *ctx, size_t i)
 {
+        const struct carrying *carrying = ctx;
+
+        return release_binding(rc, &carrying->plan->release.at[i]->object);
+}
+
+static int create_binding(struct reconcile *rc, void *ctx, size_t i)
+{
+        const struct carrying *carrying = ctx;
+        const struct schedule_input *in = carrying->in;
+        const struct schedule_create *c = &carrying->plan->create[i];
         struct binding *b =
                 (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, c->name, rc->arena);
         int code;
@@ -60,22 +78,24 @@ static int create_binding(struct reconcile *rc, const struct schedule_input *in,
         return code == ERR_EXISTS ? 0 : code;
 }
 
-static int patch_binding(struct reconcile *rc, const struct schedule_input *in,
-                         const struct schedule_patch *p)
+static int patch_binding(struct reconcile *rc, void *ctx, size_t i)
 {
+        const struct carrying *carrying = ctx;
+        const struct schedule_patch *p = &carrying->plan->patch[i];
         struct binding *wanted = (struct binding *)object_copy(&p->now->object, rc->arena);
 
         if (!wanted)
                 return error_no_memory(rc->err);
         wanted->spec->state = p->state;
-        wanted->spec->scheduling_policy_snapshot_name = in->snapshot->object.meta.name;
+        wanted->spec->scheduling_policy_snapshot_name = carrying->in->snapshot->object.meta.name;
         wanted->spec->cluster_decision = (struct cluster_decision *)&p->decision;
         string_map_remove(&wanted->object.meta.annotations, ANNOTATION_PREVIOUS_BINDING_STATE);
         return rc_patch_diff(rc, &p->now->object, &wanted->object, OBJECT_META_SPEC, NULL);
 }
 
-static int unschedule(struct reconcile *rc, const struct binding *b)
+static int unschedule(struct reconcile *rc, void *ctx, size_t i)
 {
+        const struct binding *b = ((const struct carrying *)ctx)->plan->unschedule.at[i];
         struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
 
         if (!wanted ||
@@ -105,14 +125,12 @@ static int report(struct reconcile *rc, const struct schedule_input *in, const s
 
 static int carry_out(struct reconcile *rc, const struct schedule_input *in, const struct schedule_plan *p)
 {
-        for (size_t i = 0; i < p->release.n; i++)
-                TRY(release_binding(rc, &p->release.at[i]->object));
-        for (size_t i = 0; i < p->n_create; i++)
-                TRY(create_binding(rc, in, &p->create[i]));
-        for (size_t i = 0; i < p->n_patch; i++)
-                TRY(patch_binding(rc, in, &p->patch[i]));
-        for (size_t i = 0; i < p->unschedule.n; i++)
-                TRY(unschedule(rc, p->unschedule.at[i]));
+        struct carrying carrying = { in, p };
+
+        TRY(rc_for_each(rc, p->release.n, release, &carrying));
+        TRY(rc_for_each(rc, p->n_create, create_binding, &carrying));
+        TRY(rc_for_each(rc, p->n_patch, patch_binding, &carrying));
+        TRY(rc_for_each(rc, p->unschedule.n, unschedule, &carrying));
         return report(rc, in, p);
 }
 

@@ -199,7 +199,7 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
                 return failed(s->rc->err);
         }
         if (object_equal_part(&s->b->object, &wanted->object, OBJECT_STATUS)) {
-                s->memory->dirty_since_ms = 0;
+                memory_written(s->memory);
                 return after_sync(s, r);
         }
         hold = memory_hold(s->agent, s->memory, settled);
@@ -207,7 +207,7 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
                 return again_after(hold);
         if (rc_patch_diff(s->rc, &s->b->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
                 return failed(s->rc->err);
-        s->memory->dirty_since_ms = 0;
+        memory_written(s->memory);
         if (announced && s->memory->rollout_generation == s->b->object.meta.generation)
                 s->memory->rollout_generation =
                         0; /* the rollout may have gone on while the write was under way */
