@@ -127,6 +127,19 @@ static void a_token_comes_back_with_its_payload(void **state)
         assert_int_equal(jwt_verify(ca.key, token, &payload2, &err), 0);
 }
 
+static void a_tokens_holder_can_read_it_without_the_key(void **state)
+{
+        static const char *const no_tokens[] = { "", "abc", "a.b", "a.*.c" };
+        char *payload = NULL;
+
+        /* {"exp":1700000000} */
+        assert_int_equal(jwt_read("e30.eyJleHAiOjE3MDAwMDAwMDB9.sig", &payload, NULL), 0);
+        assert_string_equal(payload, "{\"exp\":1700000000}");
+        mem_free(payload);
+        for (size_t i = 0; i < ARRAY_LEN(no_tokens); i++)
+                assert_int_equal(jwt_read(no_tokens[i], &payload, NULL), ERR_INVALID);
+}
+
 static void a_token_of_another_key_or_with_a_changed_byte_is_refused(void **state)
 {
         CLEANUP(free_ca) struct ca ca = make_ca();
@@ -191,6 +204,7 @@ static void no_allocation_failure_leaks(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_tokens_holder_can_read_it_without_the_key),
                 cmocka_unit_test(an_issued_certificate_names_its_subject),
                 cmocka_unit_test(a_request_is_signed_for_its_subject),
                 cmocka_unit_test(a_tampered_request_is_refused),

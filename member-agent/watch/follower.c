@@ -85,7 +85,7 @@ static int read_stream(struct follower *r, struct http_stream *s, struct error *
 
 static int watch_path(struct follower *r, struct buf *path)
 {
-        kube_path(path, &r->resource, NULL, NULL, NULL);
+        kube_path(path, &r->resource, r->o.ns, NULL, NULL);
         buf_printf(path,
                    "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
         http_escape(path, r->version);
@@ -140,7 +140,8 @@ static int show(void *ctx, struct object *o)
 
 static int list(struct follower *r, struct error *err)
 {
-        struct kube_list_options options = { .field_selector = r->o.field_selector,
+        struct kube_list_options options = { .ns = r->o.ns,
+                                             .field_selector = r->o.field_selector,
                                              .flags = DECODE_PROJECTION,
                                              .metadata_only = r->o.metadata_only };
         char *version = NULL;

@@ -10,7 +10,7 @@ struct follower_options {
         struct kube_client *kube;
         const struct kind *kind;              /* how objects are decoded */
         const struct kube_resource *resource; /* NULL = the kind's own; copied */
-        const char *field_selector;           /* NULL = all; borrowed */
+        const char *ns, *field_selector;      /* NULL = all; borrowed */
         bool metadata_only;
         /* Called on the follower's fiber; must not park. `begin` starts a list: what is not shown until `end`
          * is gone. */
