@@ -170,6 +170,18 @@ int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err)
                          holder ? holder : "");
 }
 
+int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err)
+{
+        char member[32];
+
+        TRY(prepare_cluster(f, "hub", deadline_ms, err));
+        for (unsigned i = 1; i <= f->n_members; i++) {
+                snprintf(member, sizeof(member), "member-%u", i);
+                TRY(prepare_cluster(f, member, deadline_ms, err));
+        }
+        return 0;
+}
+
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
 {
         char member[32];

@@ -40,8 +40,10 @@ void fleet_hub_agent_name(unsigned index,
                           char ret[FLEET_AGENT_NAME]); /* from 0: "hub-agent", "hub-agent-2" */
 /* Which hub-agent the lease names as its holder. ERR_NOT_FOUND if nobody holds it. */
 int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err);
-/* Installs the CRDs on hub and members, makes fleet-system and the agents' accounts, starts the hub agents,
- * joins every member (service account, MemberCluster, agent) and waits until all are Joined. */
+/* Installs the CRDs on hub and members, makes fleet-system and the agents' accounts. */
+int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err);
+/* The same (what is there already stays), then starts the hub agents, joins every member (service account,
+ * MemberCluster, agent) and waits until all are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
 int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);

@@ -13,20 +13,24 @@
 
 static const char help[] = "fleet-scenarios runs behaviours written as steps against a whole fleet.\n"
                            "\n"
-                           "  fleet-scenarios [--backend simulation|processes] [--seed N] [--programs DIR] "
-                           "[--scratch DIR] [--log] FILE|DIR...\n"
+                           "  fleet-scenarios [--backend simulation|processes|kubernetes] [--seed N] "
+                           "[--programs DIR] [--assets DIR] [--scratch DIR] [--log] FILE|DIR...\n"
                            "\n"
                            "  --backend    simulation (default): one process, virtual clock; processes: "
-                           "devcluster and the real agents\n"
+                           "devcluster and the real agents; kubernetes:\n"
+                           "               the real agents on real API servers\n"
                            "  --seed       order of events in the simulation (default 1)\n"
                            "  --programs   folder of the programs for processes (default build/bin)\n"
+                           "  --assets     folder of real Kubernetes for kubernetes (e2e/kube/build "
+                           "prints it)\n"
                            "  --scratch    empty folder for files of processes, one below it per scenario "
                            "(default build/scenarios)\n"
                            "  --log        print what the agents said also when a scenario passes\n";
 
 struct options {
-        const char *programs, *scratch;
-        bool processes, log;
+        const char *programs, *assets, *scratch;
+        struct process_session *session; /* NULL = simulation */
+        bool processes, kubernetes, log;
         uint64_t seed;
         unsigned passed, failed;
 };
@@ -76,8 +80,8 @@ static void run_file(struct options *o, const char *path)
         if (code == 0)
                 code = scenario_parse((struct slice){ text, n }, path, &s, &err);
         if (code == 0)
-                code = o->processes ? scenario_run_processes(s, o->programs, scratch, &report, &err)
-                                    : scenario_run_simulated(s, o->seed, &report, &err);
+                code = o->session ? process_session_run(o->session, s, scratch, &report, &err)
+                                  : scenario_run_simulated(s, o->seed, &report, &err);
         printf("%s %s (%lld ms)\n", code < 0 ? "FAILED" : "ok", s ? s->name : path,
                (long long)report.took_ms);
         if (code < 0)
@@ -123,41 +127,69 @@ static void run_path(struct options *o, const char *path)
         closedir(d);
 }
 
-int main(int argc, char **argv)
+static bool read_backend(struct options *o, const char *name)
 {
-        static const struct option longs[] = { { "backend", 1, NULL, 'b' },
-                                               { "seed", 1, NULL, 's' },
-                                               { "programs", 1, NULL, 'p' },
-                                               { "scratch", 1, NULL, 'd' },
-                                               { "log", 0, NULL, 'l' },
-                                               { "help", 0, NULL, 'h' },
-                                               { 0 } };
-        struct options o = { .programs = "build/bin", .scratch = "build/scenarios", .seed = 1 };
+        o->kubernetes = text_equal(name, "kubernetes");
+        o->processes = o->kubernetes || text_equal(name, "processes");
+        return o->processes || text_equal(name, "simulation");
+}
+
+/* False on anything unknown or missing. */
+static bool read_options(struct options *o, int argc, char **argv, bool *ret_help)
+{
+        static const struct option longs[] = { { "backend", 1, NULL, 'b' },  { "seed", 1, NULL, 's' },
+                                               { "programs", 1, NULL, 'p' }, { "assets", 1, NULL, 'a' },
+                                               { "scratch", 1, NULL, 'd' },  { "log", 0, NULL, 'l' },
+                                               { "help", 0, NULL, 'h' },     { 0 } };
         int c;
 
-        mem_hook_libraries();
         while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-                if (c == 'b' && (text_equal(optarg, "processes") || text_equal(optarg, "simulation")))
-                        o.processes = text_equal(optarg, "processes");
-                else if (c == 's' && text_parse_u64(optarg, &o.seed))
+                if (c == 'b' && read_backend(o, optarg))
                         continue;
-                else if (c == 'p')
-                        o.programs = optarg;
+                if (c == 's' && text_parse_u64(optarg, &o->seed))
+                        continue;
+                if (c == 'p')
+                        o->programs = optarg;
+                else if (c == 'a')
+                        o->assets = optarg;
                 else if (c == 'd')
-                        o.scratch = optarg;
+                        o->scratch = optarg;
                 else if (c == 'l')
-                        o.log = true;
-                else {
-                        fputs(help, c == 'h' ? stdout : stderr);
-                        return c == 'h' ? 0 : 2;
-                }
+                        o->log = true;
+                else if (c == 'h')
+                        return *ret_help = true;
+                else
+                        return false;
         }
-        if (optind == argc) {
-                fputs(help, stderr);
-                return 2;
+        return optind < argc && o->kubernetes == (o->assets != NULL);
+}
+
+static int open_session(struct options *o)
+{
+        const struct process_session_options so = { o->programs, o->scratch, o->assets };
+        struct error err = { 0 };
+
+        if (!o->processes || process_session_open(&so, &o->session, &err) == 0)
+                return 0;
+        printf("FAILED the API servers\n  %s\n", err.text);
+        o->failed++;
+        return -1;
+}
+
+int main(int argc, char **argv)
+{
+        struct options o = { .programs = "build/bin", .scratch = "build/scenarios", .seed = 1 };
+        bool wants_help = false;
+
+        mem_hook_libraries();
+        if (!read_options(&o, argc, argv, &wants_help) || wants_help) {
+                fputs(help, wants_help ? stdout : stderr);
+                return wants_help ? 0 : 2;
         }
-        for (int i = optind; i < argc; i++)
-                run_path(&o, argv[i]);
+        if (open_session(&o) == 0)
+                for (int i = optind; i < argc; i++)
+                        run_path(&o, argv[i]);
+        process_session_close(o.session);
         printf("%u passed, %u failed\n", o.passed, o.failed);
         return o.failed > 0;
 }

@@ -1,19 +1,21 @@
-/* A fleet of real programs: devcluster, hub-agent and member-agents as child processes. */
+/* A fleet of real programs: API servers, hub-agents and member-agents as child processes. */
 #pragma once
 
 #include "e2e/scenarios/fleet.h"
+#include "e2e/scenarios/server_program.h"
 
 struct process_fleet_options {
         struct loop *loop; /* real */
         const struct log_sink *log_sink;
-        const char *programs;         /* folder with devcluster, hub-agent and member-agent */
-        const char *scratch;          /* an empty folder for files; borrowed while the fleet lives */
-        unsigned members, hub_agents; /* hub_agents: 0 = 1 */
-        bool direct;                  /* agents speak to devcluster without a relay: set_link is refused */
+        const char *programs;          /* folder with devcluster, hub-agent and member-agent */
+        const char *scratch;           /* an empty folder for files; borrowed while the fleet lives */
+        unsigned members, hub_agents;  /* hub_agents: 0 = 1 */
+        bool direct;                   /* agents speak to the hub without a relay: set_link is refused */
+        struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
+                                          own */
 };
 
-/* Starts devcluster with "hub" and the members' clusters; agents are started by fleet_set_up(). End with
- * ops->close. From a fiber. */
+/* The agents are started by fleet_set_up(). End with ops->close. From a fiber. */
 int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret, struct error *err);
-/* Of "devcluster", "hub-agent" or "member-N"; 0 if it does not run. */
+/* Of the server program, "hub-agent" or "member-N"; 0 if it does not run. */
 int process_fleet_pid(struct fleet *f, const char *program);
