@@ -1,0 +1,613 @@
+/* The controller frame against devcluster on a virtual clock: one controller of member clusters whose
+ * reconcile does what a test says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/intern.h"
+#include "common/base/vec.h"
+#include "common/ctrl/controller.h"
+#include "e2e/devcluster/rig.h"
+#include "proto/gen/kinds.h"
+
+#define GROUP "/apis/cluster.kubernetes-fleet.io/v1beta1/memberclusters"
+#define BACKOFF_MAX_MS 40000
+#define DEADLINE_MS 20000
+
+struct visit {
+        char key[32];
+        int64_t at_ms;
+        int64_t heartbeat; /* of the object in the cache; -1 = it is not there */
+};
+
+struct bench {
+        struct rig *rig;
+        struct world world;
+        struct loopback_faults faults;
+        struct kube_client kube;
+        struct log log;
+        struct metrics *metrics;
+        struct intern_table *interns;
+        struct fiber_group *group;
+        struct manager *manager;
+        int run_code;
+        struct error run_err;
+        VEC(struct visit) visits;
+        size_t running, most_running, twice; /* twice: two reconciles of one key at once */
+        struct map active;
+        bool stalled; /* watches say nothing more */
+        struct outcome (*reconcile)(struct bench *b, struct reconcile *rc);
+        int code; /* for fails_once */
+        int64_t after_ms;
+        uint32_t retry_after_ms;
+        struct waitq gate;
+        bool open; /* waiting reconciles may go on */
+};
+
+/* ---- the controller ---- */
+
+static int64_t heartbeat_of(const struct object *o)
+{
+        return o ? ((const struct member_cluster *)o)->spec->heartbeat_period_seconds.value : -1;
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct bench *b = rc->agent;
+        const struct object *o = cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        struct visit v = { .at_ms = loop_now_ms(b->rig->loop), .heartbeat = heartbeat_of(o) };
+        struct outcome result;
+
+        snprintf(v.key, sizeof(v.key), "%s", rc->key);
+        assert_int_equal(vec_push(&b->visits, v), 0);
+        b->twice += map_has(&b->active, rc->key);
+        assert_int_equal(map_put(&b->active, rc->key, b), 0);
+        b->running++;
+        b->most_running = MAX(b->most_running, b->running);
+        result = b->reconcile ? b->reconcile(b, rc) : done();
+        b->running--;
+        map_remove(&b->active, rc->key);
+        return result;
+}
+
+static const struct controller two_at_a_time = {
+        .name = "test",
+        .watches = { { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL } },
+        .reconcile = reconcile,
+        .concurrency = 2,
+        .reconcile_deadline_ms = DEADLINE_MS,
+        .backoff_base_ms = 100,
+        .backoff_max_ms = BACKOFF_MAX_MS,
+};
+
+/* ---- the bench ---- */
+
+static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct bench *b = ctx;
+
+        return answer && rq->priority == HTTP_WATCH && b->stalled ? 3600000 : 0;
+}
+
+static void install_crd(struct rig *r)
+{
+        if (rig_get(r, GROUP) == 200)
+                return;
+        for (size_t i = 0; i < n_crd_texts; i++)
+                if (text_equal(crd_texts[i].name, "memberclusters.cluster.kubernetes-fleet.io"))
+                        assert_int_equal(rig_post(r,
+                                                  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                                  crd_texts[i].json),
+                                         201);
+        rig_settle(r);
+}
+
+static void make(struct rig *r, const char *name)
+{
+        char body[256];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":\"MemberCluster\","
+                 "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"identity\":{\"kind\":\"User\",\"name\":\"x\"}}}",
+                 name);
+        assert_int_equal(rig_post(r, GROUP, body), 201);
+}
+
+static void edit(struct bench *b, const char *name, const char *patch)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), GROUP "/%s", name);
+        assert_int_equal(rig_merge(b->rig, path, patch), 200);
+}
+
+static void wait_ms(struct bench *b, int64_t ms)
+{
+        assert_int_equal(fiber_sleep(b->rig->loop, ms), 0);
+}
+
+static void open_bench(struct rig *r, struct bench *b, bool elect)
+{
+        struct manager_options o = { .component = "test",
+                                     .lease_namespace = elect ? "default" : NULL,
+                                     .lease_name = elect ? "test" : NULL };
+
+        *b = (struct bench){ .rig = r, .world = r->world, .run_code = 1 };
+        b->faults = (struct loopback_faults){ .ctx = b, .delay = delay };
+        b->world.transport = loopback_transport(r->net, &b->world, &b->faults);
+        b->kube = (struct kube_client){
+                .world = &b->world, .endpoint = &r->endpoint, .log = &b->log, .field_manager = "test"
+        };
+        b->metrics = metrics_new();
+        b->interns = intern_table_new();
+        b->group = fiber_group_new(r->loop, NULL, "bench");
+        map_init(&b->active, MAP_OWN_KEYS, NULL);
+        install_crd(r);
+        o.world = &b->world;
+        o.log = &b->log;
+        o.kube = &b->kube;
+        o.agent = b;
+        o.metrics = b->metrics;
+        o.interns = b->interns;
+        b->manager = manager_new(&o, b->group, &b->run_err);
+        assert_non_null(b->manager);
+        assert_int_equal(manager_add_controller(b->manager, &two_at_a_time), 0);
+}
+
+static void manager_fiber(void *ctx)
+{
+        struct bench *b = ctx;
+
+        b->run_code = manager_run(b->manager, &b->run_err);
+}
+
+static struct fiber *run_manager(struct bench *b)
+{
+        struct fiber *f = fiber_spawn(b->group, "manager", manager_fiber, b);
+
+        assert_non_null(f);
+        wait_ms(b, 500);
+        return f;
+}
+
+static void close_bench(struct bench *b)
+{
+        if (b->group)
+                fiber_group_cancel(b->group);
+        wait_ms(b, 1000);
+        assert_int_equal(b->twice, 0);
+        manager_free(b->manager);
+        fiber_group_end(b->group);
+        http_transport_free(b->world.transport);
+        metrics_free(b->metrics);
+        intern_table_free(b->interns);
+        map_free(&b->active);
+        vec_free(&b->visits);
+}
+
+static int64_t gap_ms(const struct bench *b, size_t i) /* between visit i and the next */
+{
+        return b->visits.at[i + 1].at_ms - b->visits.at[i].at_ms;
+}
+
+/* ---- retries ---- */
+
+static struct outcome fails_once(struct bench *b, struct reconcile *rc)
+{
+        if (b->visits.n > 1)
+                return done();
+        if (b->code == 0)
+                return again_after(b->after_ms);
+        error_set(rc->err, b->code, "as the test wants it");
+        rc->err->retry_after_ms = b->retry_after_ms;
+        return failed(rc->err);
+}
+
+static void body_retries(struct rig *r)
+{
+        static const struct {
+                int code;
+                uint32_t retry_after_ms;
+                int64_t after_ms, expected_ms;
+        } rows[] = {
+                { ERR_RETRY, 0, 0, 100 },
+                { ERR_CONFLICT, 0, 0, 100 },
+                { ERR_TIMEOUT, 0, 0, 100 },
+                { ERR_NOT_FOUND, 0, 0, 100 },
+                { ERR_NO_MEMORY, 0, 0, 100 },
+                { ERR_TOO_MANY, 7000, 0, 7000 },
+                { ERR_INVALID, 0, 0, BACKOFF_MAX_MS },
+                { ERR_FORBIDDEN, 0, 0, BACKOFF_MAX_MS },
+                { ERR_UNSUPPORTED, 0, 0, BACKOFF_MAX_MS },
+                { 0, 0, 3000, 3000 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                size_t row = *(size_t *)r->ctx;
+                struct bench b;
+
+                if (i != row)
+                        continue;
+                open_bench(r, &b, false);
+                b.reconcile = fails_once;
+                b.code = rows[i].code;
+                b.after_ms = rows[i].after_ms;
+                b.retry_after_ms = rows[i].retry_after_ms;
+                make(r, "a");
+                run_manager(&b);
+                wait_ms(&b, BACKOFF_MAX_MS + 1000);
+                if (b.visits.n != 2 || gap_ms(&b, 0) != rows[i].expected_ms)
+                        fail_msg("row %zu: %zu visits", i, b.visits.n);
+                close_bench(&b);
+        }
+        ++*(size_t *)r->ctx;
+        if (*(size_t *)r->ctx == ARRAY_LEN(rows))
+                *(size_t *)r->ctx = SIZE_MAX;
+}
+
+static void each_class_of_error_has_its_own_delay(void **state)
+{
+        for (size_t row = 0; row != SIZE_MAX;)
+                rig_run_for(body_retries, &row);
+}
+
+static struct outcome fails_five_times(struct bench *b, struct reconcile *rc)
+{
+        if (b->visits.n > 5 && b->visits.n != 7)
+                return done();
+        error_set(rc->err, ERR_RETRY, "not yet");
+        return failed(rc->err);
+}
+
+static void body_backoff(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = fails_five_times;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 10000);
+        assert_int_equal(b.visits.n, 6);
+        for (size_t i = 0; i < 5; i++)
+                assert_int_equal(gap_ms(&b, i), 100 << i);
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 8);
+        assert_int_equal(gap_ms(&b, 6), 100); /* the success before reset it */
+        close_bench(&b);
+}
+
+static void the_backoff_of_a_key_doubles_and_success_resets_it(void **state)
+{
+        rig_run(body_backoff);
+}
+
+static struct outcome hangs_once(struct bench *b, struct reconcile *rc)
+{
+        if (b->visits.n > 1)
+                return done();
+        while (waitq_wait(b->rig->loop, &b->gate, DEADLINE_NONE) == 0)
+                ;
+        error_set(rc->err, ERR_CANCELLED, "cancelled");
+        return failed(rc->err);
+}
+
+static void body_deadline(struct rig *r)
+{
+        static const char *const labels[] = { "test", "timeout" };
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = hangs_once;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, DEADLINE_MS + 1000);
+        assert_int_equal(b.visits.n, 2);
+        assert_int_equal(gap_ms(&b, 0), DEADLINE_MS + 100);
+        assert_true(
+                metric_value(metrics_register(b.metrics, METRIC_COUNTER,
+                                              "controller_runtime_reconcile_errors_total", "", NULL, NULL, 0),
+                             labels) == 1);
+        close_bench(&b);
+}
+
+static void a_reconcile_past_its_deadline_is_cancelled_and_tried_again(void **state)
+{
+        rig_run(body_deadline);
+}
+
+/* ---- keys and fibers ---- */
+
+static struct outcome waits_at_the_gate(struct bench *b, struct reconcile *rc)
+{
+        while (!b->open)
+                if (waitq_wait(b->rig->loop, &b->gate, DEADLINE_NONE) < 0)
+                        break;
+        return done();
+}
+
+static void open_gate(struct bench *b)
+{
+        b->open = true;
+        waitq_wake_all(&b->gate);
+        wait_ms(b, 500);
+}
+
+static void body_one_fiber(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = waits_at_the_gate;
+        make(r, "a");
+        run_manager(&b);
+        assert_int_equal(b.running, 1);
+        for (int i = 1; i <= 3; i++) {
+                char patch[64];
+
+                snprintf(patch, sizeof(patch), "{\"spec\":{\"heartbeatPeriodSeconds\":%d}}", i);
+                edit(&b, "a", patch);
+                wait_ms(&b, 100);
+        }
+        assert_int_equal(b.running, 1);
+        open_gate(&b);
+        assert_int_equal(b.visits.n, 2); /* three changes, one more look, at the last of them */
+        assert_int_equal(b.visits.at[1].heartbeat, 3);
+        close_bench(&b);
+}
+
+static void changes_during_a_reconcile_give_one_more_and_never_two_at_once(void **state)
+{
+        rig_run(body_one_fiber);
+}
+
+static void body_concurrency(struct rig *r)
+{
+        struct bench b;
+
+        install_crd(r);
+        for (char name[2] = "a"; name[0] <= 'f'; name[0]++)
+                make(r, name);
+        open_bench(r, &b, false);
+        b.reconcile = waits_at_the_gate;
+        run_manager(&b);
+        assert_int_equal(b.running, 2);
+        assert_int_equal(manager_queued(b.manager), 6);
+        open_gate(&b);
+        assert_int_equal(b.visits.n, 6);
+        assert_int_equal(b.most_running, 2);
+        assert_int_equal(manager_queued(b.manager), 0);
+        close_bench(&b);
+}
+
+static void no_more_keys_run_at_once_than_the_controller_allows(void **state)
+{
+        rig_run(body_concurrency);
+}
+
+static void body_priority(struct rig *r)
+{
+        struct bench b;
+
+        install_crd(r);
+        for (char name[2] = "a"; name[0] <= 'f'; name[0]++)
+                make(r, name);
+        open_bench(r, &b, false);
+        b.reconcile = waits_at_the_gate;
+        run_manager(&b); /* two run, four of the first list wait */
+        edit(&b, "f", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 100);
+        open_gate(&b);
+        assert_string_equal(b.visits.at[2].key, "f");
+        close_bench(&b);
+}
+
+static void what_a_user_edits_overtakes_the_backlog(void **state)
+{
+        rig_run(body_priority);
+}
+
+static void body_filters(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        run_manager(&b);
+        assert_int_equal(b.visits.n, 1);
+        edit(&b, "a", "{\"metadata\":{\"labels\":{\"color\":\"blue\"}}}");
+        edit(&b, "a/status", "{\"status\":{\"resourceUsage\":{}}}");
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 1);
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 2);
+        assert_int_equal(rig_delete(r, GROUP "/a"), 200);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 3);
+        assert_int_equal(b.visits.at[2].heartbeat, -1);
+        close_bench(&b);
+}
+
+static void only_what_a_watch_asks_for_makes_a_key(void **state)
+{
+        rig_run(body_filters);
+}
+
+/* ---- writes ---- */
+
+static struct outcome adds_one(struct bench *b, struct reconcile *rc)
+{
+        const struct object *now = cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        struct member_cluster *wanted;
+
+        if (!now || heartbeat_of(now) > 100)
+                return done();
+        wanted = (struct member_cluster *)object_copy(now, rc->arena);
+        assert_non_null(wanted);
+        wanted->spec->heartbeat_period_seconds = OPT_INT(heartbeat_of(now) + 100);
+        if (rc_patch_diff(rc, now, &wanted->object, OBJECT_META_SPEC, NULL) < 0)
+                return failed(rc->err);
+        return again_after(10);
+}
+
+static void body_own_write(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        run_manager(&b);
+        b.stalled = true; /* the watch will not tell */
+        b.reconcile = adds_one;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_HIGH);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 3);
+        assert_int_equal(b.visits.at[1].heartbeat, 60);
+        assert_int_equal(b.visits.at[2].heartbeat, 160);
+        close_bench(&b);
+}
+
+static void the_next_reconcile_sees_its_own_write_before_the_watch_tells(void **state)
+{
+        rig_run(body_own_write);
+}
+
+static void body_conflict(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        run_manager(&b);
+        b.stalled = true;
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}"); /* the cache does not learn of it */
+        wait_ms(&b, 1000);
+        b.reconcile = adds_one;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_HIGH);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 4);
+        assert_int_equal(b.visits.at[1].heartbeat, 60); /* conflict */
+        assert_int_equal(b.visits.at[2].heartbeat, 30);
+        assert_true(gap_ms(&b, 1) <= 100);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_int_equal(doc_get_int(r->answer, "spec.heartbeatPeriodSeconds", 0), 130);
+        close_bench(&b);
+}
+
+static void after_a_conflict_the_retry_computes_from_what_the_server_has(void **state)
+{
+        rig_run(body_conflict);
+}
+
+/* ---- leadership, the end ---- */
+
+/* spec/membership-webhooks-charts.md 7.1.7 */
+static void body_lost_lease(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        make(r, "a");
+        run_manager(&b);
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 1);
+        assert_int_equal(rig_merge(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test",
+                                   "{\"spec\":{\"holderIdentity\":\"other\"}}"),
+                         200);
+        wait_ms(&b, 5000);
+        assert_int_equal(b.run_code, ERR_TIMEOUT);
+        assert_false(manager_is_leader(b.manager));
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 1);
+        close_bench(&b);
+}
+
+static void a_manager_that_loses_its_lease_stops_and_says_so(void **state)
+{
+        rig_run(body_lost_lease);
+}
+
+static void body_standby(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                  "{\"metadata\":{\"name\":\"test\"},\"spec\":{\"holderIdentity\":\"other\","
+                                  "\"leaseDurationSeconds\":15}}"),
+                         201);
+        open_bench(r, &b, true);
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 5000);
+        assert_int_equal(b.visits.n, 0);
+        assert_true(informer_synced(manager_informer(b.manager, &member_cluster_kind)));
+        make(r, "b");
+        wait_ms(&b, 20000); /* the lease has run out */
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 2);
+        close_bench(&b);
+}
+
+static void a_standby_keeps_its_caches_and_reconciles_all_once_it_leads(void **state)
+{
+        rig_run(body_standby);
+}
+
+static struct outcome takes_200_ms(struct bench *b, struct reconcile *rc)
+{
+        if (fiber_sleep(b->rig->loop, 200) < 0)
+                return failed(rc->err);
+        b->open = true;
+        return done();
+}
+
+static void body_drain(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.reconcile = takes_200_ms;
+        make(r, "a");
+        wait_ms(&b, 100);
+        assert_int_equal(b.running, 1);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_true(b.open); /* it was let finish */
+        assert_int_equal(b.run_code, ERR_CANCELLED);
+        assert_int_equal(rig_get(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"), 200);
+        assert_string_equal(rig_string(r, "spec.holderIdentity"), "");
+        close_bench(&b);
+}
+
+static void on_the_way_out_what_runs_may_finish_and_the_lease_is_released(void **state)
+{
+        rig_run(body_drain);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(each_class_of_error_has_its_own_delay),
+                cmocka_unit_test(the_backoff_of_a_key_doubles_and_success_resets_it),
+                cmocka_unit_test(a_reconcile_past_its_deadline_is_cancelled_and_tried_again),
+                cmocka_unit_test(changes_during_a_reconcile_give_one_more_and_never_two_at_once),
+                cmocka_unit_test(no_more_keys_run_at_once_than_the_controller_allows),
+                cmocka_unit_test(what_a_user_edits_overtakes_the_backlog),
+                cmocka_unit_test(only_what_a_watch_asks_for_makes_a_key),
+                cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),
+                cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),
+                cmocka_unit_test(a_manager_that_loses_its_lease_stops_and_says_so),
+                cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
+                cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
