@@ -328,6 +328,38 @@ static void a_deleted_placement_leaves_nothing(void **state)
         rig_run(cleans_up);
 }
 
+static void orphaned_work(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        /* As left by a request that arrived after its binding had gone. */
+        assert_int_equal(
+                rig_post(
+                        r, FLEET "namespaces/fleet-member-member-1/works",
+                        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"Work\","
+                        "\"metadata\":{\"name\":\"gone-work\",\"labels\":{\"kubernetes-fleet.io/parent-CRP\":"
+                        "\"gone\",\"kubernetes-fleet.io/parent-resource-binding\":\"gone-member-1\"}},"
+                        "\"spec\":{\"workload\":{\"manifests\":[]}}}"),
+                201);
+        assert_int_equal(
+                rig_post(r, FLEET "namespaces/fleet-member-member-1/works",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"Work\","
+                         "\"metadata\":{\"name\":\"by-hand\"},"
+                         "\"spec\":{\"workload\":{\"manifests\":[]}}}"),
+                201);
+        settle(&f);
+        assert_int_equal(rig_get(r, FLEET "namespaces/fleet-member-member-1/works/gone-work"), 404);
+        assert_int_equal(rig_get(r, FLEET "namespaces/fleet-member-member-1/works/by-hand"), 200);
+        stop(&f);
+}
+
+static void a_work_without_its_binding_is_deleted_and_others_are_left_alone(void **state)
+{
+        rig_run(orphaned_work);
+}
+
 static void picks_n(struct rig *r)
 {
         struct fleet f;
@@ -640,6 +672,7 @@ int main(void)
                 cmocka_unit_test(a_pick_all_placement_becomes_available_on_every_member),
                 cmocka_unit_test(a_changed_resource_reaches_the_members_as_a_new_snapshot),
                 cmocka_unit_test(a_deleted_placement_leaves_nothing),
+                cmocka_unit_test(a_work_without_its_binding_is_deleted_and_others_are_left_alone),
                 cmocka_unit_test(pick_n_takes_the_best_and_scales_both_ways),
                 cmocka_unit_test(pick_fixed_places_on_the_clusters_that_exist),
                 cmocka_unit_test(a_resource_placement_works_within_its_namespace),

@@ -407,27 +407,29 @@ static struct kube_block_options block_options(struct reconcile *rc, struct info
                                             rc->manager->options.interns };
 }
 
+/* The cache is behind, and its watch may be stalled: what the server has now goes into the cache, so that the
+ * retry computes from it instead of meeting the same conflict again. */
+static void refresh(struct reconcile *rc, struct informer *i, const struct object *o,
+                    const struct kube_block_options *b)
+{
+        struct object *block;
+
+        if (!i || kube_get_block(rc->kube, o->kind, o->meta.ns, o->meta.name, b, &block, NULL) < 0)
+                return;
+        informer_observe(i, block);
+        object_unref(block);
+}
+
 int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, o->kind);
         struct kube_block_options b = block_options(rc, i);
         struct object *block;
+        int code = kube_create_block(rc->kube, o, &b, &block, rc->err);
 
-        TRY(kube_create_block(rc->kube, o, &b, &block, rc->err));
-        return take_answer(rc, i, block, ret);
-}
-
-/* The cache is behind, and its watch may be stalled: what the server has now goes into the cache, so that the
- * retry computes from it instead of meeting the same conflict again. */
-static void refresh_after_conflict(struct reconcile *rc, struct informer *i, const struct object *now,
-                                   const struct kube_block_options *b)
-{
-        struct object *block;
-
-        if (!i || kube_get_block(rc->kube, now->kind, now->meta.ns, now->meta.name, b, &block, NULL) < 0)
-                return;
-        informer_observe(i, block);
-        object_unref(block);
+        if (code == ERR_EXISTS) /* perhaps our own, and its answer was lost */
+                refresh(rc, i, o, &b);
+        return code < 0 ? code : take_answer(rc, i, block, ret);
 }
 
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
@@ -440,7 +442,7 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
         int code = kube_patch_diff_block(rc->kube, now, wanted, part, &b, &block, rc->err);
 
         if (code == ERR_CONFLICT)
-                refresh_after_conflict(rc, i, now, &b);
+                refresh(rc, i, now, &b);
         if (code < 0)
                 return code;
         if (block)

@@ -78,6 +78,33 @@ static struct outcome clean_up(struct pass *s)
         return drop_finalizer(s->rc, &s->b->object) < 0 ? failed(s->rc->err) : done();
 }
 
+/* Works that outlived their binding: made by a request that was still on its way when the binding went, or
+ * not in the cache of the agent that let it go. Nobody else would take them away. That the binding is not in
+ * the cache proves nothing: the server is asked. */
+static struct outcome remove_orphans(struct pass *s)
+{
+        struct object_list all;
+        struct object *b;
+        int code;
+
+        if (list_works(s, false, &all) < 0)
+                return failed(s->rc->err);
+        if (all.n == 0)
+                return done();
+        code = kube_get(s->rc->kube, s->scope->binding, s->rc->ns, s->rc->name, s->rc->arena, &b, s->rc->err);
+        if (code != ERR_NOT_FOUND)
+                return code < 0 ? failed(s->rc->err) : done();
+        for (size_t i = 0; i < all.n; i++) {
+                if (text_empty(label_of(all.at[i], LABEL_PARENT_PLACEMENT)))
+                        continue;
+                log_info(&s->rc->log, "deleting a Work without a binding", "namespace", all.at[i]->meta.ns,
+                         "work", all.at[i]->meta.name);
+                if (rc_delete(s->rc, all.at[i]) < 0)
+                        return failed(s->rc->err);
+        }
+        return done();
+}
+
 /* ---- syncing Works (spec 6.3) ---- */
 
 static int write_works(struct pass *s, const struct work_plan *plan)
@@ -253,7 +280,7 @@ static struct outcome reconcile(struct reconcile *rc)
         s.b = (const struct binding *)cache_get(rc, s.scope->binding, rc->ns, rc->name);
         if (!s.b) {
                 memory_drop(s.agent, "binding", rc->key);
-                return done();
+                return remove_orphans(&s);
         }
         if (is_deleting(&s.b->object))
                 return clean_up(&s);
