@@ -36,7 +36,8 @@ The agent on the member
                             with helm and apply it with kubectl; none: leave the agent to you
   --chart DIR|oci://...     chart of the agent (default: ../member-agent beside this script)
   --release NAME            name of the helm release (default member-agent)
-  --image-repository R      image of the agent                            [REGISTRY/member-agent]
+  --image-repository R      image of the agent; that of its sidecar is refresh-token beside it
+                                                                          [REGISTRY/member-agent]
   --image-tag T             its tag                                       [FLEET_VERSION]
   --values FILE             passed to helm; may be repeated
   --set KEY=VALUE           passed to helm; may be repeated
@@ -98,6 +99,7 @@ done
 account=$name-hub-cluster-access
 # HUB_CLUSTER_ADDRESS comes from scripts that tested no address: perhaps only the members reach it.
 [ -z "$hub_server" ] || [ "$server_given$server_check" != noyes ] || server_check=warn
+applied_works=appliedworks.placement.kubernetes-fleet.io
 hub_lease=136224848560.hub.fleet.azure.com
 
 # ---- checks: each adds its problem and goes on ---------------------------------------------------------------
@@ -209,7 +211,8 @@ member_state_template='{{range .items}}{{if eq .kind "Namespace"}}namespace.{{.m
 {{with .metadata.annotations}}{{with index . "kubernetes-fleet.io/member-name"}}secret.member={{.}}
 {{end}}{{with index . "kubernetes-fleet.io/hub-server"}}secret.hub={{.}}
 {{end}}{{end}}{{with .data}}{{with .token}}token={{base64decode .}}
-{{end}}{{end}}{{end}}{{end}}'
+{{end}}{{end}}{{else}}definition={{with .metadata.annotations}}{{index . "meta.helm.sh/release-namespace"}}/{{index . "meta.helm.sh/release-name"}}{{end}}
+{{end}}{{end}}'
 
 check_member() {
         check_context member "$member_kubeconfig" "$member_context" || return
@@ -222,7 +225,7 @@ check_member() {
         } | check_rights member
         member get --request-timeout=15s --ignore-not-found -n "$secret_namespace" namespaces/kube-system \
                 "namespaces/$namespace" "namespaces/$secret_namespace" "secrets/$secret_name" \
-                -o go-template="$member_state_template" >"$work/member.state" 2>"$work/err" || {
+                "customresourcedefinitions/$applied_works" -o go-template="$member_state_template" >"$work/member.state" 2>"$work/err" || {
                 problem "the member's objects cannot be read: $(reason)"
                 return
         }
@@ -309,6 +312,48 @@ explain_hub_server() {
                 fi
                 ;;
         esac
+}
+
+# The chart's values; those of the user come after them and win.
+chart_values() {
+        printf 'config:\n  hubURL: "%s"\n  hubCA: "%s"\n  memberClusterName: "%s"\n' "$hub_server" "$ca_base64" "$name"
+        printf 'secret: { name: "%s", namespace: "%s" }\nnamespace: "%s"\n' "$secret_name" "$secret_namespace" "$namespace"
+        image_values image "$image_repository"
+        case $image_repository in
+        */*) image_values refreshtoken "${image_repository%/*}/refresh-token" ;;
+        *) image_values refreshtoken "" ;;
+        esac
+}
+
+image_values() {
+        [ -n "$2$image_tag" ] || return 0
+        echo "$1:"
+        [ -z "$2" ] || printf '  repository: "%s"\n' "$2"
+        [ -z "$image_tag" ] || printf '  tag: "%s"\n' "$image_tag"
+}
+
+# kubectl encodes, so that no base64 program is needed.
+encode_ca() {
+        ca_base64=''
+        [ ! -s "$work/ca.crt" ] || ca_base64=$(kubectl create secret generic x --from-file=ca="$work/ca.crt" --dry-run=client -o jsonpath='{.data.ca}')
+}
+
+render() {
+        version=$(cat "$work/member.version")
+        eval "helm template \"\$release\" \"\$chart\" --kube-version '$version' -n \"\$namespace\" -f \"\$work/values\" $helm_args \"\$@\"" 2>"$work/err"
+}
+
+# The chart itself checks its values, so it is rendered before anything is changed.
+check_rendering() {
+        [ "$agent" != none ] && ! problems || return
+        encode_ca
+        chart_values >"$work/values"
+        render >"$work/rendered" || {
+                problem "chart $chart cannot be rendered: $(helm_reason)"
+                return
+        }
+        ! grep -q 'image: "\{0,1\}registry\.example\.com/' "$work/rendered" ||
+                problem "no image for the agent, and there is no public one: give --image-repository and --image-tag (charts/member-agent/README.md tells how to build it)"
 }
 
 # ---- the hub's side ------------------------------------------------------------------------------------------
@@ -482,33 +527,11 @@ write_credentials() {
                 fail "the credentials cannot be written to $credentials"
 }
 
-# The chart's values; those of the user come after them and win.
-chart_values() {
-        printf 'config:\n  hubURL: "%s"\n  hubCA: "%s"\n  memberClusterName: "%s"\n' "$hub_server" "$ca_base64" "$name"
-        printf 'secret: { name: "%s", namespace: "%s" }\nnamespace: "%s"\n' "$secret_name" "$secret_namespace" "$namespace"
-        [ -z "$image_repository$image_tag" ] || {
-                echo 'image:'
-                [ -z "$image_repository" ] || printf '  repository: "%s"\n' "$image_repository"
-                [ -z "$image_tag" ] || printf '  tag: "%s"\n' "$image_tag"
-        }
-}
-
-# kubectl encodes, so that no base64 program is needed.
-encode_ca() {
-        ca_base64=''
-        [ ! -s "$work/ca.crt" ] || ca_base64=$(kubectl create secret generic x --from-file=ca="$work/ca.crt" --dry-run=client -o jsonpath='{.data.ca}')
-}
-
-render() { eval "helm template \"\$release\" \"\$chart\" -n \"\$namespace\" -f \"\$work/values\" $helm_args \"\$@\"" 2>"$work/err"; }
-
 install_agent() {
         if [ "$agent" = none ]; then
                 install_definitions
                 return
         fi
-        encode_ca
-        chart_values >"$work/values"
-        render >"$work/rendered" || fail "the chart cannot be rendered: $(reason)"
         "install_with_$agent"
 }
 
@@ -529,10 +552,21 @@ install_with_helm() {
         pending-install | uninstalling) member_helm uninstall "$release" -n "$namespace" >/dev/null 2>&1 ;;
         pending-*) member_helm rollback "$release" -n "$namespace" >/dev/null 2>&1 ;;
         esac
+        adopt_definition
         eval "member_helm upgrade --install \"\$release\" \"\$chart\" -n \"\$namespace\" -f \"\$work/values\" $helm_args" >"$work/out" 2>"$work/err" ||
-                fail "helm could not install the agent: $(reason)"
+                fail "helm could not install the agent: $(helm_reason)"
         say "member: helm release $release $([ "$status" = deployed ] && echo upgraded || echo installed) in $namespace"
         changed=yes
+}
+
+# A definition that kubectl or another release left behind would make helm refuse; deleting it would delete what was placed.
+adopt_definition() {
+        case $(sed -n 's/^definition=/x/p' "$work/member.state") in
+        '' | "x$namespace/$release") return ;;
+        esac
+        member label --overwrite crd "$applied_works" app.kubernetes.io/managed-by=Helm >/dev/null 2>"$work/err" &&
+                member annotate --overwrite crd "$applied_works" "meta.helm.sh/release-name=$release" "meta.helm.sh/release-namespace=$namespace" >/dev/null 2>"$work/err" ||
+                fail "the member refused: $(reason)"
 }
 
 # Without the chart, only the kinds that an agent needs.
@@ -618,6 +652,7 @@ check_agent
 check_hub
 check_member
 check_hub_server
+check_rendering
 stop_on_problems
 say "checked: hub $(value_of server "$work/hub.config") ($(cat "$work/hub.version")), member $(value_of server "$work/member.config") ($(cat "$work/member.version"))"
 

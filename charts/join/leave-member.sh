@@ -132,7 +132,11 @@ check_release() {
         other=$(sed -n '/MEMBER_CLUSTER_NAME/{n;s/^ *value: *"\{0,1\}\([^" ]*\).*/\1/p;}' "$work/release" | head -n 1)
         [ -z "$other" ] || [ "$other" = "$name" ] ||
                 problem "helm release $release in $namespace is the agent of member $other, not of $name: choose another --member-context or --release"
-        grep -q '^kind: CustomResourceDefinition' "$work/release" && ! grep -q 'helm.sh/resource-policy"\{0,1\}: *"\{0,1\}keep' "$work/release" &&
+        # shellcheck disable=SC2016 # awk's own
+        awk '/^---/ { if (definition && !keep) exit 1; definition = keep = 0 }
+                /^kind: CustomResourceDefinition/ { definition = 1 }
+                /helm.sh\/resource-policy.*keep/ { keep = 1 }
+                END { if (definition && !keep) exit 1 }' "$work/release" ||
                 problem "uninstalling helm release $release would delete the AppliedWork definition and with it everything that was placed: upgrade it to a chart that keeps it (helm.sh/resource-policy: keep), or use --agent none"
 }
 
@@ -172,7 +176,7 @@ uninstall_agent() {
         case $agent in
         helm)
                 member_helm status "$release" -n "$namespace" >/dev/null 2>&1 || return 0
-                member_helm uninstall "$release" -n "$namespace" >/dev/null 2>"$work/err" || fail "helm could not uninstall the agent: $(reason)"
+                member_helm uninstall "$release" -n "$namespace" >/dev/null 2>"$work/err" || fail "helm could not uninstall the agent: $(helm_reason)"
                 say "member: helm release $release uninstalled"
                 changed=yes
                 ;;

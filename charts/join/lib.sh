@@ -34,6 +34,9 @@ stop_on_problems() {
 # The last line of the error output of the last command: kubectl's own noise comes before it.
 reason() { grep -v '^[WEI][0-9]\{4\} ' "$work/err" | grep . | tail -n 1 | sed 's/^[Ee]rror: //'; }
 
+# All of it, in one line: helm tells what is wrong over several.
+helm_reason() { grep -v '^Use --debug\|^$\|^WARNING' "$work/err" | sed 's/^Error: //; s/^[- ]*//' | tr '\n' ' '; }
+
 # 'a b' -> an argument that eval gives back as it was.
 quoted() { printf "'%s' " "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
 
@@ -67,7 +70,8 @@ seconds() {
 # ---- checks -----------------------------------------------------------------------------------------------------
 
 check_tools() {
-        command -v kubectl >/dev/null 2>&1 || problem "kubectl is not on the PATH: install kubectl 1.20 or newer"
+        command -v kubectl >/dev/null 2>&1 && return
+        problem "kubectl is not on the PATH: install kubectl 1.20 or newer"
         stop_on_problems
 }
 
@@ -120,12 +124,17 @@ pem={{base64decode .}}
         }
 }
 
+refused_user() { problem "the $side cluster's API server does not accept your user: $(reason); log in again, or choose another context"; }
+
 # Is the API server there, and new enough? $work/SIDE.version gets its version.
 check_server() {
         side=$1
         server=$(value_of server "$work/$side.config")
         "$side" version -o json --request-timeout=15s >"$work/version" 2>"$work/err" || {
-                problem "the $side cluster's API server $server does not answer: $(reason)"
+                case $(reason) in
+                *"logged in"* | *nauthorized*) refused_user ;;
+                *) problem "the $side cluster's API server $server does not answer: $(reason)" ;;
+                esac
                 return 1
         }
         sed -n '/"serverVersion"/,$p' "$work/version" | sed -n 's/.*"gitVersion": *"\([^"]*\)".*/\1/p' | head -n 1 >"$work/$side.version"
@@ -149,7 +158,7 @@ check_rights() {
                         "$verb" "${group#-}" "$resource" "${subresource#-}" "${ns#-}" "${object#-}"
         done <"$work/rights" >"$work/reviews"
         "$side" create --validate=false -f "$work/reviews" -o jsonpath='{.status.allowed}{"\n"}' >"$work/answers" 2>"$work/err" || {
-                problem "the $side cluster's API server does not accept your user: $(reason); log in again, or choose another context"
+                refused_user
                 return 1
         }
         while read -r verb group resource subresource ns object <&3 && read -r allowed <&4; do
