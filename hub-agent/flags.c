@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
-#define NO_EFFECT "Accepted for compatibility; has no effect."
+#define NOT_YET "Not in this version: true is accepted with a warning."
 
 const struct flag hub_flag_table[] = {
         { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
@@ -61,36 +61,41 @@ const struct flag hub_flag_table[] = {
           "How long changes are collected before a new resource snapshot (0s to 1m)." },
         { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
         { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
-        { "enable-webhook", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "webhook-client-connection-type", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "webhook-service-name", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-guard-rail", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "whitelisted-users", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "deny-modify-member-cluster-labels", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-pdbs", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "use-cert-manager", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-admission-policy-manager", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "admission-policy-manager-config", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-cluster-inventory-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-staged-update-run-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-eviction-apis", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-resource-placement", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "networking-agents-enabled", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "work-pending-grace-period", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "enable-pprof", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "pprof-port", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "vmodule", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "logtostderr", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "alsologtostderr", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "stderrthreshold", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "log_dir", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "log_file", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "log_file_max_size", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "log_backtrace_at", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "skip_headers", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "skip_log_headers", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "add_dir_header", FLAG_IGNORED, "", 0, NO_EFFECT },
-        { "one_output", FLAG_IGNORED, "", 0, NO_EFFECT },
+        { "enable-webhook", FLAG_BOOL, "false", AT(webhook), NOT_YET,
+          .missing = "there are no admission webhooks: what the definitions do not check is reported in "
+                     "conditions" },
+        { "webhook-client-connection-type", FLAG_STRING, "url", AT(webhook_connection),
+          "service or url; for webhooks." },
+        { "webhook-service-name", FLAG_STRING, "fleetwebhook", AT(webhook_service), "For webhooks." },
+        { "enable-guard-rail", FLAG_BOOL, "false", AT(guard_rail), NOT_YET,
+          .missing = "nothing but RBAC keeps users from fleet objects" },
+        { "whitelisted-users", FLAG_STRING, "", AT(whitelisted_users), "For the guard rail." },
+        { "deny-modify-member-cluster-labels", FLAG_BOOL, "false", AT(fixed_member_labels), NOT_YET,
+          .missing = "who may update MemberClusters may change their labels" },
+        { "enable-pdbs", FLAG_BOOL, "true", AT(pdbs), "Refusing them is not in this version.",
+          .missing = "PodDisruptionBudgets are not refused" },
+        { "use-cert-manager", FLAG_BOOL, "false", AT(cert_manager), NOT_YET,
+          .missing = "there are no admission webhooks that need a certificate" },
+        { "enable-admission-policy-manager", FLAG_BOOL, "false", AT(policy_manager), NOT_YET,
+          .missing = "no admission policies are installed" },
+        { "admission-policy-manager-config", FLAG_STRING, "", AT(policy_config), NOT_YET,
+          .missing = "the file is not read" },
+        { "enable-cluster-inventory-apis", FLAG_BOOL, "false", AT(inventory), NOT_YET,
+          .missing = "no ClusterProfiles are written" },
+        { "enable-staged-update-run-apis", FLAG_BOOL, "false", AT(staged_runs), NOT_YET,
+          .missing = "staged update runs are not executed" },
+        { "enable-eviction-apis", FLAG_BOOL, "false", AT(evictions), NOT_YET,
+          .missing = "evictions are not executed" },
+        { "enable-resource-placement", FLAG_BOOL, "true", AT(resource_placement), "Cannot be switched off.",
+          .missing = "ResourcePlacements are handled all the same" },
+        { "networking-agents-enabled", FLAG_BOOL, "false", AT(networking_agents), NOT_YET,
+          .missing = "a member has joined as soon as its member-agent says so" },
+        { "work-pending-grace-period", FLAG_STRING, "15s", AT(grace_period), "Obsolete; no effect.",
+          .missing = "it is obsolete" },
+        { "enable-pprof", FLAG_BOOL, "false", AT(pprof), "There is no profiling server.",
+          .missing = "there is no profiling server" },
+        { "pprof-port", FLAG_INT, "6065", AT(pprof_port), "Checked, has no effect.", 1, 65535, false },
+        KLOG_FLAGS(AT),
 };
 const size_t n_hub_flags = ARRAY_LEN(hub_flag_table);
 
@@ -99,6 +104,18 @@ static void check_range(struct buf *b, const char *flag, int64_t ms, int64_t lea
         if (ms < least_ms || ms > most_ms)
                 buf_printf(b, "%s must be between %lldms and %lldms; ", flag, (long long)least_ms,
                            (long long)most_ms);
+}
+
+static void check_webhook(struct buf *b, const struct hub_flags *f)
+{
+        const char *type = f->webhook_connection;
+
+        if (!text_empty(type) && strcasecmp(type, "url") != 0 && strcasecmp(type, "service") != 0)
+                buf_append_str(b, "webhook-client-connection-type must be url or service; ");
+        if (f->webhook && text_empty(f->webhook_service))
+                buf_append_str(b, "webhook-service-name must be set with enable-webhook; ");
+        if (f->cert_manager && !f->enable_workload)
+                buf_append_str(b, "use-cert-manager needs enable-workload; ");
 }
 
 int hub_flags_check(const struct hub_flags *f, struct error *err)
@@ -132,6 +149,7 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
         if (!f->enable_v1beta1)
                 buf_append_str(&b,
                                "the KubeFleet v1beta1 APIs are the storage version and must be enabled; ");
+        check_webhook(&b, f);
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);

@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 
 #define AT(field) offsetof(struct member_flags, field)
+#define NO_CLOUD "no properties of a cloud provider are collected"
 #define LIMITER "work-applier-requeue-rate-limiter-"
 
 const struct flag member_flag_table[] = {
@@ -57,34 +58,31 @@ const struct flag member_flag_table[] = {
           AT(skip_to_fast), "Fast growth at once for Works that are settled." },
         { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
         { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
-        /* Known to the reference, without meaning here. */
-        { "enable-work-applier-priority-queue", FLAG_IGNORED, "", 0,
-          "No effect: user edits always go first." },
-        { "work-applier-priority-linear-equation-coeff-a", FLAG_IGNORED, "", 0, "No effect." },
-        { "work-applier-priority-linear-equation-coeff-b", FLAG_IGNORED, "", 0, "No effect." },
-        { "hub-pprof-port", FLAG_IGNORED, "", 0, "No effect." },
-        { "pprof-port", FLAG_IGNORED, "", 0, "No effect." },
-        { "enable-pprof", FLAG_IGNORED, "", 0, "No effect." },
-        { "region", FLAG_IGNORED, "", 0, "No effect: no cloud provider is built in." },
-        { "property-provider", FLAG_IGNORED, "", 0,
-          "No effect: the built-in properties are always collected." },
-        { "cloud-config", FLAG_IGNORED, "", 0, "No effect." },
-        { "use-cost-properties-in-azure-provider", FLAG_IGNORED, "", 0, "No effect." },
-        { "use-available-res-properties-in-azure-provider", FLAG_IGNORED, "", 0, "No effect." },
-        { "enable-namespace-collection-in-property-provider", FLAG_IGNORED, "", 0, "No effect." },
-        { "enable-v1beta1-apis", FLAG_IGNORED, "", 0, "No effect." },
-        { "vmodule", FLAG_IGNORED, "", 0, "No effect." },
-        { "logtostderr", FLAG_IGNORED, "", 0, "No effect." },
-        { "alsologtostderr", FLAG_IGNORED, "", 0, "No effect." },
-        { "stderrthreshold", FLAG_IGNORED, "", 0, "No effect." },
-        { "log_dir", FLAG_IGNORED, "", 0, "No effect." },
-        { "log_file", FLAG_IGNORED, "", 0, "No effect." },
-        { "log_file_max_size", FLAG_IGNORED, "", 0, "No effect." },
-        { "log_backtrace_at", FLAG_IGNORED, "", 0, "No effect." },
-        { "skip_headers", FLAG_IGNORED, "", 0, "No effect." },
-        { "skip_log_headers", FLAG_IGNORED, "", 0, "No effect." },
-        { "add_dir_header", FLAG_IGNORED, "", 0, "No effect." },
-        { "one_output", FLAG_IGNORED, "", 0, "No effect." },
+        { "enable-v1beta1-apis", FLAG_BOOL, "true", AT(enable_v1beta1), "No effect." },
+        { "enable-work-applier-priority-queue", FLAG_BOOL, "false", AT(priority_queue),
+          "No effect: user edits always go first.", .missing = "user edits always go first" },
+        { "work-applier-priority-linear-equation-coeff-a", FLAG_INT, "-3", AT(coefficient_a),
+          "Checked, has no effect.", -100, -1, false },
+        { "work-applier-priority-linear-equation-coeff-b", FLAG_INT, "100", AT(coefficient_b),
+          "Checked, has no effect.", 1, 1000, false },
+        { "enable-pprof", FLAG_BOOL, "false", AT(pprof), "There is no profiling server.",
+          .missing = "there is no profiling server" },
+        { "pprof-port", FLAG_INT, "6065", AT(pprof_port), "Checked, has no effect.", 1, 65535, false },
+        { "hub-pprof-port", FLAG_INT, "6066", AT(hub_pprof_port), "Checked, has no effect.", 1, 65535,
+          false },
+        { "property-provider", FLAG_STRING, "none", AT(property_provider),
+          "The built-in properties are always collected; others are not in this version.",
+          .missing = NO_CLOUD },
+        { "region", FLAG_STRING, "", AT(region), "For Azure's properties.", .missing = NO_CLOUD },
+        { "cloud-config", FLAG_STRING, "/etc/kubernetes/provider/config.json", AT(cloud_config),
+          "For Azure's properties; not read." },
+        { "use-cost-properties-in-azure-provider", FLAG_BOOL, "true", AT(azure_costs),
+          "For Azure's properties." },
+        { "use-available-res-properties-in-azure-provider", FLAG_BOOL, "true", AT(azure_available),
+          "For Azure's properties." },
+        { "enable-namespace-collection-in-property-provider", FLAG_BOOL, "false", AT(namespace_collection),
+          "Not in this version: true is accepted with a warning.", .missing = "namespaces are not reported" },
+        KLOG_FLAGS(AT),
 };
 const size_t n_member_flags = ARRAY_LEN(member_flag_table);
 
@@ -97,6 +95,10 @@ int member_flags_check(const struct member_flags *f, struct error *err)
                 buf_append_str(&b, "hub-api-burst must not be below hub-api-qps; ");
         if (f->member_burst < f->member_qps)
                 buf_append_str(&b, "member-api-burst must not be below member-api-qps; ");
+        if (f->lease_duration_ms <= f->renew_deadline_ms || f->renew_deadline_ms <= f->retry_period_ms)
+                buf_append_str(
+                        &b,
+                        "leader-lease-duration > leader-renew-deadline > leader-retry-period must hold; ");
         if (f->initial_slow_s > f->max_slow_s)
                 buf_append_str(&b, "the initial slow backoff delay must not exceed the maximal slow one; ");
         if (f->max_slow_s > f->max_fast_s)

@@ -5,12 +5,17 @@
 #include "member-agent/apply/limiter.h"
 
 struct member_flags {
-        bool use_ca_auth, tls_insecure, leader_elect, skip_to_fast, json_logs, help;
+        bool use_ca_auth, tls_insecure, leader_elect, skip_to_fast, json_logs, help, enable_v1beta1;
         const char *hub_health_address, *hub_metrics_address, *health_address, *metrics_address;
         const char *leader_election_namespace, *kubeconfig, *state_file;
         int64_t hub_qps, hub_burst, member_qps, member_burst;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t deletion_wait_minutes, attempts_with_fixed_delay, verbosity;
+        /* Accepted, checked and warned of: not in this version. */
+        bool priority_queue, pprof, azure_costs, azure_available, namespace_collection;
+        const char *region, *property_provider, *cloud_config;
+        int64_t coefficient_a, coefficient_b, pprof_port, hub_pprof_port;
+        struct klog_flags klog;
         double fixed_delay_s, slow_base, initial_slow_s, max_slow_s, fast_base, max_fast_s;
 };
 

@@ -57,6 +57,13 @@ static void values_out_of_range_or_order_are_refused(void **state)
                 "-work-applier-requeue-rate-limiter-max-slow-backoff-delay-seconds=901",
                 "-work-applier-requeue-rate-limiter-max-fast-backoff-delay-seconds=3601",
                 "-leader-elect=yes",
+                "-leader-lease-duration=10s",
+                "-leader-retry-period=10s",
+                "-work-applier-priority-linear-equation-coeff-a=0",
+                "-work-applier-priority-linear-equation-coeff-b=1001",
+                "-enable-pprof=maybe",
+                "-pprof-port=70000",
+                "-log_file_max_size=",
                 "-no-such-flag",
         };
 

@@ -56,8 +56,6 @@ static int set_value(const struct flag *f, const char *text, void *options, stru
         bool on;
 
         switch (f->type) {
-        case FLAG_IGNORED:
-                return 0;
         case FLAG_STRING:
                 memcpy(field, &text, sizeof(text));
                 return 0;
@@ -107,8 +105,6 @@ static int parse_one(const struct flag *flags, size_t n, int argc, const char *c
                 return set_value(f, equals + 1, options, err);
         if (f->type == FLAG_BOOL)
                 return set_value(f, "true", options, err);
-        if (f->type == FLAG_IGNORED && (*at + 1 >= argc || argv[*at + 1][0] == '-'))
-                return 0;
         if (*at + 1 >= argc)
                 return error_set(err, ERR_INVALID, "flag needs an argument: -%s", f->name);
         return set_value(f, argv[++*at], options, err);
@@ -122,6 +118,42 @@ int flags_parse(const struct flag *flags, size_t n, int argc, const char *const 
         for (int at = 1; at < argc; at++)
                 TRY(parse_one(flags, n, argc, argv, &at, options, err));
         return 0;
+}
+
+static bool has_fallback_value(const struct flag *f, const void *options)
+{
+        const char *field = (const char *)options + f->offset;
+        union {
+                bool on;
+                int64_t whole;
+                double real;
+                const char *text;
+        } fallback = { 0 };
+        struct flag alone = *f;
+
+        alone.offset = 0;
+        if (set_value(&alone, f->fallback, &fallback, NULL) < 0)
+                return true;
+        switch (f->type) {
+        case FLAG_STRING:
+                return text_equal(*(const char *const *)field, fallback.text);
+        case FLAG_BOOL:
+                return *(const bool *)field == fallback.on;
+        case FLAG_REAL:
+                return *(const double *)field == fallback.real;
+        case FLAG_INT:
+        case FLAG_DURATION:
+                break;
+        }
+        return *(const int64_t *)field == fallback.whole;
+}
+
+void flags_log_missing(const struct flag *flags, size_t n, const void *options, const struct log *log)
+{
+        for (size_t i = 0; i < n; i++)
+                if (flags[i].missing && !has_fallback_value(&flags[i], options))
+                        log_warn(log, "a flag asks for what this version does not have", "flag",
+                                 flags[i].name, "but", flags[i].missing);
 }
 
 static int by_name(const void *a, const void *b)

@@ -12,7 +12,10 @@ struct options {
         int64_t count, wait;
         double base;
         const char *name;
+        bool magic;
+        struct klog_flags klog;
 };
+#define AT(field) offsetof(struct options, field)
 
 static const struct flag flags[] = {
         { "on", FLAG_BOOL, "false", offsetof(struct options, on), "Switches it on.", 0, 0, false },
@@ -20,7 +23,8 @@ static const struct flag flags[] = {
         { "wait", FLAG_DURATION, "15s", offsetof(struct options, wait), "How long.", 0, 0, false },
         { "base", FLAG_REAL, "1.2", offsetof(struct options, base), "How fast.", 1.05, 2, false },
         { "name", FLAG_STRING, "", offsetof(struct options, name), "Who.", 0, 0, false },
-        { "v", FLAG_IGNORED, "", 0, "Has no effect.", 0, 0, false },
+        { "magic", FLAG_BOOL, "false", AT(magic), "Not there.", .missing = "there is no magic" },
+        KLOG_FLAGS(AT),
 };
 
 static int parse(struct options *o, struct error *err, int argc, const char *const *argv)
@@ -48,8 +52,9 @@ static void one_dash_and_two_are_equal(void **state)
 {
         struct options o;
 
-        assert_int_equal(
-                PARSE(&o, NULL, "-count=7", "--name", "x", "--on", "-wait=1m30s", "-v=4", "--v", "3"), 0);
+        assert_int_equal(PARSE(&o, NULL, "-count=7", "--name", "x", "--on", "-wait=1m30s", "-add_dir_header",
+                               "--log_file_max_size=100000"),
+                         0);
         assert_true(o.on);
         assert_int_equal(o.count, 7);
         assert_int_equal(o.wait, 90000);
@@ -77,6 +82,8 @@ static void bad_words_are_refused_with_the_rule(void **state)
                 { "-wait=15", "duration" },
                 { "-unknown", "not defined" },
                 { "-count", "needs an argument" },
+                { "-log_file_max_size=", "whole number" },
+                { "-add_dir_header=x", "true or false" },
                 { "word", "unexpected" },
         };
 
@@ -106,6 +113,39 @@ static void help_names_flag_default_and_range(void **state)
         assert_true(strstr(b.data, "-base") < strstr(b.data, "-count"));
 }
 
+static void count_line(void *ctx, const char *line, size_t n)
+{
+        ++*(int *)ctx;
+}
+
+static void what_is_missing_and_asked_for_is_warned_of(void **state)
+{
+        static const struct {
+                const char *word;
+                int warnings;
+        } lines[] = {
+                { "-on", 0 },
+                { "-magic", 1 },
+                { "-magic=false", 0 },
+                { "-log_dir=/tmp", 1 },
+                { "-logtostderr=0", 1 },
+                { "-logtostderr=true", 0 },
+                { "-add_dir_header", 0 },
+                { "-vmodule=a=1", 1 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct options o;
+                int warnings = 0;
+                const struct log_sink sink = { .write = count_line, .ctx = &warnings, .least = LOG_WARN };
+                const struct log log = { .sink = &sink };
+
+                assert_int_equal(PARSE(&o, NULL, lines[i].word), 0);
+                flags_log_missing(flags, ARRAY_LEN(flags), &o, &log);
+                assert_int_equal(warnings, lines[i].warnings);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -114,6 +154,7 @@ int main(void)
                 cmocka_unit_test(a_negative_value_may_mean_no_limit),
                 cmocka_unit_test(bad_words_are_refused_with_the_rule),
                 cmocka_unit_test(a_boolean_takes_no_separate_word),
+                cmocka_unit_test(what_is_missing_and_asked_for_is_warned_of),
                 cmocka_unit_test(help_names_flag_default_and_range),
         };
 

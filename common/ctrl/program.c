@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/base/version.h"
 #include "common/net/http.h"
 
 int program_wait(struct program *p)
@@ -80,7 +82,13 @@ static int print_help(const struct program *p, FILE *to)
         (void)flags_help(p->flags, p->n_flags, &b);
         if (p->about)
                 fprintf(to, "%s\n\n", p->about);
-        fprintf(to, "Usage of %s:\n%s", p->name, b.data);
+        fprintf(to, "Usage of %s:\n%s  -version\n        Prints the version.\n", p->name, b.data);
+        return 0;
+}
+
+static int print_version(const struct program *p)
+{
+        printf("%s %s\n", p->name, ARGOSY_VERSION);
         return 0;
 }
 
@@ -89,6 +97,8 @@ int program_main(struct program *p, int argc, char **argv)
         struct error err = { 0 };
 
         mem_hook_libraries();
+        if (argc == 2 && (text_equal(argv[1], "--version") || text_equal(argv[1], "-version")))
+                return print_version(p);
         if (flags_parse(p->flags, p->n_flags, argc, (const char *const *)argv, p->values, &err) < 0) {
                 fail(p, &err);
                 fprintf(stderr, "%s --help lists the flags\n", p->name);
@@ -100,6 +110,7 @@ int program_main(struct program *p, int argc, char **argv)
                 return fail(p, &err);
         p->sink = log_sink_stderr(p->log_format, p->log_level);
         p->log = (struct log){ .sink = p->sink };
+        flags_log_missing(p->flags, p->n_flags, p->values, &p->log);
         if (start(p, &err) < 0 || loop_run(p->loop, &err) < 0)
                 p->code = fail(p, &err);
         finish(p);

@@ -35,7 +35,9 @@ struct program {
         int code;
 };
 
-/* Exit code: 0 = done, or ended by a signal; 1 = failed, told on stderr; 2 = bad flags. */
+/* --version alone prints name and version. Flags that ask for what is missing are warned of
+ * (flags_log_missing). Exit code: 0 = done, or ended by a signal; 1 = failed, told on stderr; 2 = bad flags.
+ */
 int program_main(struct program *p, int argc, char **argv);
 /* Parks until a signal comes. From run. Returns 0. */
 int program_wait(struct program *p);

@@ -1,6 +1,5 @@
 #include "member-agent/refresh-token/options.h"
 
-#include "common/base/memory.h"
 #include "common/base/text.h"
 
 #define AT(field) offsetof(struct refresh_options, field)
@@ -25,34 +24,57 @@ static const struct flag azure_flags[] = {
         { "clientid", FLAG_STRING, "", AT(client_id), "Client id of the managed identity." },
         { "scope", FLAG_STRING, SCOPE_OF_KUBERNETES, AT(scope), "What the token is for." },
 };
-static const struct flag common_flags[] = { COMMON };
+#define USAGE                                                                                                \
+        "Keeps the token for the hub in a file.\n"                                                           \
+        "  refresh-token secret   from a Secret of the member cluster\n"                                     \
+        "  refresh-token azure    from an Azure managed identity"
 
-static const struct provider {
-        const char *word;
-        const struct flag *flags;
-        size_t n_flags;
-        const char *help;
-} providers[] = {
-        [PROVIDER_SECRET] = { "secret", secret_flags, ARRAY_LEN(secret_flags),
-                              "The token is in a Secret of the member cluster." },
-        [PROVIDER_AZURE] = { "azure", azure_flags, ARRAY_LEN(azure_flags),
-                             "The token is that of an Azure managed identity." },
+static const struct refresh_command commands[] = {
+        { "secret", PROVIDER_SECRET, secret_flags, ARRAY_LEN(secret_flags), USAGE },
+        { "azure", PROVIDER_AZURE, azure_flags, ARRAY_LEN(azure_flags), USAGE },
 };
 
-static bool is_boolean(const char *flag)
+static bool is_any(const char *word, const char *const *names, size_t n)
 {
-        return text_equal(flag, "--help") || text_equal(flag, "-help") || text_equal(flag, "--log-json") ||
-               text_equal(flag, "-log-json");
+        size_t dashes = word[1] == '-' ? 2 : 1;
+
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(word + dashes, names[i]))
+                        return true;
+        return false;
 }
 
 /* Index of the first word that is neither a flag nor a flag's value; argc if there is none. */
 static int find_word(int argc, const char *const *argv)
 {
+        static const char *const booleans[] = { "help", "log-json", "version" };
         int i = 1;
 
         while (i < argc && argv[i][0] == '-')
-                i += strchr(argv[i], '=') || is_boolean(argv[i]) ? 1 : 2;
+                i += strchr(argv[i], '=') || is_any(argv[i], booleans, ARRAY_LEN(booleans)) ? 1 : 2;
         return MIN(i, argc);
+}
+
+int refresh_command_take(int *argc, const char **argv, const struct refresh_command **ret, struct error *err)
+{
+        static const char *const questions[] = { "help", "version" };
+        int word = find_word(*argc, argv);
+
+        if (word == *argc) {
+                if (*argc != 2 || argv[1][0] != '-' || !is_any(argv[1], questions, ARRAY_LEN(questions)))
+                        return error_set(err, ERR_INVALID, "say where the token comes from: secret or azure");
+                *ret = &commands[PROVIDER_SECRET];
+                return 0;
+        }
+        for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+                if (!text_equal(argv[word], commands[i].word))
+                        continue;
+                *ret = &commands[i];
+                for (--*argc; word < *argc; word++)
+                        argv[word] = argv[word + 1];
+                return 0;
+        }
+        return error_set(err, ERR_INVALID, "unknown command \"%s\": secret or azure", argv[word]);
 }
 
 static int need(const char *value, const char *flag, struct error *err)
@@ -62,10 +84,10 @@ static int need(const char *value, const char *flag, struct error *err)
         return 0;
 }
 
-static int check(const struct refresh_options *o, struct error *err)
+int refresh_options_check(const struct refresh_options *o, enum token_provider provider, struct error *err)
 {
         TRY(need(o->file_path, "file-path", err));
-        if (o->provider == PROVIDER_AZURE) {
+        if (provider == PROVIDER_AZURE) {
                 TRY(need(o->scope, "scope", err));
                 return need(o->client_id, "clientid", err);
         }
@@ -76,55 +98,4 @@ static int check(const struct refresh_options *o, struct error *err)
         if (!text_is_dns1123_subdomain(o->ns))
                 return error_set(err, ERR_INVALID, "--namespace: \"%s\" is not a name of a namespace", o->ns);
         return 0;
-}
-
-/* The flags in front of and behind the word are those of one table. */
-static int parse_around(int argc, const char *const *argv, int word, const struct provider *p,
-                        struct refresh_options *ret, struct error *err)
-{
-        AUTO_FREE const char **rest = mem_calloc((size_t)argc, sizeof(*rest));
-        int n = 0;
-
-        if (!rest)
-                return error_no_memory(err);
-        for (int i = 0; i < argc; i++)
-                if (i != word)
-                        rest[n++] = argv[i];
-        return flags_parse(p->flags, p->n_flags, n, rest, ret, err);
-}
-
-int refresh_options_parse(int argc, const char *const *argv, struct refresh_options *ret, struct error *err)
-{
-        struct refresh_options o = { 0 };
-        int word = find_word(argc, argv);
-        size_t p = 0;
-
-        if (word == argc) {
-                TRY(flags_parse(common_flags, ARRAY_LEN(common_flags), argc, argv, &o, err));
-                if (!o.help)
-                        return error_set(err, ERR_INVALID, "say where the token comes from: secret or azure");
-                *ret = o;
-                return 0;
-        }
-        while (p < ARRAY_LEN(providers) && !text_equal(argv[word], providers[p].word))
-                p++;
-        if (p == ARRAY_LEN(providers))
-                return error_set(err, ERR_INVALID, "unknown command \"%s\": secret or azure", argv[word]);
-        TRY(parse_around(argc, argv, word, &providers[p], &o, err));
-        o.provider = (enum token_provider)p;
-        if (!o.help)
-                TRY(check(&o, err));
-        *ret = o;
-        return 0;
-}
-
-int refresh_options_help(struct buf *b)
-{
-        buf_append_str(b,
-                       "Usage: refresh-token secret|azure [flags]\nKeeps the token for the hub in a file.\n");
-        for (size_t i = 0; i < ARRAY_LEN(providers); i++) {
-                buf_printf(b, "\n%s: %s\n", providers[i].word, providers[i].help);
-                TRY(flags_help(providers[i].flags, providers[i].n_flags, b));
-        }
-        return b->failed;
 }

@@ -7,7 +7,6 @@
 enum token_provider { PROVIDER_SECRET, PROVIDER_AZURE };
 
 struct refresh_options {
-        enum token_provider provider;
         bool help, json_logs;
         int64_t verbosity;
         const char *file_path, *kubeconfig;
@@ -15,7 +14,17 @@ struct refresh_options {
         const char *client_id, *scope; /* azure */
 };
 
-/* ERR_INVALID names what is missing or wrong. With --help nothing else is checked. Strings are borrowed from
- * argv. */
-int refresh_options_parse(int argc, const char *const *argv, struct refresh_options *ret, struct error *err);
-int refresh_options_help(struct buf *b);
+/* What a word of the command line stands for. */
+struct refresh_command {
+        const char *word;
+        enum token_provider provider;
+        const struct flag *flags;
+        size_t n_flags;
+        const char *about;
+};
+
+/* Takes the word out of argv, so that the command's flags are left (they may stand on both sides of it).
+ * ERR_INVALID without a word that we know; with --help or --version alone any command will do. */
+int refresh_command_take(int *argc, const char **argv, const struct refresh_command **ret, struct error *err);
+/* ERR_INVALID names the flag that is missing or wrong. */
+int refresh_options_check(const struct refresh_options *o, enum token_provider provider, struct error *err);

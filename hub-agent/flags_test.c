@@ -1,0 +1,161 @@
+/* spec/membership-webhooks-charts.md 7.3 (checklist 45, 46). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hub-agent/flags.h"
+
+static int parse(struct hub_flags *f, const char *first, const char *second, struct error *err)
+{
+        const char *const argv[] = { "hub-agent", first, second };
+
+        TRY(flags_parse(hub_flag_table, n_hub_flags, !first ? 1 : !second ? 2 : 3, argv, f, err));
+        return hub_flags_check(f, err);
+}
+
+static void the_defaults_are_those_of_the_reference(void **state)
+{
+        struct hub_flags f;
+
+        assert_int_equal(parse(&f, NULL, NULL, NULL), 0);
+        assert_int_equal(f.lease_duration_ms, 60000);
+        assert_int_equal(f.renew_deadline_ms, 45000);
+        assert_int_equal(f.retry_period_ms, 5000);
+        assert_int_equal(f.force_delete_wait_ms, 900000);
+        assert_int_equal(f.unhealthy_threshold_ms, 60000);
+        assert_int_equal(f.hub_qps, 250);
+        assert_int_equal(f.hub_burst, 1000);
+        assert_string_equal(f.leader_election_namespace, "fleet-system");
+        assert_string_equal(f.webhook_service, "fleetwebhook");
+        assert_true(f.pdbs && f.resource_placement && f.enable_v1beta1);
+        assert_false(f.leader_elect || f.guard_rail || f.cert_manager || f.enable_workload);
+}
+
+static void every_flag_of_the_reference_is_accepted(void **state)
+{
+        static const char *const words[] = {
+                "--leader-elect=true",
+                "--leader-lease-duration=2m",
+                "--leader-renew-deadline=50s",
+                "--leader-retry-period=6s",
+                "--leader-election-namespace=x",
+                "--leader-election-qps=-1",
+                "--leader-election-burst=2000",
+                "--health-probe-bind-address=0",
+                "--metrics-bind-address=",
+                "--enable-pprof=true",
+                "--pprof-port=6066",
+                "--hub-api-qps=0",
+                "--hub-api-burst=250",
+                "--resync-period=1h",
+                "--enable-webhook",
+                "--webhook-client-connection-type=Service",
+                "--webhook-client-connection-type=",
+                "--webhook-service-name=w",
+                "--enable-guard-rail=true",
+                "--whitelisted-users=a,b",
+                "--deny-modify-member-cluster-labels=true",
+                "--enable-workload=true",
+                "--enable-pdbs=false",
+                "--enable-admission-policy-manager=true",
+                "--admission-policy-manager-config=/x",
+                "--enable-v1beta1-apis=true",
+                "--enable-cluster-inventory-apis=true",
+                "--enable-staged-update-run-apis=true",
+                "--enable-eviction-apis=true",
+                "--enable-resource-placement=false",
+                "--networking-agents-enabled=true",
+                "--cluster-unhealthy-threshold=30s",
+                "--force-delete-wait-time=1h",
+                "--work-pending-grace-period=whatever",
+                "--skipped-propagating-apis=g;g/v1;g/v1/A,B",
+                "--allowed-propagating-apis=v1/ConfigMap",
+                "--skipped-propagating-namespaces=a,b",
+                "--concurrent-resource-change-syncs=100",
+                "--max-fleet-size=1000",
+                "--max-concurrent-cluster-placement=200",
+                "--rate-limiter-base-delay=200ms",
+                "--rate-limiter-max-delay=5m",
+                "--rate-limiter-qps=100",
+                "--rate-limiter-bucket-size=10000",
+                "--resource-snapshot-creation-minimum-interval=0s",
+                "--resource-changes-collection-duration=1m",
+                "-add_dir_header",
+                "--log_file_max_size=100000",
+                "--v=5",
+                "--vmodule=a=1",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct hub_flags f;
+                struct error err = { 0 };
+
+                if (parse(&f, words[i], NULL, &err) < 0)
+                        fail_msg("%s: %s", words[i], err.text);
+        }
+}
+
+static void values_out_of_range_or_order_are_refused(void **state)
+{
+        static const char *const lines[][2] = {
+                { "--leader-lease-duration=45s" },
+                { "--leader-retry-period=45s" },
+                { "--leader-election-qps=1001" },
+                { "--leader-election-burst=100" },
+                { "--hub-api-qps=10001" },
+                { "--hub-api-burst=249" },
+                { "--resync-period=59m" },
+                { "--enable-webhook=perhaps" },
+                { "--webhook-client-connection-type=dns" },
+                { "--enable-webhook=true", "--webhook-service-name=" },
+                { "--use-cert-manager=true" },
+                { "--enable-v1beta1-apis=false" },
+                { "--cluster-unhealthy-threshold=29s" },
+                { "--force-delete-wait-time=61m" },
+                { "--skipped-propagating-apis=a", "--allowed-propagating-apis=b" },
+                { "--concurrent-resource-change-syncs=101" },
+                { "--max-fleet-size=29" },
+                { "--max-concurrent-cluster-placement=9" },
+                { "--rate-limiter-base-delay=201ms" },
+                { "--rate-limiter-max-delay=999ms" },
+                { "--rate-limiter-qps=101" },
+                { "--resource-snapshot-creation-minimum-interval=301s" },
+                { "--resource-changes-collection-duration=61s" },
+                { "--pprof-port=0" },
+                { "--no-such-flag" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct hub_flags f;
+                struct error err = { 0 };
+
+                if (parse(&f, lines[i][0], lines[i][1], &err) != ERR_INVALID)
+                        fail_msg("%s was accepted", lines[i][0]);
+                assert_true(strlen(err.text) > 10);
+        }
+}
+
+static void all_violations_are_told_together(void **state)
+{
+        struct hub_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, "--hub-api-burst=10", "--use-cert-manager=true", &err), ERR_INVALID);
+        assert_non_null(strstr(err.text, "hub-api-burst"));
+        assert_non_null(strstr(err.text, "use-cert-manager"));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_defaults_are_those_of_the_reference),
+                cmocka_unit_test(every_flag_of_the_reference_is_accepted),
+                cmocka_unit_test(values_out_of_range_or_order_are_refused),
+                cmocka_unit_test(all_violations_are_told_together),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
