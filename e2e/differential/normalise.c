@@ -26,6 +26,8 @@ static const struct {
         { "resourceVersion=[0-9]+", "resourceVersion=<rv>" },
         { "ResourceVersion in precondition: [0-9]+, ResourceVersion in object meta: [0-9]+",
           "ResourceVersion in precondition: <rv>, ResourceVersion in object meta: <rv>" },
+        { "^[0-9]{1,3}s$", "<age>" },
+        { " {2,}[0-9]{1,3}s\\b", "  <age>" },
         { "continueToken\"?:\"[^\"]*\"", "<continue>" },
 };
 

@@ -474,7 +474,6 @@ static int player_init(struct player *p, const char *run, struct error *err)
         TRY(normaliser_replace(p->normaliser, ns, "$ns", err));
         TRY(normaliser_replace(p->normaliser, run, "$run", err));
         TRY(normaliser_replace(p->normaliser, p->target->host, "<server>", err));
-        TRY(normaliser_replace(p->normaliser, p->target->context, "<context>", err));
         if (doc_get_bool(p->script->doc, "namespace", true))
                 TRY(variable_set(&p->variables, "ns", ns, err));
         return make_signing_request(p, err);
