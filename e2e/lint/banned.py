@@ -27,6 +27,7 @@ ALLOWED = {
     "proto/generate/": ({"file", "heap"}, "a build-time program: reads descriptions, frees what scandir gave"),
     "e2e/devcluster/": ({"file"}, "its store owns a database file"),
     "e2e/": ({"process"}, "the rigs start programs"),
+    "e2e/chart-runner/": ({"file", "socket", "thread", "process"}, "it makes containers: volumes, roots, networks"),
 }
 MAIN_MAY = {"file", "process"}
 TEST_MAY = set(GROUPS) - {"stack", "static buffer"}

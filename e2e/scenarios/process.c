@@ -107,6 +107,13 @@ int process_pid(const struct process *p)
         return process_running(p) ? p->handle.pid : 0;
 }
 
+int process_wait(struct process *p, int64_t deadline_ms)
+{
+        while (!p->closed)
+                TRY(waitq_wait(p->loop, &p->ended, deadline_ms));
+        return 0;
+}
+
 int process_stop(struct process *p, int signal, int64_t patience_ms)
 {
         int64_t deadline, result;
@@ -265,7 +272,16 @@ static void accepted(uv_stream_t *listener, int status)
                 pair_close(p);
 }
 
-int relay_start(struct loop *l, int target_port, struct relay **ret, struct error *err)
+static int open_any(struct relay *r)
+{
+        struct sockaddr_in at;
+
+        uv_ip4_addr("127.0.0.1", 0, &at);
+        return uv_tcp_bind(&r->listener, (struct sockaddr *)&at, 0);
+}
+
+/* fd < 0: any free port. */
+static int start_relay(struct loop *l, int fd, int target_port, struct relay **ret, struct error *err)
 {
         struct relay *r = NEW(struct relay);
         struct sockaddr_in at;
@@ -278,8 +294,7 @@ int relay_start(struct loop *l, int target_port, struct relay **ret, struct erro
         list_init(&r->pairs);
         uv_tcp_init(loop_uv(l), &r->listener);
         r->listener.data = r;
-        uv_ip4_addr("127.0.0.1", 0, &at);
-        code = uv_tcp_bind(&r->listener, (struct sockaddr *)&at, 0);
+        code = fd < 0 ? open_any(r) : uv_tcp_open(&r->listener, fd);
         if (code == 0)
                 code = uv_listen((uv_stream_t *)&r->listener, 64, accepted);
         if (code == 0)
@@ -291,6 +306,16 @@ int relay_start(struct loop *l, int target_port, struct relay **ret, struct erro
         r->port = ntohs(at.sin_port);
         *ret = r;
         return 0;
+}
+
+int relay_start(struct loop *l, int target_port, struct relay **ret, struct error *err)
+{
+        return start_relay(l, -1, target_port, ret, err);
+}
+
+int relay_start_on(struct loop *l, int listening_fd, int target_port, struct relay **ret, struct error *err)
+{
+        return start_relay(l, listening_fd, target_port, ret, err);
 }
 
 int relay_port(const struct relay *r)

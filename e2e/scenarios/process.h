@@ -11,6 +11,8 @@ int process_start(struct loop *l, const char *const *argv, const char *const *en
 bool process_running(const struct process *p);
 int process_exit_code(const struct process *p); /* or 128 + signal; -1 while it runs */
 int process_pid(const struct process *p);       /* 0 if it does not run */
+/* Parks until it has ended (0), the deadline (ERR_TIMEOUT) or cancellation. */
+int process_wait(struct process *p, int64_t deadline_ms);
 /* Sends the signal and parks until the process has ended; after `patience_ms` it is killed. Frees p. Returns
  * how it ended: its exit code, or 128 + signal. From a fiber. */
 int process_stop(struct process *p, int signal, int64_t patience_ms);
@@ -19,6 +21,8 @@ int process_stop(struct process *p, int signal, int64_t patience_ms);
  * which also ends what is open. */
 struct relay;
 int relay_start(struct loop *l, int target_port, struct relay **ret, struct error *err);
+/* The same on a socket that listens already, for one in another network namespace; taken, also on failure. */
+int relay_start_on(struct loop *l, int listening_fd, int target_port, struct relay **ret, struct error *err);
 int relay_port(const struct relay *r);
 void relay_set(struct relay *r, bool up);
 struct relay *relay_stop(struct relay *r); /* from a fiber */
