@@ -51,8 +51,8 @@ int devcluster_requests(struct devcluster *d, const char *cluster, struct arena 
 void devcluster_reset_requests(struct devcluster *d);
 /* Cuts every open watch of a cluster (NULL = all), optionally compacting history so that they get 410. */
 void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool compact);
-/* Workload simulation: objects with annotation devcluster.argosy.dev/never-ready="true" (or matched by a rule
- * set with this call: kind, namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
+/* Workload simulation: objects that refuse (readiness.h) or are matched by a rule set with this call (kind,
+ * namespace, name; NULL = any) stay unavailable. ready=true takes the rule away. */
 int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,
                              const char *name, bool ready);
 /* The namespace's workloads are run by somebody: with simulated=false nothing is written into the status of

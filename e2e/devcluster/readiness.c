@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #define KEY_SIZE 700
+#define NEVER_READY "devcluster.argosy.dev/never-ready"
 
 static void make_key(char ret[KEY_SIZE], const char *kind, const char *ns, const char *name)
 {
@@ -30,4 +31,16 @@ bool readiness_is_held(const struct map *rules, const char *kind, const char *ns
                         return true;
         }
         return false;
+}
+
+static bool says_never(const json_t *metadata)
+{
+        static const char *const keys[] = { "annotations", NEVER_READY };
+
+        return text_equal(json_string_value(doc_get_keys(metadata, keys, ARRAY_LEN(keys))), "true");
+}
+
+bool readiness_is_refused(const json_t *doc)
+{
+        return says_never(doc_get(doc, "metadata")) || says_never(doc_get(doc, "spec.template.metadata"));
 }

@@ -6,7 +6,6 @@
 #include "e2e/devcluster/readiness.h"
 #include "e2e/devcluster/workload_status.h"
 
-#define NEVER_READY "devcluster.argosy.dev/never-ready"
 #define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
 #define JOBS "batch/jobs"
 #define OBJECTS_PER_TURN 64
@@ -193,8 +192,7 @@ static bool is_run_by_others(const struct cluster *c, const char *key, const cha
 
 static bool may_become_ready(const struct cluster *c, const char *kind, const json_t *doc)
 {
-        static const char *const keys[] = { "metadata", "annotations", NEVER_READY };
-        return !text_equal(json_string_value(doc_get_keys(doc, keys, 3)), "true") &&
+        return !readiness_is_refused(doc) &&
                !readiness_is_held(&c->readiness, kind, meta_ns(doc), meta_name(doc));
 }
 

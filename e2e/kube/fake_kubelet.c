@@ -78,7 +78,8 @@ static bool is_held(const struct fake_kubelet *f, const char *kind, const json_t
         struct owner_match owner = controller_of(doc);
         char deployment[256];
 
-        if (readiness_is_held(&f->readiness, kind, ns, doc_get_string(doc, "metadata.name")))
+        if (readiness_is_refused(doc) ||
+            readiness_is_held(&f->readiness, kind, ns, doc_get_string(doc, "metadata.name")))
                 return true;
         if (!owner.kind || !owner.name)
                 return false;

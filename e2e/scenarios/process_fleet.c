@@ -61,11 +61,6 @@ static int get_client(struct fleet *f, const char *cluster, struct kube_client *
         return 0;
 }
 
-static int restart_server(struct fleet *f, struct error *err)
-{
-        return server_program_restart(of(f)->server, err);
-}
-
 static int set_ready(struct fleet *f, const char *cluster, const char *kind, const char *ns, const char *name,
                      bool ready, struct error *err)
 {
@@ -248,6 +243,19 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
         process_stop(TAKE_PTR(a->process), 0, 0); /* it ended by itself */
         return is_hub_agent(of(f), i) ? start_hub_agent(of(f), i, err) : start_member_agent(of(f), i, err);
+}
+
+/* A hub agent that could not renew its lease meanwhile has ended, as it must; in a cluster the kubelet starts
+ * it again. */
+static int restart_server(struct fleet *f, struct error *err)
+{
+        struct program_fleet *p = of(f);
+
+        TRY(server_program_restart(p->server, err));
+        for (unsigned i = 0; i < n_agents(p); i++)
+                if (p->agents[i].process && !process_running(p->agents[i].process))
+                        TRY(start_agent(f, p->agents[i].name, err));
+        return 0;
 }
 
 static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
