@@ -16,6 +16,12 @@ const struct flag member_flag_table[] = {
           "Client certificate instead of token towards the hub." },
         { "tls-insecure", FLAG_BOOL, "false", AT(tls_insecure),
           "Skips verification of the hub's certificate." },
+        { "hub-token-renewal", FLAG_BOOL, "true", AT(hub_token_renewal),
+          "Renews the token for the hub before it ends, if it is a service account's and has an end." },
+        { "hub-token-secret", FLAG_STRING, "", AT(hub_token_secret),
+          "NAMESPACE/NAME of the Secret of this cluster that holds the token for the hub in its key "
+          "\"token\": the "
+          "renewed one is stored there as well." },
         { "hub-health-probe-bind-address", FLAG_STRING, ":8081", AT(hub_health_address),
           "Address of health probes; 0 = none." },
         { "hub-metrics-bind-address", FLAG_STRING, ":8080", AT(hub_metrics_address),
@@ -108,6 +114,25 @@ int member_flags_check(const struct member_flags *f, struct error *err)
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
+}
+
+int member_flags_secret(const struct member_flags *f, struct arena *arena, const char **ret_ns,
+                        const char **ret_name, struct error *err)
+{
+        const char *slash = strchr(f->hub_token_secret, '/');
+
+        *ret_ns = *ret_name = NULL;
+        if (text_empty(f->hub_token_secret))
+                return 0;
+        *ret_ns =
+                arena_strndup(arena, f->hub_token_secret, slash ? (size_t)(slash - f->hub_token_secret) : 0);
+        *ret_name = arena_strdup(arena, slash ? slash + 1 : "");
+        if (!*ret_ns || !*ret_name)
+                return error_no_memory(err);
+        if (!text_is_dns1123_subdomain(*ret_ns) || !text_is_dns1123_subdomain(*ret_name))
+                return error_set(err, ERR_INVALID, "hub-token-secret \"%s\" is not NAMESPACE/NAME",
+                                 f->hub_token_secret);
+        return 0;
 }
 
 struct limiter_options member_flags_limits(const struct member_flags *f)

@@ -1,13 +1,15 @@
 /* The program's flags: spec/member-agent.md 1.3. One table gives parsing, defaults, ranges and help. */
 #pragma once
 
+#include "common/base/arena.h"
 #include "common/base/flags.h"
 #include "member-agent/apply/limiter.h"
 
 struct member_flags {
         bool use_ca_auth, tls_insecure, leader_elect, skip_to_fast, json_logs, help, enable_v1beta1;
+        bool hub_token_renewal;
         const char *hub_health_address, *hub_metrics_address, *health_address, *metrics_address;
-        const char *leader_election_namespace, *kubeconfig, *state_file;
+        const char *leader_election_namespace, *kubeconfig, *state_file, *hub_token_secret;
         int64_t hub_qps, hub_burst, member_qps, member_burst;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t deletion_wait_minutes, attempts_with_fixed_delay, verbosity;
@@ -21,6 +23,9 @@ struct member_flags {
 
 extern const struct flag member_flag_table[];
 extern const size_t n_member_flags;
+/* Splits --hub-token-secret; both NULL if it is empty. Into the arena. ERR_INVALID. */
+int member_flags_secret(const struct member_flags *f, struct arena *arena, const char **ret_ns,
+                        const char **ret_name, struct error *err);
 /* Rules across flags; all violations in one text. ERR_INVALID. */
 int member_flags_check(const struct member_flags *f, struct error *err);
 struct limiter_options member_flags_limits(const struct member_flags *f);

@@ -38,6 +38,27 @@ static void the_defaults_are_those_of_the_reference(void **state)
         assert_int_equal(limits.skip_to_fast, limiter_defaults.skip_to_fast);
 }
 
+static void the_secret_of_the_token_is_a_namespace_and_a_name(void **state)
+{
+        static const char *const bad[] = { "token", "/token", "default/", "a/b/c", "A/b", "a/../b", "a b/c" };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct member_flags f;
+        const char *ns, *name;
+        struct error err;
+
+        assert_int_equal(parse(&f, "-hub-token-secret=fleet-system/hub.token", &err), 0);
+        assert_int_equal(member_flags_secret(&f, &arena, &ns, &name, &err), 0);
+        assert_string_equal(ns, "fleet-system");
+        assert_string_equal(name, "hub.token");
+        assert_int_equal(parse(&f, NULL, &err), 0);
+        assert_int_equal(member_flags_secret(&f, &arena, &ns, &name, &err), 0);
+        assert_null(name);
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+                f.hub_token_secret = bad[i];
+                assert_int_equal(member_flags_secret(&f, &arena, &ns, &name, &err), ERR_INVALID);
+        }
+}
+
 /* spec/member-agent.md checklist 5 */
 static void values_out_of_range_or_order_are_refused(void **state)
 {
@@ -113,6 +134,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_defaults_are_those_of_the_reference),
+                cmocka_unit_test(the_secret_of_the_token_is_a_namespace_and_a_name),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
                 cmocka_unit_test(flags_without_meaning_here_are_accepted),
                 cmocka_unit_test(addresses_may_be_short_or_off),

@@ -7,6 +7,7 @@
 #include "common/kube/config.h"
 #include "common/kube/mapping.h"
 #include "member-agent/flags.h"
+#include "member-agent/hub-token/renewal.h"
 #include "member-agent/hub_connection.h"
 #include "member-agent/member_agent.h"
 #include "proto/gen/kinds.h"
@@ -21,6 +22,7 @@ struct agent {
         struct hub_connection hub;
         struct kube_config member;
         struct http_transport *hub_transport; /* NULL without extra headers */
+        const char *secret_ns, *secret_name;  /* with the token for the hub; NULL = none */
         char hosts[ADDRESSES][FLAG_HOST_SIZE];
         struct listen_address addresses[ADDRESSES];
 };
@@ -67,15 +69,34 @@ static int check_applied_work(struct agent *a, struct error *err)
         return r < 0 ? error_wrap(err, "the member cluster does not serve AppliedWork") : 0;
 }
 
+/* Without a file yet, the Secret may have the token; with a sidecar the file comes a moment later. */
+static void fetch_token(struct agent *a)
+{
+        struct world *w = &a->program.world;
+        struct kube_client member = { .world = w, .endpoint = &a->member.endpoint, .log = &a->program.log };
+        const struct token_renewal_options o = { .member = &member,
+                                                 .log = &a->program.log,
+                                                 .path = a->hub.endpoint.bearer_token_file,
+                                                 .secret_ns = a->secret_ns,
+                                                 .secret_name = a->secret_name };
+        struct error err = { 0 };
+
+        if (!o.path || !o.secret_name || w->files->stamp(w->ctx, o.path) != 0)
+                return;
+        if (token_fetch(&o, &err) < 0)
+                log_warn(&a->program.log, "no token for the hub yet", "error", err.text);
+}
+
 static int connect_both(struct agent *a, struct error *err)
 {
         const char *kubeconfig = text_empty(a->flags.kubeconfig) ? NULL : a->flags.kubeconfig;
 
         TRY(hub_connection_load(&a->program.world, a->flags.use_ca_auth, a->flags.tls_insecure, &a->arena,
                                 &a->hub, err));
+        TRY(kube_config_find(&a->program.world, kubeconfig, NULL, &a->member, err));
+        fetch_token(a);
         TRY(hub_connection_wait_token(&a->program.world, &a->hub,
                                       loop_now_ms(a->program.loop) + TOKEN_WAIT_MS, err));
-        TRY(kube_config_find(&a->program.world, kubeconfig, NULL, &a->member, err));
         if (a->hub.headers.n > 0 &&
             !(a->hub_transport = header_transport_new(a->program.world.transport, &a->hub.headers)))
                 return error_no_memory(err);
@@ -98,25 +119,28 @@ static void make_state_directory(struct agent *a)
 static int run_agent(struct agent *a, struct error *err)
 {
         struct limiter_options limits = member_flags_limits(&a->flags);
-        struct member_agent_options o = { .world = &a->program.world,
-                                          .log = &a->program.log,
-                                          .hub = &a->hub.endpoint,
-                                          .member = &a->member.endpoint,
-                                          .member_name = a->hub.member_name,
-                                          .state_path = a->flags.state_file,
-                                          .metrics_port = -1,
-                                          .health_port = -1,
-                                          .hub_transport = a->hub_transport,
-                                          .lease_namespace = a->flags.leader_elect
-                                                                     ? a->flags.leader_election_namespace
-                                                                     : NULL,
-                                          .lease_duration_ms = a->flags.lease_duration_ms,
-                                          .renew_deadline_ms = a->flags.renew_deadline_ms,
-                                          .retry_period_ms = a->flags.retry_period_ms,
-                                          .limits = &limits,
-                                          .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
-                                          .also = a->addresses,
-                                          .n_also = ADDRESSES };
+        struct member_agent_options o = {
+                .world = &a->program.world,
+                .log = &a->program.log,
+                .hub = &a->hub.endpoint,
+                .member = &a->member.endpoint,
+                .member_name = a->hub.member_name,
+                .state_path = a->flags.state_file,
+                .metrics_port = -1,
+                .health_port = -1,
+                .hub_transport = a->hub_transport,
+                .hub_token_file = a->flags.hub_token_renewal ? a->hub.endpoint.bearer_token_file : NULL,
+                .hub_token_secret_ns = a->secret_ns,
+                .hub_token_secret = a->secret_name,
+                .lease_namespace = a->flags.leader_elect ? a->flags.leader_election_namespace : NULL,
+                .lease_duration_ms = a->flags.lease_duration_ms,
+                .renew_deadline_ms = a->flags.renew_deadline_ms,
+                .retry_period_ms = a->flags.retry_period_ms,
+                .limits = &limits,
+                .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
+                .also = a->addresses,
+                .n_also = ADDRESSES
+        };
 
         return member_agent_run(&o, err);
 }
@@ -145,6 +169,7 @@ static int check(struct program *p, struct error *err)
         p->log_format = a->flags.json_logs ? LOG_JSON : LOG_TEXT;
         p->log_level = a->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO;
         TRY(member_flags_check(&a->flags, err));
+        TRY(member_flags_secret(&a->flags, &a->arena, &a->secret_ns, &a->secret_name, err));
         return read_addresses(a, err);
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/timefmt.h"
 #include "common/ctrl/health.h"
 #include "member-agent/agent.h"
+#include "member-agent/hub-token/renewal.h"
 #include "member-agent/properties/usage_watch.h"
 #include "member-agent/store/key.h"
 #include "member-agent/watch/applied.h"
@@ -192,6 +193,22 @@ static int follow_member(struct member_agent *a, struct error *err)
         return applied_watch_reconcile(a->applied, err);
 }
 
+static int keep_token(struct member_agent *a, struct error *err)
+{
+        const struct member_agent_options *o = a->options;
+        const struct token_renewal_options renewal = { .hub = &a->hub,
+                                                       .member = &a->member,
+                                                       .log = a->log,
+                                                       .path = o->hub_token_file,
+                                                       .secret_ns = o->hub_token_secret_ns,
+                                                       .secret_name = o->hub_token_secret };
+
+        if (!o->hub_token_file)
+                return 0;
+        a->token = token_renewal_new(a->group, &renewal);
+        return a->token ? 0 : error_no_memory(err);
+}
+
 static int make_manager(struct member_agent *a, struct error *err)
 {
         const struct member_agent_options *o = a->options;
@@ -279,6 +296,7 @@ static int build(struct member_agent *a, struct error *err)
         TRY(make_manager(a, err));
         TRY(follow_hub(a, err));
         TRY(follow_member(a, err));
+        TRY(keep_token(a, err));
         if (a->joined)
                 TRY(agent_enqueue_all(a, QUEUE_LOW, err));
         a->sweep = fiber_group_new(a->loop, a->group, "sweep");
@@ -290,6 +308,7 @@ static void tear_down(struct member_agent *a)
         if (a->group)
                 fiber_group_cancel(a->group);
         fiber_group_end(a->sweep); /* it waits on the informers */
+        a->token = token_renewal_free(a->token);
         a->usage = usage_watch_free(a->usage);
         a->applied = applied_watch_free(a->applied);
         if (a->works)

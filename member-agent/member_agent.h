@@ -31,6 +31,10 @@ struct member_agent_options {
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = 15 s, 10 s, 2 s */
         const struct limiter_options *limits;                          /* NULL = limiter_defaults */
         int64_t deletion_wait_ms;                                      /* 0 = 5 minutes */
+        const char
+                *hub_token_file; /* renewed before it ends and stored here; NULL = somebody else's business */
+        const char *hub_token_secret_ns,
+                *hub_token_secret;         /* and in this Secret of the own cluster; NULL = none */
         const struct listen_address *also; /* more addresses than bind with the two ports */
         size_t n_also;
 };

@@ -34,6 +34,9 @@
 {{- $args = append $args (printf "--work-applier-priority-linear-equation-coeff-a=%d" (int $v.priorityQueue.priorityLinearEquationCoeffA)) -}}
 {{- $args = append $args (printf "--work-applier-priority-linear-equation-coeff-b=%d" (int $v.priorityQueue.priorityLinearEquationCoeffB)) -}}
 {{- end -}}
+{{- if and (not $v.useCAAuth) (eq $v.config.provider "secret") -}}
+{{- $args = append $args (printf "--hub-token-secret=%s/%s" $v.secret.namespace $v.secret.name) -}}
+{{- end -}}
 {{- if eq $v.propertyProvider "azure" -}}
 {{- $args = append $args "--cloud-config=/etc/kubernetes/provider/config.json" -}}
 {{- end -}}
