@@ -81,7 +81,7 @@ tests: $(TEST_PROGRAMS)
 
 # make unit ONLY=common/json runs the tests of one folder.
 ONLY ?=
-unit: tests ## unit tests (ONLY=folder for some of them; VARIANT=asan under sanitizers)
+unit: $(filter $(OBJ)/test/$(if $(ONLY),$(ONLY)/%,%),$(TEST_PROGRAMS)) ## unit tests (ONLY=folder for some of them; VARIANT=asan under sanitizers)
 	@e2e/run-tests $(OBJ)/test '$(ONLY)'
 
 unit-asan: ## unit tests under ASan and UBSan
