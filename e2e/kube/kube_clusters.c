@@ -208,20 +208,54 @@ static int restart(struct kube_clusters *c, struct error *err)
         return start_api_servers(c, err);
 }
 
+/* One function on all clusters at once. */
+struct share {
+        struct kube_cluster *cluster;
+        int (*run)(struct kube_cluster *k, struct error *err);
+        struct error err;
+        int code;
+};
+
+static void share_fiber(void *ctx)
+{
+        struct share *s = ctx;
+
+        s->code = s->run(s->cluster, &s->err);
+}
+
+static int on_all(struct kube_clusters *c, int (*run)(struct kube_cluster *k, struct error *err),
+                  struct error *err)
+{
+        AUTO_FREE struct share *shares = mem_calloc(c->n, sizeof(*shares));
+        struct fiber_group *group = fiber_group_new(c->world->loop, c->o.group, "clusters");
+        int code = shares && group ? 0 : error_no_memory(err);
+
+        for (size_t i = 0; code == 0 && i < c->n; i++) {
+                shares[i] = (struct share){ .cluster = &c->at[i], .run = run };
+                if (!fiber_spawn(group, "cluster", share_fiber, &shares[i]))
+                        code = error_no_memory(err);
+        }
+        if (code == 0)
+                code = fiber_group_join(group, DEADLINE_NONE);
+        fiber_group_end(group);
+        for (size_t i = 0; code == 0 && i < c->n; i++) {
+                code = shares[i].code;
+                if (code < 0 && err)
+                        *err = shares[i].err;
+        }
+        return code;
+}
+
 static int checkpoint(struct kube_clusters *c, struct error *err)
 {
-        for (size_t i = 0; i < c->n; i++)
-                TRY(etcd_save(&c->at[i], err));
-        return 0;
+        return on_all(c, etcd_save, err);
 }
 
 static int reset(struct kube_clusters *c, struct error *err)
 {
         for (size_t i = 0; i < c->n; i++)
                 fake_kubelet_clear(c->at[i].kubelet);
-        for (size_t i = 0; i < c->n; i++)
-                TRY(etcd_restore(&c->at[i], err));
-        return 0;
+        return on_all(c, etcd_restore, err);
 }
 
 static int alone(struct kube_clusters *c, int (*run)(struct kube_clusters *c, struct error *err),

@@ -186,7 +186,8 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
 {
         char member[32];
 
-        TRY(prepare_cluster(f, "hub", deadline_ms, err));
+        if (!f->prepared)
+                TRY(prepare_cluster(f, "hub", deadline_ms, err));
         for (unsigned i = 0; i < f->n_hub_agents; i++) {
                 char agent[FLEET_AGENT_NAME];
 
@@ -195,7 +196,8 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
         }
         for (unsigned i = 1; i <= f->n_members; i++) {
                 snprintf(member, sizeof(member), "member-%u", i);
-                TRY(prepare_cluster(f, member, deadline_ms, err));
+                if (!f->prepared)
+                        TRY(prepare_cluster(f, member, deadline_ms, err));
                 TRY(fleet_join_member(f, member, err));
         }
         for (unsigned i = 1; i <= f->n_members; i++) {

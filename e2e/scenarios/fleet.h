@@ -33,6 +33,7 @@ struct fleet {
         const struct log *log;
         unsigned n_members;    /* member-1 ... member-n */
         unsigned n_hub_agents; /* at least 1 */
+        bool prepared;         /* fleet_prepare() was done on these clusters and holds */
 };
 
 #define FLEET_AGENT_NAME 32
@@ -42,8 +43,8 @@ void fleet_hub_agent_name(unsigned index,
 int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err);
 /* Installs the CRDs on hub and members, makes fleet-system and the agents' accounts. */
 int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err);
-/* The same (what is there already stays), then starts the hub agents, joins every member (service account,
- * MemberCluster, agent) and waits until all are Joined. */
+/* The same unless it is done, then starts the hub agents, joins every member (service account, MemberCluster,
+ * agent) and waits until all are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
 int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);

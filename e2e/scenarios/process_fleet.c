@@ -174,9 +174,23 @@ static const char *relayed_url(struct program_fleet *p, unsigned index)
                             relay_port(p->agents[index].relay), port.data + port.len);
 }
 
+/* Short, so that a test need not wait for long when a leader dies, but not shorter than an answer takes on a
+ * machine that runs several API servers. */
+struct lease_flags {
+        const char *duration, *renew;
+};
+
+static struct lease_flags lease_flags(const struct program_fleet *p)
+{
+        return server_program_is_kubernetes(p->server)
+                       ? (struct lease_flags){ "--leader-lease-duration=12s", "--leader-renew-deadline=9s" }
+                       : (struct lease_flags){ "--leader-lease-duration=5s", "--leader-renew-deadline=3s" };
+}
+
 /* The name of the machine is how the lease tells who leads. */
 static int start_hub_agent(struct program_fleet *p, unsigned index, struct error *err)
 {
+        struct lease_flags lease = lease_flags(p);
         struct program_agent *a = &p->agents[index];
         const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
         const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name), NULL };
@@ -187,8 +201,8 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                "--metrics-bind-address=0",
                                "--health-probe-bind-address=0",
                                "--enable-webhook=false",
-                               "--leader-lease-duration=5s",
-                               "--leader-renew-deadline=3s",
+                               lease.duration,
+                               lease.renew,
                                "--leader-retry-period=1s",
                                "--resource-snapshot-creation-minimum-interval=0s",
                                "--resource-changes-collection-duration=0s",
@@ -372,7 +386,8 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
         p->direct = o->direct;
         p->fleet = (struct fleet){ .ops = &ops,
                                    .n_members = o->members,
-                                   .n_hub_agents = MAX(o->hub_agents, 1u) };
+                                   .n_hub_agents = MAX(o->hub_agents, 1u),
+                                   .prepared = o->prepared };
         code = open_all(p, o, err);
         if (code < 0)
                 return close_fleet(&p->fleet), code;

@@ -13,6 +13,7 @@ struct process_fleet_options {
         bool direct;                   /* agents speak to the hub without a relay: set_link is refused */
         struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
                                           own */
+        bool prepared;                 /* that server's clusters are (fleet_prepare) */
 };
 
 /* The agents are started by fleet_set_up(). End with ops->close. From a fiber. */

@@ -96,7 +96,8 @@ static int open_fleet(struct task *t, unsigned members, unsigned hub_agents, str
                                                  .scratch = t->scratch,
                                                  .members = members,
                                                  .hub_agents = hub_agents,
-                                                 .server = s->server };
+                                                 .server = s->server,
+                                                 .prepared = t->scenario && s->server };
 
         return process_fleet_open(&o, ret, t->err);
 }

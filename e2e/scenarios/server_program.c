@@ -230,6 +230,11 @@ const char *server_program_name(const struct server_program *s)
         return s->kind->name;
 }
 
+bool server_program_is_kubernetes(const struct server_program *s)
+{
+        return s->kind == &kubernetes_kind;
+}
+
 int server_program_pid(const struct server_program *s)
 {
         return process_pid(s->process);
@@ -268,7 +273,7 @@ int server_program_set_ready(struct server_program *s, unsigned cluster, const c
 
 static int need_kubernetes(const struct server_program *s, struct error *err)
 {
-        return s->kind == &kubernetes_kind
+        return server_program_is_kubernetes(s)
                        ? 0
                        : error_set(err, ERR_UNSUPPORTED, "%s has no checkpoints", s->kind->name);
 }

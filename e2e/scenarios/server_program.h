@@ -21,6 +21,7 @@ int server_program_start(const struct server_program_options *o, struct server_p
 struct server_program *server_program_stop(struct server_program *s); /* NULL is fine */
 
 const char *server_program_name(const struct server_program *s); /* "devcluster" or "kube-clusters" */
+bool server_program_is_kubernetes(const struct server_program *s);
 int server_program_pid(const struct server_program *s);
 struct world *server_program_world(struct server_program *s);
 const struct log *server_program_log(const struct server_program *s);
