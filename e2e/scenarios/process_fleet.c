@@ -7,6 +7,7 @@
 #include "e2e/scenarios/process_fleet.h"
 
 #define STOP_MS 3000
+#define KUBERNETES_PATIENCE 3 /* several API servers share the machine */
 #define ACCOUNT_TOKEN_SECONDS 86400
 
 struct program_agent {
@@ -183,7 +184,7 @@ struct lease_flags {
 static struct lease_flags lease_flags(const struct program_fleet *p)
 {
         return server_program_is_kubernetes(p->server)
-                       ? (struct lease_flags){ "--leader-lease-duration=12s", "--leader-renew-deadline=9s" }
+                       ? (struct lease_flags){ "--leader-lease-duration=15s", "--leader-renew-deadline=12s" }
                        : (struct lease_flags){ "--leader-lease-duration=5s", "--leader-renew-deadline=3s" };
 }
 
@@ -365,6 +366,7 @@ static int open_all(struct program_fleet *p, const struct process_fleet_options 
         w = server_program_world(p->server);
         p->fleet.world = w;
         p->fleet.log = server_program_log(p->server);
+        p->fleet.patience = server_program_is_kubernetes(p->server) ? KUBERNETES_PATIENCE : 1;
         p->agents = mem_calloc(n_agents(p), sizeof(*p->agents));
         if (!p->agents)
                 return error_no_memory(err);

@@ -44,6 +44,12 @@ static int resource_of(struct run *r, const char *cluster, const char *api_versi
         return code;
 }
 
+/* How long the step may take: slow fleets get more, which costs time only where it fails. */
+static int64_t patience_ms(const struct run *r, const struct step *st)
+{
+        return st->within_ms * MAX(r->f->patience, 1u);
+}
+
 static const char *namespace_for(const struct kube_resource *resource, const char *ns)
 {
         return resource->namespaced ? (ns ? ns : "default") : NULL;
@@ -143,7 +149,7 @@ static bool is_final(int code)
 
 static int run_expect(struct run *r, const struct step *st, const char *cluster)
 {
-        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
         struct kube_resource resource;
         struct kube_client *kube;
         struct error seen;
@@ -157,7 +163,7 @@ static int run_expect(struct run *r, const struct step *st, const char *cluster)
                         return code;
                 if (loop_now_ms(loop_of(r)) >= deadline)
                         return error_set(r->err, ERR_TIMEOUT, "on %s after %lld ms: %s", cluster,
-                                         (long long)st->within_ms, seen.text);
+                                         (long long)patience_ms(r, st), seen.text);
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
 }
@@ -182,7 +188,7 @@ static int run_holds(struct run *r, const struct step *st, const char *cluster)
 
 static int run_absent(struct run *r, const struct step *st, const char *cluster)
 {
-        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
         struct kube_resource resource;
         struct kube_client *kube;
         struct error seen;
@@ -200,7 +206,7 @@ static int run_absent(struct run *r, const struct step *st, const char *cluster)
                         return code;
                 if (loop_now_ms(loop_of(r)) >= deadline)
                         return error_set(r->err, ERR_TIMEOUT, "on %s after %lld ms: it is still there%s%s",
-                                         cluster, (long long)st->within_ms, code < 0 ? ": " : "",
+                                         cluster, (long long)patience_ms(r, st), code < 0 ? ": " : "",
                                          code < 0 ? seen.text : "");
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
@@ -208,7 +214,7 @@ static int run_absent(struct run *r, const struct step *st, const char *cluster)
 
 static int run_count(struct run *r, const struct step *st, const char *cluster)
 {
-        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
         struct kube_resource resource;
         struct kube_client *kube;
         struct error seen;
@@ -227,7 +233,7 @@ static int run_count(struct run *r, const struct step *st, const char *cluster)
                 if (loop_now_ms(loop_of(r)) >= deadline)
                         return error_set(
                                 r->err, ERR_TIMEOUT, "on %s after %lld ms: there are %zu, not %lld%s%s",
-                                cluster, (long long)st->within_ms, json_array_size(items),
+                                cluster, (long long)patience_ms(r, st), json_array_size(items),
                                 (long long)st->count, code < 0 ? ": " : "", code < 0 ? seen.text : "");
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
@@ -261,7 +267,7 @@ static int find_agent(struct run *r, const struct step *st, const char **ret)
 
 static int run_ended(struct run *r, const struct step *st, const char *agent)
 {
-        int64_t deadline = loop_now_ms(loop_of(r)) + st->within_ms;
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
 
         for (;;) {
                 int code = 0;
@@ -274,7 +280,7 @@ static int run_ended(struct run *r, const struct step *st, const char *agent)
                                          (int)st->code);
                 if (loop_now_ms(loop_of(r)) >= deadline)
                         return error_set(r->err, ERR_TIMEOUT, "%s still runs after %lld ms", agent,
-                                         (long long)st->within_ms);
+                                         (long long)patience_ms(r, st));
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
 }
