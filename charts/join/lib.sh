@@ -153,7 +153,7 @@ check_rights() {
         side=$1
         cat >"$work/rights"
         while read -r verb group resource subresource ns object; do
-                printf -- '---\napiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: { name: x }\nspec:\n  resourceAttributes:\n'
+                printf -- '---\napiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: {}\nspec:\n  resourceAttributes:\n'
                 printf '    verb: "%s"\n    group: "%s"\n    resource: "%s"\n    subresource: "%s"\n    namespace: "%s"\n    name: "%s"\n' \
                         "$verb" "${group#-}" "$resource" "${subresource#-}" "${ns#-}" "${object#-}"
         done <"$work/rights" >"$work/reviews"

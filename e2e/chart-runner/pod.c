@@ -59,11 +59,12 @@ static int bring_volumes_up(struct running_pod *p, struct error *err)
         struct runner_lookup lookup;
         struct pod_lookup get;
         struct volume_source source;
+        AUTO_JSON json_t *doc = json_incref(p->doc); /* a newer one may come while we wait for answers */
         int code;
 
         p->stale = false;
         pod_volume_source(p, &lookup, &get, &source);
-        code = pod_volumes(p->doc, &source, &p->renew_ms, err);
+        code = pod_volumes(doc, &source, &p->renew_ms, err);
         runner_lookup_free(&lookup);
         return code;
 }

@@ -109,13 +109,14 @@ static int add_words(struct running_container *c, const struct pod_lookup *looku
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct env_list env = { 0 };
+        AUTO_JSON json_t *pod = json_incref(c->pod->doc); /* a newer one may come while we wait for answers */
         const char *const *words = NULL;
         json_t *list = json_array(), *variables = json_array();
 
         if (!list || !variables || json_object_set_new(plan, "words", list) < 0 ||
             json_object_set_new(plan, "env", variables) < 0 || put_service_variables(c, &arena, &env) < 0)
                 return error_no_memory(err);
-        TRY(pod_env(c->pod->doc, c->spec, lookup, &arena, &env, err));
+        TRY(pod_env(pod, c->spec, lookup, &arena, &env, err));
         TRY(pod_words(c->spec, entrypoint, &env, &arena, &words, err));
         for (size_t i = 0; words[i]; i++)
                 if (json_array_append_new(list, json_string(words[i])) < 0)

@@ -201,10 +201,10 @@ static int look_at(struct fake_kubelet *f, const struct kube_resource *r, const 
         AUTO_JSON json_t *live = NULL, *doc = NULL;
 
         TRY(kube_doc_get(f->client, r, *ns ? ns : NULL, name, &live, err));
+        if (pod && map_has(&f->unsimulated, ns))
+                return 0; /* its end is somebody else's too */
         if (doc_get(live, "metadata.deletionTimestamp"))
                 return pod ? remove_pod(f, live, err) : 0;
-        if (pod && map_has(&f->unsimulated, ns))
-                return 0;
         doc = doc_copy(live);
         if (!doc || advance(f, r->kind, doc) < 0)
                 return error_no_memory(err);
