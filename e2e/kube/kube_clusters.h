@@ -15,7 +15,8 @@ struct kube_clusters_options {
         const char *data;         /* folder for databases, keys and logs; made if absent, may be on a tmpfs */
         const char *const *names; /* of the clusters */
         size_t n;
-        unsigned nodes; /* per cluster but the hub: node-1, node-2, ... */
+        unsigned nodes;           /* per cluster but the hub: node-1, node-2, ... */
+        const char *audit_policy; /* file: API servers write DATA/NAME/audit.log by it; NULL or "" = none */
 };
 
 /* Parks until every server is ready, and remembers that state as the first checkpoint. Servers die with this

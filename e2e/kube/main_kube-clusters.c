@@ -13,7 +13,7 @@
 #define CLUSTERS_MAX 32
 
 struct flags {
-        const char *assets, *data, *clusters, *kubeconfig;
+        const char *assets, *data, *clusters, *kubeconfig, *audit_policy;
         int64_t nodes, control_port;
         bool with_parent, help;
 };
@@ -28,6 +28,8 @@ static const struct flag flag_table[] = {
           "names of the clusters, separated by commas; hub has no nodes", 0, 0, false },
         { "kubeconfig", FLAG_STRING, "", offsetof(struct flags, kubeconfig),
           "file to write the administrator's kubeconfig to, once all is ready", 0, 0, false },
+        { "audit-policy", FLAG_STRING, "", offsetof(struct flags, audit_policy),
+          "audit policy file: requests are logged to DATA/CLUSTER/audit.log", 0, 0, false },
         { "nodes", FLAG_INT, "2", offsetof(struct flags, nodes), "nodes of each cluster but the hub", 0, 100,
           false },
         { "control-port", FLAG_INT, "0", offsetof(struct flags, control_port),
@@ -118,7 +120,8 @@ static int start(struct program *p, struct error *err)
                                            .assets = p->flags.assets,
                                            .data = p->flags.data,
                                            .names = names,
-                                           .nodes = (unsigned)p->flags.nodes };
+                                           .nodes = (unsigned)p->flags.nodes,
+                                           .audit_policy = p->flags.audit_policy };
 
         if (!*o.assets || !*o.data)
                 return error_set(err, ERR_INVALID, "--assets and --data are needed");

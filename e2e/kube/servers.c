@@ -93,6 +93,10 @@ int server_start_api(struct kube_cluster *k, struct error *err)
         ADD(&c, "--event-ttl=10m");
         ADD(&c, "--profiling=false");
         ADD(&c, "--shutdown-delay-duration=0s");
+        if (!text_empty(k->all->o.audit_policy)) {
+                ADD(&c, "--audit-policy-file=%s", k->all->o.audit_policy);
+                ADD(&c, "--audit-log-path=%s/audit.log", k->folder);
+        }
         return run(k->all, &c, arena_printf(&arena, "%s/kube-apiserver.log", k->folder), &k->api_server, err);
 }
 
