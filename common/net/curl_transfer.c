@@ -221,6 +221,7 @@ static void set_behaviour(struct curl_transfer *tr, const struct http_request *r
         curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
         curl_easy_setopt(easy, CURLOPT_HEADERDATA, tr);
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+        curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* the path asked for, and no other */
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
         curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);

@@ -426,6 +426,44 @@ static void reviews_answer_with_the_reason(void **state)
         rig_run(check_reviews);
 }
 
+/* ---- what a patch and a path may not do ---- */
+
+static void check_creating_patch(struct rig *r)
+{
+        const char *token = robot_token(r);
+        static const char body[] =
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"new\"}}";
+        grant(r, "[{\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"],\"verbs\":[\"patch\",\"get\"]}]");
+        as_token(r, token);
+        assert_int_equal(rig_apply(r, CORE "/namespaces/default/configmaps/new?fieldManager=x", body), 403);
+        assert_non_null(strstr(rig_string(r, "message"), "cannot create resource \"configmaps\""));
+        assert_int_equal(
+                rig_apply(r, CORE "/namespaces/default/configmaps/new?fieldManager=x&dryRun=All", body), 403);
+        as_admin(r);
+        assert_int_equal(rig_apply(r, CORE "/namespaces/default/configmaps/new?fieldManager=x", body), 201);
+        as_token(r, token);
+        assert_int_equal(rig_apply(r, CORE "/namespaces/default/configmaps/new?fieldManager=x", body), 200);
+        as_admin(r);
+}
+
+static void a_patch_that_creates_needs_the_right_to_create(void **state)
+{
+        rig_run(check_creating_patch);
+}
+
+static void check_nul(struct rig *r)
+{
+        as_admin(r);
+        assert_int_equal(rig_get(r, CORE "/namespaces/default%00other/configmaps"), 400);
+        assert_int_equal(rig_get(r, CORE "/namespaces/default%000/configmaps"), 400);
+        assert_int_equal(rig_get(r, CORE "/namespaces/defaul%74/configmaps"), 200);
+}
+
+static void a_nul_in_a_path_is_refused(void **state)
+{
+        rig_run(check_nul);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -439,6 +477,8 @@ int main(void)
                 cmocka_unit_test(nobody_grants_what_he_does_not_hold),
                 cmocka_unit_test(what_a_binding_refers_to_is_fixed),
                 cmocka_unit_test(a_labelled_role_flows_into_view_edit_and_admin),
+                cmocka_unit_test(a_patch_that_creates_needs_the_right_to_create),
+                cmocka_unit_test(a_nul_in_a_path_is_refused),
                 cmocka_unit_test(impersonation_needs_the_verb),
                 cmocka_unit_test(reviews_answer_with_the_reason),
         };

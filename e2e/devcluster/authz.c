@@ -469,11 +469,11 @@ static const char *selected_name(struct request *rq)
 }
 
 /* A namespace is asked for as an object in itself. */
-int authorize(struct request *rq)
+int authorize_verb(struct request *rq, const char *verb)
 {
         bool is_namespace = rq->plural && strcmp(rq->plural, "namespaces") == 0 && text_equal(rq->group, "");
         struct access_question q = { .who = rq->user,
-                                     .verb = rq->verb,
+                                     .verb = verb,
                                      .group = rq->group,
                                      .version = rq->version,
                                      .resource = rq->plural,
@@ -482,4 +482,9 @@ int authorize(struct request *rq)
                                      .name = rq->plural ? selected_name(rq) : NULL,
                                      .path = rq->plural ? NULL : rq->path };
         return authorize_question(rq, &q);
+}
+
+int authorize(struct request *rq)
+{
+        return authorize_verb(rq, rq->verb);
 }

@@ -25,6 +25,8 @@ bool access_is_master(const struct identity *who);
 
 /* Asks for the request itself; fails with 403 in kube-apiserver's words. */
 int authorize(struct request *rq);
+/* The same request with another verb: a patch that creates needs the right to create as well. */
+int authorize_verb(struct request *rq, const char *verb);
 /* The same for another question of the request's user. */
 int authorize_question(struct request *rq, const struct access_question *q);
 

@@ -112,6 +112,15 @@ static const char *unescape(struct arena *a, struct slice s)
         return out;
 }
 
+/* It would cut the segment, so that another one is asked for than is said. */
+static bool has_escaped_nul(struct slice s)
+{
+        for (size_t i = 0; i + 2 < s.len; i++)
+                if (memcmp(s.data + i, "%00", 3) == 0)
+                        return true;
+        return false;
+}
+
 static int split_path(struct request *rq, const char *path, struct segments *ret)
 {
         struct slice rest = slice_of(path), head;
@@ -121,6 +130,8 @@ static int split_path(struct request *rq, const char *path, struct segments *ret
                         continue;
                 if (ret->n == SEGMENTS_MAX)
                         return request_fail_no_path(rq);
+                if (has_escaped_nul(head))
+                        return request_fail_bad(rq, "a NUL in the path");
                 ret->at[ret->n] = unescape(rq->arena, head);
                 if (!ret->at[ret->n++])
                         return request_fail_memory(rq);

@@ -2,6 +2,7 @@
  * apply). */
 #include "common/json/apply.h"
 #include "common/json/patch.h"
+#include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/convert.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
@@ -145,6 +146,8 @@ static int apply(struct request *rq, const json_t *live, json_t *config, struct 
                                              "existing object was found",
                                              meta_uid(config));
         TRY(meta_check_place(rq, config, false));
+        if (!live)
+                TRY(authorize_verb(rq, "create"));
         AUTO_JSON json_t *merged = NULL;
         TRY(merge_applied(rq, live, config, &merged));
         return live ? rest_update_live(rq, live, merged, true, ret) : rest_create_applied(rq, merged, ret);
