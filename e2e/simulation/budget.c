@@ -111,22 +111,46 @@ static void judge(struct budget *b, unsigned app, const struct tally *t)
                           b->least[app]);
 }
 
+/* At no time two Works of one placement on one member. */
+static int judge_twins(struct budget *b, struct map *seen, const json_t *work, unsigned app,
+                       struct error *err)
+{
+        const char *ns = doc_get_string(work, "metadata.namespace");
+        char key[96];
+
+        snprintf(key, sizeof(key), "%.80s/%u", ns ? ns : "", app);
+        if (map_has(seen, key) && !b->broken.code)
+                error_set(&b->broken, ERR_INTERNAL, "%s holds two Works of placement app-%u", ns, app);
+        return map_put(seen, key, b) < 0 ? error_no_memory(err) : 0;
+}
+
+static int look_at(struct budget *b, const json_t *items, struct tally *tallies, struct error *err)
+{
+        CLEANUP(map_free) struct map seen;
+        json_t *work;
+        size_t i;
+
+        map_init(&seen, MAP_OWN_KEYS, NULL);
+        json_array_foreach((json_t *)items, i, work) {
+                uint64_t app;
+
+                if (!app_of(work, &app))
+                        continue;
+                TRY(count(b, work, &tallies[app], err));
+                TRY(judge_twins(b, &seen, work, (unsigned)app, err));
+        }
+        return 0;
+}
+
 static int look(struct budget *b, struct error *err)
 {
         struct tally tallies[BUDGET_APPS] = { 0 };
         AUTO_JSON json_t *items = NULL;
         struct kube_client *k;
-        json_t *work;
-        size_t i;
 
         TRY(b->fleet->ops->client(b->fleet, "hub", &k, err));
         TRY(kube_doc_list(k, &works, NULL, NULL, &items, err));
-        json_array_foreach(items, i, work) {
-                uint64_t app;
-
-                if (app_of(work, &app))
-                        TRY(count(b, work, &tallies[app], err));
-        }
+        TRY(look_at(b, items, tallies, err));
         for (unsigned app = 0; app < BUDGET_APPS; app++)
                 judge(b, app, &tallies[app]);
         b->looks++;

@@ -1,5 +1,6 @@
-/* Watches the rollout budget at every write of a Work: of what was available, a rollout may make no more than
- * maxUnavailable unavailable at a time. Placements app-0 ... app-3 with the default strategy (25 %). */
+/* Watches at every write of a Work what must hold at any time: no placement has two Works on one member, and
+ * the rollout budget: of what was available, a rollout may make no more than maxUnavailable unavailable at a
+ * time. Placements app-0 ... app-3 with the default strategy (25 %). */
 #pragma once
 
 #include "e2e/scenarios/fleet.h"

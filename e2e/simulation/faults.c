@@ -33,6 +33,8 @@ static int fate(void *ctx, const struct http_request *rq)
                 return ERR_TIMEOUT;
         if (happens(f, f->lost_answer))
                 return ERR_CLOSED;
+        if (rq->priority == HTTP_WATCH && happens(f, f->gone))
+                return 410;
         if (happens(f, f->status))
                 return statuses[dice_below(&f->dice, ARRAY_LEN(statuses))];
         return 0;
@@ -62,6 +64,7 @@ void faults_init(struct faults *f, uint64_t seed)
                               .cut = 10,
                               .silent = 2,
                               .stall = 5,
+                              .gone = 10,
                               .max_delay_ms = 1500 };
         f->table = (struct loopback_faults){ f, delay, fate, duplicate, cut_stream };
 }

@@ -1,6 +1,7 @@
 #include "e2e/simulation/play.h"
 
 #include "common/base/memory.h"
+#include "e2e/simulation/sim_fleet.h"
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
 static const struct kube_resource config_maps = { "", "v1", "configmaps", "ConfigMap", true };
@@ -20,12 +21,12 @@ static int hub(struct play *p, struct kube_client **ret, struct error *err)
         return p->fleet->ops->client(p->fleet, "hub", ret, err);
 }
 
-static int member(struct play *p, unsigned index, struct kube_client **ret, struct error *err)
+static int member(struct play *p, unsigned index, struct kube_client **ret, struct error *err) /* 0 = hub */
 {
         char name[32];
 
         snprintf(name, sizeof(name), "member-%u", index);
-        return p->fleet->ops->client(p->fleet, name, ret, err);
+        return p->fleet->ops->client(p->fleet, index ? name : "hub", ret, err);
 }
 
 static int apply(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
@@ -206,6 +207,12 @@ static int toggle_link(struct play *p, unsigned index, struct error *err)
         return p->fleet->ops->set_link(p->fleet, agent_name(p, index, name), !p->link_down[index], err);
 }
 
+static int toggle_disk(struct play *p, unsigned index, struct error *err)
+{
+        p->disk_full[index] = !p->disk_full[index];
+        return sim_fleet_set_disk_full(p->fleet, index, p->disk_full[index], err);
+}
+
 /* The time of day jumps: NTP, or a machine that slept. Forward it outlives tokens. */
 static int jump(struct play *p)
 {
@@ -235,10 +242,12 @@ static int act(struct play *p, struct error *err)
                 return meddle(p, i, err);
         if (what < 82)
                 return toggle_agent(p, agent, err);
-        if (what < 92)
+        if (what < 90)
                 return toggle_link(p, agent, err);
-        if (what < 96)
+        if (what < 94)
                 return jump(p);
+        if (what < 97)
+                return toggle_disk(p, 1 + agent % p->fleet->n_members, err);
         return p->fleet->ops->restart_server(p->fleet, err);
 }
 
@@ -251,6 +260,8 @@ static void heal(struct play *p)
                         toggle_link(p, i, &err);
                 if (p->agent_down[i])
                         toggle_agent(p, i, &err);
+                if (p->disk_full[i])
+                        toggle_disk(p, i, &err);
         }
 }
 
@@ -275,7 +286,7 @@ int play_run(struct play *p, int64_t ms, struct error *err)
 
 int play_prepare(struct play *p, struct error *err)
 {
-        for (unsigned i = 1; i <= p->fleet->n_members; i++) {
+        for (unsigned i = 0; i <= p->fleet->n_members; i++) {
                 AUTO_JSON json_t *doc = NULL;
                 struct kube_client *k;
 
@@ -321,16 +332,34 @@ static bool is_true(const json_t *placement, const char *type)
         return false;
 }
 
+static int check_data(struct play *p, unsigned app, unsigned index, const json_t *doc, struct error *err)
+{
+        AUTO_JSON json_t *wanted = NULL;
+        struct kube_client *k;
+        char name[16], color[16];
+
+        snprintf(name, sizeof(name), "app-%u", app);
+        snprintf(color, sizeof(color), "%u", p->apps[app].color);
+        TRY(hub(p, &k, err));
+        TRY(kube_doc_get(k, &config_maps, name, "settings", &wanted, err));
+        if (!text_equal(doc_get_string(wanted, "data.color"), color))
+                return error_set(err, ERR_INTERNAL, "%s on the hub has color %s, not %s as it was given",
+                                 name, doc_get_string(wanted, "data.color"), color);
+        if (!json_equal(doc_get(wanted, "data"), doc_get(doc, "data")))
+                return error_set(err, ERR_INVALID, "%s on member-%u has color %s, not %s", name, index,
+                                 doc_get_string(doc, "data.color"), color);
+        return 0;
+}
+
 /* One application on one member: there exactly as on the hub if chosen, else not there at all. */
 static int check_on_member(struct play *p, unsigned app, unsigned index, bool chosen, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
         struct kube_client *k;
-        char name[16], color[16];
+        char name[16];
         int code;
 
         snprintf(name, sizeof(name), "app-%u", app);
-        snprintf(color, sizeof(color), "%u", p->apps[app].color);
         TRY(member(p, index, &k, err));
         code = kube_doc_get(k, chosen ? &config_maps : &namespaces, chosen ? name : NULL,
                             chosen ? "settings" : name, &doc, err);
@@ -341,9 +370,36 @@ static int check_on_member(struct play *p, unsigned app, unsigned index, bool ch
                                            "%s is on member-%u although it is not placed there", name, index);
         if (code < 0)
                 return error_wrap(err, "%s on member-%u", name, index);
-        if (!text_equal(doc_get_string(doc, "data.color"), color))
-                return error_set(err, ERR_INVALID, "%s on member-%u has color %s, not %s", name, index,
-                                 doc_get_string(doc, "data.color"), color);
+        return check_data(p, app, index, doc, err);
+}
+
+/* What the placement says of one cluster: all is well there, with the newest resources. */
+static int check_cluster_status(unsigned app, const json_t *placement, const json_t *cluster,
+                                struct error *err)
+{
+        static const char *const types[] = { "Scheduled", "RolloutStarted", "WorkSynchronized", "Applied",
+                                             "Available" };
+        const char *index = doc_get_string(placement, "status.observedResourceIndex");
+
+        for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+                bool good = false;
+                json_t *c;
+                size_t k;
+
+                json_array_foreach(doc_get_array(cluster, "conditions"), k, c)
+                        good = good || (text_equal(doc_get_string(c, "type"), types[i]) &&
+                                        text_equal(doc_get_string(c, "status"), "True"));
+                if (!good)
+                        return error_set(err, ERR_INVALID, "placement app-%u: %s is not True for %s", app,
+                                         types[i], doc_get_string(cluster, "clusterName"));
+        }
+        if (json_array_size(doc_get_array(cluster, "failedPlacements")) > 0)
+                return error_set(err, ERR_INVALID, "placement app-%u lists failures on %s", app,
+                                 doc_get_string(cluster, "clusterName"));
+        if (!index || !text_equal(doc_get_string(cluster, "observedResourceIndex"), index))
+                return error_set(err, ERR_INVALID, "placement app-%u: %s has resource index %s, not %s", app,
+                                 doc_get_string(cluster, "clusterName"),
+                                 doc_get_string(cluster, "observedResourceIndex"), index ? index : "any");
         return 0;
 }
 
@@ -354,6 +410,8 @@ static int check_status(struct play *p, unsigned app, const json_t *placement, s
                                              "ClusterResourcePlacementWorkSynchronized",
                                              "ClusterResourcePlacementApplied",
                                              "ClusterResourcePlacementAvailable" };
+        json_t *cluster;
+        size_t k;
         unsigned n = 0,
                  wanted = p->apps[app].clusters ? (unsigned)p->apps[app].clusters : p->fleet->n_members;
 
@@ -361,6 +419,9 @@ static int check_status(struct play *p, unsigned app, const json_t *placement, s
                 if (!is_true(placement, types[i]))
                         return error_set(err, ERR_INVALID, "placement app-%u: %s is not True and current",
                                          app, types[i]);
+        json_array_foreach(doc_get_array(placement, "status.placementStatuses"), k, cluster)
+                if (doc_get_string(cluster, "clusterName"))
+                        TRY(check_cluster_status(app, placement, cluster, err));
         for (unsigned i = 1; i <= p->fleet->n_members; i++)
                 n += names_cluster(placement, i);
         if (n != wanted)
@@ -399,8 +460,8 @@ static int check_sentinel(struct play *p, unsigned index, struct error *err)
         TRY(member(p, index, &k, err));
         TRY(kube_doc_get(k, &config_maps, "default", "not-ours", &doc, err));
         if (!text_equal(doc_get_string(doc, "metadata.resourceVersion"), p->sentinel_version[index]))
-                return error_set(err, ERR_INTERNAL, "member-%u: an object that is not ours was touched",
-                                 index);
+                return error_set(err, ERR_INTERNAL, "cluster %u: an object that is not ours was touched",
+                                 index); /* 0 = hub */
         return 0;
 }
 
@@ -440,10 +501,10 @@ static int check_all(struct play *p, struct error *err)
         for (unsigned app = 0; app < PLAY_APPS; app++)
                 if (p->apps[app].exists)
                         TRY(check_app(p, app, err));
-        for (unsigned i = 1; i <= p->fleet->n_members; i++) {
+        for (unsigned i = 0; i <= p->fleet->n_members; i++)
                 TRY(check_sentinel(p, i, err));
+        for (unsigned i = 1; i <= p->fleet->n_members; i++)
                 TRY(check_works(p, i, err));
-        }
         return 0;
 }
 

@@ -24,7 +24,7 @@ struct play {
         struct dice dice;
         struct play_app apps[PLAY_APPS];
         /* [0] = hub-agent, [i] = member-i, then further hub-agents */
-        bool agent_down[PLAY_AGENTS], link_down[PLAY_AGENTS];
+        bool agent_down[PLAY_AGENTS], link_down[PLAY_AGENTS], disk_full[PLAY_AGENTS];
         unsigned actions;
         struct budget *budget;               /* told what is wanted; may be NULL */
         char *sentinel_version[PLAY_AGENTS]; /* resourceVersion of what is not ours on each member */

@@ -1,9 +1,8 @@
 #include "e2e/simulation/sim_fleet.h"
 
-#include <sqlite3.h>
-
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "e2e/simulation/sim_disk.h"
 #include "hub-agent/hub_agent.h"
 #include "member-agent/member_agent.h"
 
@@ -25,8 +24,7 @@ struct sim_agent {
         struct fiber_group *group;        /* NULL while stopped */
         bool link_down, killed, ended;    /* ended: by itself */
         int64_t token_ms;                 /* wall time of the tokens in their files; 0 = none yet */
-        char *state;                      /* member: name of its state, a database in memory */
-        sqlite3 *keeper;                  /* keeps that alive while the agent is dead */
+        struct sim_disk *disk;            /* member: holds its state file */
         struct error err;                 /* how its last run ended */
 };
 
@@ -239,7 +237,7 @@ static void run_member_agent(void *ctx)
                                           .member_name = a->name,
                                           .hub = &a->hub,
                                           .member = &a->member,
-                                          .state_path = a->state,
+                                          .state_path = sim_disk_uri(a->disk),
                                           .metrics_port = -1,
                                           .health_port = -1,
                                           .version = "simulation" };
@@ -324,7 +322,15 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
         return 0;
 }
 
-/* A kill is modelled as: nothing the agent still says reaches anyone, then it is gone. */
+/* What a dead agent left on its disk is what it will find there; half of the deaths are power failures. */
+static void settle_disk(struct sim_agent *a)
+{
+        sim_disk_set_halted(a->disk, false);
+        if (a->killed && loop_random_u64(a->sim->options.loop) % 2)
+                sim_disk_lose_unsynced(a->disk);
+}
+
+/* A kill is modelled as: nothing the agent still says reaches anyone or its disk, then it is gone. */
 static int stop_agent(struct fleet *f, const char *name, bool hard, struct error *err)
 {
         struct sim_agent *a;
@@ -333,7 +339,11 @@ static int stop_agent(struct fleet *f, const char *name, bool hard, struct error
         if (!a->group || a->ended)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is not running", name);
         a->killed = hard;
+        if (hard && a->disk)
+                sim_disk_set_halted(a->disk, true);
         a->group = fiber_group_end(a->group);
+        if (a->disk)
+                settle_disk(a);
         return 0;
 }
 
@@ -366,27 +376,9 @@ static struct sim_agent *agent_free(struct sim_agent *a)
         http_transport_free(a->world.transport);
         http_endpoint_free(&a->hub);
         http_endpoint_free(&a->member);
-        sqlite3_close(a->keeper);
-        mem_free(a->state);
+        sim_disk_free(a->disk);
         mem_free(a);
         return NULL;
-}
-
-/* What an agent has committed outlives it, as on a disk; what it has not, dies with its connection. The name
- * is drawn: a run that failed may leave databases behind for the next one in this process. */
-static int keep_state(struct sim_agent *a, struct error *err)
-{
-        a->state = mem_printf("file:%s-%016llx?mode=memory&cache=shared", a->name,
-                              (unsigned long long)loop_random_u64(a->sim->options.loop));
-        if (!a->state)
-                return error_no_memory(err);
-        if (sqlite3_open_v2(a->state, &a->keeper,
-                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
-                return error_set(err, ERR_SYSTEM, "%s: %s", a->state, sqlite3_errmsg(a->keeper));
-        /* Only a connection that has looked inside holds the database. */
-        return sqlite3_exec(a->keeper, "SELECT * FROM sqlite_master", NULL, NULL, NULL) == SQLITE_OK
-                       ? 0
-                       : error_set(err, ERR_SYSTEM, "%s: %s", a->state, sqlite3_errmsg(a->keeper));
 }
 
 static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
@@ -408,7 +400,9 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
         TRY(endpoint_for("hub", &a->hub, err));
         if (!a->hub_agent) {
                 TRY(endpoint_for(a->name, &a->member, err));
-                TRY(keep_state(a, err));
+                a->disk = sim_disk_new(sim->options.loop);
+                if (!a->disk)
+                        return error_no_memory(err);
         }
         a->world.transport = loopback_transport(sim->loopback, &a->world, &a->faults);
         return a->world.transport ? 0 : error_no_memory(err);
@@ -578,6 +572,16 @@ int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct
                 return err ? err->code : ERR_INTERNAL;
         }
         *ret = &sim->fleet;
+        return 0;
+}
+
+int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        if (member < 1 || member > f->n_members)
+                return error_set(err, ERR_NOT_FOUND, "no member %u in this fleet", member);
+        sim_disk_set_full(sim->agents[member]->disk, full);
         return 0;
 }
 

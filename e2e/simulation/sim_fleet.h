@@ -17,4 +17,6 @@ struct sim_fleet_options {
 
 /* Call from a fiber. fleet->ops->close() ends all agents and servers. */
 int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct error *err);
+/* While it is full, the member's agent (1 ...) cannot write its state file. */
+int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct error *err);
 struct devcluster *sim_fleet_devcluster(struct fleet *f);
