@@ -109,10 +109,31 @@ static int open_at(struct store *s, const char *path, struct error *err)
         return run(s, schema, err);
 }
 
+/* A file that is written no more says less and less of what is true: a later run must not take up Works that
+ * were removed meanwhile. Through SQLite's own layer, which a full disk does not hinder. What is no database
+ * is somebody else's file and stays. */
+static void discard_file(struct store *s)
+{
+        static const char *const tails[] = { "", "-journal", "-wal", "-shm" };
+        const char *name = s->db ? sqlite3_db_filename(s->db, "main") : NULL;
+        AUTO_FREE char *kept = text_empty(name) ? NULL : mem_strdup(name);
+        sqlite3_vfs *vfs = NULL;
+
+        if (kept && sqlite3_errcode(s->db) != SQLITE_NOTADB)
+                sqlite3_file_control(s->db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+        shut(s);
+        for (size_t i = 0; kept && vfs && i < ARRAY_LEN(tails); i++) {
+                AUTO_FREE char *path = mem_printf("%s%s", kept, tails[i]);
+
+                if (path)
+                        (void)vfs->xDelete(vfs, path, false);
+        }
+}
+
 /* The file is lost to us: go on in memory. What was in it is found again through AppliedWorks and the hub. */
 static int fall_back(struct store *s, struct error *err)
 {
-        shut(s);
+        discard_file(s);
         s->lost = false;
         return open_at(s, ":memory:", err);
 }

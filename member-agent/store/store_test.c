@@ -2,11 +2,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "e2e/simulation/sim_disk.h"
 #include "member-agent/store/seal.h"
 #include "member-agent/store/store.h"
 
@@ -274,6 +276,7 @@ static void a_broken_file_is_given_up_for_memory(void **state)
         f->store = open_file(f->path);
         assert_string_not_equal(store_problem(f->store), "");
         assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(access(f->path, F_OK), 0);
 }
 
 static void a_file_that_cannot_be_made_is_given_up_for_memory(void **state)
@@ -283,6 +286,33 @@ static void a_file_that_cannot_be_made_is_given_up_for_memory(void **state)
         assert_string_not_equal(store_problem(s), "");
         assert_int_equal(store_meta_put(s, "joined", "true", NULL), 0);
         store_close(s);
+}
+
+/* A Work that was removed while the disk was full does not come back with the next start. */
+static void a_file_that_was_given_up_is_not_taken_up_again(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct arena arena = ARENA_INIT;
+        struct stored_work w;
+        struct error err = { 0 };
+        struct store *s;
+
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_work_put(s, "web-work", "u", 1, SLICE("{}"), &err), 0);
+        sim_disk_set_full(disk, true);
+        assert_int_equal(store_work_remove(s, "web-work", &err), ERR_RETRY);
+        assert_int_equal(store_work_remove(s, "web-work", &err), 0);
+        assert_int_not_equal(store_problem(s)[0], '\0');
+        store_close(s);
+        sim_disk_set_full(disk, false);
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_work_get(s, "web-work", &arena, &w, &err), ERR_NOT_FOUND);
+        assert_string_equal(store_problem(s), "");
+        store_close(s);
+        arena_free(&arena);
+        sim_disk_free(disk);
+        loop_free(l);
 }
 
 static void a_cleared_store_forgets_all(void **state)
@@ -327,6 +357,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_given_up_for_memory, setup,
                                                 teardown),
+                cmocka_unit_test(a_file_that_was_given_up_is_not_taken_up_again),
                 cmocka_unit_test_setup_teardown(a_cleared_store_forgets_all, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_changed_sealed_text_is_refused, setup, teardown),
         };
