@@ -12,7 +12,8 @@ struct kube_mapped {
         bool listable, watchable, preferred_version;
         const char *const *verbs; /* NULL-terminated */
 };
-/* version NULL or "" = the preferred one. ERR_NOT_FOUND: "no kind \"X\" in group \"g\" version \"v\"". Parks.
+/* version NULL or "" = the preferred one. ERR_NOT_FOUND: "no kind \"X\" is served in group \"g\", version
+ * \"v\"". Parks.
  */
 int kube_mapper_kind(struct kube_mapper *m, const char *group, const char *version, const char *kind,
                      struct kube_mapped *ret, struct error *err);

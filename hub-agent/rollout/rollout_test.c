@@ -15,7 +15,7 @@
 struct round {
         struct arena arena;
         struct error err;
-        const struct object *bindings[8];
+        const struct object *bindings[12];
         struct rollout_input in;
         struct rollout_plan plan;
 };
@@ -54,12 +54,14 @@ static void begin(struct round *r, int wanted, const char *unavailable, const ch
 }
 
 /* One letter each: state S(cheduled) B(ound) U(nscheduled); snapshot n(ew) o(ld); condition r(eady) f(ailed)
- * p(applying, not reported yet) a(pplied only) t(untrackable since 35 s) - (none); 'd' = being deleted. */
+ * p(applying, not reported yet) a(pplied only) t(untrackable since 35 s) D(iff reported) x(diff report
+ * failed) - (none); 'd' = being deleted. */
 static void add(struct round *r, const char *letters)
 {
         char state = letters[0], snapshot = letters[1], condition = letters[2];
-        bool is_false = condition == 'f' || condition == 'p';
-        const char *type = is_false || condition == 'a' ? "Applied" : "Available";
+        bool is_diff = condition == 'D' || condition == 'x';
+        bool is_false = condition == 'f' || condition == 'p' || condition == 'x';
+        const char *type = is_diff ? "DiffReported" : is_false || condition == 'a' ? "Applied" : "Available";
         AUTO_BUF struct buf b;
 
         buf_init(&b, 1 << 16);
@@ -102,7 +104,23 @@ static void append_name(char *out, const struct object *o, char prefix)
         snprintf(out + n, 64 - n, "%s%c%s", n ? " " : "", prefix, o->meta.name + 1);
 }
 
-/* spec/rollout-and-work.md 2.13: picked as +n (made Bound) and -n (deleted), in order of the plan; blocked as
+static void append_name(char *out, const struct object *o, char prefix);
+
+/* What the plan picks: +n (made Bound), -n (deleted), !n (blocked). */
+static const char *picks(struct round *r, char out[64])
+{
+        out[0] = '\0';
+        for (size_t k = 0; k < r->plan.n_update; k++)
+                append_name(out, &r->plan.update[k].now->object, '+');
+        for (size_t k = 0; k < r->plan.remove.n; k++)
+                append_name(out, &r->plan.remove.at[k]->object, '-');
+        for (size_t k = 0; k < r->plan.blocked.n; k++)
+                append_name(out, &r->plan.blocked.at[k]->object, '!');
+        return out;
+}
+
+/* spec/rollout-and-work.md checklist 11, 12, 13, 15, 17, 18
+ * spec/rollout-and-work.md 2.13: picked as +n (made Bound) and -n (deleted), in order of the plan; blocked as
  * !n. */
 static void rolls_as_in_the_worked_cases(void **state)
 {
@@ -136,24 +154,124 @@ static void rolls_as_in_the_worked_cases(void **state)
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-                char picked[64] = "";
+                char picked[64];
                 struct round r;
 
                 begin(&r, rows[i].n, rows[i].unavailable, rows[i].surge);
                 for (size_t k = 0; k < 7 && rows[i].bindings[k]; k++)
                         add(&r, rows[i].bindings[k]);
                 run(&r);
-                for (size_t k = 0; k < r.plan.n_update; k++)
-                        append_name(picked, &r.plan.update[k].now->object, '+');
-                for (size_t k = 0; k < r.plan.remove.n; k++)
-                        append_name(picked, &r.plan.remove.at[k]->object, '-');
-                for (size_t k = 0; k < r.plan.blocked.n; k++)
-                        append_name(picked, &r.plan.blocked.at[k]->object, '!');
-                if (!text_equal(picked, rows[i].expected) || r.plan.after_ms != rows[i].wait_s * 1000)
+                if (!text_equal(picks(&r, picked), rows[i].expected) ||
+                    r.plan.after_ms != rows[i].wait_s * 1000)
                         fail_msg("row %zu: %s after %lld ms, expected %s after %lld s", i, picked,
                                  (long long)r.plan.after_ms, rows[i].expected, (long long)rows[i].wait_s);
                 arena_free(&r.arena);
         }
+}
+
+/* spec/rollout-and-work.md checklist 16 */
+static void who_reports_differences_is_ready_and_no_surge(void **state)
+{
+        static const struct {
+                const char *unavailable, *bindings[3], *expected;
+        } rows[] = {
+                { "0", { "Bnr", "So-" }, "!1" }, /* one is there: no room for another */
+                { "0", { "BnD", "So-" }, "+1" }, /* what only reports does not count */
+                { "0", { "Bnx", "So-" }, "+1" },
+                { "1", { "BoD" }, "+0" }, /* ready at once, so it may be updated */
+                { "1", { "Box" }, "!0" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char picked[64];
+                struct round r;
+
+                begin(&r, 1, rows[i].unavailable, "0");
+                for (size_t k = 0; k < 3 && rows[i].bindings[k]; k++)
+                        add(&r, rows[i].bindings[k]);
+                run(&r);
+                if (!text_equal(picks(&r, picked), rows[i].expected))
+                        fail_msg("row %zu: %s", i, picked);
+                arena_free(&r.arena);
+        }
+}
+
+static size_t updated_of(size_t n, const char *unavailable, const char *policy)
+{
+        struct round r;
+        AUTO_BUF struct buf b;
+        size_t updated;
+
+        begin(&r, (int)n, unavailable, "0");
+        if (policy) {
+                buf_init(&b, 4096);
+                buf_printf(&b,
+                           "{\"metadata\":{\"name\":\"web\"},\"spec\":{%s\"strategy\":{\"rollingUpdate\":{"
+                           "\"maxUnavailable\":%s,\"maxSurge\":0},\"applyStrategy\":" STRATEGY "}}}",
+                           policy, unavailable);
+                r.in.placement = parse(&r, &cluster_resource_placement_kind, b.data);
+        } else {
+                buf_init(&b, 1);
+        }
+        for (size_t i = 0; i < n; i++)
+                add(&r, "Bor");
+        run(&r);
+        updated = r.plan.n_update;
+        arena_free(&r.arena);
+        return updated;
+}
+
+/* spec/rollout-and-work.md checklist 8 */
+static void percentages_are_rounded_up(void **state)
+{
+        assert_int_equal(updated_of(3, "\"25%\"", NULL), 1);
+        assert_int_equal(updated_of(10, "\"25%\"", NULL), 3);
+        assert_int_equal(updated_of(5, "\"20%\"", NULL), 1);
+        assert_int_equal(updated_of(5, "2", NULL), 2);
+        assert_int_equal(updated_of(5, "\"much\"", NULL), 0);
+}
+
+/* spec/rollout-and-work.md checklist 9 */
+static void the_target_number_is_that_of_the_policy(void **state)
+{
+        static const char fixed[] =
+                "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\",\"b\",\"c\"]},";
+        static const char four[] = "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":4},";
+
+        /* Two ready ones, two may be unavailable: of N, all but two have to stay. */
+        assert_int_equal(updated_of(2, "2", ""), 2);
+        assert_int_equal(updated_of(2, "2", fixed), 1);
+        assert_int_equal(updated_of(2, "2", four), 0);
+}
+
+/* spec/rollout-and-work.md checklist 10 */
+static void the_first_round_of_a_pick_all_binds_all(void **state)
+{
+        struct round r;
+
+        begin(&r, 0, "0", "0");
+        r.in.placement = parse(
+                &r, &cluster_resource_placement_kind,
+                "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"policy\":{\"placementType\":\"PickAll\"}}}");
+        for (int i = 0; i < 9; i++)
+                add(&r, "So-");
+        run(&r);
+        assert_int_equal(r.plan.n_update, 9);
+        arena_free(&r.arena);
+}
+
+/* spec/rollout-and-work.md checklist 14 */
+static void an_unscheduled_binding_that_has_to_stay_is_not_told_that_it_is_blocked(void **state)
+{
+        char picked[64];
+        struct round r;
+
+        begin(&r, 2, "0", "0");
+        add(&r, "Bor");
+        add(&r, "Uor");
+        run(&r);
+        assert_string_equal(picks(&r, picked), "!0");
+        arena_free(&r.arena);
 }
 
 static void a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy(void **state)
@@ -173,6 +291,7 @@ static void a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy(void 
         arena_free(&r.arena);
 }
 
+/* spec/rollout-and-work.md checklist 3, 4 */
 static void a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens(void **state)
 {
         struct round r;
@@ -190,6 +309,7 @@ static void a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happe
         arena_free(&r.arena);
 }
 
+/* spec/rollout-and-work.md checklist 19 */
 static void up_to_date_bindings_are_announced_until_they_say_so(void **state)
 {
         struct round r;
@@ -202,6 +322,7 @@ static void up_to_date_bindings_are_announced_until_they_say_so(void **state)
         arena_free(&r.arena);
 }
 
+/* spec/rollout-and-work.md checklist 7 */
 static void without_a_snapshot_nothing_is_rolled(void **state)
 {
         struct round r;
@@ -211,9 +332,11 @@ static void without_a_snapshot_nothing_is_rolled(void **state)
         r.in.master = NULL;
         run(&r);
         assert_int_equal(r.plan.n_update + r.plan.blocked.n, 0);
+        assert_int_equal(r.plan.after_ms, 0);
         arena_free(&r.arena);
 }
 
+/* spec/rollout-and-work.md checklist 5 */
 static void two_bindings_on_a_cluster_are_an_error_or_a_wait(void **state)
 {
         struct round r;
@@ -275,6 +398,11 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rolls_as_in_the_worked_cases),
+                cmocka_unit_test(who_reports_differences_is_ready_and_no_surge),
+                cmocka_unit_test(percentages_are_rounded_up),
+                cmocka_unit_test(the_target_number_is_that_of_the_policy),
+                cmocka_unit_test(the_first_round_of_a_pick_all_binds_all),
+                cmocka_unit_test(an_unscheduled_binding_that_has_to_stay_is_not_told_that_it_is_blocked),
                 cmocka_unit_test(a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy),
                 cmocka_unit_test(a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens),
                 cmocka_unit_test(up_to_date_bindings_are_announced_until_they_say_so),

@@ -1,0 +1,426 @@
+/* Overrides: which concern a placement and a cluster, what they do to a manifest, and their snapshots. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "common/json/doc.h"
+#include "hub-agent/override/override.h"
+#include "hub-agent/override/rule.h"
+
+struct bench {
+        struct arena arena;
+        struct error err;
+        const struct object *cluster[8], *own[8];
+        struct override_set set;
+        struct override_subjects subjects;
+        struct member_cluster *member;
+};
+
+static bool is_cluster_scoped(void *ctx, const char *group, const char *version, const char *kind)
+{
+        return text_equal(kind, "Namespace") || text_equal(kind, "ClusterRole");
+}
+
+static const struct scope_lookup scopes = { is_cluster_scoped, NULL };
+
+static void *parse(struct bench *b, const struct kind *kind, const char *json)
+{
+        struct object *o;
+
+        if (object_decode_arena(kind, slice_of(json), &b->arena, &o, &b->err) < 0)
+                fail_msg("%s: %s", json, b->err.text);
+        return o;
+}
+
+static void begin(struct bench *b)
+{
+        *b = (struct bench){ .set = { { b->cluster, 0 }, { b->own, 0 } } };
+        b->member = parse(b, &member_cluster_kind,
+                          "{\"metadata\":{\"name\":\"member-1\",\"labels\":{\"region\":\"eu\",\"color\":"
+                          "\"blue\"}}}");
+}
+
+/* A snapshot of the cluster's (ns NULL) or a namespace's kind with this override spec. */
+static void add(struct bench *b, const char *ns, const char *name, const char *spec)
+{
+        struct object_list *l = ns ? &b->set.own : &b->set.cluster;
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, 65536);
+        buf_printf(&text,
+                   "{\"metadata\":{\"name\":\"%s\"%s%s%s},\"spec\":{\"overrideHash\":\"eA==\","
+                   "\"overrideSpec\":%s}}",
+                   name, ns ? ",\"namespace\":\"" : "", ns ? ns : "", ns ? "\"" : "", spec);
+        l->at[l->n++] =
+                parse(b, ns ? &resource_override_snapshot_kind : &cluster_resource_override_snapshot_kind,
+                      text.data);
+}
+
+#define SELECT_NS(name)                                                                                      \
+        "\"clusterResourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":"  \
+        "\"" name "\"}]"
+#define SELECT_CM(name)                                                                                      \
+        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"" name  \
+        "\"}]"
+#define ALL "\"clusterSelector\":{\"clusterSelectorTerms\":[]}"
+#define POLICY(rules) "\"policy\":{\"overrideRules\":[" rules "]}"
+#define PATCH(op, path, value)                                                                               \
+        "{" ALL ",\"jsonPatchOverrides\":[{\"op\":\"" op "\",\"path\":\"" path "\",\"value\":" value "}]}"
+#define DELETE "{" ALL ",\"overrideType\":\"Delete\"}"
+#define CONFIG                                                                                               \
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"site\",\"namespace\":"       \
+        "\"web\"},"                                                                                          \
+        "\"data\":{\"a\":\"1\"}}"
+
+/* ---- the cluster ---- */
+
+/* spec/rollout-and-work.md checklist 26 */
+static void a_rule_matches_clusters_by_its_selector(void **state)
+{
+        static const struct {
+                const char *selector; /* "" = none */
+                int expected;
+        } rows[] = {
+                { "", 0 },
+                { "{\"clusterSelectorTerms\":[]}", 1 },
+                { "{\"clusterSelectorTerms\":[{}]}", 0 },
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchLabels\":{\"region\":\"eu\"}}}]}",
+                  1 },
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchLabels\":{\"region\":\"us\"}}}]}",
+                  0 },
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchLabels\":{\"region\":\"us\"}}},"
+                  "{\"labelSelector\":{\"matchLabels\":{\"color\":\"blue\"}}}]}",
+                  1 },
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"region\","
+                  "\"operator\":\"NotIn\",\"values\":[\"eu\"]}]}}]}",
+                  0 },
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"region\","
+                  "\"operator\":\"Near\"}]}}]}",
+                  ERR_INVALID },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct override_snapshot *s;
+                char spec[1024];
+                struct bench b;
+                int match;
+
+                begin(&b);
+                snprintf(spec, sizeof(spec), "{" POLICY("{%s%s}") "}",
+                         rows[i].selector[0] ? "\"clusterSelector\":" : "", rows[i].selector);
+                add(&b, NULL, "o", spec);
+                s = (const struct override_snapshot *)b.set.cluster.at[0];
+                match = override_rule_matches(&s->spec->override_spec->policy->rules.at[0], b.member, &b.err);
+                if (match != rows[i].expected)
+                        fail_msg("row %zu: %d %s", i, match, b.err.text);
+                arena_free(&b.arena);
+        }
+}
+
+/* spec/rollout-and-work.md checklist 21 */
+static void a_cluster_gets_those_with_a_rule_for_it_in_sorted_order(void **state)
+{
+        struct cluster_overrides o;
+        struct bench b;
+
+        begin(&b);
+        add(&b, NULL, "a-0", "{" POLICY(DELETE) "}");
+        add(&b, NULL, "b-0", "{" POLICY("{}") "}"); /* no selector: no cluster */
+        add(&b, NULL, "c-0", "{" POLICY(DELETE) "}");
+        add(&b, "one", "z-0", "{" POLICY(DELETE) "}");
+        add(&b, "two", "a-0", "{" POLICY(DELETE) "}");
+        assert_int_equal(override_set_for_cluster(&b.arena, &b.set, b.member, &o, &b.err), 0);
+        assert_int_equal(o.cluster.n, 2);
+        assert_string_equal(o.cluster.at[0], "a-0");
+        assert_string_equal(o.cluster.at[1], "c-0");
+        assert_int_equal(o.own.n, 2);
+        assert_string_equal(o.own.at[0].ns, "one");
+        assert_string_equal(o.own.at[1].ns, "two");
+        b.set.cluster.n = b.set.own.n = 0;
+        assert_int_equal(override_set_for_cluster(&b.arena, &b.set, b.member, &o, &b.err), 0);
+        assert_false(o.cluster.set || o.own.set); /* none is as good as unset */
+        arena_free(&b.arena);
+}
+
+/* ---- the placement ---- */
+
+static void select_resource(struct bench *b, const char *json)
+{
+        struct slice one = slice_of(json);
+        struct raw_list l = { .at = &one, .n = 1 };
+
+        assert_int_equal(override_subjects_add(&b->arena, &l, &scopes, &b->subjects, &b->err), 0);
+}
+
+/* spec/rollout-and-work.md checklist 23, 24, 25 */
+static void an_override_concerns_the_placements_whose_resources_it_names(void **state)
+{
+#define ENVELOPE                                                                                             \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/"                                                   \
+        "v1beta1\",\"kind\":\"ResourceEnvelope\",\"metadata\":{"                                             \
+        "\"name\":\"e\",\"namespace\":\"web\"},\"data\":{\"x\":" CONFIG "}}"
+#define ENVELOPE_SELECTOR                                                                                    \
+        "\"resourceSelectors\":[{\"group\":\"placement.kubernetes-fleet.io\",\"version\":\"v1beta1\","       \
+        "\"kind\":"                                                                                          \
+        "\"ResourceEnvelope\",\"name\":\"e\"}]"
+        static const struct {
+                const char *ns; /* of the override; NULL = cluster's */
+                const char *placement_ns, *resource, *spec;
+                bool expected;
+        } rows[] = {
+                /* a namespace stands for what is in it, in envelopes too */
+                { NULL, NULL, CONFIG, "{" SELECT_NS("web") "}", true },
+                { NULL, NULL, CONFIG, "{" SELECT_NS("other") "}", false },
+                { NULL, NULL, ENVELOPE, "{" SELECT_NS("web") "}", true },
+                { "web", NULL, CONFIG, "{" SELECT_CM("site") "}", true },
+                { "web", NULL, CONFIG, "{" SELECT_CM("page") "}", false },
+                { "other", NULL, CONFIG, "{" SELECT_CM("site") "}", false },
+                /* the inner manifests, not the envelope */
+                { "web", NULL, ENVELOPE, "{" SELECT_CM("site") "}", true },
+                { "web", NULL, ENVELOPE, "{" ENVELOPE_SELECTOR "}", false },
+                /* those that name a placement concern that one, of their scope */
+                { NULL, NULL, CONFIG, "{\"placement\":{\"name\":\"p\"}," SELECT_NS("web") "}", true },
+                { NULL, NULL, CONFIG, "{\"placement\":{\"name\":\"q\"}," SELECT_NS("web") "}", false },
+                { "web", NULL, CONFIG, "{\"placement\":{\"name\":\"p\"}," SELECT_CM("site") "}", true },
+                { "web", "web", CONFIG, "{\"placement\":{\"name\":\"p\"}," SELECT_CM("site") "}", false },
+                { "web", "web", CONFIG,
+                  "{\"placement\":{\"name\":\"p\",\"scope\":\"Namespaced\"}," SELECT_CM("site") "}", true },
+                { "web", NULL, CONFIG,
+                  "{\"placement\":{\"name\":\"p\",\"scope\":\"Namespaced\"}," SELECT_CM("site") "}", false },
+                { "web", "else", CONFIG,
+                  "{\"placement\":{\"name\":\"p\",\"scope\":\"Namespaced\"}," SELECT_CM("site") "}", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct override_set found;
+                struct bench b;
+
+                begin(&b);
+                add(&b, rows[i].ns, "o-0", rows[i].spec);
+                select_resource(&b, rows[i].resource);
+                assert_int_equal(override_set_match(&b.arena, rows[i].placement_ns, "p", &b.subjects, &b.set,
+                                                    &found, &b.err),
+                                 0);
+                if (found.cluster.n + found.own.n != rows[i].expected)
+                        fail_msg("row %zu", i);
+                arena_free(&b.arena);
+        }
+}
+
+/* ---- the manifest ---- */
+
+static int apply_to(struct bench *b, const char *manifest, struct slice *ret)
+{
+        struct override_applier a = { b->set, b->member, scopes };
+
+        *ret = slice_of(manifest);
+        return override_apply(&a, &b->arena, ret, &b->err);
+}
+
+/* spec/rollout-and-work.md checklist 32 */
+static void what_rules_do_to_a_manifest(void **state)
+{
+        static const struct {
+                const char *cluster, *own; /* policies, NULL = no such override */
+                int expected;
+                const char *a; /* data.a afterwards */
+        } rows[] = {
+                { NULL, NULL, 0, "1" },
+                { POLICY(PATCH("replace", "/data/a", "\"2\"")), NULL, 1, "2" },
+                { NULL, POLICY(PATCH("replace", "/data/a", "\"3\"")), 1, "3" },
+                /* the namespace's comes after the cluster's and wins */
+                { POLICY(PATCH("replace", "/data/a", "\"2\"")), POLICY(PATCH("replace", "/data/a", "\"3\"")),
+                  1, "3" },
+                /* rules in order */
+                { POLICY(PATCH("replace", "/data/a", "\"2\"") "," PATCH("replace", "/data/a", "\"4\"")), NULL,
+                  1, "4" },
+                { POLICY(DELETE), NULL, 2, NULL },
+                { NULL, POLICY(DELETE), 2, NULL },
+                /* a deletion wins, whatever comes later */
+                { POLICY(DELETE), POLICY(PATCH("replace", "/data/a", "\"3\"")), 2, NULL },
+                { POLICY(PATCH("replace", "/data/a", "\"2\"")), POLICY(DELETE), 2, NULL },
+                /* rules of other clusters do nothing */
+                { POLICY("{\"overrideType\":\"Delete\"}"), NULL, 0, "1" },
+                { "\"policy\":null", NULL, 0, "1" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *doc = NULL;
+                struct slice text;
+                char spec[2048];
+                struct bench b;
+                int code;
+
+                begin(&b);
+                if (rows[i].cluster) {
+                        snprintf(spec, sizeof(spec), "{" SELECT_NS("web") ",%s}", rows[i].cluster);
+                        add(&b, NULL, "c-0", spec);
+                }
+                if (rows[i].own) {
+                        snprintf(spec, sizeof(spec), "{" SELECT_CM("site") ",%s}", rows[i].own);
+                        add(&b, "web", "o-0", spec);
+                }
+                code = apply_to(&b, CONFIG, &text);
+                if (code != rows[i].expected)
+                        fail_msg("row %zu: %d %s", i, code, b.err.text);
+                if (code == 0)
+                        assert_string_equal(text.data, CONFIG); /* untouched, byte for byte */
+                if (rows[i].a) {
+                        assert_int_equal(doc_parse(text, &doc, &b.err), 0);
+                        assert_string_equal(doc_get_string(doc, "data.a"), rows[i].a);
+                }
+                arena_free(&b.arena);
+        }
+}
+
+/* spec/rollout-and-work.md checklist 33 */
+static void variables_stand_for_the_clusters_name_and_labels(void **state)
+{
+        static const struct {
+                const char *value, *expected, *said;
+        } rows[] = {
+                { "\"${MEMBER-CLUSTER-NAME}\"", "member-1", NULL },
+                { "\"at ${MEMBER-CLUSTER-NAME}, "
+                  "${MEMBER-CLUSTER-LABEL-KEY-region}/${MEMBER-CLUSTER-LABEL-KEY-color}\"",
+                  "at member-1, eu/blue", NULL },
+                { "\"${member-cluster-name} ${MEMBER-CLUSTER-NAMES}\"",
+                  "${member-cluster-name} ${MEMBER-CLUSTER-NAMES}", NULL },
+                { "\"${MEMBER-CLUSTER-LABEL-KEY-zone}\"", NULL,
+                  "label key zone not found on cluster member-1" },
+                { "\"${MEMBER-CLUSTER-LABEL-KEY-}\"", NULL, "label key  not found on cluster member-1" },
+                { "\"${MEMBER-CLUSTER-LABEL-KEY-region\"", NULL, "is missing the closing bracket `}`" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *doc = NULL;
+                struct slice text;
+                char spec[1024];
+                struct bench b;
+                int code;
+
+                begin(&b);
+                snprintf(spec, sizeof(spec),
+                         "{" SELECT_CM("site") "," POLICY(PATCH("add", "/data/a", "%s")) "}", rows[i].value);
+                add(&b, "web", "o-0", spec);
+                code = apply_to(&b, CONFIG, &text);
+                if (rows[i].said) {
+                        assert_int_equal(code, ERR_INVALID);
+                        if (!strstr(b.err.text, rows[i].said))
+                                fail_msg("row %zu: %s", i, b.err.text);
+                } else {
+                        assert_int_equal(code, 1);
+                        assert_int_equal(doc_parse(text, &doc, &b.err), 0);
+                        assert_string_equal(doc_get_string(doc, "data.a"), rows[i].expected);
+                }
+                arena_free(&b.arena);
+        }
+}
+
+static void variables_in_paths_are_left_alone(void **state)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct slice text;
+        struct bench b;
+
+        begin(&b);
+        add(&b, "web", "o-0",
+            "{" SELECT_CM("site") "," POLICY(PATCH("add", "/data/${MEMBER-CLUSTER-NAME}", "\"x\"")) "}");
+        assert_int_equal(apply_to(&b, CONFIG, &text), 1);
+        assert_int_equal(doc_parse(text, &doc, &b.err), 0);
+        assert_string_equal(
+                json_string_value(json_object_get(doc_get(doc, "data"), "${MEMBER-CLUSTER-NAME}")), "x");
+        arena_free(&b.arena);
+}
+
+static void a_failed_patch_names_snapshot_and_target(void **state)
+{
+        struct slice text;
+        struct bench b;
+
+        begin(&b);
+        add(&b, "web", "o-3", "{" SELECT_CM("site") "," POLICY(PATCH("remove", "/gone/x", "null")) "}");
+        assert_int_equal(apply_to(&b, CONFIG, &text), ERR_INVALID);
+        assert_non_null(strstr(b.err.text,
+                               "ResourceOverrideSnapshot \"o-3\" failed to apply on ConfigMap \"site\" "
+                               "in namespace \"web\": "));
+        assert_non_null(strstr(b.err.text, "remove operation does not apply"));
+        arena_free(&b.arena);
+}
+
+/* ---- snapshots of an override ---- */
+
+static const struct resource_override *override_of(struct bench *b, const char *value)
+{
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 "{\"metadata\":{\"name\":\"o\",\"uid\":\"u\"},\"spec\":{" SELECT_NS("web") "," POLICY(
+                         PATCH("replace", "/a", "\"%s\"")) "}}",
+                 value);
+        return parse(b, &cluster_resource_override_kind, text);
+}
+
+/* spec/rollout-and-work.md checklist 28, 29, 30 */
+static void an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest(void **state)
+{
+        const struct object *all[16];
+        struct object_list existing = { all, 0 };
+        struct override_snapshot_plan plan;
+        struct bench b;
+
+        begin(&b);
+        for (int i = 0; i < 14; i++) {
+                char value[8], name[16];
+
+                snprintf(value, sizeof(value), "%d", i);
+                snprintf(name, sizeof(name), "o-%d", i);
+                assert_int_equal(
+                        plan_override_snapshots(&b.arena, override_of(&b, value), &existing, &plan, &b.err),
+                        0);
+                assert_non_null(plan.create);
+                assert_string_equal(plan.create->object.meta.name, name);
+                assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
+                assert_string_equal(label_of(&plan.create->object, LABEL_PARENT_OVERRIDE), "o");
+                assert_true(plan.create->spec->override_hash && plan.create->spec->override_hash[0]);
+                assert_true(plan.create->object.meta.owners[0].controller);
+                assert_int_equal(plan.n_remove, i >= 10);
+                assert_ptr_equal(plan.update.now, i ? all[existing.n - 1] : NULL);
+                if (i) { /* unmarked first */
+                        assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
+                        all[existing.n - 1] = plan.update.wanted;
+                }
+                for (size_t k = 0; k < plan.n_remove; k++) {
+                        assert_ptr_equal(plan.remove[k], all[0]); /* the oldest */
+                        memmove(all, all + 1, (existing.n - 1) * sizeof(all[0]));
+                        existing.n--;
+                }
+                all[existing.n++] = &plan.create->object;
+                assert_true(existing.n <= 10);
+        }
+        assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, "13"), &existing, &plan, &b.err),
+                         0);
+        assert_null(plan.create); /* nothing new */
+        assert_null(plan.update.now);
+        arena_free(&b.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_rule_matches_clusters_by_its_selector),
+                cmocka_unit_test(a_cluster_gets_those_with_a_rule_for_it_in_sorted_order),
+                cmocka_unit_test(an_override_concerns_the_placements_whose_resources_it_names),
+                cmocka_unit_test(what_rules_do_to_a_manifest),
+                cmocka_unit_test(variables_stand_for_the_clusters_name_and_labels),
+                cmocka_unit_test(variables_in_paths_are_left_alone),
+                cmocka_unit_test(a_failed_patch_names_snapshot_and_target),
+                cmocka_unit_test(an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
