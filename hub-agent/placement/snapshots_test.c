@@ -54,6 +54,7 @@ static void hashes_are_those_of_the_reference(void **state)
         assert_string_equal(none.hash, "83ff749c5d8eb5a0b62d714175bcbaef1409b371fc5a229a002db6fcc1f144e1");
 }
 
+/* spec/api.md checklist 31 */
 static void a_new_placement_gets_policy_snapshot_zero(void **state)
 {
         struct policy_snapshot_plan plan;
@@ -64,6 +65,7 @@ static void a_new_placement_gets_policy_snapshot_zero(void **state)
         assert_string_equal(plan.create->object.meta.name, "web-0");
         assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
         assert_string_equal(label_of(&plan.create->object, LABEL_PARENT_PLACEMENT), "web");
+        assert_string_equal(label_of(&plan.create->object, LABEL_POLICY_INDEX), "0");
         assert_string_equal(annotation_of(&plan.create->object, ANNOTATION_PLACEMENT_GENERATION), "4");
         assert_string_equal(annotation_of(&plan.create->object, ANNOTATION_NUMBER_OF_CLUSTERS), "2");
         assert_true(plan.create->object.meta.owners[0].controller);
@@ -81,6 +83,7 @@ static void keep_created(struct scene *s, struct policy_snapshot_plan *plan)
                 s->existing[s->list.n++] = &plan->create->object;
 }
 
+/* spec/placement.md checklist 4, 5 */
 static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapshot(void **state)
 {
         struct policy_snapshot_plan plan;

@@ -129,6 +129,7 @@ static void all_clusters_true_complete_the_placement(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/placement.md checklist 42 */
 static void an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk(void **state)
 {
         struct scene s;
@@ -143,6 +144,7 @@ static void an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk(void **
         arena_free(&s.arena);
 }
 
+/* spec/placement.md checklist 40 */
 static void a_binding_on_an_old_snapshot_has_not_started(void **state)
 {
         static const struct {

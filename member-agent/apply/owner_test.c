@@ -33,6 +33,7 @@ static void our_reference_blocks_deletion_and_is_no_controller(void **state)
                             "'blockOwnerDeletion':true}");
 }
 
+/* spec/member-agent.md checklist 25 */
 static void taking_over_depends_on_who_owns_the_object(void **state)
 {
         static const struct {
