@@ -148,6 +148,24 @@ int set_owner(struct object *o, const struct object *owner, bool block_deletion,
         return 0;
 }
 
+bool is_of_predecessor(const struct object *o, const struct object *owner)
+{
+        for (uint16_t i = 0; i < o->meta.n_owners; i++)
+                if (o->meta.owners[i].controller && !text_equal(o->meta.owners[i].uid, owner->meta.uid))
+                        return true;
+        return false;
+}
+
+void drop_of_predecessors(struct object_list *l, const struct object *owner)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (!is_of_predecessor(l->at[i], owner))
+                        l->at[kept++] = l->at[i];
+        l->n = kept;
+}
+
 struct condition make_condition(const char *type, const char *status, const char *reason, const char *message,
                                 int64_t generation)
 {

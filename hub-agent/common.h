@@ -35,6 +35,10 @@ bool has_finalizer(const struct object *o, const char *finalizer);
 int add_finalizer(struct object *o, const char *finalizer, struct arena *arena);
 void remove_finalizer(struct object *o, const char *finalizer);
 int set_owner(struct object *o, const struct object *owner, bool block_deletion, struct arena *arena);
+/* Whether something is controlled by another object than `owner`, such as one of its name that was deleted
+ * before. The server has let go of it; a cache that is behind may still hold it. */
+bool is_of_predecessor(const struct object *o, const struct object *owner);
+void drop_of_predecessors(struct object_list *l, const struct object *owner); /* in place */
 
 /* One status condition as literals; observed generation g. */
 struct condition make_condition(const char *type, const char *status, const char *reason, const char *message,

@@ -391,6 +391,8 @@ static int load(struct pass *s)
 {
         TRY(cache_by_index(s->rc, s->scope->policy_snapshot, INDEX_OWNER, s->rc->key, &s->policies));
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
+        drop_of_predecessors(&s->policies, &s->p->object);
+        drop_of_predecessors(&s->snapshots, &s->p->object);
         return cache_by_index(s->rc, s->scope->binding, INDEX_OWNER, s->rc->key, &s->bindings);
 }
 

@@ -115,6 +115,7 @@ static struct outcome reconcile(struct reconcile *rc)
         if (cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings) < 0 ||
             cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots) < 0)
                 return failed(rc->err);
+        drop_of_predecessors(&snapshots, &in.placement->object);
         in.master = latest_resource_snapshot(&snapshots);
         if (find_departed(rc, &in) < 0 ||
             overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||

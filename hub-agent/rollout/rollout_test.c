@@ -367,6 +367,35 @@ static void what_a_departed_cluster_held_needs_no_slot(void **state)
         arena_free(&r.arena);
 }
 
+/* A cache that is behind still has the snapshots of a deleted placement, under the names of the new one's. */
+static void snapshots_of_a_former_placement_of_the_name_do_not_count(void **state)
+{
+        static const char *const uids[] = { "former", "now", NULL };
+        const struct object *all[ARRAY_LEN(uids)];
+        struct object_list l = { all, ARRAY_LEN(uids) };
+        struct object *p;
+        struct round r = { 0 };
+
+        p = parse(&r, &cluster_resource_placement_kind, "{\"metadata\":{\"name\":\"web\",\"uid\":\"now\"}}");
+        for (size_t i = 0; i < ARRAY_LEN(uids); i++) {
+                char json[512], owner[256] = "";
+
+                if (uids[i])
+                        snprintf(owner, sizeof(owner),
+                                 ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":"
+                                 "\"ClusterResourcePlacement\","
+                                 "\"name\":\"web\",\"uid\":\"%s\",\"controller\":true}]",
+                                 uids[i]);
+                snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"web-%zu-snapshot\"%s}}", i, owner);
+                all[i] = parse(&r, &cluster_resource_snapshot_kind, json);
+        }
+        drop_of_predecessors(&l, p);
+        assert_int_equal(l.n, 2);
+        assert_string_equal(l.at[0]->meta.name, "web-1-snapshot");
+        assert_string_equal(l.at[1]->meta.name, "web-2-snapshot");
+        arena_free(&r.arena);
+}
+
 static void both_spellings_of_a_comparison_are_one_strategy(void **state)
 {
         static const char *const words[][2] = { { "fullComparison", "FullComparison" },
@@ -409,6 +438,7 @@ int main(void)
                 cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
                 cmocka_unit_test(two_bindings_on_a_cluster_are_an_error_or_a_wait),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
+                cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
         };
 

@@ -172,6 +172,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         struct schedule_plan plan;
 
         TRY(cache_by_index(rc, scope->policy_snapshot, INDEX_OWNER, rc->key, &snapshots));
+        drop_of_predecessors(&snapshots, p);
         in.snapshot = active_snapshot(&snapshots);
         if (!in.snapshot)
                 return 0;

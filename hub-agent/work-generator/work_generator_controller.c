@@ -123,10 +123,20 @@ static int write_works(struct pass *s, const struct work_plan *plan)
         return 0;
 }
 
-static const struct object *find_master(struct pass *s)
+/* NULL in *ret if it is not there. A placement that was made anew has snapshots of the same names as before:
+ * what the cache still has of the former one must not be rendered, as Works of equal index are not compared
+ * again. */
+static int find_master(struct pass *s, const struct object **ret)
 {
-        return cache_get(s->rc, s->scope->resource_snapshot, s->b->object.meta.ns,
-                         s->b->spec->resource_snapshot_name);
+        const char *ns = s->b->object.meta.ns;
+        const struct object *p = cache_get(s->rc, s->scope->placement, ns,
+                                           or_empty(label_of(&s->b->object, LABEL_PARENT_PLACEMENT)));
+
+        *ret = cache_get(s->rc, s->scope->resource_snapshot, ns, s->b->spec->resource_snapshot_name);
+        if (*ret && p && is_of_predecessor(*ret, p))
+                return error_set(s->rc->err, ERR_RETRY, "snapshot \"%s\" is of a former placement",
+                                 s->b->spec->resource_snapshot_name);
+        return 0;
 }
 
 static bool carry_snapshot(const struct object_list *works, const char *snapshot)
@@ -189,7 +199,7 @@ static int sync_works(struct pass *s, struct sync_result *r)
                 r->works_changed = true;
                 TRY(list_works(s, false, &s->works));
         }
-        master = find_master(s);
+        TRY(find_master(s, &master));
         if (!master) {
                 if (carry_snapshot(&s->works, s->b->spec->resource_snapshot_name))
                         return 0;
