@@ -266,7 +266,13 @@ check_hub_server() {
                 esac
         fi
         token_valid=no
-        problems || try_hub "$hub_server" || try_hub "$(value_of server "$work/hub.config")" quietly
+        problems || seen_already || try_hub "$hub_server" || try_hub "$(value_of server "$work/hub.config")" quietly
+}
+
+# Address and authority of the kubeconfig have just served, and there is no token to try.
+seen_already() {
+        [ -z "$(value_of token "$work/member.state")$(value_of insecure "$work/hub.config")$hub_ca" ] &&
+                [ "$hub_server" = "$(value_of server "$work/hub.config")" ]
 }
 
 # Sets token_valid. A server that refuses an anonymous or expired caller is there nevertheless.
@@ -510,8 +516,13 @@ change_member() {
                 [ -n "$(value_of "namespace.$secret_namespace" "$work/member.state")" ] || [ "$secret_namespace" = "$namespace" ] || namespace_yaml "$secret_namespace"
                 [ -n "$(value_of secret "$work/member.state")" ] || [ "$issue_token" = no ] || member_secret_yaml
         } >"$work/member.create"
-        if [ -s "$work/member.create" ]; then
-                member create --validate=false -f "$work/member.create" >"$work/out" 2>"$work/err" || fail "the member refused: $(reason)"
+        set --
+        if [ "$agent" = none ] && [ -z "$(sed -n '/^definition=/p' "$work/member.state")" ]; then
+                ! definitions_folder || set -- -f "$folder"
+        fi
+        if [ -s "$work/member.create" ] || [ $# -gt 0 ]; then
+                [ ! -s "$work/member.create" ] || set -- -f "$work/member.create" "$@"
+                member create --validate=false "$@" >"$work/out" 2>"$work/err" || fail "the member refused: $(reason)"
                 sed 's/^/member: /' "$work/out"
         fi
         if [ "$issue_token" = yes ] && [ -n "$(value_of secret "$work/member.state")" ]; then
@@ -529,7 +540,7 @@ write_credentials() {
 
 install_agent() {
         if [ "$agent" = none ]; then
-                install_definitions
+                update_definitions
                 return
         fi
         "install_with_$agent"
@@ -569,15 +580,19 @@ adopt_definition() {
                 fail "the member refused: $(reason)"
 }
 
-# Without the chart, only the kinds that an agent needs.
-install_definitions() {
+# Without helm, those of a chart in a folder: new ones come with the Secret, present ones are brought up to date.
+definitions_folder() {
         for folder in "$chart/files/crds" "$chart/crds"; do
-                [ -d "$folder" ] || continue
-                member apply --server-side --force-conflicts --field-manager=join-member --validate=false -f "$folder" >"$work/out" 2>"$work/err" ||
-                        fail "the member refused the agent's CustomResourceDefinitions: $(reason)"
-                return 0
+                [ ! -d "$folder" ] || return 0
         done
         say "member: no CustomResourceDefinitions found in $chart: install that of AppliedWork yourself"
+        return 1
+}
+
+update_definitions() {
+        [ -n "$(sed -n '/^definition=/p' "$work/member.state")" ] && definitions_folder || return 0
+        member apply --server-side --force-conflicts --field-manager=join-member --validate=false -f "$folder" >"$work/out" 2>"$work/err" ||
+                fail "the member refused the agent's CustomResourceDefinitions: $(reason)"
 }
 
 # ---- waiting, and what to tell when it was in vain -------------------------------------------------------------
