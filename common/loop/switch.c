@@ -1,6 +1,6 @@
 #include "common/loop/switch.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(ARGOSY_UCONTEXT)
 
 void context_start(void);
 

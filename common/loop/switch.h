@@ -3,7 +3,7 @@
 
 #include "common/base/base.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(ARGOSY_UCONTEXT)
 
 /* A suspended context is its stack pointer; the callee-saved registers lie on the stack. */
 struct context {

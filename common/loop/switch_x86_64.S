@@ -1,7 +1,7 @@
 /* void context_switch(struct context *from, struct context *to)
  * Saves what the System V ABI lets a call keep, changes stacks, and returns into the other context. The floating
  * point control words are not saved: nothing here changes them. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(ARGOSY_UCONTEXT)
         .text
         .globl  context_switch
         .hidden context_switch
