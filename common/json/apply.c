@@ -424,7 +424,7 @@ int apply_track_update(const json_t *live, json_t *object, const struct schema *
                 return error_set(err, ERR_INVALID, "tracking needs objects");
         enum sent sent = what_was_sent(object);
         AUTO_JSON json_t *entries = json_incref(doc_get_array(object, "metadata.managedFields"));
-        c.live = bare_view(live);
+        c.live = bare_view(live ? live : o->blank);
         c.wanted = bare_view(object);
         if (!c.live || !c.wanted)
                 return error_no_memory(err);

@@ -6,6 +6,7 @@
 struct schema;
 
 struct apply_options {
+        const json_t *blank; /* tracking a new object: one in which nothing is set; NULL = {} */
         const char *manager;
         const char *api_version;
         const char *subresource; /* NULL or "status" */

@@ -52,7 +52,7 @@ int root_schema_init(struct root_schema *ret, const struct schema *schema)
         bool present = at < n && strcmp(ret->schema.properties[at].name, "metadata") == 0;
         for (size_t i = 0; i < at; i++)
                 ret->properties[i] = ret->schema.properties[i];
-        ret->properties[at] = (struct schema_property){ "metadata", &object_meta };
+        ret->properties[at] = (struct schema_property){ .name = "metadata", .schema = &object_meta };
         for (size_t i = at + present; i < n; i++)
                 ret->properties[i + 1 - present] = ret->schema.properties[i];
         ret->schema.properties = ret->properties;
@@ -311,6 +311,8 @@ static int compare_child(const json_t *old, const json_t *new, const struct sche
                 TRY(collect_whole(old, s, c.removed, err));
         } else if (is_granular(old, s) && is_granular(new, s) && json_typeof(old) == json_typeof(new)) {
                 TRY(compare_inner(old, new, s, &c, &changed, err));
+        } else if (json_is_null(old) && is_granular(new, s)) { /* null is a container with nothing in it */
+                TRY(collect_whole(new, s, c.added, err));
         } else if (!doc_equal(old, new)) {
                 changed = true;
                 TRY(collect_whole(old, s, c.removed, err));

@@ -25,9 +25,18 @@ struct schema_rule { /* one x-kubernetes-validations entry */
         struct cel_program *program, *message_program;
 };
 
+/* How Go writes a field of a built-in kind. */
+enum schema_presence {
+        SCHEMA_WHEN_SET,
+        SCHEMA_ALWAYS_ZERO,  /* in every object, as {}, "", 0 or false when nobody set it */
+        SCHEMA_ALWAYS_NULL,  /* in every object, as null when nobody set it */
+        SCHEMA_NOT_WHEN_ZERO /* "", 0 and false are as good as absent */
+};
+
 struct schema_property {
         const char *name;
         const struct schema *schema;
+        enum schema_presence presence; /* built-ins only */
 };
 
 struct schema {

@@ -287,6 +287,23 @@ static int check_list(struct validation *v, const struct schema *s, const json_t
         return 0;
 }
 
+/* A value that Go writes for a field nobody has set. */
+static bool is_unset(const struct schema_property *p, const json_t *value)
+{
+        if (p->presence == SCHEMA_ALWAYS_NULL)
+                return json_is_null(value);
+        return p->presence == SCHEMA_ALWAYS_ZERO && json_is_string(value) && json_string_length(value) == 0;
+}
+
+static bool has_required(const struct schema *s, const json_t *doc, const char *name)
+{
+        const json_t *value = json_object_get(doc, name);
+        for (size_t i = 0; value && i < s->n_properties; i++)
+                if (strcmp(s->properties[i].name, name) == 0)
+                        return !is_unset(&s->properties[i], value);
+        return value != NULL;
+}
+
 static int check_object(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
                         const struct schema_path *at)
 {
@@ -295,7 +312,7 @@ static int check_object(struct validation *v, const struct schema *s, const json
                 const char *name = s->properties[i].name;
                 const json_t *value = json_object_get(doc, name);
                 struct schema_path here = PATH_CHILD_OF(at, name);
-                if (value)
+                if (value && !is_unset(&s->properties[i], value))
                         TRY(schema_check_value(v, s->properties[i].schema, value,
                                                s->map_atomic ? NULL : json_object_get(old, name), &here));
         }
@@ -308,7 +325,7 @@ static int check_object(struct validation *v, const struct schema *s, const json
                                                s->map_atomic ? NULL : json_object_get(old, key), &here));
         }
         for (size_t i = 0; i < s->n_required; i++)
-                if (!json_object_get(doc, s->required[i]))
+                if (!has_required(s, doc, s->required[i]))
                         TRY(schema_problem_required(v, at, s->required[i]));
         return 0;
 }

@@ -11,6 +11,13 @@
 #define EXTENSIONS NAMES("api-extensions")
 
 static const struct resource_version only_v1[] = { { .version = "v1", .served = true, .storage = true } };
+static const struct resource_version endpoints_v1[] = {
+        { .version = "v1",
+          .served = true,
+          .storage = true,
+          .deprecation_warning =
+                  "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" }
+};
 static const struct resource_version autoscaling_v2_v1[] = {
         { .version = "v2", .served = true, .storage = true }, { .version = "v1", .served = true }
 };
@@ -19,6 +26,7 @@ static const struct resource_version autoscaling_v2_v1[] = {
 #define STATUS RESOURCE_STATUS
 #define SCALE RESOURCE_SCALE
 #define PLAIN RESOURCE_NO_GENERATION
+#define VERSIONED RESOURCE_VERSION_NEEDED
 #define UPSERT RESOURCE_CREATE_ON_UPDATE
 #define RETURNED RESOURCE_RETURN_DELETED
 #define V1 .versions = only_v1, .n_versions = 1
@@ -50,7 +58,7 @@ const struct resource builtin_resources[] = {
         RESOURCE("", "configmaps", "configmap", "ConfigMap", NS | PLAIN, .short_names = NAMES("cm"),
                  .hooks = &configmap_hooks),
         RESOURCE("", "endpoints", "endpoints", "Endpoints", NS | PLAIN | UPSERT, .short_names = NAMES("ep"),
-                 .hooks = &plain_hooks),
+                 .versions = endpoints_v1, .n_versions = 1, .hooks = &plain_hooks),
         RESOURCE("", "events", "event", "Event", NS | PLAIN | UPSERT, .short_names = NAMES("ev"),
                  .hooks = &event_hooks),
         RESOURCE("", "limitranges", "limitrange", "LimitRange", NS | PLAIN | UPSERT,
@@ -121,8 +129,8 @@ const struct resource builtin_resources[] = {
                  .hooks = &plain_hooks),
         RESOURCE(NET, "networkpolicies", "networkpolicy", "NetworkPolicy", NS, .short_names = NAMES("netpol"),
                  .hooks = &plain_hooks),
-        RESOURCE("policy", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", NS | STATUS,
-                 .short_names = NAMES("pdb"), .hooks = &plain_hooks),
+        RESOURCE("policy", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget",
+                 NS | STATUS | VERSIONED, .short_names = NAMES("pdb"), .hooks = &plain_hooks),
         RESOURCE(RBAC, "clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding",
                  PLAIN | UPSERT | RESOURCE_PATH_NAME, .hooks = &rbac_hooks),
         RESOURCE(RBAC, "clusterroles", "clusterrole", "ClusterRole", PLAIN | UPSERT | RESOURCE_PATH_NAME,
@@ -131,14 +139,16 @@ const struct resource builtin_resources[] = {
                  .hooks = &rbac_hooks),
         RESOURCE(RBAC, "roles", "role", "Role", NS | PLAIN | UPSERT | RESOURCE_PATH_NAME,
                  .hooks = &rbac_hooks),
-        RESOURCE(STORAGE, "csidrivers", "csidriver", "CSIDriver", PLAIN, .hooks = &plain_hooks),
-        RESOURCE(STORAGE, "csinodes", "csinode", "CSINode", PLAIN, .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "csidrivers", "csidriver", "CSIDriver", RETURNED | VERSIONED,
+                 .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "csinodes", "csinode", "CSINode", PLAIN | RETURNED | VERSIONED,
+                 .hooks = &plain_hooks),
         RESOURCE(STORAGE, "csistoragecapacities", "csistoragecapacity", "CSIStorageCapacity", NS | PLAIN,
                  .hooks = &plain_hooks),
-        RESOURCE(STORAGE, "storageclasses", "storageclass", "StorageClass", PLAIN, .short_names = NAMES("sc"),
-                 .hooks = &plain_hooks),
-        RESOURCE(STORAGE, "volumeattachments", "volumeattachment", "VolumeAttachment", STATUS | PLAIN,
-                 .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "storageclasses", "storageclass", "StorageClass", PLAIN | RETURNED,
+                 .short_names = NAMES("sc"), .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "volumeattachments", "volumeattachment", "VolumeAttachment",
+                 STATUS | PLAIN | RETURNED | VERSIONED, .hooks = &plain_hooks),
         RESOURCE(ADMISSION, "mutatingwebhookconfigurations", "mutatingwebhookconfiguration",
                  "MutatingWebhookConfiguration", 0, .categories = EXTENSIONS, .hooks = &plain_hooks),
         RESOURCE(ADMISSION, "validatingadmissionpolicies", "validatingadmissionpolicy",
@@ -150,9 +160,17 @@ const struct resource builtin_resources[] = {
         RESOURCE("apiextensions.k8s.io", "customresourcedefinitions", "customresourcedefinition",
                  "CustomResourceDefinition", STATUS, .short_names = NAMES("crd", "crds"),
                  .categories = EXTENSIONS, .hooks = &crd_hooks),
-        RESOURCE("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", 0,
-                 .short_names = NAMES("pc"), .hooks = &plain_hooks),
-        RESOURCE("coordination.k8s.io", "leases", "lease", "Lease", NS | PLAIN | UPSERT,
+        RESOURCE("node.k8s.io", "runtimeclasses", "runtimeclass", "RuntimeClass", PLAIN | VERSIONED,
+                 .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "volumeattributesclasses", "volumeattributesclass", "VolumeAttributesClass",
+                 PLAIN | RETURNED, .short_names = NAMES("vac"), .hooks = &plain_hooks),
+        RESOURCE(ADMISSION, "mutatingadmissionpolicies", "mutatingadmissionpolicy", "MutatingAdmissionPolicy",
+                 0, .categories = EXTENSIONS, .hooks = &plain_hooks),
+        RESOURCE(ADMISSION, "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding",
+                 "MutatingAdmissionPolicyBinding", 0, .categories = EXTENSIONS, .hooks = &plain_hooks),
+        RESOURCE("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass",
+                 RESOURCE_GENERATION_ONE, .short_names = NAMES("pc"), .hooks = &plain_hooks),
+        RESOURCE("coordination.k8s.io", "leases", "lease", "Lease", NS | PLAIN | UPSERT | VERSIONED,
                  .hooks = &plain_hooks),
         RESOURCE("discovery.k8s.io", "endpointslices", "endpointslice", "EndpointSlice", NS,
                  .hooks = &plain_hooks),

@@ -99,7 +99,7 @@ TEST(objects_are_defaulted_pruned_and_validated, {
         assert_int_equal(rig_put(r, BETA "/w", widget), 422);
         assert_non_null(
                 strstr(rig_string(r, "message"),
-                       "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update"));
+                       "metadata.resourceVersion: Invalid value: 0: must be specified for an update"));
         assert_int_equal(rig_call(r, "PATCH", BETA "/w", "application/strategic-merge-patch+json", "{}"),
                          415);
 })

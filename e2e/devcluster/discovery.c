@@ -125,7 +125,7 @@ static int reply_resource_list(struct request *rq, const char *group, const char
                 for (size_t k = 0; k < n_subs; k++)
                         json_array_append_new(list, legacy_subresource(all[i], &subs[k], rq->arena));
         }
-        return found ? reply_doc(rq, 200, doc) : request_fail_no_path(rq);
+        return found ? reply_doc(rq, 200, doc) : request_fail_no_handler(rq);
 }
 
 static json_t *group_version(const struct api_group *g, const char *version, struct arena *a)
@@ -174,7 +174,7 @@ static int reply_group(struct request *rq, const char *name)
                 json_object_set_new(doc, "apiVersion", json_string("v1"));
                 return reply_doc(rq, 200, doc);
         }
-        return request_fail_no_path(rq);
+        return request_fail_no_handler(rq);
 }
 
 static int reply_core_versions(struct request *rq)
@@ -287,7 +287,7 @@ static const char *aggregated_form(struct request *rq)
 static int reply_version(struct request *rq)
 {
         AUTO_JSON json_t *doc = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "major", "1", "minor",
-                                          "34", "gitVersion", "v1.34.0+devcluster", "gitCommit", "",
+                                          "36", "gitVersion", "v1.36.0+devcluster", "gitCommit", "",
                                           "gitTreeState", "clean", "buildDate", "1970-01-01T00:00:00Z",
                                           "goVersion", "", "compiler", "gcc", "platform", "linux/amd64");
         return doc ? reply_doc(rq, 200, doc) : request_fail_memory(rq);
@@ -332,6 +332,6 @@ int discovery_handle(struct request *rq, const char *const *s, size_t n)
         if (strcmp(s[0], "version") == 0)
                 return reply_version(rq);
         if (strcmp(s[0], "healthz") == 0 || strcmp(s[0], "livez") == 0 || strcmp(s[0], "readyz") == 0)
-                return http_reply(rq->x, 200, "text/plain; charset=utf-8", SLICE("ok"), NULL), 0;
-        return request_fail_no_path(rq);
+                return reply_plain(rq, 200, SLICE("ok"));
+        return request_fail_no_handler(rq);
 }

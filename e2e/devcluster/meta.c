@@ -240,6 +240,20 @@ static int check_type_field(struct request *rq, const json_t *doc, const char *k
                                 go_word(value), key);
 }
 
+/* "v1" of "apps/v1". */
+static const char *version_of(const char *api_version, const struct request *rq)
+{
+        const char *slash = api_version ? strchr(api_version, '/') : NULL;
+        return text_empty(api_version) ? rq->version : slash ? slash + 1 : api_version;
+}
+
+/* The package of the group's internal types. */
+static const char *internal_group(struct request *rq)
+{
+        const char *group = rq->resource->group;
+        return *group ? arena_strndup(rq->arena, group, strcspn(group, ".")) : "core";
+}
+
 int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, const char *kind)
 {
         if (!json_is_object(doc))
@@ -254,9 +268,16 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
         const char *k = json_string_value(json_object_get(doc, "kind"));
         if (!text_empty(k) && strcmp(k, kind) != 0)
                 return request_fail_bad(rq,
-                                        "%s in version \"%s\" cannot be handled as a %s: converting (v1.%s) "
-                                        "to (v1.%s): unknown conversion",
-                                        k, text_empty(v) ? rq->version : v, kind, k, kind);
+                                        "%s in version \"%s\" cannot be handled as a %s: converting (%s.%s) "
+                                        "to (%s.%s): unknown conversion",
+                                        k, version_of(v, rq), kind, version_of(v, rq), k, internal_group(rq),
+                                        kind);
+        if (!text_empty(v) && strcmp(v, api_version) != 0 && !rq->resource->custom)
+                return request_fail_bad(
+                        rq,
+                        "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered "
+                        "for version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"",
+                        kind, version_of(v, rq), kind, kind, v);
         if (!text_empty(v) && strcmp(v, api_version) != 0)
                 return request_fail_bad(
                         rq, "the API version in the data (%s) does not match the expected API version (%s)",
@@ -266,6 +287,23 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
         if (json_object_set_new(doc, "kind", json_string(kind)) < 0 ||
             json_object_set_new(doc, "apiVersion", json_string(api_version)) < 0)
                 return request_fail_memory(rq);
+        return 0;
+}
+
+int meta_check_sent_name(struct request *rq, const json_t *doc)
+{
+        const json_t *name = json_object_get(json_object_get(doc, "metadata"), "name");
+        if (!json_is_object(doc) || (name && !json_is_string(name)) || text_equal(rq->subresource, "scale"))
+                return 0; /* refused elsewhere */
+        if (text_empty(json_string_value(name)))
+                return request_fail_bad(
+                        rq,
+                        "the name of the object (%s based on URL) was undeterminable: name must be provided",
+                        rq->name);
+        if (strcmp(json_string_value(name), rq->name) != 0)
+                return request_fail_bad(rq,
+                                        "the name of the object (%s) does not match the name on the URL (%s)",
+                                        json_string_value(name), rq->name);
         return 0;
 }
 
@@ -321,7 +359,8 @@ int meta_prepare_create(struct request *rq, json_t *doc)
         static const char *const cleared[] = { "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
                                                "resourceVersion", "generation" };
         if (*meta_rv(doc))
-                return request_fail_bad(rq, "resourceVersion should not be set on objects to be created");
+                return request_fail(rq, 500, NULL,
+                                    "resourceVersion should not be set on objects to be created");
         for (size_t i = 0; i < ARRAY_LEN(cleared); i++)
                 json_object_del(meta, cleared[i]);
         TRY(generate_name(rq, meta));
@@ -418,16 +457,30 @@ static int validate_name(const struct resource *r, const char *name, struct sche
                 return validate_path_name(p, name);
         bool core = *r->group == '\0';
         if (core && (strcmp(r->plural, "namespaces") == 0 || strcmp(r->plural, "services") == 0)) {
-                bool service = r->plural[0] == 's';
                 if (strlen(name) > 63)
                         return invalid(p, field, name, "must be no more than 63 characters");
-                if (service && (!text_is_dns1123_label(name) || (*name >= '0' && *name <= '9')))
-                        return invalid(p, field, name, DNS1035_MESSAGE);
+                if (strchr(name, '.'))
+                        return invalid(p, field, name, "must not contain dots");
                 return text_is_dns1123_label(name) ? 0 : invalid(p, field, name, LABEL_MESSAGE);
         }
         if (strlen(name) > 253)
                 return invalid(p, field, name, "must be no more than 253 characters");
         return text_is_dns1123_subdomain(name) ? 0 : invalid(p, field, name, SUBDOMAIN_MESSAGE);
+}
+
+/* Which part of a qualified name is wrong. */
+static const char *key_message(const char *key)
+{
+        const char *slash = strchr(key, '/');
+        if (slash == key)
+                return "prefix part must be non-empty";
+        if (slash) {
+                char prefix[256];
+                snprintf(prefix, sizeof(prefix), "%.*s", (int)MIN(slash - key, 255), key);
+                if (!text_is_dns1123_subdomain(prefix))
+                        return "prefix part " SUBDOMAIN_MESSAGE;
+        }
+        return QUALIFIED_MESSAGE;
 }
 
 static int validate_labels(const json_t *labels, struct schema_problems *p)
@@ -437,9 +490,9 @@ static int validate_labels(const json_t *labels, struct schema_problems *p)
         json_object_foreach((json_t *)labels, key, value) {
                 const char *v = json_string_value(value);
                 if (!text_is_label_key(key))
-                        TRY(invalid(p, "metadata.labels", key, QUALIFIED_MESSAGE));
+                        TRY(invalid(p, "metadata.labels", key, key_message(key)));
                 if (strlen(v) > 63)
-                        TRY(invalid(p, "metadata.labels", v, "must be no more than 63 characters"));
+                        TRY(invalid(p, "metadata.labels", v, "must be no more than 63 bytes"));
                 else if (!text_is_label_value(v))
                         TRY(invalid(p, "metadata.labels", v, LABEL_VALUE_MESSAGE));
         }
@@ -459,7 +512,7 @@ static int validate_annotations(const json_t *annotations, struct schema_problem
                         if (*c >= 'A' && *c <= 'Z')
                                 *c = (char)(*c + 'a' - 'A');
                 if (!text_is_label_key(lower))
-                        TRY(invalid(p, "metadata.annotations", key, QUALIFIED_MESSAGE));
+                        TRY(invalid(p, "metadata.annotations", key, key_message(key)));
                 total += strlen(key) + json_string_length(value);
         }
         if (total > ANNOTATIONS_MAX)
@@ -479,7 +532,7 @@ static int validate_owners(const json_t *owners, struct schema_problems *p)
                         char field[64];
                         if (!text_empty(json_string_value(json_object_get(o, needed[k]))))
                                 continue;
-                        snprintf(field, sizeof(field), "metadata.ownerReferences[%zu].%s", i, needed[k]);
+                        snprintf(field, sizeof(field), "metadata.ownerReferences.%s", needed[k]);
                         TRY(invalid(p, field, "", "must not be empty"));
                 }
                 if (!json_is_true(json_object_get(o, "controller")))
@@ -517,9 +570,9 @@ static int validate_finalizers(struct request *rq, const json_t *live, const jso
                                         "finalizers []string{\"%s\"}",
                                         s));
                 if (!text_is_label_key(s))
-                        TRY(invalid(p, "metadata.finalizers", s, QUALIFIED_MESSAGE));
-                else if (!is_standard_finalizer(s) && !rq->resource->custom)
-                        TRY(invalid(p, "metadata.finalizers", s,
+                        TRY(invalid(p, "metadata.finalizers", s, key_message(s)));
+                if (!is_standard_finalizer(s) && !rq->resource->custom)
+                        TRY(invalid(p, arena_printf(rq->arena, "metadata.finalizers[%zu]", i), s,
                                     "name is neither a standard finalizer name nor is it fully qualified"));
                 else if (!is_standard_finalizer(s) && (!live || is_new))
                         request_warn(rq,

@@ -10,6 +10,8 @@ int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed);
 /* apiVersion and kind fit the request; absent ones are filled in. */
 int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, const char *kind);
 /* Namespace and name fit the request's path. */
+/* PUT: the name is in the body and is the path's. */
+int meta_check_sent_name(struct request *rq, const json_t *doc);
 int meta_check_place(struct request *rq, json_t *doc, bool creating);
 /* Fields the server owns, for a new object: uid, creationTimestamp, generation, generated name. */
 int meta_prepare_create(struct request *rq, json_t *doc);

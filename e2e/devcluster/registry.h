@@ -34,7 +34,9 @@ enum resource_flags {
         RESOURCE_APPROVAL = 256,        /* has /approval (certificate signing requests) */
         RESOURCE_VIRTUAL = 512,         /* nothing is stored: hooks->create answers */
         RESOURCE_EVICTION = 1024,       /* pods: eviction, binding */
-        RESOURCE_TOKEN = 2048           /* service accounts: token */
+        RESOURCE_TOKEN = 2048,          /* service accounts: token */
+        RESOURCE_VERSION_NEEDED = 4096, /* PUT without resourceVersion is refused */
+        RESOURCE_GENERATION_ONE = 8192  /* metadata.generation is set once and never raised */
 };
 
 struct printer_column {

@@ -27,6 +27,8 @@ struct api_status {
         const struct status_cause *causes;
         size_t n_causes;
         int retry_after_seconds;
+        bool plain;   /* the message is sent as text, not as a Status */
+        bool details; /* sent even when empty */
 };
 
 enum field_validation { FIELDS_WARN, FIELDS_STRICT, FIELDS_IGNORE };
@@ -49,6 +51,7 @@ struct request {
         const struct resource_version *resource_version;
 
         /* options */
+        bool watch_path; /* /watch/... before the resource */
         bool dry_run, force;
         const char *field_manager;
         enum field_validation field_validation;
@@ -74,7 +77,8 @@ int request_fail_conflict(struct request *rq, const char *name, const char *fmt,
 int request_fail_forbidden(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int request_fail_bad(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3); /* 400 BadRequest */
 int request_fail_method(struct request *rq, const char *method);
-int request_fail_no_path(struct request *rq); /* "404 page not found" in kube's Status clothes */
+int request_fail_no_handler(struct request *rq); /* text: 404 page not found */
+int request_fail_no_path(struct request *rq);    /* "404 page not found" in kube's Status clothes */
 int request_fail_memory(struct request *rq);
 int request_fail_error(struct request *rq, const struct error *err); /* 500, or by err's code */
 /* 422 with one cause per problem: Deployment.apps "x" is invalid: ... */

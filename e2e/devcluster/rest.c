@@ -7,6 +7,7 @@
 #include "e2e/devcluster/discovery.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/options.h"
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/table.h"
 
@@ -62,8 +63,17 @@ int reply_doc(struct request *rq, int code, const json_t *doc)
         return reply_text(rq, code, (struct slice){ out.data, out.len });
 }
 
+int reply_plain(struct request *rq, int code, struct slice text)
+{
+        return send_reply(rq, code, "text/plain; charset=utf-8", text);
+}
+
 static void reply_failure(struct request *rq)
 {
+        if (rq->status.plain) { /* what no handler is registered for */
+                (void)reply_plain(rq, rq->status.code, slice_of(rq->status.message));
+                return;
+        }
         AUTO_JSON json_t *doc = status_to_doc(&rq->status);
         AUTO_BUF struct buf out;
         buf_init(&out, LIMIT_RESPONSE_BYTES);
@@ -164,6 +174,11 @@ static bool is_namespace_part(const char *s)
 /* Fills group, version, ns, plural, name, subresource from behind /api/v1 or /apis/g/v. */
 static void read_resource_path(struct request *rq, const char *const *at, size_t n)
 {
+        if (n >= 2 && strcmp(at[0], "watch") == 0) { /* the old form of ?watch=true */
+                rq->watch_path = true;
+                at++;
+                n--;
+        }
         if (n >= 3 && strcmp(at[0], "namespaces") == 0 && !is_namespace_part(at[2])) {
                 rq->ns = at[1];
                 at += 2;
@@ -175,36 +190,6 @@ static void read_resource_path(struct request *rq, const char *const *at, size_t
 }
 
 /* ---- options ---- */
-
-static const char *agent_name(struct request *rq)
-{
-        const char *agent = http_header_get(&rq->x->headers, "User-Agent");
-        if (text_empty(agent))
-                return "unknown";
-        const char *slash = strchr(agent, '/');
-        const char *name =
-                arena_strndup(rq->arena, agent, slash ? (size_t)(slash - agent) : MIN(strlen(agent), 128u));
-        return text_empty(name) ? "unknown" : name;
-}
-
-static int read_options(struct request *rq)
-{
-        const char *dry = http_query_get(rq->x, "dryRun"), *fields = http_query_get(rq->x, "fieldValidation");
-        if (!text_empty(dry) && strcmp(dry, "All") != 0)
-                return request_fail(rq, 422, "Invalid",
-                                    "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: "
-                                    "[\"%s\"]: supported values: \"All\"",
-                                    dry);
-        rq->dry_run = !text_empty(dry);
-        const char *manager = http_query_get(rq->x, "fieldManager");
-        rq->field_manager = text_empty(manager) ? agent_name(rq) : manager;
-        const char *force = http_query_get(rq->x, "force");
-        rq->force = text_equal(force, "true") || text_equal(force, "1");
-        rq->field_validation = text_equal(fields, "Strict")   ? FIELDS_STRICT
-                               : text_equal(fields, "Ignore") ? FIELDS_IGNORE
-                                                              : FIELDS_WARN;
-        return 0;
-}
 
 static bool parameter_is(struct slice *rest, const char *name, const char *value)
 {
@@ -234,8 +219,8 @@ static bool accept_one(struct request *rq, struct slice range)
         bool partial = parameter_is(&range, "as", "PartialObjectMetadata") ||
                        parameter_is(&range, "as", "PartialObjectMetadataList");
         struct slice copy = range;
-        bool other = !meta && (copy.len && memmem(copy.data, copy.len, "as=", 3));
-        if (other)
+        bool known = (table || partial) && meta && !parameter_is(&range, "v", "v2");
+        if (!known && copy.len && memmem(copy.data, copy.len, "as=", 3))
                 return false;
         rq->form = !meta ? FORM_OBJECT : table ? FORM_TABLE : partial ? FORM_PARTIAL : FORM_OBJECT;
         rq->form_version = version;
@@ -252,12 +237,47 @@ static int negotiate(struct request *rq)
                 if (accept_one(rq, range))
                         return 0;
         }
+        const char *accept = http_header_get(&rq->x->headers, "Accept");
+        if (strstr(accept, "as=")) /* a form there is not; the type itself would do */
+                return request_fail(rq, 406, "NotAcceptable",
+                                    "only the following media types are accepted: application/json, "
+                                    "application/yaml, application/vnd.kubernetes.protobuf");
         return request_fail(
                 rq, 406, "NotAcceptable",
-                "only the following media types are accepted: application/json, application/yaml");
+                "406: Not Acceptable\n\nAvailable representations: application/json, "
+                "application/yaml, application/vnd.kubernetes.protobuf, "
+                "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch");
 }
 
 /* ---- bodies ---- */
+
+/* The body as kube-apiserver quotes it: as it is if it looks like JSON, in hexadecimal otherwise. */
+static const char *quoted_body(struct request *rq)
+{
+        struct slice body = rq->x->body;
+        size_t n = MIN(body.len, (size_t)1024);
+        char *hex;
+        if (n == 0)
+                return "<empty>";
+        if (body.data[0] == '{')
+                return arena_strndup(rq->arena, body.data, n);
+        hex = arena_alloc(rq->arena, 2 * n + 1);
+        if (hex)
+                text_hex_encode(body.data, n, hex);
+        return hex ? hex : "";
+}
+
+/* A body that cannot be read, in Go's words where they are known. */
+static int fail_unreadable(struct request *rq, bool yaml, const char *why)
+{
+        bool ends = strstr(why, "ends too early") || strstr(why, "is empty");
+        const char *said = yaml ? why : ends ? "unexpected end of JSON input" : why;
+        const char *parse = yaml ? "" : "couldn't get version/kind; json parse error: ";
+        if (!rq->verb || text_starts_with(rq->verb, "delete"))
+                return request_fail_bad(rq, "%s%s", parse, said);
+        return request_fail_bad(rq, "the object provided is unrecognized (must be of type %s): %s%s (%s)",
+                                rq->resource ? rq->resource->kind : "", parse, said, quoted_body(rq));
+}
 
 static int parse_body(struct request *rq, json_t **ret)
 {
@@ -280,12 +300,17 @@ static int parse_body(struct request *rq, json_t **ret)
         if (r == ERR_UNSUPPORTED)
                 return request_fail(rq, 415, "UnsupportedMediaType",
                                     "the body of the request was in an unknown format - accepted media types "
-                                    "include: application/json, application/yaml");
+                                    "include: application/json, application/yaml, "
+                                    "application/vnd.kubernetes.protobuf");
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
         if (r < 0)
-                return request_fail_bad(rq, "couldn't get version/kind; json parse error: %s", err.text);
-        return 0;
+                return fail_unreadable(rq, slice_is(type, "application/yaml"), err.text);
+        if (json_is_null(*ret)) { /* nothing in it, as {} */
+                json_decref(*ret);
+                *ret = json_object();
+        }
+        return *ret ? 0 : request_fail_memory(rq);
 }
 
 /* ---- verbs that write ---- */
@@ -332,6 +357,7 @@ static int update(struct request *rq)
         AUTO_JSON json_t *doc = NULL;
         struct write_result w = { 0 };
         TRY(parse_body(rq, &doc));
+        TRY(meta_check_sent_name(rq, doc));
         if (text_equal(rq->subresource, "scale"))
                 TRY(scale_update(rq, doc, &w));
         else
@@ -350,35 +376,13 @@ static int patch(struct request *rq)
         return reply_written(rq, &w);
 }
 
-static int read_delete_options(struct request *rq, const json_t *doc, struct delete_options *o)
-{
-        o->uid = doc_get_string(doc, "preconditions.uid");
-        o->rv = doc_get_string(doc, "preconditions.resourceVersion");
-        o->propagation = doc_get_string(doc, "propagationPolicy");
-        o->grace_seconds = doc_get_int(doc, "gracePeriodSeconds", -1);
-        if (!o->propagation && doc_get(doc, "orphanDependents"))
-                o->propagation = doc_get_bool(doc, "orphanDependents", false) ? "Orphan" : "Background";
-        const char *query = http_query_get(rq->x, "propagationPolicy");
-        if (!o->propagation && !text_empty(query))
-                o->propagation = query;
-        o->dry_run = rq->dry_run || json_array_size(doc_get_array(doc, "dryRun")) > 0;
-        static const char *const known[] = { "Orphan", "Background", "Foreground" };
-        if (o->propagation && !text_in(o->propagation, known, ARRAY_LEN(known)))
-                return request_fail(rq, 422, "Invalid",
-                                    "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: "
-                                    "Unsupported value: \"%s\": supported "
-                                    "values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"",
-                                    o->propagation);
-        return 0;
-}
-
 static int delete (struct request *rq)
 {
         AUTO_JSON json_t *options = NULL, *left = NULL, *status = NULL;
         struct delete_options o = { .grace_seconds = -1 };
         if (rq->x->body.len)
                 TRY(parse_body(rq, &options));
-        TRY(read_delete_options(rq, options, &o));
+        TRY(options_read_delete(rq, options, &o));
         const char *uid = NULL;
         TRY(rest_delete(rq, rq->ns, rq->name, &o, &left, &uid));
         if (left) {
@@ -432,7 +436,9 @@ static const struct {
 static const char *verb_of(struct request *rq)
 {
         const char *m = rq->x->method, *watch = http_query_get(rq->x, "watch");
-        bool watching = watch && !text_equal(watch, "false") && !text_equal(watch, "0");
+        bool watching = (watch && !text_equal(watch, "false") && !text_equal(watch, "0")) || rq->watch_path;
+        if (rq->watch_path && rq->name)
+                return "watch";
         if (strcmp(m, "GET") == 0 || strcmp(m, "HEAD") == 0)
                 return rq->name ? "get" : watching ? "watch" : "list";
         if (strcmp(m, "POST") == 0)
@@ -486,6 +492,15 @@ static int build_schemas(struct request *rq)
         return 0;
 }
 
+/* Whether the server knows the group at all, for built-ins; below others nothing is registered. */
+static bool is_served(const struct request *rq)
+{
+        for (size_t i = 0; i < n_builtin_resources; i++)
+                if (strcmp(builtin_resources[i].group, rq->group) == 0)
+                        return true;
+        return false;
+}
+
 static int handle_resource(struct request *rq, const struct segments *s, size_t skip)
 {
         read_resource_path(rq, s->at + skip, s->n - skip);
@@ -494,7 +509,7 @@ static int handle_resource(struct request *rq, const struct segments *s, size_t 
         TRY(authorize(rq));
         rq->resource = registry_find(rq->cluster, rq->group, rq->version, rq->plural, &rq->resource_version);
         if (!rq->resource)
-                return request_fail_no_path(rq);
+                return is_served(rq) ? request_fail_no_path(rq) : request_fail_no_handler(rq);
         if (resource_hold(rq->resource, rq->arena) < 0)
                 return request_fail_memory(rq);
         if (!resource_is_namespaced(rq->resource) && rq->ns)
@@ -502,7 +517,7 @@ static int handle_resource(struct request *rq, const struct segments *s, size_t 
         count_request(rq);
         TRY(build_schemas(rq));
         TRY(negotiate(rq));
-        TRY(read_options(rq));
+        TRY(options_read_write(rq));
         warn_deprecated(rq);
         return run_verb(rq);
 }
@@ -527,7 +542,7 @@ static int handle(struct request *rq)
         struct segments s = { 0 };
         static const char *const health[] = { "/healthz", "/livez", "/readyz" };
         if (text_in(path, health, ARRAY_LEN(health)))
-                return http_reply(rq->x, 200, "text/plain; charset=utf-8", SLICE("ok"), NULL), 0;
+                return reply_plain(rq, 200, SLICE("ok"));
         TRY(find_cluster(rq, path, &rq->path));
         TRY(split_path(rq, rq->path, &s));
         if (s.n >= 3 && strcmp(s.at[0], "api") == 0) {

@@ -5,20 +5,34 @@
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
 
+/* A conflict that names the kind, not the resource: so does kube-apiserver here. */
+static int fail_precondition(struct request *rq, const char *name, const char *fmt, const char *wanted,
+                             const char *is)
+{
+        const struct resource *r = rq->resource;
+        const char *why = arena_printf(rq->arena, fmt, wanted, is);
+        (void)request_fail(rq, 409, "Conflict", "Operation cannot be fulfilled on %s%s%s \"%s\": %s", r->kind,
+                           *r->group ? "." : "", r->group, name, why ? why : "");
+        rq->status.name = arena_strdup(rq->arena, name);
+        rq->status.group = r->group;
+        rq->status.kind = r->kind;
+        return ERR_CONFLICT;
+}
+
 static int check_preconditions(struct request *rq, const json_t *live, const struct delete_options *o)
 {
         if (o->uid && strcmp(o->uid, meta_uid(live)) != 0)
-                return request_fail_conflict(rq, meta_name(live),
-                                             "the UID in the precondition (%s) does not match the UID in "
-                                             "record (%s). The object might "
-                                             "have been deleted and then recreated",
-                                             o->uid, meta_uid(live));
+                return fail_precondition(rq, meta_name(live),
+                                         "the UID in the precondition (%s) does not match the UID in "
+                                         "record (%s). The object might "
+                                         "have been deleted and then recreated",
+                                         o->uid, meta_uid(live));
         if (o->rv && strcmp(o->rv, meta_rv(live)) != 0)
-                return request_fail_conflict(rq, meta_name(live),
-                                             "the ResourceVersion in the precondition (%s) does not match "
-                                             "the ResourceVersion in record "
-                                             "(%s). The object might have been modified",
-                                             o->rv, meta_rv(live));
+                return fail_precondition(rq, meta_name(live),
+                                         "the ResourceVersion in the precondition (%s) does not match "
+                                         "the ResourceVersion in record "
+                                         "(%s). The object might have been modified",
+                                         o->rv, meta_rv(live));
         return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/limits.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/options.h"
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/rest_write.h"
 #include "e2e/devcluster/selector.h"
@@ -13,10 +14,10 @@ int rest_version_parameter(struct request *rq, uint64_t *ret, bool *ret_given)
         *ret_given = !text_empty(text);
         *ret = 0;
         if (*ret_given && !text_parse_u64(text, ret))
-                return request_fail(
-                        rq, 400, "BadRequest",
-                        "Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": invalid syntax", text,
-                        text);
+                return request_fail(rq, 400, "BadRequest",
+                                    "invalid resource version: resourceVersion: Invalid value: \"%s\": "
+                                    "strconv.ParseUint: parsing \"%s\": invalid syntax",
+                                    text, text);
         return 0;
 }
 
@@ -112,7 +113,10 @@ static int read_token(struct request *rq, const char *token, struct page *p)
         good = good && slice_cut(&rest, '\n', &rv) && slice_cut(&rest, '\n', &ns);
         const char *rv_text = good ? arena_strndup(rq->arena, rv.data, rv.len) : NULL;
         if (!good || !rv_text || !text_parse_u64(rv_text, &version))
-                return request_fail_bad(rq, "continue key is not valid: %s", token);
+                return request_fail_bad(rq,
+                                        "invalid continue token: continue key is not valid: illegal base64 "
+                                        "data at input byte %zu",
+                                        strlen(token) / 4 * 4);
         p->rv = version;
         p->after_ns = arena_strndup(rq->arena, ns.data, ns.len);
         p->after_name = arena_strndup(rq->arena, rest.data, rest.len);
@@ -136,14 +140,12 @@ static int read_page_options(struct request *rq, struct page *p)
         bool given;
         TRY(selector_parse(rq, http_query_get(rq->x, "labelSelector"), http_query_get(rq->x, "fieldSelector"),
                            &p->selector));
-        if (!text_empty(limit) && (!text_parse_i64(limit, &p->limit) || p->limit < 0))
-                return request_fail_bad(
-                        rq, "limit: Invalid value: \"%s\": must be a number that is not negative", limit);
+        TRY(options_check_list(rq, false));
+        if (!text_empty(limit))
+                (void)text_parse_i64(limit, &p->limit);
+        p->limit = MAX(p->limit, 0);
         TRY(rest_version_parameter(rq, &rv, &given));
         p->rv = rq->cluster->rv;
-        if (!text_empty(match) && !given)
-                return request_fail_bad(
-                        rq, "resourceVersionMatch is forbidden unless resourceVersion is provided");
         if (!text_empty(token))
                 return given && rv
                                ? request_fail_bad(
@@ -193,8 +195,9 @@ static int collect(struct request *rq, struct page *p)
 
 static int flush(struct request *rq, struct buf *out, bool *streaming)
 {
-        struct http_header header = { "Content-Type", "application/json" };
-        struct http_headers headers = { &header, 1 };
+        struct http_header at[] = { { "Content-Type", "application/json" },
+                                    { "Cache-Control", "no-cache, private" } };
+        struct http_headers headers = { at, ARRAY_LEN(at) };
         if (!*streaming && http_begin(rq->x, 200, &headers) < 0)
                 return ERR_CLOSED;
         *streaming = true;

@@ -91,8 +91,38 @@ static int apply_conflicts(struct request *rq, const json_t *conflicts, const st
         return ERR_CONFLICT;
 }
 
+static int fail_typed(struct request *rq, const json_t *config, const char *why)
+{
+        return request_fail(rq, 500, NULL, "failed to create typed patch object (%s/%s; %s, Kind=%s): %s",
+                            meta_ns(config), meta_name(config),
+                            strchr(request_api_version(rq), '/')
+                                    ? request_api_version(rq)
+                                    : arena_printf(rq->arena, "/%s", request_api_version(rq)),
+                            rq->resource->kind, why);
+}
+
+/* What server-side apply says of a field that the kind does not have. */
+static int refuse_unknown(struct request *rq, const json_t *config)
+{
+        AUTO_JSON json_t *copy = doc_copy(config), *removed = json_array();
+        const char *path;
+        if (!copy || !removed || convert_prune(rq, rq->resource_version, copy, removed, NULL) < 0)
+                return request_fail_memory(rq);
+        path = json_string_value(json_array_get(removed, 0));
+        if (!path || rq->resource->custom)
+                return 0;
+        path = arena_printf(rq->arena, ".%s: field not declared in schema", path);
+        return path ? fail_typed(rq, config, path) : request_fail_memory(rq);
+}
+
 static int check_applied(struct request *rq, json_t *config)
 {
+        const char *version = doc_get_string(config, "apiVersion"), *kind = doc_get_string(config, "kind");
+        if (!rq->resource->custom && (text_empty(version) || !text_equal(kind, rq->resource->kind)))
+                return request_fail_bad(rq, "invalid object type: %s%s, Kind=%s",
+                                        version && strchr(version, '/') ? "" : "/", version ? version : "",
+                                        kind ? kind : "");
+        TRY(meta_check_sent_name(rq, config));
         TRY(meta_check_kind(rq, config, request_api_version(rq), rq->resource->kind));
         if (json_object_get(json_object_get(config, "metadata"), "managedFields") &&
             json_array_size(doc_get_array(config, "metadata.managedFields")) > 0)
@@ -130,6 +160,7 @@ static int merge_applied(struct request *rq, const json_t *live, const json_t *c
 static int apply(struct request *rq, const json_t *live, json_t *config, struct write_result *ret)
 {
         TRY(check_applied(rq, config));
+        TRY(refuse_unknown(rq, config));
         AUTO_JSON json_t *checked = doc_copy(config);
         if (!checked)
                 return request_fail_memory(rq);

@@ -13,5 +13,6 @@ int rest_version_parameter(struct request *rq, uint64_t *ret, bool *ret_given);
 int fail_expired(struct request *rq, uint64_t rv);
 
 /* Answers with a whole body; waits for the commit first. Adds Warning headers. */
+int reply_plain(struct request *rq, int code, struct slice text);
 int reply_text(struct request *rq, int code, struct slice body);
 int reply_doc(struct request *rq, int code, const json_t *doc);

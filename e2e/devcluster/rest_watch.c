@@ -5,6 +5,7 @@
 
 #include "common/base/limits.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/options.h"
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/selector.h"
 #include "e2e/devcluster/table.h"
@@ -69,6 +70,19 @@ static int send_expired(struct watch *w)
         return ERR_GONE;
 }
 
+/* The last state that was in view, under the resourceVersion of the event. */
+static int send_left(struct watch *w, const struct event *e)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct blob *b = NULL;
+        struct error err;
+        if (blob_parse(e->previous, &doc, &err) < 0 || blob_from_doc(doc, e->rv, &b, &err) < 0)
+                return ERR_NO_MEMORY;
+        int r = send_object(w, "DELETED", b);
+        blob_unref(b);
+        return r;
+}
+
 static bool in_scope(struct watch *w, const struct blob *b)
 {
         const struct request *rq = w->rq;
@@ -90,7 +104,7 @@ static int send_event(struct watch *w, const struct event *e)
                 return 0;
         if (e->type == EVENT_DELETED)
                 return send_object(w, "DELETED", e->object);
-        return send_object(w, "DELETED", e->object);
+        return send_left(w, e); /* as it was when it still matched, with the version of its leaving */
 }
 
 /* Sends what is there; the queue may move while the fiber waits for the client. */
@@ -187,7 +201,11 @@ static int read_options(struct watch *w, bool *ret_initial, bool *ret_mark_end)
         bool given;
         TRY(selector_parse(rq, http_query_get(rq->x, "labelSelector"), http_query_get(rq->x, "fieldSelector"),
                            &w->selector));
-        TRY(rest_version_parameter(rq, &rv, &given));
+        TRY(options_check_list(rq, true));
+        int r = rest_version_parameter(rq, &rv, &given);
+        if (r < 0)
+                rq->status.code = 500;
+        TRY(r);
         const char *send_events = http_query_get(rq->x, "sendInitialEvents");
         const char *match = http_query_get(rq->x, "resourceVersionMatch");
         w->bookmarks = is_true(http_query_get(rq->x, "allowWatchBookmarks"));
@@ -209,7 +227,7 @@ static int read_options(struct watch *w, bool *ret_initial, bool *ret_mark_end)
         struct loop *loop = rq->devcluster->loop;
         int64_t seconds = WATCH_TIMEOUT_MIN_S + (int64_t)(loop_random_u64(loop) % WATCH_TIMEOUT_MIN_S);
         if (!text_empty(timeout) && (!text_parse_i64(timeout, &seconds) || seconds < 0))
-                return request_fail_bad(rq, "timeoutSeconds: Invalid value: \"%s\"", timeout);
+                seconds = 0;
         if (seconds == 0)
                 seconds = WATCH_TIMEOUT_MIN_S;
         w->end_ms = loop_now_ms(loop) + seconds * 1000;
@@ -243,8 +261,9 @@ int rest_watch(struct request *rq)
                 TRY(take_snapshot(&w, &s));
         if (api_store_wait(rq->devcluster->store, &err) < 0)
                 return request_fail_error(rq, &err);
-        struct http_header header = { "Content-Type", "application/json" };
-        struct http_headers headers = { &header, 1 };
+        struct http_header at[] = { { "Content-Type", "application/json" },
+                                    { "Cache-Control", "no-cache, private" } };
+        struct http_headers headers = { at, ARRAY_LEN(at) };
         if (http_begin(rq->x, 200, &headers) < 0)
                 return 0;
         buf_init(&w.out, LIMIT_WATCH_EVENT_BYTES);

@@ -3,7 +3,10 @@
 
 #include "common/json/apply.h"
 #include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/builtin/defaults.h"
+#include "e2e/devcluster/builtin/validate.h"
 #include "e2e/devcluster/convert.h"
+#include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 
@@ -33,6 +36,15 @@ static int report_unknown_fields(struct request *rq, const json_t *removed)
                                 kind, version, kind, b.data);
 }
 
+static int shape_builtin(struct request *rq, const struct schema *schema, json_t *doc)
+{
+        const struct resource *r = rq->resource;
+        bool stored = rq->resource_version == resource_storage_version(r); /* the shape that defaults know */
+        if ((stored && builtin_set_defaults(r->group, r->kind, doc) < 0) || go_shape(schema, doc) < 0)
+                return request_fail_memory(rq);
+        return 0;
+}
+
 /* Shape, unknown fields, defaults: afterwards the document is one the rest may trust in its types. */
 int rest_normalise(struct request *rq, json_t *doc)
 {
@@ -40,25 +52,37 @@ int rest_normalise(struct request *rq, json_t *doc)
         struct error err = { 0 };
         if (!removed)
                 return request_fail_memory(rq);
-        TRY(meta_check_shape(rq, doc, removed));
         const struct resource_version *v = rq->resource_version;
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, v);
+        if (schema && !rq->resource->custom)
+                TRY(go_check_types(rq, schema, doc));
+        TRY(meta_check_shape(rq, doc, removed));
         if (convert_prune(rq, v, doc, removed, &err) < 0)
                 return request_fail_error(rq, &err);
         TRY(report_unknown_fields(rq, removed));
-        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, v);
         if (schema && schema_apply_defaults(schema, doc, &err) < 0)
                 return request_fail_error(rq, &err);
-        return 0;
+        return schema && !rq->resource->custom ? shape_builtin(rq, schema, doc) : 0;
 }
 
-/* Of lists with keys, kube-apiserver checks only those of custom resources as a matter of schema. */
+/* What kube-apiserver checks as a matter of schema only for custom resources: lists with keys, fields of
+ * status that have to be there. */
 static void drop_duplicates(struct schema_problems *p)
 {
         size_t kept = 0;
         for (size_t i = 0; i < p->n; i++)
-                if (strcmp(p->at[i].reason, "FieldValueDuplicate") != 0)
+                if (strcmp(p->at[i].reason, "FieldValueDuplicate") != 0 &&
+                    !text_starts_with(p->at[i].field, "status.") &&
+                    !text_starts_with(p->at[i].field, "metadata."))
                         p->at[kept++] = p->at[i];
         p->n = kept;
+}
+
+static int add_problems(struct schema_problems *to, const struct schema_problems *more)
+{
+        for (size_t i = 0; i < more->n; i++)
+                TRY(problem_add(to, more->at[i].reason, more->at[i].field, "%s", more->at[i].message));
+        return 0;
 }
 
 static int validate(struct request *rq, const json_t *live, const json_t *doc)
@@ -67,12 +91,17 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
         struct error err = { 0 };
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         const struct resource_hooks *hooks = rq->resource->hooks;
-        if (meta_validate(rq, live, doc, &problems) < 0)
-                return request_fail_memory(rq);
         if (schema && schema_validate(schema, doc, live, &problems, &err) < 0)
                 return request_fail_error(rq, &err);
         if (!rq->resource->custom)
                 drop_duplicates(&problems);
+        struct schema_problems shape = problems;
+        problems = (struct schema_problems){ .arena = rq->arena };
+        if (meta_validate(rq, live, doc, &problems) < 0 || add_problems(&problems, &shape) < 0)
+                return request_fail_memory(rq);
+        if (!rq->resource->custom && !text_equal(rq->subresource, "status") &&
+            builtin_validate(rq->resource->group, rq->resource->kind, doc, &problems) < 0)
+                return request_fail_memory(rq);
         if (hooks && hooks->validate && problems.n == 0 && hooks->validate(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
         return problems.n ? request_fail_invalid(rq, meta_name(doc), &problems) : 0;
@@ -105,6 +134,12 @@ static int track(struct request *rq, const json_t *live, json_t *doc)
         struct apply_options o = track_options(rq);
         struct error err = { 0 };
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        AUTO_JSON json_t *zero = NULL;
+        if (!live && schema && !rq->resource->custom) { /* what Go writes anyway is nobody's */
+                o.blank = zero = go_zero(schema);
+                if (!zero)
+                        return request_fail_memory(rq);
+        }
         if (apply_track_update(live, doc, schema, &o, &err) < 0)
                 return request_fail_error(rq, &err);
         return 0;
@@ -173,7 +208,7 @@ static int check_namespace(struct request *rq, const char *name)
         return r;
 }
 
-static int prepare_create(struct request *rq, json_t *doc)
+static int prepare_create(struct request *rq, json_t *doc, bool applied)
 {
         TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
         TRY(rest_normalise(rq, doc));
@@ -183,6 +218,13 @@ static int prepare_create(struct request *rq, json_t *doc)
                 strcmp(rq->resource->table_key, "/nodes") == 0; /* kubelets register with theirs */
         if (resource_has_status(rq->resource, rq->resource_version) && !keeps_status)
                 json_object_del(doc, "status");
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        if (schema && !rq->resource->custom && go_shape(schema, doc) < 0)
+                return request_fail_memory(rq);
+        if (!applied) { /* before anything the server sets itself */
+                json_object_del(json_object_get(doc, "metadata"), "managedFields");
+                TRY(track(rq, NULL, doc));
+        }
         return run_prepare_hook(rq, NULL, doc);
 }
 
@@ -199,19 +241,17 @@ static int store_new(struct request *rq, json_t *doc, struct write_result *ret)
 
 int rest_create(struct request *rq, json_t *doc, struct write_result *ret)
 {
-        TRY(prepare_create(rq, doc));
+        TRY(prepare_create(rq, doc, false));
         TRY(check_namespace(rq, meta_name(doc)));
         TRY(admission_review(rq, "CREATE", NULL, doc));
         TRY(validate(rq, NULL, doc));
-        json_object_del(json_object_get(doc, "metadata"), "managedFields");
-        TRY(track(rq, NULL, doc));
         return store_new(rq, doc, ret);
 }
 
 int rest_create_applied(struct request *rq, json_t *doc, struct write_result *ret)
 {
         AUTO_JSON json_t *managed = json_incref(doc_get_array(doc, "metadata.managedFields"));
-        TRY(prepare_create(rq, doc));
+        TRY(prepare_create(rq, doc, true));
         TRY(check_namespace(rq, meta_name(doc)));
         TRY(admission_review(rq, "CREATE", NULL, doc));
         TRY(validate(rq, NULL, doc));
@@ -222,13 +262,41 @@ int rest_create_applied(struct request *rq, json_t *doc, struct write_result *re
 
 /* ---- update ---- */
 
+static int fail_immutable(struct request *rq, const char *field, const char *value)
+{
+        struct schema_problems p = { .arena = rq->arena };
+        if (problem_add(&p, "FieldValueInvalid", field, "Invalid value: \"%s\": field is immutable", value) <
+            0)
+                return request_fail_memory(rq);
+        return request_fail_invalid(rq, rq->name, &p);
+}
+
+/* deletionTimestamp may be left out or repeated, not set. */
+static int check_deletion(struct request *rq, const json_t *live, const json_t *doc)
+{
+        static const char path[] = "metadata.deletionTimestamp";
+        const char *sent = doc_get_string(doc, path);
+        if (!sent || text_equal(sent, doc_get_string(live, path)) || !text_equal(rq->verb, "patch"))
+                return 0;
+        return fail_immutable(rq, path, sent);
+}
+
 int rest_check_version(struct request *rq, const json_t *live, const json_t *doc)
 {
         const char *uid = meta_uid(doc), *rv = meta_rv(doc);
+        uint64_t number;
+        if (*rv && !text_parse_u64(rv, &number))
+                return request_fail(rq, 500, NULL, "strconv.ParseUint: parsing \"%s\": invalid syntax", rv);
+        if (*uid && strcmp(uid, meta_uid(live)) != 0 && text_equal(rq->verb, "patch"))
+                return fail_immutable(rq, "metadata.uid", uid);
         if (*uid && strcmp(uid, meta_uid(live)) != 0)
-                return request_fail_conflict(
-                        rq, rq->name, "Precondition failed: UID in precondition: %s, UID in object meta: %s",
-                        uid, meta_uid(live));
+                return request_fail_conflict(rq, rq->name,
+                                             "StorageError: invalid object, Code: 4, Key: "
+                                             "/registry/%s%s%s/%s, ResourceVersion: 0, "
+                                             "AdditionalErrorMsg: Precondition failed: UID in precondition: "
+                                             "%s, UID in object meta: %s",
+                                             rq->resource->plural, rq->ns ? "/" : "", rq->ns ? rq->ns : "",
+                                             rq->name, uid, meta_uid(live));
         if (*rv && strcmp(rv, "0") != 0 && strcmp(rv, meta_rv(live)) != 0)
                 return request_fail_conflict(
                         rq, rq->name,
@@ -288,7 +356,7 @@ static bool same_apart_from(const json_t *a, const json_t *b, const char *const 
 static int bump_generation(struct request *rq, const json_t *live, json_t *doc)
 {
         static const char *const left_out[] = { "metadata", "apiVersion", "kind", "status" };
-        if (rq->resource->flags & RESOURCE_NO_GENERATION)
+        if (rq->resource->flags & (RESOURCE_NO_GENERATION | RESOURCE_GENERATION_ONE))
                 return 0;
         bool has_status = resource_has_status(rq->resource, rq->resource_version);
         if (same_apart_from(live, doc, left_out, has_status ? 4 : 3))
@@ -341,24 +409,6 @@ static int store_update(struct request *rq, const json_t *live, json_t *doc, str
         return 0;
 }
 
-static int prepare_update(struct request *rq, const json_t *live, json_t *doc)
-{
-        TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
-        TRY(rest_normalise(rq, doc));
-        TRY(meta_check_place(rq, doc, false));
-        TRY(rest_check_version(rq, live, doc));
-        if (rq->subresource && strcmp(rq->subresource, "scale") != 0) {
-                if (restrict_to_subresource(rq, live, doc) < 0)
-                        return request_fail_memory(rq);
-        } else if (resource_has_status(rq->resource, rq->resource_version)) {
-                if (keep(doc, live, "status") < 0)
-                        return request_fail_memory(rq);
-        }
-        TRY(meta_prepare_update(rq, live, doc));
-        TRY(run_prepare_hook(rq, live, doc));
-        return bump_generation(rq, live, doc) < 0 ? request_fail_memory(rq) : 0;
-}
-
 /* Absent means unchanged; [{}] means forget (the API's way to reset). */
 static int settle_managed_fields(const json_t *live, json_t *doc)
 {
@@ -371,24 +421,58 @@ static int settle_managed_fields(const json_t *live, json_t *doc)
         return keep(meta, json_object_get(live, "metadata"), "managedFields");
 }
 
+static int prepare_update(struct request *rq, const json_t *live, json_t *doc, bool applied)
+{
+        TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
+        TRY(rest_normalise(rq, doc));
+        if (text_equal(rq->verb, "patch"))
+                TRY(meta_check_sent_name(rq, doc));
+        TRY(meta_check_place(rq, doc, false));
+        TRY(rest_check_version(rq, live, doc));
+        TRY(check_deletion(rq, live, doc));
+        if (rq->subresource && strcmp(rq->subresource, "scale") != 0) {
+                if (restrict_to_subresource(rq, live, doc) < 0)
+                        return request_fail_memory(rq);
+        } else if (resource_has_status(rq->resource, rq->resource_version)) {
+                if (keep(doc, live, "status") < 0)
+                        return request_fail_memory(rq);
+        }
+        TRY(meta_prepare_update(rq, live, doc));
+        if (!applied) {
+                if (settle_managed_fields(live, doc) < 0)
+                        return request_fail_memory(rq);
+                TRY(track(rq, live, doc));
+        }
+        TRY(run_prepare_hook(rq, live, doc));
+        return bump_generation(rq, live, doc) < 0 ? request_fail_memory(rq) : 0;
+}
+
 int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool applied,
                      struct write_result *ret)
 {
         AUTO_JSON json_t *managed =
                 applied ? json_incref(doc_get_array(doc, "metadata.managedFields")) : NULL;
-        TRY(prepare_update(rq, live, doc));
+        TRY(prepare_update(rq, live, doc, applied));
         TRY(admission_review(rq, "UPDATE", live, doc));
         TRY(validate(rq, live, doc));
-        if (applied) {
-                if (managed &&
-                    json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
-                        return request_fail_memory(rq);
-        } else {
-                if (settle_managed_fields(live, doc) < 0)
-                        return request_fail_memory(rq);
-                TRY(track(rq, live, doc));
-        }
+        if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
+                return request_fail_memory(rq);
         return store_update(rq, live, doc, ret);
+}
+
+/* Of a whole update nobody can say what it is based on. */
+static int fail_without_version(struct request *rq)
+{
+        struct schema_problems p = { .arena = rq->arena };
+        const char *kind = resource_qualified(rq->resource, rq->arena);
+        if (problem_add(&p, "FieldValueInvalid", "metadata.resourceVersion",
+                        "Invalid value: 0: must be specified for an update") < 0)
+                return request_fail_memory(rq);
+        int r = request_fail_invalid(rq, rq->name, &p);
+        rq->status.message = arena_printf(rq->arena, "%s \"%s\" is invalid: %s: %s", kind, rq->name,
+                                          p.at[0].field, p.at[0].message);
+        rq->status.kind = rq->resource->plural;
+        return r;
 }
 
 int rest_update(struct request *rq, json_t *doc, struct write_result *ret)
@@ -404,12 +488,7 @@ int rest_update(struct request *rq, json_t *doc, struct write_result *ret)
                 return rest_create(rq, doc, ret);
         }
         TRY(r);
-        if (rq->resource->custom && !*meta_rv(doc)) {
-                struct schema_problems p = { .arena = rq->arena };
-                if (problem_add(&p, "FieldValueInvalid", "metadata.resourceVersion",
-                                "Invalid value: 0x0: must be specified for an update") < 0)
-                        return request_fail_memory(rq);
-                return request_fail_invalid(rq, rq->name, &p);
-        }
+        if ((rq->resource->custom || (rq->resource->flags & RESOURCE_VERSION_NEEDED)) && !*meta_rv(doc))
+                return fail_without_version(rq);
         return rest_update_live(rq, live, doc, false, ret);
 }

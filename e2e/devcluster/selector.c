@@ -50,6 +50,30 @@ static bool take(struct lexer *l, const char *token)
         return true;
 }
 
+/* Of the operators with one value. */
+static int check_value(struct request *rq, const struct selector_term *t)
+{
+        const char *value = t->values[0];
+        int64_t unused;
+        bool compares = t->op == TERM_GREATER || t->op == TERM_LESS;
+        if (compares && !text_parse_i64(value, &unused))
+                return request_fail_bad(
+                        rq,
+                        "unable to parse requirement: values[0]: Invalid value: \"%s\": for 'Gt', "
+                        "'Lt' operators, the value must be an integer",
+                        value);
+        if (!compares && !text_is_label_value(value))
+                return request_fail_bad(
+                        rq,
+                        "unable to parse requirement: values[0][%s]: Invalid value: \"%s\": a valid "
+                        "label must be an empty string or consist of alphanumeric characters, '-', "
+                        "'_' or '.', and must start and end with an alphanumeric character (e.g. "
+                        "'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+                        "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+                        t->key, value);
+        return 0;
+}
+
 static int term_values(struct request *rq, struct lexer *l, struct selector_term *t, bool many)
 {
         t->values = ARENA_NEW_ARRAY(rq->arena, const char *, many ? VALUES_MAX : 1);
@@ -61,8 +85,12 @@ static int term_values(struct request *rq, struct lexer *l, struct selector_term
                 if (*l->token && !is_special(*l->token)) {
                         t->values[0] = l->token;
                         lex(l);
+                } else if (*l->token && *l->token != ',') {
+                        return request_fail_bad(
+                                rq, "unable to parse requirement: found '%s', expected: identifier",
+                                l->token);
                 }
-                return 0;
+                return check_value(rq, t);
         }
         if (!take(l, "("))
                 return request_fail_bad(rq, "unable to parse requirement: found '%s' expected: '('",
@@ -80,6 +108,9 @@ static int term_values(struct request *rq, struct lexer *l, struct selector_term
                                 rq, "unable to parse requirement: found '%s', expected: ',' or ')'",
                                 l->token);
         }
+        if (!*l->token)
+                return request_fail_bad(
+                        rq, "unable to parse requirement: found '', expected: ',', ')' or identifier");
         return take(l, ")") ? 0
                             : request_fail_bad(rq, "unable to parse requirement: found '%s' expected: ')'",
                                                l->token);
@@ -89,6 +120,9 @@ static int parse_term(struct request *rq, struct lexer *l, struct selector_term 
 {
         bool negated = take(l, "!");
         t->key = l->token;
+        if (is_special(*t->key))
+                return request_fail_bad(rq, "found '%s', expected: !, identifier, or 'end of string'",
+                                        t->key);
         if (!text_is_label_key(t->key))
                 return request_fail_bad(rq,
                                         "unable to parse requirement: <nil>: Invalid value: \"%s\": name "
@@ -144,6 +178,16 @@ static int parse_labels(struct request *rq, const char *text, struct selector *s
 
 /* ---- field selectors: a=b, a==b, a!=b, joined by commas ---- */
 
+static int fail_field(struct request *rq, const char *key)
+{
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (rq->resource->custom || (hooks && hooks->field))
+                return request_fail_bad(rq, "field label not supported: %s", key);
+        return request_fail_bad(
+                rq, "\"%s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                key);
+}
+
 static bool field_known(const struct request *rq, const char *path)
 {
         static const char *const everywhere[] = { "metadata.name", "metadata.namespace" };
@@ -177,7 +221,7 @@ static int parse_field(struct request *rq, const char *text, struct selector *s,
         t->values[0] = eq + 1 + (!unequal && eq[1] == '=' ? 1 : 0);
         t->n_values = 1;
         if (!field_known(rq, t->key))
-                return request_fail_bad(rq, "field label not supported: %s", t->key);
+                return fail_field(rq, t->key);
         if (strcmp(t->key, "metadata.name") == 0) {
                 if (!unequal)
                         s->only_name = t->values[0];

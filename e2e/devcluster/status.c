@@ -118,6 +118,13 @@ int request_fail_no_path(struct request *rq)
         return fail(rq, 404, "NotFound", NULL, "the server could not find the requested resource");
 }
 
+int request_fail_no_handler(struct request *rq)
+{
+        int r = fail(rq, 404, "NotFound", NULL, "404 page not found\n");
+        rq->status.plain = true;
+        return r;
+}
+
 int request_fail_memory(struct request *rq)
 {
         return fail(rq, 503, "ServiceUnavailable", NULL, "the server is out of memory"), ERR_NO_MEMORY;
@@ -254,7 +261,7 @@ json_t *status_to_doc(const struct api_status *s)
                 json_object_set_new(doc, "message", json_string(s->message));
         if (s->reason)
                 json_object_set_new(doc, "reason", json_string(s->reason));
-        if (s->name || s->kind || s->n_causes || s->retry_after_seconds ||
+        if (s->name || s->kind || s->n_causes || s->details || s->retry_after_seconds ||
             (failed && (s->code == 404 || s->code == 405) && !s->name))
                 json_object_set_new(doc, "details", details_to_doc(s));
         if (failed)

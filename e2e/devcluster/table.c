@@ -106,7 +106,7 @@ static int append_columns(struct request *rq, struct buf *out)
         for (size_t i = 0; i < n; i++) {
                 if (i)
                         TRY(buf_append_char(out, ','));
-                TRY(append_column(out, columns[i].name, columns[i].type, i == 0 ? "name" : "",
+                TRY(append_column(out, columns[i].name, columns[i].type, columns[i].format,
                                   i == 0 ? name_description : "", columns[i].priority));
         }
         return buf_append_char(out, ']');
@@ -315,6 +315,6 @@ int render_bookmark(struct request *rq, uint64_t rv, bool initial_end, struct bu
         return buf_printf(
                 out,
                 "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
-                "\",\"creationTimestamp\":null%s}}",
+                "\"%s}}",
                 kind, version, rv, annotations);
 }

@@ -165,15 +165,17 @@ static bool selector_matches_labels(const json_t *selector, const json_t *labels
         return true;
 }
 
-/* A map as Go prints it: map[string]string{"a":"b"}. */
+/* A map as kube-apiserver shows it in a message: {"a":"b"}, or null. */
 static int write_labels(const json_t *labels, struct buf *b)
 {
         const char *key;
         json_t *v;
         bool first = true;
-        TRY(buf_append_str(b, "map[string]string{"));
+        if (!labels)
+                return buf_append_str(b, "null");
+        TRY(buf_append_char(b, '{'));
         json_object_foreach((json_t *)labels, key, v) {
-                TRY(buf_printf(b, "%s\"%s\":\"%s\"", first ? "" : ", ", key, json_string_value(v)));
+                TRY(buf_printf(b, "%s\"%s\":\"%s\"", first ? "" : ",", key, json_string_value(v)));
                 first = false;
         }
         return buf_append_char(b, '}');

@@ -322,7 +322,7 @@ static void check_mistakes(struct rig *r)
                   "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},"
                   "\"template\":{"
                   "\"metadata\":{\"labels\":{\"a\":\"c\"}},\"spec\":{" CONTAINERS "}}}}",
-                  "spec.template.metadata.labels: Invalid value: map[string]string{\"a\":\"c\"}: `selector` "
+                  "spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` "
                   "does not match "
                   "template `labels`" },
                 { APPS "/deployments",

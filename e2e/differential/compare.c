@@ -124,11 +124,34 @@ static int compare(struct comparison *c, const char *path, const json_t *a, cons
         return add_difference(c, path, a, b, err);
 }
 
+/* Answers of different codes have nothing in common: one difference says it all. */
+static int compare_codes(struct comparison *c, const json_t *a, const json_t *b, struct error *err)
+{
+        struct arena *arena = c->out->arena;
+        const json_t *both[2] = { a, b };
+        const char *text[2];
+
+        for (size_t i = 0; i < 2; i++) {
+                const char *message = doc_get_string(both[i], "body.message");
+
+                text[i] = arena_printf(arena, "%lld %.*s", (long long)doc_get_int(both[i], "code", 0),
+                                       SHOWN_BYTES, message ? message : "");
+                if (!text[i])
+                        return error_no_memory(err);
+        }
+        if (any_below(c->ignore, "code"))
+                return 0;
+        struct difference d = { "code", text[0], text[1] };
+        return vec_push(&c->out->at, d) == 0 ? 0 : error_no_memory(err);
+}
+
 int transcript_compare(const json_t *a, const json_t *b, const json_t *only, const json_t *ignore,
                        struct differences *ret, struct error *err)
 {
         struct comparison c = { ret, only, ignore };
 
+        if (doc_get_int(a, "code", 0) != doc_get_int(b, "code", 0))
+                return compare_codes(&c, a, b, err);
         return compare(&c, "", a, b, err);
 }
 

@@ -22,7 +22,7 @@ static const struct {
         { "10\\.(96|0)\\.[0-9]+\\.[0-9]+", "<cluster ip>" },
         { "resource version: [0-9]+ \\([0-9]+\\)", "resource version: <rv> (<rv>)" },
         { "resource version: [0-9]+, current: [0-9]+", "resource version: <rv>, current: <rv>" },
-        { "\"?resourceVersion\"?: ?\"[0-9]+\"", "resourceVersion: <rv>" },
+        { "\\\\?\"?resourceVersion\\\\?\"?: ?\\\\?\"[0-9]+\\\\?\"", "resourceVersion: <rv>" },
         { "resourceVersion=[0-9]+", "resourceVersion=<rv>" },
         { "ResourceVersion in precondition: [0-9]+, ResourceVersion in object meta: [0-9]+",
           "ResourceVersion in precondition: <rv>, ResourceVersion in object meta: <rv>" },
@@ -170,6 +170,36 @@ static const char *member_word(const char *key, const json_t *value)
         return NULL;
 }
 
+/* Entries of managedFields stand in the order of their times, which two servers need not share. */
+static const char *entry_key(const json_t *entry, char *room, size_t size)
+{
+        static const char *const parts[] = { "operation", "manager", "subresource", "apiVersion" };
+        size_t at = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(parts) && at < size; i++) {
+                const char *s = json_string_value(json_object_get(entry, parts[i]));
+
+                at += (size_t)snprintf(room + at, size - at, "%s ", s ? s : "");
+        }
+        return room;
+}
+
+static void sort_entries(json_t *list)
+{
+        char a[512], b[512];
+
+        for (size_t i = 1; i < json_array_size(list); i++)
+                for (size_t k = i; k > 0; k--) {
+                        json_t *one = json_array_get(list, k - 1), *two = json_array_get(list, k);
+
+                        if (strcmp(entry_key(one, a, sizeof(a)), entry_key(two, b, sizeof(b))) <= 0)
+                                break;
+                        json_incref(one);
+                        json_array_set(list, k - 1, two);
+                        json_array_set_new(list, k, one);
+                }
+}
+
 static int normalise_object(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *out = json_object();
@@ -185,6 +215,8 @@ static int normalise_object(struct normaliser *n, const json_t *doc, json_t **re
                         part = json_string(word);
                 else
                         TRY(normalise_doc(n, value, &part, err));
+                if (text_equal(key, "managedFields") && json_is_array(part))
+                        sort_entries(part);
                 if (normalise_text(n, key, &name, err) < 0 || json_object_set_new(out, name, part) < 0)
                         return error_no_memory(err);
         }

@@ -19,6 +19,9 @@ struct column {
         void (*print)(struct cell *c); /* or a function */
         const char *fallback;          /* when nothing was printed; NULL = "" */
         bool number;                   /* the cell is a JSON number (0 if absent) */
+        const char *type; /* as declared, which kube-apiserver does not always keep to; NULL = by cell */
+        bool as_text, as_boolean; /* the cell's own type where it is not the declared one */
+        const char *format;       /* NULL = "name" for the first column */
 };
 
 /* ---- pieces ---- */
@@ -171,6 +174,38 @@ static void print_images(struct cell *c)
         print_joined(c->out, doc_get_array(c->doc, "spec.template.spec.containers"), ",", "image");
 }
 
+static void print_job_containers(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "spec.jobTemplate.spec.template.spec.containers"), ",",
+                     "name");
+}
+
+static void print_job_images(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "spec.jobTemplate.spec.template.spec.containers"), ",",
+                     "image");
+}
+
+static void print_job_selector(struct cell *c)
+{
+        print_selector(c, "spec.jobTemplate.spec.selector");
+}
+
+static void print_template_containers(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "template.spec.containers"), ",", "name");
+}
+
+static void print_template_images(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "template.spec.containers"), ",", "image");
+}
+
+static void print_template_labels(struct cell *c)
+{
+        print_map(c->out, doc_get_object(c->doc, "template.metadata.labels"));
+}
+
 static void print_spec_selector(struct cell *c)
 {
         print_selector(c, "spec.selector");
@@ -295,8 +330,12 @@ static void print_endpoints(struct cell *c)
 
         json_array_foreach(doc_get_array(c->doc, "subsets"), i, subset) {
                 json_array_foreach(doc_get_array(subset, "addresses"), k, address) {
-                        buf_printf(c->out, "%s%s", before,
-                                   doc_get_string(address, "ip") ? doc_get_string(address, "ip") : "");
+                        const char *ip = doc_get_string(address, "ip");
+                        int64_t port =
+                                doc_get_int(json_array_get(doc_get_array(subset, "ports"), 0), "port", 0);
+
+                        buf_printf(c->out, port ? "%s%s:%lld" : "%s%s", before, ip ? ip : "",
+                                   (long long)port);
                         before = ",";
                 }
         }
@@ -319,6 +358,16 @@ static void print_ingress_ports(struct cell *c)
         buf_append_str(c->out, doc_get(c->doc, "spec.tls") ? "80, 443" : "80");
 }
 
+static void print_parameters(struct cell *c)
+{
+        const char *group = doc_get_string(c->doc, "spec.parameters.apiGroup"),
+                   *kind = doc_get_string(c->doc, "spec.parameters.kind"),
+                   *name = doc_get_string(c->doc, "spec.parameters.name");
+
+        if (kind && name)
+                buf_printf(c->out, "%s%s%s/%s", kind, group ? "." : "", group ? group : "", name);
+}
+
 static void print_pod_selector(struct cell *c)
 {
         print_selector(c, "spec.podSelector");
@@ -333,9 +382,115 @@ static void print_data_count(struct cell *c)
                            json_object_size(doc_get_object(c->doc, "binaryData")));
 }
 
-static void print_secrets_count(struct cell *c)
+/* "pods: 1/5, " of the quota's parts that are, or are not, limits. */
+static void print_quota(struct cell *c, bool limits)
 {
-        buf_printf(c->out, "%zu", json_array_size(doc_get_array(c->doc, "secrets")));
+        const char *name, *before = "";
+        json_t *hard;
+
+        json_object_foreach(doc_get_object(c->doc, "status.hard"), name, hard) {
+                const char *path[] = { "status", "used", name };
+                const char *used = json_string_value(doc_get_keys(c->doc, path, 3));
+
+                if (text_starts_with(name, "limits") != limits)
+                        continue;
+                buf_printf(c->out, "%s%s: %s/%s", before, name, used ? used : "0",
+                           json_string_value(hard) ? json_string_value(hard) : "");
+                before = ", ";
+        }
+}
+
+static void print_quota_requests(struct cell *c)
+{
+        print_quota(c, false);
+}
+
+static void print_quota_limits(struct cell *c)
+{
+        print_quota(c, true);
+}
+
+static void print_controller(struct cell *c)
+{
+        json_t *owner;
+        size_t i;
+
+        json_array_foreach(doc_get_array(c->doc, "metadata.ownerReferences"), i, owner) {
+                const char *kind = doc_get_string(owner, "kind"),
+                           *version = doc_get_string(owner, "apiVersion"),
+                           *name = doc_get_string(owner, "name"),
+                           *slash = version ? strchr(version, '/') : NULL;
+
+                if (!doc_get_bool(owner, "controller", false) || !kind || !name)
+                        continue;
+                for (const char *p = kind; *p; p++)
+                        buf_append_char(c->out, (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p));
+                if (slash)
+                        buf_printf(c->out, ".%.*s", (int)(slash - version), version);
+                buf_printf(c->out, "/%s", name);
+        }
+}
+
+static void print_drivers(struct cell *c)
+{
+        buf_printf(c->out, "%zu", json_array_size(doc_get_array(c->doc, "spec.drivers")));
+}
+
+static void print_token_requests(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "spec.tokenRequests"), ",", "audience");
+}
+
+static void print_modes(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "spec.volumeLifecycleModes"), ",", NULL);
+}
+
+static void print_slice_ports(struct cell *c)
+{
+        print_joined(c->out, doc_get_array(c->doc, "ports"), ",", "port");
+}
+
+static void print_slice_endpoints(struct cell *c)
+{
+        json_t *endpoint, *address;
+        const char *before = "";
+        size_t i, k, n = 0;
+
+        json_array_foreach(doc_get_array(c->doc, "endpoints"), i, endpoint)
+                json_array_foreach(doc_get_array(endpoint, "addresses"), k, address)
+                        if (++n <= 3) {
+                                buf_printf(c->out, "%s%s", before,
+                                           json_string_value(address) ? json_string_value(address) : "");
+                                before = ",";
+                        }
+        if (n > 3)
+                buf_printf(c->out, " + %zu more...", n - 3);
+}
+
+static void print_node_address(struct cell *c, const char *type)
+{
+        json_t *a;
+        size_t i;
+
+        json_array_foreach(doc_get_array(c->doc, "status.addresses"), i, a)
+                if (c->out->len == 0 && text_equal(doc_get_string(a, "type"), type))
+                        print_value(c->out, json_object_get(a, "address"));
+}
+
+static void print_internal_ip(struct cell *c)
+{
+        print_node_address(c, "InternalIP");
+}
+
+static void print_node_external_ip(struct cell *c)
+{
+        print_node_address(c, "ExternalIP");
+}
+
+static void print_first_seen(struct cell *c)
+{
+        print_since(c, doc_get_string(c->doc, "firstTimestamp") ? "firstTimestamp" : "eventTime");
 }
 
 static void print_namespace_status(struct cell *c)
@@ -502,7 +657,7 @@ static void print_request_status(struct cell *c)
         }
 #define CREATED_COLUMN                                                                                       \
         {                                                                                                    \
-                .name = "Created At", .print = print_created                                                 \
+                .name = "Created At", .print = print_created, .type = "date"                                 \
         }
 #define WIDE .priority = 1
 #define NONE .fallback = "<none>"
@@ -523,8 +678,8 @@ static const struct column pod_columns[] = {
 static const struct column deployment_columns[] = {
         NAME_COLUMN,
         { .name = "Ready", .print = print_deployment_ready },
-        { .name = "Up-to-date", .path = "status.updatedReplicas", .number = true },
-        { .name = "Available", .path = "status.availableReplicas", .number = true },
+        { .name = "Up-to-date", .path = "status.updatedReplicas", .number = true, .type = "string" },
+        { .name = "Available", .path = "status.availableReplicas", .number = true, .type = "string" },
         AGE_COLUMN,
         { .name = "Containers", .print = print_containers, WIDE },
         { .name = "Images", .print = print_images, WIDE },
@@ -574,10 +729,13 @@ static const struct column cron_job_columns[] = {
         NAME_COLUMN,
         { .name = "Schedule", .path = "spec.schedule" },
         { .name = "Timezone", .path = "spec.timeZone", NONE },
-        { .name = "Suspend", .print = print_suspend },
-        { .name = "Active", .print = print_active_jobs },
+        { .name = "Suspend", .print = print_suspend, .type = "boolean", .as_text = true },
+        { .name = "Active", .print = print_active_jobs, .type = "integer" },
         { .name = "Last Schedule", .print = print_last_schedule, NONE },
         AGE_COLUMN,
+        { .name = "Containers", .print = print_job_containers, WIDE },
+        { .name = "Images", .print = print_job_images, WIDE },
+        { .name = "Selector", .print = print_job_selector, NONE, WIDE },
 };
 static const struct column service_columns[] = {
         NAME_COLUMN,
@@ -591,19 +749,67 @@ static const struct column service_columns[] = {
 static const struct column endpoints_columns[] = { NAME_COLUMN,
                                                    { .name = "Endpoints", .print = print_endpoints, NONE },
                                                    AGE_COLUMN };
-static const struct column slice_columns[] = { NAME_COLUMN,
-                                               { .name = "AddressType", .path = "addressType" },
-                                               AGE_COLUMN };
-static const struct column config_map_columns[] = { NAME_COLUMN,
-                                                    { .name = "Data", .print = print_data_count },
-                                                    AGE_COLUMN };
-static const struct column secret_columns[] = { NAME_COLUMN,
-                                                { .name = "Type", .path = "type" },
-                                                { .name = "Data", .print = print_data_count },
-                                                AGE_COLUMN };
-static const struct column account_columns[] = { NAME_COLUMN,
-                                                 { .name = "Secrets", .print = print_secrets_count },
-                                                 AGE_COLUMN };
+static const struct column slice_columns[] = {
+        NAME_COLUMN,
+        { .name = "AddressType", .path = "addressType" },
+        { .name = "Ports", .print = print_slice_ports, .fallback = "<unset>" },
+        { .name = "Endpoints", .print = print_slice_endpoints, .fallback = "<unset>" },
+        AGE_COLUMN
+};
+static const struct column config_map_columns[] = {
+        NAME_COLUMN, { .name = "Data", .print = print_data_count, .type = "integer" }, AGE_COLUMN
+};
+static const struct column secret_columns[] = {
+        NAME_COLUMN,
+        { .name = "Type", .path = "type" },
+        { .name = "Data", .print = print_data_count, .type = "integer" },
+        AGE_COLUMN
+};
+static const struct column pod_template_columns[] = {
+        NAME_COLUMN,
+        { .name = "Containers", .print = print_template_containers },
+        { .name = "Images", .print = print_template_images },
+        { .name = "Pod Labels", .print = print_template_labels, NONE },
+};
+static const struct column quota_columns[] = {
+        NAME_COLUMN,
+        { .name = "Request", .print = print_quota_requests },
+        { .name = "Limit", .print = print_quota_limits },
+        AGE_COLUMN,
+};
+static const struct column revision_columns[] = {
+        NAME_COLUMN,
+        { .name = "Controller", .print = print_controller, NONE },
+        { .name = "Revision", .path = "revision", .number = true, .type = "string" },
+        AGE_COLUMN,
+};
+static const struct column runtime_class_columns[] = { NAME_COLUMN,
+                                                       { .name = "Handler", .path = "handler" },
+                                                       AGE_COLUMN };
+static const struct column csi_node_columns[] = {
+        NAME_COLUMN, { .name = "Drivers", .print = print_drivers, .type = "integer" }, AGE_COLUMN
+};
+static const struct column csi_driver_columns[] = {
+        NAME_COLUMN,
+        { .name = "AttachRequired", .path = "spec.attachRequired", .fallback = "true", .type = "boolean" },
+        { .name = "PodInfoOnMount", .path = "spec.podInfoOnMount", .fallback = "false", .type = "boolean" },
+        { .name = "StorageCapacity", .path = "spec.storageCapacity", .fallback = "false", .type = "boolean" },
+        { .name = "TokenRequests", .print = print_token_requests, .fallback = "<unset>" },
+        { .name = "RequiresRepublish",
+          .path = "spec.requiresRepublish",
+          .fallback = "false",
+          .type = "boolean" },
+        { .name = "Modes", .print = print_modes },
+        AGE_COLUMN,
+};
+static const struct column attachment_columns[] = {
+        NAME_COLUMN,
+        { .name = "Attacher", .path = "spec.attacher", .format = "name" },
+        { .name = "PV", .path = "spec.source.persistentVolumeName" },
+        { .name = "Node", .path = "spec.nodeName" },
+        { .name = "Attached", .path = "status.attached", .fallback = "false", .type = "boolean" },
+        AGE_COLUMN,
+};
 static const struct column namespace_columns[] = { NAME_COLUMN,
                                                    { .name = "Status", .print = print_namespace_status },
                                                    AGE_COLUMN };
@@ -613,6 +819,14 @@ static const struct column node_columns[] = {
         { .name = "Roles", .print = print_node_roles, NONE },
         AGE_COLUMN,
         { .name = "Version", .path = "status.nodeInfo.kubeletVersion" },
+        { .name = "Internal-IP", .print = print_internal_ip, NONE, WIDE },
+        { .name = "External-IP", .print = print_node_external_ip, NONE, WIDE },
+        { .name = "OS-Image", .path = "status.nodeInfo.osImage", .fallback = "<unknown>", WIDE },
+        { .name = "Kernel-Version", .path = "status.nodeInfo.kernelVersion", .fallback = "<unknown>", WIDE },
+        { .name = "Container-Runtime",
+          .path = "status.nodeInfo.containerRuntimeVersion",
+          .fallback = "<unknown>",
+          WIDE },
 };
 static const struct column volume_columns[] = {
         NAME_COLUMN,
@@ -622,6 +836,7 @@ static const struct column volume_columns[] = {
         { .name = "Status", .path = "status.phase" },
         { .name = "Claim", .print = print_claim },
         { .name = "StorageClass", .path = "spec.storageClassName" },
+        { .name = "VolumeAttributesClass", .path = "spec.volumeAttributesClassName", .fallback = "<unset>" },
         { .name = "Reason", .path = "status.reason" },
         AGE_COLUMN,
         { .name = "VolumeMode", .path = "spec.volumeMode", WIDE },
@@ -633,6 +848,7 @@ static const struct column claim_columns[] = {
         { .name = "Capacity", .path = "status.capacity.storage" },
         { .name = "Access Modes", .print = print_access_modes },
         { .name = "StorageClass", .path = "spec.storageClassName" },
+        { .name = "VolumeAttributesClass", .path = "spec.volumeAttributesClassName", .fallback = "<unset>" },
         AGE_COLUMN,
         { .name = "VolumeMode", .path = "spec.volumeMode", WIDE },
 };
@@ -641,7 +857,11 @@ static const struct column class_columns[] = {
         { .name = "Provisioner", .path = "provisioner" },
         { .name = "ReclaimPolicy", .path = "reclaimPolicy" },
         { .name = "VolumeBindingMode", .path = "volumeBindingMode" },
-        { .name = "AllowVolumeExpansion", .path = "allowVolumeExpansion", .fallback = "false" },
+        { .name = "AllowVolumeExpansion",
+          .path = "allowVolumeExpansion",
+          .fallback = "false",
+          .type = "string",
+          .as_boolean = true },
         AGE_COLUMN,
 };
 static const struct column ingress_columns[] = {
@@ -652,9 +872,12 @@ static const struct column ingress_columns[] = {
         { .name = "Ports", .print = print_ingress_ports },
         AGE_COLUMN,
 };
-static const struct column ingress_class_columns[] = { NAME_COLUMN,
-                                                       { .name = "Controller", .path = "spec.controller" },
-                                                       AGE_COLUMN };
+static const struct column ingress_class_columns[] = {
+        NAME_COLUMN,
+        { .name = "Controller", .path = "spec.controller" },
+        { .name = "Parameters", .print = print_parameters, NONE },
+        AGE_COLUMN
+};
 static const struct column network_policy_columns[] = {
         NAME_COLUMN, { .name = "Pod-Selector", .print = print_pod_selector, NONE }, AGE_COLUMN
 };
@@ -663,8 +886,8 @@ static const struct column autoscaler_columns[] = {
         { .name = "Reference", .print = print_reference },
         { .name = "Targets", .print = print_targets, NONE },
         { .name = "MinPods", .path = "spec.minReplicas", .fallback = "<unset>" },
-        { .name = "MaxPods", .path = "spec.maxReplicas", .number = true },
-        { .name = "Replicas", .path = "status.currentReplicas", .number = true },
+        { .name = "MaxPods", .path = "spec.maxReplicas", .number = true, .type = "string" },
+        { .name = "Replicas", .path = "status.currentReplicas", .number = true, .type = "string" },
         AGE_COLUMN,
 };
 static const struct column budget_columns[] = {
@@ -688,7 +911,7 @@ static const struct column binding_columns[] = {
 static const struct column priority_class_columns[] = {
         NAME_COLUMN,
         { .name = "Value", .path = "value", .number = true },
-        { .name = "Global-Default", .path = "globalDefault", .fallback = "false" },
+        { .name = "Global-Default", .path = "globalDefault", .fallback = "false", .type = "boolean" },
         AGE_COLUMN,
         { .name = "PreemptionPolicy", .path = "preemptionPolicy" },
 };
@@ -696,14 +919,15 @@ static const struct column webhook_columns[] = { NAME_COLUMN,
                                                  { .name = "Webhooks", .print = print_webhooks },
                                                  AGE_COLUMN };
 static const struct column event_columns[] = {
-        { .name = "Last Seen", .print = print_last_seen },
+        { .name = "Last Seen", .print = print_last_seen, .format = "" },
         { .name = "Type", .path = "type" },
         { .name = "Reason", .path = "reason" },
         { .name = "Object", .print = print_event_object },
         { .name = "Subobject", .path = "involvedObject.fieldPath", WIDE },
         { .name = "Source", .path = "source.component", WIDE },
         { .name = "Message", .path = "message" },
-        { .name = "Count", .path = "count", .number = true, WIDE },
+        { .name = "First Seen", .print = print_first_seen, WIDE },
+        { .name = "Count", .path = "count", .number = true, .type = "string", WIDE },
         { .name = "Name", .path = "metadata.name", WIDE },
 };
 static const struct column request_columns[] = {
@@ -734,7 +958,15 @@ static const struct table tables[] = {
         TABLE("", "Endpoints", endpoints_columns),
         TABLE("", "ConfigMap", config_map_columns),
         TABLE("", "Secret", secret_columns),
-        TABLE("", "ServiceAccount", account_columns),
+        TABLE("", "PodTemplate", pod_template_columns),
+        TABLE("", "ResourceQuota", quota_columns),
+        TABLE("", "LimitRange", created_columns),
+        TABLE("apps", "ControllerRevision", revision_columns),
+        TABLE("node.k8s.io", "RuntimeClass", runtime_class_columns),
+        TABLE("storage.k8s.io", "CSINode", csi_node_columns),
+        TABLE("storage.k8s.io", "CSIDriver", csi_driver_columns),
+        TABLE("storage.k8s.io", "CSIStorageCapacity", created_columns),
+        TABLE("storage.k8s.io", "VolumeAttachment", attachment_columns),
         TABLE("", "Namespace", namespace_columns),
         TABLE("", "Node", node_columns),
         TABLE("", "PersistentVolume", volume_columns),
@@ -781,13 +1013,21 @@ size_t builtin_columns(const char *group, const char *kind, struct cell_column r
 
         ASSERT(t.n <= BUILTIN_COLUMNS_MAX);
         for (size_t i = 0; i < t.n; i++)
-                ret[i] = (struct cell_column){ t.columns[i].name, t.columns[i].number ? "integer" : "string",
-                                               t.columns[i].priority };
+                ret[i] = (struct cell_column){ .name = t.columns[i].name,
+                                               .type = t.columns[i].type     ? t.columns[i].type
+                                                       : t.columns[i].number ? "integer"
+                                                                             : "string",
+                                               .format = t.columns[i].format ? t.columns[i].format
+                                                         : i == 0            ? "name"
+                                                                             : "",
+                                               .priority = t.columns[i].priority };
         return t.n;
 }
 
 static json_t *make_cell(const struct column *column, struct cell *c)
 {
+        int64_t value;
+
         if (column->number)
                 return json_integer(doc_get_int(c->doc, column->path, 0));
         buf_clear(c->out);
@@ -796,7 +1036,11 @@ static json_t *make_cell(const struct column *column, struct cell *c)
         else
                 column->print(c);
         if (c->out->len == 0 && column->fallback)
-                return json_string(column->fallback);
+                buf_append_str(c->out, column->fallback);
+        if (column->as_boolean || (text_equal(column->type, "boolean") && !column->as_text))
+                return json_boolean(text_equal(c->out->data, "true"));
+        if (text_equal(column->type, "integer") && text_parse_i64(c->out->data, &value))
+                return json_integer(value);
         return json_stringn(c->out->data, c->out->len);
 }
 

@@ -6,8 +6,8 @@
 #define BUILTIN_COLUMNS_MAX 16
 
 struct cell_column {
-        const char *name, *type; /* "string", "integer" */
-        int priority;            /* 1 = only with -o wide */
+        const char *name, *type, *format; /* "string", "integer"...; "name" or "" */
+        int priority;                     /* 1 = only with -o wide */
 };
 
 /* Columns of a kind and their number; kinds without a table of their own get NAME and AGE. */

@@ -2,15 +2,18 @@
 """Writes types.txt and resources.txt: the fields, list types, merge keys and defaults of the built-in kinds, and the
 table of resources, as one Kubernetes minor version publishes them in its OpenAPI and discovery documents.
 
-    extract.py API_FOLDER KUBERNETES_VERSION
+    extract.py API_FOLDER KUBERNETES_VERSION MODULES MODULE_VERSION
 
-API_FOLDER is the folder `api` of the Go module k8s.io/kubernetes. Only facts are taken (names, types, markers);
+API_FOLDER is the folder `api` of the Go module k8s.io/kubernetes; MODULES the folder that has the modules
+api@MODULE_VERSION, apimachinery@MODULE_VERSION and so on. Only facts are taken (names, types, markers);
 the descriptions stay behind. Run by hand when the version moves; its output is checked in.
 """
 import json
 import os
 import re
 import sys
+
+from go_presence import Presence
 
 STABLE = re.compile(r"^v\d+$")
 LEFT_OUT = {"resource.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"}
@@ -76,7 +79,7 @@ def default(schema):
     return [] if value in (None, {}, "", 0, False) else ["default=" + json.dumps(value, separators=(",", ":"))]
 
 
-def write_types(definitions, roots, out):
+def write_types(definitions, roots, presence, out):
     todo, written = sorted(roots), set()
     blocks = {}
     while todo:
@@ -85,12 +88,15 @@ def write_types(definitions, roots, out):
             continue
         written.add(name)
         d, used = definitions[name], set()
+        written_always = presence.fields(name)
         lines = [" ".join(["type", short(name), expression({k: v for k, v in d.items() if k != "properties"}, used)] + markers(d))]
         for field in sorted(d.get("properties", {})):
             f = d["properties"][field]
             words = [" " + field, expression(f, used)]
             if field in d.get("required", []):
                 words.append("!")
+            if field in written_always and field not in ("apiVersion", "kind"):
+                words.append(written_always[field])
             lines.append(" ".join(words + markers(f) + default(f)))
         blocks[short(name)] = "\n".join(lines)
         todo.extend(used - written)
@@ -113,7 +119,7 @@ def resource_lines(group, version, kinds, resources):
 
 
 def main():
-    folder, version = sys.argv[1:3]
+    folder, version, modules, module_version = sys.argv[1:5]
     here = os.path.dirname(os.path.abspath(__file__))
     definitions, kinds = {}, {}
     for name in sorted(os.listdir(os.path.join(folder, "openapi-spec", "v3"))):
@@ -142,8 +148,9 @@ def main():
         out.write("# group version resource kind scope ...; Kubernetes %s; written by extract.py\n" % version)
         out.write("\n".join(sorted(lines)) + "\n")
     with open(os.path.join(here, "types.txt"), "w") as out:
-        out.write("# type NAME SHAPE MARKERS, then one indented line a field; ! = required; Kubernetes %s; written by extract.py\n" % version)
-        write_types(definitions, roots, out)
+        out.write("# type NAME SHAPE MARKERS, then one indented line a field; ! = required; zero, null = Go always writes it, as its zero\n")
+        out.write("# value or null; brief = not written when zero; Kubernetes %s; written by extract.py\n" % version)
+        write_types(definitions, roots, Presence(modules, module_version), out)
 
 
 main()

@@ -307,6 +307,32 @@ static int apply_markers(struct builtin_types *t, struct slice words, struct sch
         return 0;
 }
 
+/* The words right behind the shape: "!" and how Go writes the field. Cuts them off. */
+static void read_presence(struct slice *rest, struct schema_property *p, bool *ret_required)
+{
+        static const struct {
+                const char *word;
+                enum schema_presence presence;
+        } words[] = { { "zero", SCHEMA_ALWAYS_ZERO },
+                      { "null", SCHEMA_ALWAYS_NULL },
+                      { "brief", SCHEMA_NOT_WHEN_ZERO } };
+        struct slice after = *rest, word;
+        bool known = true;
+
+        while (known && after.len > 0) {
+                slice_cut(&after, ' ', &word);
+                known = slice_is(word, "!");
+                *ret_required = *ret_required || known;
+                for (size_t i = 0; i < ARRAY_LEN(words); i++)
+                        if (slice_is(word, words[i].word)) {
+                                p->presence = words[i].presence;
+                                known = true;
+                        }
+                if (known)
+                        *rest = after;
+        }
+}
+
 static int build_field(struct builtin_types *t, struct slice line, struct schema_property *p,
                        bool *ret_required, struct error *err)
 {
@@ -321,7 +347,8 @@ static int build_field(struct builtin_types *t, struct slice line, struct schema
         if (!p->name)
                 return error_no_memory(err);
         TRY(build_expression(t, expression, &s, &shared, err));
-        if (shared && rest.len > 0 && !slice_is(rest, "!")) { /* the field adds markers of its own */
+        read_presence(&rest, p, ret_required);
+        if (shared && rest.len > 0) { /* the field adds markers of its own */
                 s = arena_memdup(&t->arena, s, sizeof(*s));
                 if (!s)
                         return error_no_memory(err);
