@@ -90,6 +90,7 @@ static void every_snapshot_of_a_group_becomes_a_work(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/rollout-and-work.md checklist 42 */
 static void an_empty_selection_still_makes_a_work(void **state)
 {
         struct wanted_works w;
@@ -160,7 +161,7 @@ static void add_work(struct scene *s, const char *name, const char *index, const
         const char *types[] = { "Applied", "Available" }, *given[] = { applied, available };
         bool any = false;
 
-        buf_init(&b, 1 << 16);
+        buf_init(&b, 1 << 17);
         buf_printf(&b,
                    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"fleet-member-c1\",\"generation\":1,"
                    "\"labels\":{"
@@ -184,6 +185,7 @@ static void add_work(struct scene *s, const char *name, const char *index, const
         s->works[s->live.n++] = parse(s, &work_kind, b.data);
 }
 
+/* spec/rollout-and-work.md checklist 40, 41, 43 */
 static void only_works_that_differ_are_written(void **state)
 {
         struct wanted_works w;
@@ -200,6 +202,9 @@ static void only_works_that_differ_are_written(void **state)
         assert_string_equal(label_of(&plan.at[0].wanted->object, LABEL_PARENT_BINDING), "b1");
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_OVERRIDE_SNAPSHOT_HASH),
                             NULL_HASH);
+        assert_string_equal(
+                annotation_of(&plan.at[0].wanted->object, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH),
+                NULL_HASH);
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_PARENT_RESOURCE_SNAPSHOT),
                             "web-3-snapshot");
         add_work(&s, "web-work", "3", NULL, NULL, "");
@@ -345,6 +350,93 @@ static void failed_and_drifted_manifests_are_listed_in_order(void **state)
         arena_free(&s.arena);
 }
 
+static struct binding *built(struct scene *s, const struct sync_result *r)
+{
+        bool settled;
+        struct binding *b = binding_with_status(&s->arena, s->b, &s->live, r, NULL, NOW, &settled);
+
+        assert_non_null(b);
+        return b;
+}
+
+#define DRIFT                                                                                                \
+        ",\"driftDetails\":{\"observationTime\":\"2026-01-01T00:00:00Z\",\"firstDriftedObservedTime\":"      \
+        "\"2026-01-01T00:00:00Z\",\"observedInMemberClusterGeneration\":4}"
+
+static size_t n_listed(const struct binding *b)
+{
+        return b->status->failed_placements.n + b->status->drifted_placements.n +
+               b->status->diffed_placements.n;
+}
+
+/* spec/rollout-and-work.md checklist 48, 49 */
+static void nothing_is_listed_while_a_work_is_under_way(void **state)
+{
+        static const struct sync_result in_sync, changed = { 0, NULL, false, true };
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL, MANIFEST("a", "False", "") "," MANIFEST("b", "True", DRIFT));
+        assert_int_equal(n_listed(built(&s, &in_sync)), 2);
+        assert_int_equal(n_listed(built(&s, &changed)), 0);
+        assert_string_equal(status_of(&s, &changed, "Applied"), "False ApplyInProgress");
+        add_work(&s, "w2", "3", NULL, NULL, "");
+        assert_int_equal(n_listed(built(&s, &in_sync)), 0);
+        arena_free(&s.arena);
+        begin(&s, "ReportDiff");
+        add_work(&s, "w1", "3", NULL, NULL, MANIFEST("b", "True", DRIFT));
+        assert_int_equal(n_listed(built(&s, &changed)), 0);
+        assert_string_equal(status_of(&s, &changed, "DiffReported"), "False DiffReportInProgress");
+        arena_free(&s.arena);
+}
+
+/* spec/rollout-and-work.md checklist 50 */
+static void available_follows_applied_and_neither_is_said_of_reports_of_differences(void **state)
+{
+        static const char *const applied[] = { NULL, "False", "Unknown" };
+        static const struct sync_result in_sync;
+        struct scene s;
+
+        for (size_t i = 0; i < ARRAY_LEN(applied); i++) {
+                begin(&s, "ClientSideApply");
+                add_work(&s, "w1", "3", applied[i], "True", "");
+                assert_string_equal(status_of(&s, &in_sync, "Available"), "absent");
+                arena_free(&s.arena);
+        }
+        begin(&s, "ReportDiff");
+        add_work(&s, "w1", "3", "True", "True", "");
+        assert_string_equal(status_of(&s, &in_sync, "Applied"), "absent");
+        assert_string_equal(status_of(&s, &in_sync, "Available"), "absent");
+        arena_free(&s.arena);
+}
+
+static void lists_end_at_a_hundred_in_sorted_order(void **state)
+{
+        static const struct sync_result in_sync;
+        AUTO_BUF struct buf manifests;
+        const struct binding *b;
+        struct scene s;
+
+        buf_init(&manifests, 1 << 16);
+        for (int i = 149; i >= 0; i--)
+                buf_printf(&manifests,
+                           "%s{\"identifier\":{\"ordinal\":%d,\"version\":\"v1\",\"kind\":\"ConfigMap\","
+                           "\"namespace\":\"n\",\"name\":\"m%03d\"},\"conditions\":[{\"type\":\"Applied\","
+                           "\"status\":\"False\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":"
+                           "\"2026-01-01T00:00:00Z\"}]" DRIFT "}",
+                           i < 149 ? "," : "", i, i);
+        assert_false(manifests.failed);
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL, manifests.data);
+        b = built(&s, &in_sync);
+        assert_int_equal(b->status->failed_placements.n, 100);
+        assert_int_equal(b->status->drifted_placements.n, 100);
+        assert_string_equal(b->status->failed_placements.at[99].id.name, "m099");
+        assert_string_equal(b->status->drifted_placements.at[0].id.name, "m000");
+        assert_string_equal(b->status->drifted_placements.at[99].id.name, "m099");
+        arena_free(&s.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -357,6 +449,9 @@ int main(void)
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
                 cmocka_unit_test(failures_are_told_where_they_belong),
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_order),
+                cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),
+                cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
+                cmocka_unit_test(lists_end_at_a_hundred_in_sorted_order),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
