@@ -185,7 +185,7 @@ static struct lease_flags lease_flags(const struct program_fleet *p)
 {
         return server_program_is_kubernetes(p->server)
                        ? (struct lease_flags){ "--leader-lease-duration=15s", "--leader-renew-deadline=12s" }
-                       : (struct lease_flags){ "--leader-lease-duration=5s", "--leader-renew-deadline=3s" };
+                       : (struct lease_flags){ "--leader-lease-duration=10s", "--leader-renew-deadline=7s" };
 }
 
 /* The name of the machine is how the lease tells who leads. */
