@@ -9,9 +9,12 @@
 #define PASSES_MAX 100
 #define PASS_MS 150
 #define QUIET_PASSES 2
+#define PUT_BACK_MAX 5
 
 struct saved_key {
         int64_t revision; /* of the key's last write that we know to hold this value */
+        int64_t seen;     /* its revision in this pass of a reset; 0 = the key is not there */
+        int put_back;     /* how often in this reset */
         char value[];     /* base64 */
 };
 
@@ -118,7 +121,7 @@ static int save_one(struct kube_cluster *k, const json_t *kv)
         saved = mem_alloc(sizeof(*saved) + n + 1);
         if (!saved)
                 return ERR_NO_MEMORY;
-        saved->revision = number_at(kv, "mod_revision");
+        *saved = (struct saved_key){ .revision = number_at(kv, "mod_revision") };
         memcpy(saved->value, value ? value : "", n + 1);
         if (map_put(&k->saved, encoded, saved) == 0)
                 return 0;
@@ -287,25 +290,38 @@ static int remove_new(struct restore *r, const json_t *kvs, int stage)
         return fiber_group_join(r->group, DEADLINE_NONE);
 }
 
-static int put_back(struct restore *r, const json_t *kvs)
+static void look_up(struct kube_cluster *k, const json_t *kvs)
 {
-        struct map seen; /* key -> its saved state, where the value is still that one */
         const json_t *kv;
-        int code = 0;
         size_t i;
 
-        map_init(&seen, MAP_BORROW_KEYS, NULL);
+        map_for_each(&k->saved, e)
+                ((struct saved_key *)e->value)->seen = 0;
         json_array_foreach((json_t *)kvs, i, kv) {
-                struct saved_key *saved = saved_same(r->cluster, kv);
+                const char *encoded = doc_get_string(kv, "key");
+                struct saved_key *saved = encoded ? map_get(&k->saved, encoded) : NULL;
 
-                if (saved && code == 0)
-                        code = map_put(&seen, doc_get_string(kv, "key"), saved);
+                if (saved)
+                        saved->seen = number_at(kv, "mod_revision");
         }
-        map_for_each(&r->cluster->saved, e)
-                if (code == 0 && !map_has(&seen, e->key))
-                        code = spawn_change(r, e->key, e->value);
-        map_free(&seen);
-        return code < 0 ? code : fiber_group_join(r->group, DEADLINE_NONE);
+}
+
+/* A key that a server writes anew each time is left as the server wants it: statuses of what servers keep for
+ * themselves change after a restart. */
+static int put_back(struct restore *r, const json_t *kvs)
+{
+        look_up(r->cluster, kvs);
+        map_for_each(&r->cluster->saved, e) {
+                struct saved_key *saved = e->value;
+
+                if (saved->seen == saved->revision)
+                        continue;
+                if (saved->seen && saved->put_back++ == PUT_BACK_MAX)
+                        saved->revision = saved->seen;
+                else
+                        TRY(spawn_change(r, e->key, saved));
+        }
+        return fiber_group_join(r->group, DEADLINE_NONE);
 }
 
 static int pass(struct restore *r)
@@ -327,6 +343,8 @@ static int restore_all(struct restore *r)
         struct loop *l = r->cluster->all->world->loop;
         int quiet = 0;
 
+        map_for_each(&r->cluster->saved, e)
+                ((struct saved_key *)e->value)->put_back = 0;
         for (int i = 0; i < PASSES_MAX; i++) {
                 TRY(pass(r));
                 quiet = r->changes ? 0 : quiet + 1;
