@@ -2,6 +2,7 @@
  * cannot start or go on; 2 = bad flags. */
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
+#include "common/net/http_files.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
 
@@ -9,6 +10,7 @@ struct agent {
         struct program program;
         struct hub_flags flags;
         struct kube_config hub;
+        struct http_files_follower files;
         char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE];
         int metrics_port, health_port;
 };
@@ -55,6 +57,9 @@ static int run(struct program *p, struct error *err)
 
         TRY(kube_config_find(&p->world, text_empty(f->kubeconfig) ? NULL : f->kubeconfig, NULL, &a->hub,
                              err));
+        a->files = (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint } };
+        if (http_files_follow(p->group, &a->files) < 0)
+                return error_no_memory(err);
         return hub_agent_run(&o, err);
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/net/http_files.h"
 
 #define TOKEN_POLL_MS 250
 
@@ -27,13 +28,14 @@ static int need(const struct world *w, const char *name, char **ret, struct erro
         return *ret ? 0 : error_no_memory(err);
 }
 
-static int read_pem(struct world *w, const char *name, char **ret, struct error *err)
+/* The file that a variable names; it is followed. */
+static int read_pem(struct world *w, const char *name, struct http_endpoint *e, enum http_file which,
+                    struct error *err)
 {
         AUTO_FREE char *path = NULL;
-        size_t n;
 
         TRY(need(w, name, &path, err));
-        if (w->files->read(w->ctx, path, LIMIT_CERT_BYTES, ret, &n, err) < 0)
+        if (http_files_read(w, e, which, path, err) < 0)
                 return error_wrap(err, "%s", name);
         return 0;
 }
@@ -65,7 +67,7 @@ static int load_ca(struct world *w, struct http_endpoint *e, struct error *err)
                 return error_set(err, ERR_INVALID,
                                  "set one of CA_BUNDLE and HUB_CERTIFICATE_AUTHORITY, not both");
         if (bundle)
-                return read_pem(w, "CA_BUNDLE", &e->ca_pem, err);
+                return read_pem(w, "CA_BUNDLE", e, HTTP_FILE_CA, err);
         return data ? decode_ca(data, &e->ca_pem, err) : 0;
 }
 
@@ -73,8 +75,8 @@ static int load_identity(struct world *w, bool use_ca_auth, struct http_endpoint
 {
         if (!use_ca_auth)
                 return need(w, "CONFIG_PATH", &e->bearer_token_file, err);
-        TRY(read_pem(w, "IDENTITY_KEY", &e->client_key_pem, err));
-        return read_pem(w, "IDENTITY_CERT", &e->client_cert_pem, err);
+        TRY(read_pem(w, "IDENTITY_KEY", e, HTTP_FILE_KEY, err));
+        return read_pem(w, "IDENTITY_CERT", e, HTTP_FILE_CERT, err);
 }
 
 /* "Name: value" lines; a missing last line break is fine. */

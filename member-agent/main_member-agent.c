@@ -6,6 +6,7 @@
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
 #include "common/kube/mapping.h"
+#include "common/net/http_files.h"
 #include "member-agent/flags.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/hub_connection.h"
@@ -21,6 +22,7 @@ struct agent {
         struct arena arena;
         struct hub_connection hub;
         struct kube_config member;
+        struct http_files_follower files;
         struct http_transport *hub_transport; /* NULL without extra headers */
         const char *secret_ns, *secret_name;  /* with the token for the hub; NULL = none */
         char hosts[ADDRESSES][FLAG_HOST_SIZE];
@@ -147,7 +149,13 @@ static int run_agent(struct agent *a, struct error *err)
 
 static int run(struct program *p, struct error *err)
 {
-        TRY(connect_both(of(p), err));
+        struct agent *a = of(p);
+
+        TRY(connect_both(a, err));
+        a->files =
+                (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint, &a->member.endpoint } };
+        if (http_files_follow(p->group, &a->files) < 0)
+                return error_no_memory(err);
         make_state_directory(of(p));
         return run_agent(of(p), err);
 }

@@ -5,6 +5,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/json/doc.h"
+#include "common/net/http_files.h"
 
 #define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -165,15 +166,16 @@ static int decode_data(const struct source *source, const char *field, const cha
         return 0;
 }
 
-/* A PEM value from FIELD-data (base64) or FIELD (a file); absent leaves *ret alone. */
-static int read_pem(struct world *w, const struct source *source, const json_t *body, const char *field,
-                    char **ret, struct error *err)
+/* A PEM value from FIELD-data (base64) or FIELD (a file, which is followed); absent leaves the endpoint
+ * alone. */
+static int read_pem(struct world *w, const struct source *source, const json_t *body, const char *name,
+                    struct http_endpoint *e, enum http_file which, char **ret, struct error *err)
 {
         char data_field[64];
         const char *data = NULL, *file = NULL;
 
-        snprintf(data_field, sizeof(data_field), "%s-data", field);
-        if (doc_want_string(body, data_field, &data, err) < 0 || doc_want_string(body, field, &file, err) < 0)
+        snprintf(data_field, sizeof(data_field), "%s-data", name);
+        if (doc_want_string(body, data_field, &data, err) < 0 || doc_want_string(body, name, &file, err) < 0)
                 return error_wrap(err, "kubeconfig %s", source->path);
         if (!text_empty(data))
                 return decode_data(source, data_field, data, ret, err);
@@ -182,8 +184,8 @@ static int read_pem(struct world *w, const struct source *source, const json_t *
         AUTO_FREE char *path = beside(source, file);
         if (!path)
                 return error_no_memory(err);
-        if (read_file(w, path, LIMIT_CERT_BYTES, ret, err) < 0)
-                return error_wrap(err, "kubeconfig %s: %s", source->path, field);
+        if (http_files_read(w, e, which, path, err) < 0)
+                return error_wrap(err, "kubeconfig %s: %s", source->path, name);
         return 0;
 }
 
@@ -220,7 +222,7 @@ static int read_cluster(struct world *w, const struct sources *s, const char *na
         len = strlen(e->base_url);
         while (len > 0 && e->base_url[len - 1] == '/')
                 e->base_url[--len] = '\0';
-        TRY(read_pem(w, source, body, "certificate-authority", &e->ca_pem, err));
+        TRY(read_pem(w, source, body, "certificate-authority", e, HTTP_FILE_CA, &e->ca_pem, err));
         TRY(copy_string(source, body, "tls-server-name", &e->tls_server_name, err));
         TRY(copy_string(source, body, "proxy-url", &e->proxy_url, err));
         if (doc_want_bool(body, "insecure-skip-tls-verify", &e->insecure_skip_verify, err) < 0)
@@ -258,8 +260,8 @@ static int read_user(struct world *w, const struct sources *s, const char *name,
 
         TRY(find_named(s, "users", "user", name, &body, &source, err));
         TRY(refuse_plugins(source, body, name, err));
-        TRY(read_pem(w, source, body, "client-certificate", &e->client_cert_pem, err));
-        TRY(read_pem(w, source, body, "client-key", &e->client_key_pem, err));
+        TRY(read_pem(w, source, body, "client-certificate", e, HTTP_FILE_CERT, &e->client_cert_pem, err));
+        TRY(read_pem(w, source, body, "client-key", e, HTTP_FILE_KEY, &e->client_key_pem, err));
         TRY(copy_string(source, body, "token", &e->bearer_token, err));
         TRY(copy_string(source, body, "tokenFile", &token_file, err));
         TRY(copy_string(source, body, "username", &e->username, err));
@@ -330,7 +332,7 @@ int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct erro
         c.endpoint.bearer_token_file = mem_strdup(SERVICE_ACCOUNT_DIR "/token");
         if (!c.endpoint.base_url || !c.endpoint.bearer_token_file)
                 return error_no_memory(err);
-        if (read_file(w, SERVICE_ACCOUNT_DIR "/ca.crt", LIMIT_CERT_BYTES, &c.endpoint.ca_pem, err) < 0)
+        if (http_files_read(w, &c.endpoint, HTTP_FILE_CA, SERVICE_ACCOUNT_DIR "/ca.crt", err) < 0)
                 return error_wrap(err, "in-cluster configuration");
         if (read_file(w, SERVICE_ACCOUNT_DIR "/namespace", 256, &ns, NULL) < 0)
                 ns = NULL;

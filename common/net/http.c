@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/http_credentials.h"
+#include "common/net/http_files.h"
 #include "common/net/http_server.h"
 
 const char *http_header_get(const struct http_headers *h, const char *name)
@@ -46,6 +47,7 @@ void http_endpoint_free(struct http_endpoint *e)
         if (!e)
                 return;
         mem_free(e->base_url);
+        http_files_free(e->files);
         mem_free(e->ca_pem);
         mem_free(e->client_cert_pem);
         free_secret(e->client_key_pem);

@@ -18,6 +18,8 @@ struct http_headers {
 };
 const char *http_header_get(const struct http_headers *h, const char *name); /* NULL if absent */
 
+struct http_files; /* common/net/http_files.h */
+
 /* Where and as whom. One per API server and identity; owned by who made it, must outlive its requests. */
 struct http_endpoint {
         char *base_url; /* https://host:port or with a path prefix, without trailing slash */
@@ -30,6 +32,8 @@ struct http_endpoint {
         char *bearer_token_file;                /* file, re-read when its stamp changes and on 401 */
         char *username, *password;              /* basic */
         char *user_agent;
+        struct http_files
+                *files;      /* behind the three PEM texts (http_files.h); NULL = they are not from files */
         uint64_t generation; /* bumped when certificates or CA change: old connections are not re-used */
 };
 void http_endpoint_free(struct http_endpoint *e); /* frees the fields */
