@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/ctrl/health.h"
+#include "common/kube/version.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
@@ -153,20 +154,25 @@ static void agent_close(struct hub_agent *a)
         fiber_unmask_cancel(l);
 }
 
-/* The hub may still be starting: the first discovery is tried until it works. */
+/* The hub may still be starting, or the way to it may be wrong: the first discovery is tried until it works.
+ */
 static int first_discovery(struct hub_agent *a, struct error *err)
 {
+        struct kube_trouble trouble = { 0 };
         int64_t pause_ms = 100;
         int code;
 
-        while ((code = catalog_refresh(a->catalog, err)) < 0) {
+        while ((code = kube_version_check(&a->kube, err)) < 0 ||
+               (code = catalog_refresh(a->catalog, err)) < 0) {
                 if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
                         return code;
-                log_warn(&a->log, "discovery failed, trying again", "error", err->text);
+                kube_trouble_tell(&trouble, &a->log, "the hub's API server cannot be used, trying again",
+                                  err);
                 TRY(fiber_sleep(a->world->loop, pause_ms));
                 pause_ms = MIN(pause_ms * 2, 5000);
                 error_clear(err);
         }
+        kube_trouble_over(&trouble, &a->log, "the hub's API server can be used");
         a->following = fiber_group_new(a->world->loop, a->group, "catalog");
         if (!a->following || !fiber_spawn(a->following, "catalog", catalog_follow, a->catalog))
                 return error_no_memory(err);

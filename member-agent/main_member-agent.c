@@ -6,6 +6,7 @@
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
 #include "common/kube/mapping.h"
+#include "common/kube/version.h"
 #include "common/net/http_files.h"
 #include "member-agent/flags.h"
 #include "member-agent/hub-token/renewal.h"
@@ -14,6 +15,8 @@
 #include "proto/gen/kinds.h"
 
 #define ADDRESSES 4
+#define FIRST_PAUSE_MS 250
+#define LAST_PAUSE_MS 30000
 #define TOKEN_WAIT_MS 60000
 
 struct agent {
@@ -71,6 +74,60 @@ static int check_applied_work(struct agent *a, struct error *err)
         return r < 0 ? error_wrap(err, "the member cluster does not serve AppliedWork") : 0;
 }
 
+/* Asks for the version until there is a good answer: what is wrong with the way to a server is told in one
+ * line, and may be mended while we run. */
+static int wait_for_server(struct agent *a, struct kube_client *k, const char *wrong, const char *over)
+{
+        struct kube_trouble trouble = { 0 };
+        int64_t pause_ms = FIRST_PAUSE_MS;
+        struct error err = { 0 };
+
+        while (kube_version_check(k, &err) < 0) {
+                if (err.code == ERR_CANCELLED)
+                        return err.code;
+                kube_trouble_tell(&trouble, &a->program.log, wrong, &err);
+                TRY(fiber_sleep(a->program.loop, pause_ms));
+                pause_ms = MIN(pause_ms * 2, (int64_t)LAST_PAUSE_MS);
+                error_clear(&err);
+        }
+        kube_trouble_over(&trouble, &a->program.log, over);
+        return 0;
+}
+
+static int wait_for_member(struct agent *a, struct error *err)
+{
+        struct kube_client k = { .world = &a->program.world,
+                                 .endpoint = &a->member.endpoint,
+                                 .log = &a->program.log };
+
+        if (wait_for_server(a, &k, "this cluster's API server cannot be used, trying again",
+                            "this cluster's API server can be used") < 0)
+                return error_set(err, ERR_CANCELLED, "cancelled");
+        return 0;
+}
+
+/* Beside everything else: the agent works without the hub. */
+static void look_at_hub(void *ctx)
+{
+        struct agent *a = ctx;
+        struct world w = a->program.world;
+        struct kube_client k = { .world = &w, .endpoint = &a->hub.endpoint, .log = &a->program.log };
+
+        if (a->hub_transport)
+                w.transport = a->hub_transport;
+        (void)wait_for_server(a, &k, "the hub cannot be used, trying again", "the hub can be used");
+}
+
+/* Certificates that are wrong now may be put right in their files. */
+static int follow_files(struct agent *a, struct error *err)
+{
+        struct program *p = &a->program;
+
+        a->files =
+                (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint, &a->member.endpoint } };
+        return http_files_follow(p->group, &a->files) < 0 ? error_no_memory(err) : 0;
+}
+
 /* Without a file yet, the Secret may have the token; with a sidecar the file comes a moment later. */
 static void fetch_token(struct agent *a)
 {
@@ -96,6 +153,8 @@ static int connect_both(struct agent *a, struct error *err)
         TRY(hub_connection_load(&a->program.world, a->flags.use_ca_auth, a->flags.tls_insecure, &a->arena,
                                 &a->hub, err));
         TRY(kube_config_find(&a->program.world, kubeconfig, NULL, &a->member, err));
+        TRY(follow_files(a, err));
+        TRY(wait_for_member(a, err));
         fetch_token(a);
         TRY(hub_connection_wait_token(&a->program.world, &a->hub,
                                       loop_now_ms(a->program.loop) + TOKEN_WAIT_MS, err));
@@ -152,9 +211,7 @@ static int run(struct program *p, struct error *err)
         struct agent *a = of(p);
 
         TRY(connect_both(a, err));
-        a->files =
-                (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint, &a->member.endpoint } };
-        if (http_files_follow(p->group, &a->files) < 0)
+        if (!fiber_spawn(p->group, "hub", look_at_hub, a))
                 return error_no_memory(err);
         make_state_directory(of(p));
         return run_agent(of(p), err);

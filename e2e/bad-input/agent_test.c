@@ -211,6 +211,44 @@ static void hub_html(struct rig *r)
         loopback_listen(r->net, "html", NULL, NULL);
 }
 
+/* ---- an API server that is too old ---- */
+
+static void answer_old(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+        if (text_ends_with(x->path, "/version"))
+                http_reply(x, 200, "application/json",
+                           SLICE("{\"major\":\"1\",\"minor\":\"20+\",\"gitVersion\":\"v1.20.15\"}"), NULL);
+        else
+                devcluster_handle(r->devcluster, x);
+}
+
+static size_t times_said(const struct agent *a, const char *what)
+{
+        size_t n = 0;
+        for (const char *at = a->said.data; at && (at = strstr(at, what)); at++)
+                n++;
+        return n;
+}
+
+static void hub_old(struct rig *r)
+{
+        struct agent a;
+        prepare(r);
+        assert_int_equal(loopback_listen(r->net, "old", answer_old, r), 0);
+        start(&a, r, "https://old/clusters/hub", true);
+        assert_int_equal(fiber_sleep(r->loop, 300000), 0);
+        assert_int_equal(times_said(&a, "is Kubernetes 1.20, older than 1.25"), 1);
+        loopback_listen(r->net, "old", NULL, NULL);
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_true(times_said(&a, "trying again") == 2); /* too old, then away: a line each */
+        assert_int_equal(loopback_listen(r->net, "old", devcluster_handle, r->devcluster), 0);
+        assert_int_equal(fiber_sleep(r->loop, 10000), 0);
+        assert_said(&a, "the hub's API server can be used");
+        stop(&a);
+        loopback_listen(r->net, "old", NULL, NULL);
+}
+
 /* ---- a token that runs out ---- */
 
 static const char *new_token(struct rig *r)
@@ -264,6 +302,7 @@ static void member_token(struct rig *r)
         }
 
 TEST(a_member_agent_names_a_hub_of_html_pages_and_joins_when_it_is_mended, member_html)
+TEST(a_hub_agent_names_a_server_that_is_too_old_once_and_works_when_it_is_not, hub_old)
 TEST(a_hub_agent_names_a_hub_of_html_pages_and_works_when_it_is_mended, hub_html)
 /* spec/member-agent.md checklist 6 */
 TEST(a_member_agent_whose_token_expired_goes_on_with_the_next_one, member_token)
@@ -273,6 +312,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_member_agent_names_a_hub_of_html_pages_and_joins_when_it_is_mended),
                 cmocka_unit_test(a_hub_agent_names_a_hub_of_html_pages_and_works_when_it_is_mended),
+                cmocka_unit_test(a_hub_agent_names_a_server_that_is_too_old_once_and_works_when_it_is_not),
                 cmocka_unit_test(a_member_agent_whose_token_expired_goes_on_with_the_next_one),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
