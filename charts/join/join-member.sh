@@ -169,7 +169,7 @@ read_hub_state() {
                 "customresourcedefinitions/memberclusters.cluster.kubernetes-fleet.io" "namespaces/$namespace" \
                 "memberclusters.cluster.kubernetes-fleet.io/$name" "serviceaccounts/$account" "roles/$account" \
                 "rolebindings/$account" "secrets/$account-token" "leases/$hub_lease" \
-                -o go-template="$hub_state_template" >"$work/hub.state" 2>"$work/err" && return 0
+                -o go-template="$hub_state_template" >"$work/hub.state" 2>"$err" && return 0
         case $(reason) in
         *"resource type \"memberclusters\""* | *'"memberclusters.cluster'*)
                 problem "the hub knows no MemberCluster resources: install the hub agent first (helm install hub-agent charts/hub-agent -n $namespace --create-namespace)" ;;
@@ -225,15 +225,14 @@ check_member() {
         } | check_rights member
         member get --request-timeout=15s --ignore-not-found -n "$secret_namespace" namespaces/kube-system \
                 "namespaces/$namespace" "namespaces/$secret_namespace" "secrets/$secret_name" \
-                "customresourcedefinitions/$applied_works" -o go-template="$member_state_template" >"$work/member.state" 2>"$work/err" || {
+                "customresourcedefinitions/$applied_works" -o go-template="$member_state_template" >"$work/member.state" 2>"$err" || {
                 problem "the member's objects cannot be read: $(reason)"
-                return
         }
-        check_member_is_free
 }
 
 # A cluster has one agent and a name has one cluster: neither may be taken away from another.
 check_member_is_free() {
+        [ -s "$work/member.state" ] || return
         other=$(value_of secret.member "$work/member.state")
         [ -z "$other" ] || [ "$other" = "$name" ] ||
                 problem "the member cluster is joined already, as $other: let it leave first (leave-member.sh --name $other ...)"
@@ -281,7 +280,7 @@ try_hub() {
         write_kubeconfig "$1"
         path=${1#https://*/}
         [ "$path" != "$1" ] && path=/${path%/} || path=
-        if kubectl --kubeconfig "$work/try" get --raw "$path/version" --request-timeout=15s >"$work/out" 2>"$work/err"; then
+        if kubectl --kubeconfig "$work/try" get --raw "$path/version" --request-timeout=15s >"$work/out" 2>"$err"; then
                 [ -z "$(value_of token "$work/member.state")" ] || token_valid=yes
                 return 0
         fi
@@ -346,7 +345,7 @@ encode_ca() {
 
 render() {
         version=$(cat "$work/member.version")
-        eval "helm template \"\$release\" \"\$chart\" --kube-version '$version' -n \"\$namespace\" -f \"\$work/values\" $helm_args \"\$@\"" 2>"$work/err"
+        eval "helm template \"\$release\" \"\$chart\" --kube-version '$version' -n \"\$namespace\" -f \"\$work/values\" $helm_args \"\$@\"" 2>"$err"
 }
 
 # The chart itself checks its values, so it is rendered before anything is changed.
@@ -454,16 +453,16 @@ plan_hub() {
 
 change_hub() {
         if [ -s "$work/hub.create" ]; then
-                hub create --validate=false -f "$work/hub.create" >"$work/out" 2>"$work/err" || fail "the hub refused: $(reason)"
+                hub create --validate=false -f "$work/hub.create" >"$work/out" 2>"$err" || fail "the hub refused: $(reason)"
                 sed 's/^/hub: /' "$work/out"
         fi
         if [ -s "$work/hub.replace" ]; then
-                hub replace --validate=false -f "$work/hub.replace" >"$work/out" 2>"$work/err" || fail "the hub refused: $(reason)"
+                hub replace --validate=false -f "$work/hub.replace" >"$work/out" 2>"$err" || fail "the hub refused: $(reason)"
                 sed 's/^/hub: /' "$work/out"
         fi
         [ -z "$new_heartbeat" ] || {
                 hub patch "memberclusters.cluster.kubernetes-fleet.io/$name" --type=merge \
-                        -p "{\"spec\":{\"heartbeatPeriodSeconds\":$new_heartbeat}}" >"$work/out" 2>"$work/err" || fail "the hub refused: $(reason)"
+                        -p "{\"spec\":{\"heartbeatPeriodSeconds\":$new_heartbeat}}" >"$work/out" 2>"$err" || fail "the hub refused: $(reason)"
                 sed 's/^/hub: /' "$work/out"
         }
 }
@@ -476,7 +475,7 @@ issue_bound_token() {
         path=${server#https://*/}
         [ "$path" != "$server" ] && path=/${path%/} || path=
         printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":%s}}' "$token_seconds" |
-                hub create --raw "$path/api/v1/namespaces/$namespace/serviceaccounts/$account/token" -f - >"$work/out" 2>"$work/err" ||
+                hub create --raw "$path/api/v1/namespaces/$namespace/serviceaccounts/$account/token" -f - >"$work/out" 2>"$err" ||
                 fail "the hub issued no token for $account: $(reason)"
         token=$(sed -n 's/.*"token": *"\([^"]*\)".*/\1/p' "$work/out")
         say "hub: token issued, valid until $(sed -n 's/.*"expirationTimestamp": *"\([^"]*\)".*/\1/p' "$work/out"); the member renews it"
@@ -485,7 +484,7 @@ issue_bound_token() {
 # The token controller fills the Secret in its own time.
 issue_secret_token() {
         tries=0
-        until token=$(hub -n "$namespace" get secret "$account-token" -o go-template='{{with .data}}{{with .token}}{{base64decode .}}{{end}}{{end}}' 2>"$work/err") && [ -n "$token" ]; do
+        until token=$(hub -n "$namespace" get secret "$account-token" -o go-template='{{with .data}}{{with .token}}{{base64decode .}}{{end}}{{end}}' 2>"$err") && [ -n "$token" ]; do
                 tries=$((tries + 1))
                 [ "$tries" -lt 30 ] || fail "no token appeared in Secret $namespace/$account-token on the hub: $(reason)"
                 sleep 1
@@ -522,11 +521,11 @@ change_member() {
         fi
         if [ -s "$work/member.create" ] || [ $# -gt 0 ]; then
                 [ ! -s "$work/member.create" ] || set -- -f "$work/member.create" "$@"
-                member create --validate=false "$@" >"$work/out" 2>"$work/err" || fail "the member refused: $(reason)"
+                member create --validate=false "$@" >"$work/out" 2>"$err" || fail "the member refused: $(reason)"
                 sed 's/^/member: /' "$work/out"
         fi
         if [ "$issue_token" = yes ] && [ -n "$(value_of secret "$work/member.state")" ]; then
-                member_secret_yaml | member replace --validate=false -f - >"$work/out" 2>"$work/err" || fail "the member refused: $(reason)"
+                member_secret_yaml | member replace --validate=false -f - >"$work/out" 2>"$err" || fail "the member refused: $(reason)"
                 sed 's/^/member: /' "$work/out"
         fi
 }
@@ -547,7 +546,7 @@ install_agent() {
 }
 
 install_with_manifest() {
-        render --include-crds | member apply -f - >"$work/out" 2>"$work/err" || fail "the member refused the agent: $(reason)"
+        render --include-crds | member apply -f - >"$work/out" 2>"$err" || fail "the member refused the agent: $(reason)"
         grep -v ' unchanged$' "$work/out" | sed 's/^/member: /'
         ! grep -qv ' unchanged$' "$work/out" || changed=yes
 }
@@ -564,7 +563,7 @@ install_with_helm() {
         pending-*) member_helm rollback "$release" -n "$namespace" >/dev/null 2>&1 ;;
         esac
         adopt_definition
-        eval "member_helm upgrade --install \"\$release\" \"\$chart\" -n \"\$namespace\" -f \"\$work/values\" $helm_args" >"$work/out" 2>"$work/err" ||
+        eval "member_helm upgrade --install \"\$release\" \"\$chart\" -n \"\$namespace\" -f \"\$work/values\" $helm_args" >"$work/out" 2>"$err" ||
                 fail "helm could not install the agent: $(helm_reason)"
         say "member: helm release $release $([ "$status" = deployed ] && echo upgraded || echo installed) in $namespace"
         changed=yes
@@ -575,8 +574,8 @@ adopt_definition() {
         case $(sed -n 's/^definition=/x/p' "$work/member.state") in
         '' | "x$namespace/$release") return ;;
         esac
-        member label --overwrite crd "$applied_works" app.kubernetes.io/managed-by=Helm >/dev/null 2>"$work/err" &&
-                member annotate --overwrite crd "$applied_works" "meta.helm.sh/release-name=$release" "meta.helm.sh/release-namespace=$namespace" >/dev/null 2>"$work/err" ||
+        member label --overwrite crd "$applied_works" app.kubernetes.io/managed-by=Helm >/dev/null 2>"$err" &&
+                member annotate --overwrite crd "$applied_works" "meta.helm.sh/release-name=$release" "meta.helm.sh/release-namespace=$namespace" >/dev/null 2>"$err" ||
                 fail "the member refused: $(reason)"
 }
 
@@ -591,7 +590,7 @@ definitions_folder() {
 
 update_definitions() {
         [ -n "$(sed -n '/^definition=/p' "$work/member.state")" ] && definitions_folder || return 0
-        member apply --server-side --force-conflicts --field-manager=join-member --validate=false -f "$folder" >"$work/out" 2>"$work/err" ||
+        member apply --server-side --force-conflicts --field-manager=join-member --validate=false -f "$folder" >"$work/out" 2>"$err" ||
                 fail "the member refused the agent's CustomResourceDefinitions: $(reason)"
 }
 
@@ -599,7 +598,7 @@ update_definitions() {
 
 wait_joined() {
         [ "$(value_of mc.joined "$work/hub.state")" = True ] || say "waiting until $name has joined (at most $timeout)"
-        hub wait --for=condition=Joined "memberclusters.cluster.kubernetes-fleet.io/$name" --timeout="${timeout_seconds}s" >/dev/null 2>"$work/err" && return 0
+        hub wait --for=condition=Joined "memberclusters.cluster.kubernetes-fleet.io/$name" --timeout="${timeout_seconds}s" >/dev/null 2>"$err" && return 0
         diagnose >&2
         exit 1
 }
@@ -664,8 +663,11 @@ tell_next() {
 check_tools
 check_values
 check_agent
-check_hub
-check_member
+# Both sides at once: each is a chain of calls to a server that may be far away. They meet in files of $work.
+(err=$work/hub.err && check_hub) &
+(err=$work/member.err && check_member) &
+wait
+check_member_is_free
 check_hub_server
 check_rendering
 stop_on_problems

@@ -92,7 +92,7 @@ EOT
                 -o go-template='{{range .items}}{{if eq .kind "MemberCluster"}}mc=yes
 {{with .spec}}{{with .identity}}identity={{.kind}} {{with .namespace}}{{.}}/{{end}}{{.name}}
 {{end}}{{end}}{{else if eq .kind "CustomResourceDefinition"}}{{else}}object={{.kind}}/{{.metadata.name}}
-{{end}}{{end}}' >"$work/hub.state" 2>"$work/err" && return
+{{end}}{{end}}' >"$work/hub.state" 2>"$err" && return
         case $(reason) in
         *"resource type"*) problem "the hub knows no MemberCluster resources: is context \"$hub_context\" the hub?" ;;
         *) problem "the hub's objects cannot be read: $(reason)" ;;
@@ -116,7 +116,7 @@ check_member() {
         member get --request-timeout=15s --ignore-not-found -n "$secret_namespace" namespaces/kube-system "secrets/$secret_name" \
                 -o go-template='{{range .items}}{{if eq .kind "Secret"}}secret=yes
 {{with .metadata.annotations}}{{with index . "kubernetes-fleet.io/member-name"}}secret.member={{.}}
-{{end}}{{end}}{{end}}{{end}}' >"$work/member.state" 2>"$work/err" || {
+{{end}}{{end}}{{end}}{{end}}' >"$work/member.state" 2>"$err" || {
                 problem "the member's objects cannot be read: $(reason)"
                 return
         }
@@ -145,16 +145,16 @@ check_release() {
 delete_member_cluster() {
         [ -n "$(value_of mc "$work/hub.state")" ] || return 0
         changed=yes
-        hub delete "memberclusters.cluster.kubernetes-fleet.io/$name" --wait=false --ignore-not-found >/dev/null 2>"$work/err" || fail "the hub refused: $(reason)"
+        hub delete "memberclusters.cluster.kubernetes-fleet.io/$name" --wait=false --ignore-not-found >/dev/null 2>"$err" || fail "the hub refused: $(reason)"
         if [ "$force" = yes ]; then
                 # Without its InternalMemberCluster the hub has nobody to ask and lets the member go at once.
-                hub -n "fleet-member-$name" delete "internalmemberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found >/dev/null 2>"$work/err" ||
+                hub -n "fleet-member-$name" delete "internalmemberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found >/dev/null 2>"$err" ||
                         fail "the hub refused: $(reason)"
         fi
         say "hub: member $name is leaving (waiting at most $timeout)"
         # Versions of kubectl differ in how they end when the object is gone before they look.
-        hub wait --for=delete "memberclusters.cluster.kubernetes-fleet.io/$name" --timeout="${timeout_seconds}s" >/dev/null 2>"$work/err"
-        if hub get "memberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found -o name >"$work/out" 2>>"$work/err" && [ ! -s "$work/out" ]; then
+        hub wait --for=delete "memberclusters.cluster.kubernetes-fleet.io/$name" --timeout="${timeout_seconds}s" >/dev/null 2>"$err"
+        if hub get "memberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found -o name >"$work/out" 2>>"$err" && [ ! -s "$work/out" ]; then
                 say "hub: member $name is gone"
                 return
         fi
@@ -176,7 +176,7 @@ uninstall_agent() {
         case $agent in
         helm)
                 member_helm status "$release" -n "$namespace" >/dev/null 2>&1 || return 0
-                member_helm uninstall "$release" -n "$namespace" >/dev/null 2>"$work/err" || fail "helm could not uninstall the agent: $(helm_reason)"
+                member_helm uninstall "$release" -n "$namespace" >/dev/null 2>"$err" || fail "helm could not uninstall the agent: $(helm_reason)"
                 say "member: helm release $release uninstalled"
                 changed=yes
                 ;;
@@ -184,7 +184,7 @@ uninstall_agent() {
                 # Not the CustomResourceDefinition: with it would go what was placed.
                 for kinds in "deployments,serviceaccounts,configmaps,networkpolicies -n $namespace" clusterroles,clusterrolebindings; do
                         # shellcheck disable=SC2086 # words of their own
-                        member delete $kinds -l "app.kubernetes.io/instance=$release,app.kubernetes.io/name=member-agent" >"$work/out" 2>"$work/err" ||
+                        member delete $kinds -l "app.kubernetes.io/instance=$release,app.kubernetes.io/name=member-agent" >"$work/out" 2>"$err" ||
                                 fail "the member refused: $(reason)"
                         grep ' deleted' "$work/out" | sed 's/^/member: /'
                 done
@@ -195,7 +195,7 @@ uninstall_agent() {
 clean_member() {
         uninstall_agent
         [ -n "$(value_of secret "$work/member.state")" ] || return 0
-        member -n "$secret_namespace" delete secret "$secret_name" --ignore-not-found >"$work/out" 2>"$work/err" || fail "the member refused: $(reason)"
+        member -n "$secret_namespace" delete secret "$secret_name" --ignore-not-found >"$work/out" 2>"$err" || fail "the member refused: $(reason)"
         sed 's/^/member: /' "$work/out"
         changed=yes
 }
@@ -204,7 +204,7 @@ clean_hub() {
         objects=$(sed -n 's/^object=//p' "$work/hub.state")
         [ -n "$objects" ] || return 0
         # shellcheck disable=SC2086 # one word for each object
-        hub -n "$namespace" delete $objects --ignore-not-found >"$work/out" 2>"$work/err" || fail "the hub refused: $(reason)"
+        hub -n "$namespace" delete $objects --ignore-not-found >"$work/out" 2>"$err" || fail "the hub refused: $(reason)"
         sed 's/^/hub: /' "$work/out"
         changed=yes
 }

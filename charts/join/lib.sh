@@ -14,6 +14,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 : >"$work/problems"
+err=$work/err # error output of the last command; each side has its own while both are checked
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s: %s\n' "$program" "$*" >&2; exit 1; }
@@ -32,10 +33,10 @@ stop_on_problems() {
 }
 
 # The last line of the error output of the last command: kubectl's own noise comes before it.
-reason() { grep -v '^[WEI][0-9]\{4\} ' "$work/err" | grep . | tail -n 1 | sed 's/^[Ee]rror: //'; }
+reason() { grep -v '^[WEI][0-9]\{4\} ' "$err" | grep . | tail -n 1 | sed 's/^[Ee]rror: //'; }
 
 # All of it, in one line: helm tells what is wrong over several.
-helm_reason() { grep -v '^Use --debug\|^$\|^WARNING' "$work/err" | sed 's/^Error: //; s/^[- ]*//' | tr '\n' ' '; }
+helm_reason() { grep -v '^Use --debug\|^$\|^WARNING' "$err" | sed 's/^Error: //; s/^[- ]*//' | tr '\n' ' '; }
 
 # 'a b' -> an argument that eval gives back as it was.
 quoted() { printf "'%s' " "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
@@ -114,7 +115,7 @@ check_context() {
 {{if index . "insecure-skip-tls-verify"}}insecure=yes
 {{end}}{{with index . "certificate-authority-data"}}ca={{.}}
 pem={{base64decode .}}
-{{end}}{{end}}{{end}}' >"$work/$side.config" 2>"$work/err" || {
+{{end}}{{end}}{{end}}' >"$work/$side.config" 2>"$err" || {
                 problem "$side context \"$context\" is not usable: $(reason); contexts are: $("$side" config get-contexts -o name 2>/dev/null | tr '\n' ' ')"
                 return 1
         }
@@ -130,14 +131,14 @@ refused_user() { problem "the $side cluster's API server does not accept your us
 check_server() {
         side=$1
         server=$(value_of server "$work/$side.config")
-        "$side" version -o json --request-timeout=15s >"$work/version" 2>"$work/err" || {
+        "$side" version -o json --request-timeout=15s >"$work/$side.versions" 2>"$err" || {
                 case $(reason) in
                 *"logged in"* | *nauthorized*) refused_user ;;
                 *) problem "the $side cluster's API server $server does not answer: $(reason)" ;;
                 esac
                 return 1
         }
-        sed -n '/"serverVersion"/,$p' "$work/version" | sed -n 's/.*"gitVersion": *"\([^"]*\)".*/\1/p' | head -n 1 >"$work/$side.version"
+        sed -n '/"serverVersion"/,$p' "$work/$side.versions" | sed -n 's/.*"gitVersion": *"\([^"]*\)".*/\1/p' | head -n 1 >"$work/$side.version"
         major=$(sed 's/^v\{0,1\}\([0-9]*\)\..*/\1/' "$work/$side.version")
         minor=$(sed 's/^v\{0,1\}[0-9]*\.\([0-9]*\).*/\1/' "$work/$side.version")
         case $major.$minor in
@@ -151,13 +152,13 @@ check_server() {
 # standard input, `-` for none. All questions go in one call.
 check_rights() {
         side=$1
-        cat >"$work/rights"
+        cat >"$work/$side.rights"
         while read -r verb group resource subresource ns object; do
                 printf -- '---\napiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: {}\nspec:\n  resourceAttributes:\n'
                 printf '    verb: "%s"\n    group: "%s"\n    resource: "%s"\n    subresource: "%s"\n    namespace: "%s"\n    name: "%s"\n' \
                         "$verb" "${group#-}" "$resource" "${subresource#-}" "${ns#-}" "${object#-}"
-        done <"$work/rights" >"$work/reviews"
-        "$side" create --validate=false -f "$work/reviews" -o jsonpath='{.status.allowed}{"\n"}' >"$work/answers" 2>"$work/err" || {
+        done <"$work/$side.rights" >"$work/$side.reviews"
+        "$side" create --validate=false -f "$work/$side.reviews" -o jsonpath='{.status.allowed}{"\n"}' >"$work/$side.answers" 2>"$err" || {
                 refused_user
                 return 1
         }
@@ -171,5 +172,5 @@ check_rights() {
                 [ "$subresource" = - ] || what=$what/$subresource
                 [ "$ns" = - ] || what="$what in namespace $ns"
                 problem "your user may not $verb $what on the $side cluster: ask its administrator for that right"
-        done 3<"$work/rights" 4<"$work/answers"
+        done 3<"$work/$side.rights" 4<"$work/$side.answers"
 }
