@@ -130,6 +130,7 @@ static bool has_fallback_value(const struct flag *f, const void *options)
                 const char *text;
         } fallback = { 0 };
         struct flag alone = *f;
+        double real;
 
         alone.offset = 0;
         if (set_value(&alone, f->fallback, &fallback, NULL) < 0)
@@ -140,7 +141,8 @@ static bool has_fallback_value(const struct flag *f, const void *options)
         case FLAG_BOOL:
                 return *(const bool *)field == fallback.on;
         case FLAG_REAL:
-                return *(const double *)field == fallback.real;
+                memcpy(&real, field, sizeof(real));
+                return real == fallback.real;
         case FLAG_INT:
         case FLAG_DURATION:
                 break;
