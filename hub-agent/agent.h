@@ -24,8 +24,8 @@ struct hub_agent {
         struct filter_rules filters;
         struct metric *progress, *join_results, *leave_results;
         struct map progress_shown; /* of placements' keys: struct progress_point, the series they have */
-        struct map memories; /* of keys, "placement name", "binding ns/name": struct memory */
-        size_t n_held;       /* memories with a status difference that waits to be written */
+        struct map memories;       /* of keys, "placement name", "binding ns/name": struct memory */
+        size_t n_held;             /* memories with a status difference that waits to be written */
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
 
