@@ -5,7 +5,7 @@
 #   KUBE_ASSETS=... e2e/join/join_test.sh kube           on real Kubernetes (e2e/kube/README.md)
 #
 # HELM names a helm to test the charts' part with; without any, that part is skipped by name. JOIN_SHELL is the shell
-# that runs the scripts (default sh). Ends with `N passed, N failed`. spec/membership-webhooks-charts.md checklist 51, 14
+# that runs the scripts (default sh). Ends with `N passed, N failed`.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bin=$PWD/build/bin
