@@ -51,14 +51,23 @@ size_t discovery_subresources(const struct resource *r, const struct resource_ve
         }
         if (r->flags & RESOURCE_FINALIZE)
                 ret[n++] = (struct subresource){ .name = "finalize", .verbs = VERB_UPDATE };
+        if (r->custom && resource_has_status(r, v))
+                ret[n++] = (struct subresource){ .name = "status", .verbs = rw };
         if (resource_has_scale(r, v))
                 ret[n++] = (struct subresource){ "scale", "autoscaling", "v1", "Scale", rw };
-        if (resource_has_status(r, v))
+        if (!r->custom && resource_has_status(r, v))
                 ret[n++] = (struct subresource){ .name = "status", .verbs = rw };
         if (r->flags & RESOURCE_TOKEN)
                 ret[n++] = (struct subresource){ "token", "authentication.k8s.io", "v1", "TokenRequest",
                                                  VERB_CREATE };
         return n;
+}
+
+/* Custom resources list theirs in an order of their own. */
+static json_t *custom_verbs(void)
+{
+        return json_pack("[s,s,s,s,s,s,s,s]", "delete", "deletecollection", "get", "list", "patch", "create",
+                         "update", "watch");
 }
 
 /* ---- legacy: APIVersions, APIGroupList, APIGroup, APIResourceList ---- */
@@ -70,7 +79,7 @@ static json_t *legacy_resource(const struct resource *r)
         json_object_set_new(o, "singularName", json_string(r->singular));
         json_object_set_new(o, "namespaced", json_boolean(resource_is_namespaced(r)));
         json_object_set_new(o, "kind", json_string(r->kind));
-        json_object_set_new(o, "verbs", verb_names(r->verbs));
+        json_object_set_new(o, "verbs", r->custom ? custom_verbs() : verb_names(r->verbs));
         if (r->short_names)
                 json_object_set_new(o, "shortNames", strings(r->short_names));
         if (r->categories)
@@ -251,7 +260,6 @@ static int reply_aggregated(struct request *rq, bool core, const char *form)
                 json_t *meta = json_object();
                 if (*groups[i].name)
                         json_object_set_new(meta, "name", json_string(groups[i].name));
-                json_object_set_new(meta, "creationTimestamp", json_null());
                 json_array_append_new(items, json_pack("{s:o,s:o}", "metadata", meta, "versions", versions));
         }
         const char *api_version = arena_printf(rq->arena, "apidiscovery.k8s.io/%s", form);

@@ -469,13 +469,28 @@ static int run_verb(struct request *rq)
         return request_fail_method(rq, rq->x->method);
 }
 
+/* Names the version to use instead: the most preferred one that is served and newer. */
+static void warn_old_version(struct request *rq)
+{
+        const struct resource *r = rq->resource;
+        for (size_t i = 0; i < r->n_versions; i++) {
+                const struct resource_version *v = &r->versions[i];
+                if (!v->served || v->deprecated || version_compare(v->version, rq->version) >= 0)
+                        continue;
+                request_warn(rq, "%s %s is deprecated; use %s %s", request_api_version(rq), r->kind,
+                             resource_api_version(r, v, rq->arena), r->kind);
+                return;
+        }
+        request_warn(rq, "%s %s is deprecated", request_api_version(rq), r->kind);
+}
+
 static void warn_deprecated(struct request *rq)
 {
         const struct resource_version *v = rq->resource_version;
         if (v->deprecation_warning)
                 request_warn(rq, "%s", v->deprecation_warning);
         else if (v->deprecated)
-                request_warn(rq, "%s %s is deprecated", request_api_version(rq), rq->resource->kind);
+                warn_old_version(rq);
 }
 
 /* Schemas of built-in kinds are built at first use. Without memory for that the request fails here: later

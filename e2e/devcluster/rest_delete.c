@@ -57,17 +57,21 @@ static bool must_wait(const json_t *doc)
 static int mark_deleting(struct request *rq, json_t *doc)
 {
         char now[RFC3339_SIZE];
+        bool own_life = text_equal(rq->resource->table_key, "/namespaces") ||
+                        text_equal(rq->resource->table_key, "apiextensions.k8s.io/customresourcedefinitions");
         time_format_rfc3339(rq->now_ms, now);
-        if (doc_set_string(doc, "metadata.deletionTimestamp", now) < 0 ||
-            doc_set_int(doc, "metadata.deletionGracePeriodSeconds", 0) < 0)
+        if (doc_set_string(doc, "metadata.deletionTimestamp", now) < 0)
+                return request_fail_memory(rq);
+        if (own_life) /* deleted by a procedure of their own, without grace */
+                return text_equal(rq->resource->plural, "namespaces")
+                               ? doc_set_string(doc, "status.phase", "Terminating")
+                               : 0;
+        if (doc_set_int(doc, "metadata.deletionGracePeriodSeconds", 0) < 0)
                 return request_fail_memory(rq);
         int64_t generation = doc_get_int(doc, "metadata.generation", -1);
         if (generation >= 0 && doc_set_int(doc, "metadata.generation", generation + 1) < 0)
                 return request_fail_memory(rq);
-        const struct resource_hooks *hooks = rq->resource->hooks;
-        return hooks && hooks->prepare && strcmp(rq->resource->table_key, "/namespaces") == 0
-                       ? doc_set_string(doc, "status.phase", "Terminating")
-                       : 0;
+        return 0;
 }
 
 static int store_deleting(struct request *rq, const json_t *live, json_t *doc, bool dry_run)

@@ -22,11 +22,15 @@ static const struct {
 
 static int fail_media_type(struct request *rq, const char *accepted, const char *given)
 {
-        return request_fail(
-                       rq, 415, "UnsupportedMediaType",
-                       "the body of the request was in an unknown format - accepted media types include: %s",
-                       accepted),
-               (void)given, ERR_INVALID;
+        (void)given;
+        if (rq->resource->custom)
+                return request_fail(
+                        rq, 415, "UnsupportedMediaType",
+                        "the body of the request was in an unknown format - accepted media types include: %s",
+                        accepted);
+        int r = request_fail(rq, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
+        rq->status.details = true;
+        return r;
 }
 
 static int find_form(struct request *rq, const char *content_type, enum patch_form *ret)
@@ -66,8 +70,12 @@ static int compute(struct request *rq, enum patch_form form, const json_t *live,
                 r = patch_merge(live, patch, ret, &err);
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
-        if (r < 0 && form == PATCH_JSON)
-                return request_fail(rq, 422, "Invalid", "%s", err.text);
+        if (r < 0 && form == PATCH_JSON) { /* kube-apiserver does not say which operation it was */
+                (void)request_fail(rq, 422, "Invalid",
+                                   "the server rejected our request due to an error in our request");
+                rq->status.details = true;
+                return ERR_INVALID;
+        }
         return r < 0 ? request_fail_bad(rq, "%s", err.text) : 0;
 }
 
@@ -184,6 +192,15 @@ static int apply(struct request *rq, const json_t *live, json_t *config, struct 
         return live ? rest_update_live(rq, live, merged, true, ret) : rest_create_applied(rq, merged, ret);
 }
 
+static int fail_unreadable(struct request *rq, enum patch_form form, const char *why)
+{
+        bool ends = strstr(why, "ends too early") || strstr(why, "is empty");
+        const char *said = ends ? "unexpected end of JSON input" : why;
+        if (form == PATCH_APPLY)
+                return request_fail_bad(rq, "error decoding YAML: error converting YAML to JSON: %s", why);
+        return request_fail_bad(rq, "%s%s", form == PATCH_STRATEGIC ? "" : "error decoding patch: ", said);
+}
+
 static int parse(struct request *rq, enum patch_form form, struct slice body, json_t **ret)
 {
         struct error err = { 0 };
@@ -191,11 +208,25 @@ static int parse(struct request *rq, enum patch_form form, struct slice body, js
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
         if (r < 0)
-                return request_fail_bad(rq, "error decoding patch: %s", err.text);
+                return fail_unreadable(rq, form, err.text);
+        if (form == PATCH_JSON && !json_is_array(*ret))
+                return request_fail_bad(
+                        rq, "error decoding patch: json: cannot unmarshal object into Go value of type "
+                            "[]handlers.jsonPatchOp");
         if (form != PATCH_JSON && !json_is_object(*ret)) {
+                const char *kind = json_is_array(*ret) ? "array" : "string";
+                bool null = json_is_null(*ret);
                 json_decref(*ret);
                 *ret = NULL;
-                return request_fail_bad(rq, "the patch must be an object");
+                if (null && form == PATCH_MERGE)
+                        return request_fail_bad(rq, "Invalid JSON Patch");
+                return request_fail_bad(
+                        rq, "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
+                        form == PATCH_MERGE   ? "error decoding patch: "
+                        : form == PATCH_APPLY ? "error decoding YAML: error unmarshaling JSON: while "
+                                                "decoding JSON: "
+                                              : "",
+                        kind);
         }
         return 0;
 }
@@ -212,7 +243,7 @@ static int patch_scale(struct request *rq, enum patch_form form, const json_t *p
 
 int rest_patch(struct request *rq, const char *content_type, struct slice body, struct write_result *ret)
 {
-        enum patch_form form;
+        enum patch_form form = PATCH_JSON;
         AUTO_JSON json_t *patch = NULL, *live = NULL, *patched = NULL;
         TRY(find_form(rq, content_type, &form));
         TRY(parse(rq, form, body, &patch));

@@ -230,8 +230,14 @@ static int prepare_create(struct request *rq, json_t *doc, bool applied)
 
 static int store_new(struct request *rq, json_t *doc, struct write_result *ret)
 {
-        if (api_store_get(request_table(rq, false), rq->ns, meta_name(doc)))
-                return request_fail_exists(rq, meta_name(doc));
+        const struct blob *there = api_store_get(request_table(rq, false), rq->ns, meta_name(doc));
+        if (there) {
+                int r = request_fail_exists(rq, meta_name(doc));
+                if (strstr(there->data, "\"deletionTimestamp\":\""))
+                        rq->status.message =
+                                arena_printf(rq->arena, "object is being deleted: %s", rq->status.message);
+                return r;
+        }
         if (!rq->dry_run)
                 TRY(put(rq, NULL, doc));
         ret->doc = json_incref(doc);
@@ -409,6 +415,15 @@ static int store_update(struct request *rq, const json_t *live, json_t *doc, str
         return 0;
 }
 
+/* An empty list, or one empty entry: the owners are to be forgotten. */
+static bool is_reset(const json_t *doc)
+{
+        const json_t *sent = json_object_get(json_object_get(doc, "metadata"), "managedFields");
+        return json_is_array(sent) &&
+               (json_array_size(sent) == 0 ||
+                (json_array_size(sent) == 1 && json_object_size(json_array_get(sent, 0)) == 0));
+}
+
 /* Absent means unchanged; [{}] means forget (the API's way to reset). */
 static int settle_managed_fields(const json_t *live, json_t *doc)
 {
@@ -439,9 +454,13 @@ static int prepare_update(struct request *rq, const json_t *live, json_t *doc, b
         }
         TRY(meta_prepare_update(rq, live, doc));
         if (!applied) {
+                bool reset = is_reset(doc);
                 if (settle_managed_fields(live, doc) < 0)
                         return request_fail_memory(rq);
-                TRY(track(rq, live, doc));
+                if (reset)
+                        json_object_del(json_object_get(doc, "metadata"), "managedFields");
+                else
+                        TRY(track(rq, live, doc));
         }
         TRY(run_prepare_hook(rq, live, doc));
         return bump_generation(rq, live, doc) < 0 ? request_fail_memory(rq) : 0;

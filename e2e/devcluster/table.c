@@ -284,8 +284,8 @@ int render_list_begin(struct request *rq, const char *rv, const char *continue_t
                 TRY(buf_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", rq->resource->list_kind,
                                request_api_version(rq)));
         TRY(buf_printf(out, ",\"metadata\":{\"resourceVersion\":\"%s\"", rv));
-        if (!text_empty(continue_token))
-                TRY(buf_printf(out, ",\"continue\":\"%s\"", continue_token));
+        if (!text_empty(continue_token) || (rq->resource->custom && rq->form == FORM_OBJECT))
+                TRY(buf_printf(out, ",\"continue\":\"%s\"", continue_token ? continue_token : ""));
         if (remaining > 0)
                 TRY(buf_printf(out, ",\"remainingItemCount\":%" PRId64, remaining));
         return buf_append_str(out, "},\"items\":[");

@@ -417,7 +417,12 @@ static int evict(struct request *rq, json_t *live, json_t **ret)
 
 static int create_pod_sub(struct request *rq, json_t *live, json_t *doc, json_t **ret)
 {
-        return strcmp(rq->subresource, "eviction") == 0 ? evict(rq, live, ret) : request_fail_no_path(rq);
+        const char *name = doc_get_string(doc, "metadata.name");
+        if (strcmp(rq->subresource, "eviction") != 0)
+                return request_fail_no_path(rq);
+        if (name && strcmp(name, rq->name) != 0)
+                return request_fail_bad(rq, "name in URL does not match name in Eviction object");
+        return evict(rq, live, ret);
 }
 
 const struct resource_hooks pod_hooks = {

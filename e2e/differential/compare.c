@@ -157,13 +157,25 @@ int transcript_compare(const json_t *a, const json_t *b, const json_t *only, con
 
 /* ---- known differences ---- */
 
-static int check_entry(const char *file, const json_t *e, struct error *err)
+/* One entry for each of the requests that it names: each of them must still differ. */
+static int add_entry(struct known *k, const char *file, const json_t *e, struct error *err)
 {
-        static const char *const keys[] = { "script", "request", "path", "reason" };
+        static const char *const keys[] = { "script", "requests", "path", "reason" };
+        json_t *requests = doc_get_array(e, "requests"), *request;
+        size_t i;
 
-        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        for (i = 0; i < ARRAY_LEN(keys); i++)
                 if (!json_object_get(e, keys[i]))
                         return error_set(err, ERR_INVALID, "%s: every entry needs %s", file, keys[i]);
+        if (!requests)
+                return error_set(err, ERR_INVALID, "%s: requests must be a list", file);
+        json_array_foreach(requests, i, request) {
+                json_t *one = json_pack("{s:O,s:O,s:O}", "script", json_object_get(e, "script"), "request",
+                                        request, "path", json_object_get(e, "path"));
+
+                if (!one || json_array_append_new(k->entries, one) < 0)
+                        return error_no_memory(err);
+        }
         return 0;
 }
 
@@ -178,9 +190,9 @@ int known_read(struct world *w, const char *path, struct known *ret, struct erro
         TRY(yaml_parse((struct slice){ text, n }, &doc, err));
         if (!doc_get_array(doc, "known"))
                 return error_set(err, ERR_INVALID, "%s: known must be a list", path);
+        ret->entries = json_array();
         json_array_foreach(doc_get_array(doc, "known"), i, e)
-                TRY(check_entry(path, e, err));
-        ret->entries = json_incref(doc_get_array(doc, "known"));
+                TRY(add_entry(ret, path, e, err));
         ret->n = json_array_size(ret->entries);
         ret->used = mem_calloc(ret->n + 1, sizeof(*ret->used));
         return ret->used ? 0 : error_no_memory(err);

@@ -9,12 +9,10 @@
 #include "common/base/memory.h"
 #include "e2e/differential/differential.h"
 
-#define SHOWN_DIFFERENCES 12 /* of one step */
-
 struct flags {
         const char *scripts, *a, *b, *a_context, *b_context, *known, *record, *recorded, *kubectl, *scratch,
                 *only;
-        int64_t jobs;
+        int64_t jobs, shown;
         bool help;
 };
 
@@ -40,6 +38,8 @@ static const struct flag flag_table[] = {
         { "only", FLAG_STRING, "", offsetof(struct flags, only), "run only this area or script", 0, 0,
           false },
         { "jobs", FLAG_INT, "6", offsetof(struct flags, jobs), "scripts at a time", 1, 64, false },
+        { "shown", FLAG_INT, "12", offsetof(struct flags, shown), "differences printed of one step", 1,
+          100000, false },
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
 };
 
@@ -127,11 +127,11 @@ static size_t report_step(struct program *p, const struct script *s, size_t i, c
                         continue;
                 if (unknown++ == 0)
                         printf("  %s/%s %s\n", s->area, s->name, step_title(step, i, all->arena));
-                if (unknown <= SHOWN_DIFFERENCES)
+                if (unknown <= (size_t)p->flags.shown)
                         print_difference(d);
         }
-        if (unknown > SHOWN_DIFFERENCES)
-                printf("    and %zu more\n", unknown - SHOWN_DIFFERENCES);
+        if (unknown > (size_t)p->flags.shown)
+                printf("    and %zu more\n", unknown - (size_t)p->flags.shown);
         return unknown;
 }
 
@@ -176,13 +176,15 @@ static void check_known(struct program *p)
         for (size_t i = 0; i < p->known.n; i++) {
                 const json_t *e = json_array_get(p->known.entries, i);
                 const char *name = doc_get_string(e, "script");
+                AUTO_FREE char *request = json_dumps(json_object_get(e, "request"), JSON_ENCODE_ANY);
 
                 if (!name || !json_object_get(p->transcripts[0], name))
                         continue;
                 if (!p->known.used[i])
-                        printf("FAILED known difference of %s at %s is none any more: take it out of the "
+                        printf("FAILED known difference of %s, request %s, at %s is none any more: take it "
+                               "out of the "
                                "list\n",
-                               name, doc_get_string(e, "path"));
+                               name, request ? request : "", doc_get_string(e, "path"));
                 *(p->known.used[i] ? &p->passed : &p->failed) += 1;
         }
 }

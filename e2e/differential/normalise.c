@@ -26,8 +26,9 @@ static const struct {
         { "resourceVersion=[0-9]+", "resourceVersion=<rv>" },
         { "ResourceVersion in precondition: [0-9]+, ResourceVersion in object meta: [0-9]+",
           "ResourceVersion in precondition: <rv>, ResourceVersion in object meta: <rv>" },
-        { "^[0-9]{1,3}s$", "<age>" },
-        { " {2,}[0-9]{1,3}s\\b", "  <age>" },
+        { "^[0-9]{1,3}(s|m([0-9]+s)?)$", "<age>" },
+        { " {2,}[0-9]{1,3}(s|m([0-9]+s)?)\\b", "  <age>" },
+        { "X509SHA256=[0-9a-f]{64}", "<credential>" },
         { "continueToken\"?:\"[^\"]*\"", "<continue>" },
 };
 

@@ -20,8 +20,8 @@ struct column {
         const char *fallback;          /* when nothing was printed; NULL = "" */
         bool number;                   /* the cell is a JSON number (0 if absent) */
         const char *type; /* as declared, which kube-apiserver does not always keep to; NULL = by cell */
-        bool as_text, as_boolean; /* the cell's own type where it is not the declared one */
-        const char *format;       /* NULL = "name" for the first column */
+        bool as_text, as_boolean, as_integer; /* the cell's own type where it is not the declared one */
+        const char *format;                   /* NULL = "name" for the first column */
 };
 
 /* ---- pieces ---- */
@@ -757,12 +757,12 @@ static const struct column slice_columns[] = {
         AGE_COLUMN
 };
 static const struct column config_map_columns[] = {
-        NAME_COLUMN, { .name = "Data", .print = print_data_count, .type = "integer" }, AGE_COLUMN
+        NAME_COLUMN, { .name = "Data", .print = print_data_count, .as_integer = true }, AGE_COLUMN
 };
 static const struct column secret_columns[] = {
         NAME_COLUMN,
         { .name = "Type", .path = "type" },
-        { .name = "Data", .print = print_data_count, .type = "integer" },
+        { .name = "Data", .print = print_data_count, .as_integer = true },
         AGE_COLUMN
 };
 static const struct column pod_template_columns[] = {
@@ -915,9 +915,9 @@ static const struct column priority_class_columns[] = {
         AGE_COLUMN,
         { .name = "PreemptionPolicy", .path = "preemptionPolicy" },
 };
-static const struct column webhook_columns[] = { NAME_COLUMN,
-                                                 { .name = "Webhooks", .print = print_webhooks },
-                                                 AGE_COLUMN };
+static const struct column webhook_columns[] = {
+        NAME_COLUMN, { .name = "Webhooks", .print = print_webhooks, .type = "integer" }, AGE_COLUMN
+};
 static const struct column event_columns[] = {
         { .name = "Last Seen", .print = print_last_seen, .format = "" },
         { .name = "Type", .path = "type" },
@@ -1039,7 +1039,8 @@ static json_t *make_cell(const struct column *column, struct cell *c)
                 buf_append_str(c->out, column->fallback);
         if (column->as_boolean || (text_equal(column->type, "boolean") && !column->as_text))
                 return json_boolean(text_equal(c->out->data, "true"));
-        if (text_equal(column->type, "integer") && text_parse_i64(c->out->data, &value))
+        if ((column->as_integer || text_equal(column->type, "integer")) &&
+            text_parse_i64(c->out->data, &value))
                 return json_integer(value);
         return json_stringn(c->out->data, c->out->len);
 }
