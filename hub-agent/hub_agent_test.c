@@ -631,6 +631,48 @@ static void what_joining_made_is_mended_when_somebody_changes_it(void **state)
         rig_run(membership_objects);
 }
 
+/* member-1 labels a Work of its own as belonging to member-2's binding, says it failed, and does not let it
+ * go. */
+static void false_work(struct rig *r)
+{
+        struct fleet f;
+        char body[1024], binding[256];
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"member-2\"]}");
+        for (int i = 0; i < 3; i++)
+                settle(&f);
+        rig_get(r, FLEET "clusterresourcebindings");
+        snprintf(binding, sizeof(binding), "%s",
+                 doc_get_string(json_array_get(doc_get_array(r->answer, "items"), 0), "metadata.name"));
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"Work\",\"metadata\":{"
+                 "\"name\":\"false\",\"finalizers\":[\"example.com/stay\"],\"labels\":{"
+                 "\"kubernetes-fleet.io/parent-CRP\":\"web\",\"kubernetes-fleet.io/parent-resource-binding\":"
+                 "\"%s\"}},\"spec\":{}}",
+                 binding);
+        assert_int_equal(rig_post(r, FLEET "namespaces/fleet-member-member-1/works", body), 201);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, FLEET "namespaces/fleet-member-member-1/works/false"), 200);
+        rig_get(r, FLEET "clusterresourceplacements/web");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        rig_delete(r, FLEET "clusterresourceplacements/web");
+        rig_settle(r);
+        rig_merge(r, FLEET "namespaces/fleet-member-member-2/works/web-work",
+                  "{\"metadata\":{\"finalizers\":null}}");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 0);
+        assert_int_equal(rig_get(r, FLEET "clusterresourceplacements/web"), 404);
+        stop(&f);
+}
+static void a_work_of_one_member_cannot_speak_for_anothers_binding(void **state)
+{
+        rig_run(false_work);
+}
+
 static void foreign_binding(struct rig *r)
 {
         struct fleet f;
@@ -669,6 +711,7 @@ int main(void)
                 cmocka_unit_test(a_member_cluster_joins),
                 cmocka_unit_test(what_joining_made_is_mended_when_somebody_changes_it),
                 cmocka_unit_test(a_binding_to_another_role_is_made_anew),
+                cmocka_unit_test(a_work_of_one_member_cannot_speak_for_anothers_binding),
                 cmocka_unit_test(a_pick_all_placement_becomes_available_on_every_member),
                 cmocka_unit_test(a_changed_resource_reaches_the_members_as_a_new_snapshot),
                 cmocka_unit_test(a_deleted_placement_leaves_nothing),

@@ -270,7 +270,12 @@ static int take_list(struct arena *arena, const struct object **at, size_t n, st
                 qsort(at, n, sizeof(*at), compare_objects);
         for (size_t k = 0; k < n; k++)
                 object_ref(at[k]);
-        *refs = (struct references){ at, n };
+        /* An array of its own: callers may shorten or reorder theirs. */
+        *refs = (struct references){ n ? arena_memdup(arena, at, n * sizeof(*at)) : at, n };
+        if (!refs->at) {
+                drop_references(&(struct references){ at, n });
+                return ERR_NO_MEMORY;
+        }
         TRY(arena_defer(arena, drop_references, refs));
         *ret = (struct object_list){ at, n };
         return 0;

@@ -60,8 +60,8 @@ struct object_list {
         const struct object **at;
         size_t n;
 };
-/* All objects / those with an index value, sorted by namespace and name; the array lives in the arena, the
- * objects are referenced until the arena dies. */
+/* All objects / those with an index value, sorted by namespace and name; the array lives in the arena and is
+ * the caller's to shorten; the objects are referenced until the arena dies. */
 int informer_list(const struct informer *i, struct arena *arena, struct object_list *ret);
 int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
                       struct object_list *ret);
