@@ -37,6 +37,11 @@ static int fake_read(void *ctx, const char *path, size_t max, char **ret, size_t
         return *ret ? 0 : error_no_memory(err);
 }
 
+static uint64_t fake_stamp(void *ctx, const char *path)
+{
+        return 1;
+}
+
 static void hear(void *ctx, const char *line, size_t n)
 {
         struct line *l = ctx;
@@ -72,7 +77,7 @@ static int check_hub(struct line *l, struct error *err)
 
 static int check_member(struct line *l, struct error *err)
 {
-        static const struct world_files files = { .read = fake_read };
+        static const struct world_files files = { .read = fake_read, .stamp = fake_stamp };
         static const struct world_process process = { .getenv = fake_getenv };
         struct world w = { .files = &files, .process = &process, .ctx = l };
         struct arena arena AUTO_ARENA = ARENA_INIT;
