@@ -36,6 +36,18 @@ static char *command_text(struct target *t, struct variables *v, const char *fol
                             folder, line);
 }
 
+/* Columns are as wide as their longest cell, addresses and ages included: spaces in a row count as two. In
+ * place; returns the new length. */
+static size_t narrow(char *line, size_t n)
+{
+        size_t to = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (line[i] != ' ' || to < 2 || line[to - 1] != ' ' || line[to - 2] != ' ')
+                        line[to++] = line[i];
+        return to;
+}
+
 static int read_lines(struct target *t, const char *folder, const char *name, json_t **ret, struct error *err)
 {
         AUTO_FREE char *path = mem_printf("%s/%s", folder, name), *text = NULL;
@@ -47,6 +59,7 @@ static int read_lines(struct target *t, const char *folder, const char *name, js
         rest = (struct slice){ text, n };
         while (rest.len) {
                 (void)slice_cut(&rest, '\n', &line);
+                line.len = narrow((char *)line.data, line.len);
                 if (json_array_append_new(lines, json_stringn(line.data, line.len)) < 0)
                         return error_set(err, ERR_INVALID, "a command printed what is not UTF-8");
         }

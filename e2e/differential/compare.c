@@ -134,6 +134,8 @@ static int compare_codes(struct comparison *c, const json_t *a, const json_t *b,
         for (size_t i = 0; i < 2; i++) {
                 const char *message = doc_get_string(both[i], "body.message");
 
+                if (!message)
+                        message = doc_get_string(both[i], "failed");
                 text[i] = arena_printf(arena, "%lld %.*s", (long long)doc_get_int(both[i], "code", 0),
                                        SHOWN_BYTES, message ? message : "");
                 if (!text[i])

@@ -20,6 +20,7 @@ static const struct {
         { "20(2[6-9]|3[0-9])-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\\.[0-9]+)?(Z|[+]00:00)", "<time>" },
         { "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]+ [A-Z][a-z]+ 20[0-9]+ [0-9:]+ [+]0000", "<time>" },
         { "10\\.(96|0)\\.[0-9]+\\.[0-9]+", "<cluster ip>" },
+        { "Key: /[a-z0-9-]+/", "Key: /registry/" },
         { "resource version: [0-9]+ \\([0-9]+\\)", "resource version: <rv> (<rv>)" },
         { "resource version: [0-9]+, current: [0-9]+", "resource version: <rv>, current: <rv>" },
         { "\\\\?\"?resourceVersion\\\\?\"?: ?\\\\?\"[0-9]+\\\\?\"", "resourceVersion: <rv>" },
