@@ -42,6 +42,7 @@ struct memory {
         int64_t dirty_since_ms; /* loop time since when a status difference waits to be written; 0 = none */
         int64_t rollout_generation; /* bindings: RolloutStarted=True is due for this generation; 0 = none */
         int64_t done_generation;    /* member clusters: joined for this generation */
+        bool told_cut;              /* member clusters: that the report is too long */
         char fingerprint[65];       /* placements: of the selected objects' metadata */
         char hash[65];              /* placements: of their content at that time */
         size_t n_envelopes;

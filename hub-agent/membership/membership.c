@@ -1,5 +1,7 @@
 #include "hub-agent/membership/membership.h"
 
+#include "common/base/limits.h"
+
 #define OWNER_FORMAT "{s:s, s:s, s:s, s:s, s:b}"
 
 static json_t *owner(const struct member_cluster *c)
@@ -178,13 +180,22 @@ static int put(struct building *b, const char *type, const char *status, const c
         return c.message ? condition_set(&b->s->conditions, &c, b->in->now_ms, b->arena) : ERR_NO_MEMORY;
 }
 
+/* What a member says about itself is as long as it likes; what is taken over is not. */
+static uint32_t cut(struct building *b, uint32_t n, uint32_t limit)
+{
+        if (n > limit && b->in->cut)
+                *b->in->cut = true;
+        return MIN(n, limit);
+}
+
 /* The list with observedGeneration set to the member's, as readers of the member expect. */
 static int copy_conditions(struct building *b, const struct condition_list *from, struct condition_list *ret)
 {
         *ret = *from;
+        ret->n = cut(b, from->n, LIMIT_MEMBER_CONDITIONS);
         if (from->n == 0)
                 return 0;
-        ret->at = arena_memdup(b->arena, from->at, from->n * sizeof(from->at[0]));
+        ret->at = arena_memdup(b->arena, from->at, ret->n * sizeof(from->at[0]));
         if (!ret->at)
                 return ERR_NO_MEMORY;
         for (uint32_t i = 0; i < ret->n; i++)
@@ -207,10 +218,11 @@ static int copy_agents(struct building *b)
         if (from->n == 0)
                 return 0;
         b->s->agent_status = *from;
-        b->s->agent_status.at = arena_memdup(b->arena, from->at, from->n * sizeof(from->at[0]));
+        b->s->agent_status.n = cut(b, from->n, LIMIT_MEMBER_AGENTS);
+        b->s->agent_status.at = arena_memdup(b->arena, from->at, b->s->agent_status.n * sizeof(from->at[0]));
         if (!b->s->agent_status.at)
                 return ERR_NO_MEMORY;
-        for (uint32_t i = 0; i < from->n; i++) {
+        for (uint32_t i = 0; i < b->s->agent_status.n; i++) {
                 struct agent_status *a = &b->s->agent_status.at[i];
                 int64_t shown = shown_heartbeat(b->in->member, a->type);
 
@@ -266,6 +278,22 @@ static int put_joined(struct building *b)
         return put(b, CONDITION_JOINED, "False", REASON_LEFT, "Member cluster has left the fleet");
 }
 
+/* The report's own conditions stand beside the hub's, which the member does not write. */
+static int merge_conditions(struct building *b, const struct condition_list *own)
+{
+        for (uint32_t i = 0; i < own->n; i++) {
+                const char *type = own->at[i].type;
+
+                if (text_equal(type, CONDITION_JOINED) || text_equal(type, CONDITION_READY_TO_JOIN))
+                        continue;
+                if (!condition_find(&b->s->conditions, type) &&
+                    cut(b, b->s->conditions.n + 1, LIMIT_MEMBER_CONDITIONS) <= b->s->conditions.n)
+                        continue;
+                TRY(condition_set(&b->s->conditions, &own->at[i], b->in->now_ms, b->arena));
+        }
+        return 0;
+}
+
 static int copy_report(struct building *b)
 {
         const struct internal_member_cluster_status *r = b->in->report->status;
@@ -275,11 +303,11 @@ static int copy_report(struct building *b)
         TRY(put_joined(b));
         b->s->resource_usage = r->resource_usage;
         b->s->namespaces = r->namespaces;
+        b->s->namespaces.n = cut(b, r->namespaces.n, LIMIT_MEMBER_NAMESPACES);
         b->s->properties = r->properties;
+        b->s->properties.n = cut(b, r->properties.n, LIMIT_MEMBER_PROPERTIES);
         TRY(copy_conditions(b, &r->conditions, &own));
-        for (uint32_t i = 0; i < own.n; i++)
-                TRY(condition_set(&b->s->conditions, &own.at[i], b->in->now_ms, b->arena));
-        return 0;
+        return merge_conditions(b, &own);
 }
 
 static const char *joined_status(const struct member_cluster_status *s)

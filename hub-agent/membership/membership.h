@@ -33,6 +33,7 @@ struct member_status_input {
         const struct internal_member_cluster *report;
         bool ready;
         int64_t heartbeat_every_ms, now_ms;
+        bool *cut; /* set if the report was longer than the limits of a member (limits.h); may be NULL */
 };
 struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
                                           enum joined *ret);

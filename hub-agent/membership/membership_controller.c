@@ -213,19 +213,37 @@ static void tell_joined(struct pass *s, enum joined joined)
                 tell(s, "Warning", "MemberClusterJoinStateUnknown", "member cluster join state unknown");
 }
 
+/* Once, not with every report. */
+static void tell_cut(struct pass *s, bool cut)
+{
+        struct memory *m = memory_of(agent_of(s->rc), "member", &s->member->object);
+
+        if (!m)
+                return;
+        if (cut && !m->told_cut) {
+                log_warn(&s->rc->log, "the member reports more than is taken over; the rest is left out",
+                         "member", s->rc->name);
+                tell(s, "Warning", "MemberReportCut", "the member reports more than is taken over");
+        }
+        m->told_cut = cut;
+}
+
 static int write_status(struct pass *s, bool ready, bool *ret_left)
 {
+        bool cut = false;
         struct member_status_input in = { .member = s->member,
                                           .report = s->report,
                                           .ready = ready,
                                           .heartbeat_every_ms = HEARTBEAT_COPY_MS,
-                                          .now_ms = s->rc->now_ms };
+                                          .now_ms = s->rc->now_ms,
+                                          .cut = &cut };
         enum joined joined;
         struct member_cluster *wanted = member_with_status(s->rc->arena, &in, &joined);
         int code;
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
+        tell_cut(s, cut);
         *ret_left = member_has_left(wanted);
         code = rc_patch_diff(s->rc, &s->member->object, &wanted->object, OBJECT_STATUS, NULL);
         if (code == 0)

@@ -12,7 +12,9 @@
 
 static struct subject identity = { .kind = "ServiceAccount", .name = "m1-access", .ns = "fleet-system" };
 static struct member_cluster_spec spec = { .identity = &identity };
-static struct member_cluster member = { .object = { .meta = { .name = "m1", .uid = "u-1" } }, .spec = &spec };
+static struct member_cluster member = {
+        .object = { .kind = &member_cluster_kind, .meta = { .name = "m1", .uid = "u-1" } }, .spec = &spec
+};
 
 static json_t *parsed(const char *text)
 {
@@ -119,6 +121,66 @@ static void a_user_without_a_group_does_not_differ_from_what_the_server_stored(v
         assert_true(doc_equal(json_object_get(binding, "subjects"), stored));
 }
 
+/* ---- reports that are not what they should be ---- */
+
+#define MANY 20000
+
+static struct member_cluster *taken_over(struct arena *arena, struct internal_member_cluster_status *status,
+                                         bool *cut)
+{
+        struct internal_member_cluster report = { .status = status };
+        const struct member_status_input in = {
+                .member = &member, .report = &report, .ready = true, .now_ms = 1000, .cut = cut
+        };
+        enum joined joined;
+        struct member_cluster *m = member_with_status(arena, &in, &joined);
+
+        assert_non_null(m);
+        return m;
+}
+
+static void a_report_of_thousands_is_cut_and_told(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition *conditions = ARENA_NEW_ARRAY(&arena, struct condition, MANY);
+        struct agent_status *agents = ARENA_NEW_ARRAY(&arena, struct agent_status, MANY);
+        struct property_value_entry *properties = ARENA_NEW_ARRAY(&arena, struct property_value_entry, MANY);
+        struct internal_member_cluster_status status = { .conditions = { conditions, MANY, true },
+                                                         .agent_status = { agents, MANY, true },
+                                                         .properties = { properties, MANY, true } };
+        bool cut = false;
+        struct member_cluster *m;
+
+        for (int i = 0; i < MANY; i++) {
+                conditions[i] =
+                        (struct condition){ .type = arena_printf(&arena, "T%d", i), .status = "True" };
+                agents[i] = (struct agent_status){ .type = "X", .conditions = { conditions, MANY, true } };
+                properties[i].key = conditions[i].type;
+        }
+        m = taken_over(&arena, &status, &cut);
+        assert_true(cut);
+        assert_int_equal(m->status->conditions.n, 32);
+        assert_int_equal(m->status->agent_status.n, 8);
+        assert_int_equal(m->status->agent_status.at[0].conditions.n, 32);
+        assert_int_equal(m->status->properties.n, 1000);
+}
+
+static void a_member_does_not_write_the_hubs_conditions(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition conditions[] = { { .type = "ReadyToJoin", .status = "False", .reason = "Mine" },
+                                          { .type = "Joined", .status = "True", .reason = "Mine" },
+                                          { .type = "Own", .status = "True", .reason = "Mine" } };
+        struct internal_member_cluster_status status = { .conditions = { conditions, 3, true } };
+        bool cut = false;
+        struct member_cluster *m = taken_over(&arena, &status, &cut);
+
+        assert_false(cut);
+        assert_string_equal(condition_find(&m->status->conditions, "ReadyToJoin")->status, "True");
+        assert_string_equal(condition_find(&m->status->conditions, "Joined")->status, "Unknown");
+        assert_string_equal(condition_find(&m->status->conditions, "Own")->status, "True");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -127,6 +189,8 @@ int main(void)
                 cmocka_unit_test(the_spec_of_the_own_report_object_cannot_be_written),
                 cmocka_unit_test(a_wide_role_of_an_older_version_is_narrowed),
                 cmocka_unit_test(a_lost_owner_comes_back_and_other_owners_stay),
+                cmocka_unit_test(a_report_of_thousands_is_cut_and_told),
+                cmocka_unit_test(a_member_does_not_write_the_hubs_conditions),
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
         };
 
