@@ -445,7 +445,11 @@ static int make_namespace(struct player *p, struct error *err)
                 AUTO_JSON json_t *step = NULL, *answer = NULL;
 
                 TRY(doc_parse(slice_of(steps[i]), &step, err));
-                TRY(play_request(p, step, &answer, err));
+                int code = play_request(p, step, &answer, err);
+                if (code ==
+                    ERR_RETRY) /* the first connection of all, on a machine that is busy starting servers */
+                        code = play_request(p, step, &answer, err);
+                TRY(code);
                 if (doc_get_int(answer, "code", 0) >= 300)
                         return error_set(err, ERR_INVALID, "%s: its namespace cannot be made: %s",
                                          p->script->name, doc_get_string(answer, "body.message"));
