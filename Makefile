@@ -53,7 +53,8 @@ $(OBJ)/%.c.o: %.c
 
 $(OBJ)/%.S.o: %.S
 	@mkdir -p $(@D)
-	@$(CC) -g -c -o $@ $<
+	@$(CC) -g -c -o $@ $< -Wa,--MD,$(@:.o=.tmp)
+	@sed 's, /[^ ]*\.s$$,,' $(@:.o=.tmp) > $(@:.o=.d); rm $(@:.o=.tmp) # the files taken in by .incbin
 
 # The archive is made anew whenever its list of members changes, so a removed file cannot linger.
 $(OBJ)/members: FORCE
