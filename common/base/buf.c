@@ -5,6 +5,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 
+#define DOUBLING_BELOW (64u << 10)
+
 static char empty[1] = "";
 
 void buf_init(struct buf *b, size_t max)
@@ -36,7 +38,7 @@ int buf_reserve(struct buf *b, size_t extra)
         size_t need = b->len + extra + 1;
         if (need <= b->cap)
                 return 0;
-        size_t cap = MAX(b->cap + b->cap / 2, 64u);
+        size_t cap = MAX(b->cap < DOUBLING_BELOW ? 2 * b->cap : b->cap + b->cap / 2, 64u);
         cap = MAX(MIN(cap, b->max + 1), need);
         char *data = mem_realloc(b->cap ? b->data : NULL, cap);
         if (!data)
@@ -47,9 +49,16 @@ int buf_reserve(struct buf *b, size_t extra)
         return 0;
 }
 
+/* cap never exceeds max + 1, so what fits is within the limit too. */
+static bool has_room(const struct buf *b, size_t n)
+{
+        return !b->failed && n < b->cap - b->len;
+}
+
 int buf_append(struct buf *b, const void *data, size_t n)
 {
-        TRY(buf_reserve(b, n));
+        if (!has_room(b, n))
+                TRY(buf_reserve(b, n));
         if (!n)
                 return 0;
         memcpy(b->data + b->len, data, n);
@@ -65,7 +74,24 @@ int buf_append_str(struct buf *b, const char *s)
 
 int buf_append_char(struct buf *b, char c)
 {
-        return buf_append(b, &c, 1);
+        if (!has_room(b, 1))
+                TRY(buf_reserve(b, 1));
+        b->data[b->len++] = c;
+        b->data[b->len] = '\0';
+        return 0;
+}
+
+int buf_append_int(struct buf *b, int64_t value)
+{
+        char digits[24], *p = digits + sizeof(digits);
+        uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+        do
+                *--p = (char)('0' + rest % 10);
+        while ((rest /= 10));
+        if (value < 0)
+                *--p = '-';
+        return buf_append(b, p, (size_t)(digits + sizeof(digits) - p));
 }
 
 int buf_printf(struct buf *b, const char *fmt, ...)
@@ -104,11 +130,31 @@ static int append_escape(struct buf *b, unsigned char c)
         return buf_printf(b, "\\u%04x", c);
 }
 
+/* How many bytes at the front stand for themselves: eight at a time, then one by one. A byte is special when
+ * it is below 0x20, '"', '\\' or above 0x7f; the subtractions may also flag a byte above a special one, which
+ * only ends the fast walk early. */
+static size_t plain_length(const char *s, size_t n)
+{
+        const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+        size_t i = 0;
+        for (; n - i >= 8; i += 8) {
+                uint64_t v;
+                memcpy(&v, s + i, sizeof(v));
+                uint64_t quote = v ^ (ones * '"'), slash = v ^ (ones * '\\');
+                if ((v | (v - ones * 0x20) | (quote - ones) | (slash - ones)) & high)
+                        break;
+        }
+        while (i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' &&
+               s[i] != '\\')
+                i++;
+        return i;
+}
+
 int buf_append_json_string(struct buf *b, const char *s, size_t n)
 {
         TRY(buf_reserve(b, n + 2));
         TRY(buf_append_char(b, '"'));
-        size_t start = 0, i = 0;
+        size_t start = 0, i = plain_length(s, n);
         while (i < n) {
                 unsigned char c = (unsigned char)s[i];
                 size_t len = c < 0x80 ? 1 : text_utf8_length(s + i, n - i);

@@ -17,6 +17,7 @@ void buf_clear(struct buf *b); /* len = 0, failed = 0; keeps the memory */
 int buf_append(struct buf *b, const void *data, size_t n);
 int buf_append_str(struct buf *b, const char *s);
 int buf_append_char(struct buf *b, char c);
+int buf_append_int(struct buf *b, int64_t value); /* decimal */
 int buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int buf_append_json_string(struct buf *b, const char *s,
                            size_t n);         /* quoted and escaped; s must be valid UTF-8 */

@@ -36,6 +36,15 @@ static int64_t floor_div(int64_t a, int64_t b)
         return a / b - (a % b < 0);
 }
 
+/* `n` digits with leading zeros. */
+static char *put_number(char *at, unsigned value, int n)
+{
+        for (int i = n - 1; i >= 0; i--, value /= 10)
+                at[i] = (char)('0' + value % 10);
+        return at + n;
+}
+
+/* Returns the length; no NUL is written. */
 static int write_seconds(int64_t seconds, char ret[RFC3339_SIZE])
 {
         /* Years outside 0..9999 have no RFC 3339 form. */
@@ -43,14 +52,24 @@ static int write_seconds(int64_t seconds, char ret[RFC3339_SIZE])
         int64_t days = floor_div(seconds, 86400);
         unsigned s = (unsigned)(seconds - days * 86400);
         struct civil c = civil_from_days(days);
-        return snprintf(ret, RFC3339_SIZE, "%04u-%02u-%02uT%02u:%02u:%02u", (unsigned)c.year % 10000,
-                        c.month % 100, c.day % 100, s / 3600 % 100, s / 60 % 60, s % 60);
+        char *at = put_number(ret, (unsigned)c.year % 10000, 4);
+        const struct {
+                char before;
+                unsigned value;
+        } rest[] = {
+                { '-', c.month }, { '-', c.day }, { 'T', s / 3600 }, { ':', s / 60 % 60 }, { ':', s % 60 }
+        };
+        for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+                *at++ = rest[i].before;
+                at = put_number(at, rest[i].value, 2);
+        }
+        return (int)(at - ret);
 }
 
 void time_format_rfc3339(int64_t wall_ms, char ret[RFC3339_SIZE])
 {
         int n = write_seconds(floor_div(wall_ms, 1000), ret);
-        snprintf(ret + n, (size_t)(RFC3339_SIZE - n), "Z");
+        memcpy(ret + n, "Z", 2);
 }
 
 void time_format_rfc3339_milli(int64_t wall_ms, char ret[RFC3339_SIZE])

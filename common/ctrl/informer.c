@@ -5,12 +5,23 @@
 
 #include "common/base/memory.h"
 
+static int make_key(const char *ns, const char *name, char *key, size_t size)
+{
+        size_t before = ns ? strlen(ns) + 1 : 0, n = strlen(name);
+
+        if (before + n >= size)
+                return ERR_LIMIT;
+        if (ns) {
+                memcpy(key, ns, before - 1);
+                key[before - 1] = '/';
+        }
+        memcpy(key + before, name, n + 1);
+        return (int)(before + n);
+}
+
 int informer_key(const struct object *o, char *key, size_t size)
 {
-        int n = o->meta.ns ? snprintf(key, size, "%s/%s", o->meta.ns, o->meta.name)
-                           : snprintf(key, size, "%s", o->meta.name);
-
-        return n < 0 || (size_t)n >= size ? ERR_LIMIT : n;
+        return make_key(o->meta.ns, o->meta.name, key, size);
 }
 
 uint64_t resource_version_number(const struct object *o)
@@ -233,9 +244,8 @@ size_t informer_bytes(const struct informer *i)
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name)
 {
         char key[OBJECT_KEY_MAX];
-        int n = ns ? snprintf(key, sizeof(key), "%s/%s", ns, name) : snprintf(key, sizeof(key), "%s", name);
 
-        return n < 0 || (size_t)n >= sizeof(key) ? NULL : map_get(&i->objects, key);
+        return make_key(ns, name, key, sizeof(key)) < 0 ? NULL : map_get(&i->objects, key);
 }
 
 static int compare_objects(const void *a, const void *b)

@@ -100,12 +100,22 @@ static const char *go_escape(const char *p, size_t n, char out[8])
         return out;
 }
 
+/* Most bytes are such: what go_escape() leaves alone among ASCII. */
+static bool stands_for_itself(unsigned char c)
+{
+        return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
 static int write_canonical_string(struct buf *b, const char *s, size_t n)
 {
         TRY(buf_append_char(b, '"'));
         const char *p = s, *end = s + n, *start = s;
         while (p < end) {
                 char out[8];
+                if (stands_for_itself((unsigned char)*p)) {
+                        p++;
+                        continue;
+                }
                 size_t len = text_utf8_length(p, (size_t)(end - p));
                 const char *escape = go_escape(p, len, out);
                 if (escape) {
@@ -209,7 +219,7 @@ static int write_value(struct writer *w, const json_t *v)
         case JSON_STRING:
                 return write_string(w, json_string_value(v), json_string_length(v));
         case JSON_INTEGER:
-                return buf_printf(w->b, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+                return buf_append_int(w->b, json_integer_value(v));
         case JSON_REAL:
                 doc_format_real(json_real_value(v), real);
                 return buf_append_str(w->b, real);
