@@ -21,10 +21,12 @@ struct curl_multi {
         struct curl_pool *pool;
         struct timer timer;
         struct list transfers;
-        /* The first request connects alone; the others wait until its connection stands and says whether it
-         * takes several at once. libcurl's own waiting (CURLOPT_PIPEWAIT) loses some of many long requests
-         * for ever. */
+        /* A request that needs a new connection, since there is none or those there are full, connects
+         * alone; the others wait until its connection stands and says whether it takes several at once, or a
+         * burst would open one each. libcurl's own waiting (CURLOPT_PIPEWAIT) loses some of many long
+         * requests for ever. */
         struct curl_transfer *first;
+        size_t n, streams; /* transfers under way; how many one HTTP/2 connection takes */
         struct waitq connected;
         struct list touched; /* transfers whose fibers are to wake */
 };

@@ -148,10 +148,9 @@ static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_prior
         curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
         curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
         curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
-        if (priority == HTTP_WATCH) {
-                curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)WATCH_STREAMS);
-        } else {
-                curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)REQUEST_STREAMS);
+        m->streams = priority == HTTP_WATCH ? WATCH_STREAMS : REQUEST_STREAMS;
+        curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)m->streams);
+        if (priority != HTTP_WATCH) {
                 curl_multi_setopt(m->handle, CURLMOPT_MAX_HOST_CONNECTIONS, (long)REQUEST_CONNECTIONS);
                 curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)REQUEST_CONNECTIONS);
         }

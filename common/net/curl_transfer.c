@@ -258,6 +258,7 @@ static void transfer_free(struct curl_transfer *tr)
         tr->multi->pool->transfers--;
         if (tr == tr->multi->first)
                 curl_multi_connected(tr->multi);
+        tr->multi->n -= !list_empty(&tr->node);
         list_remove(&tr->node);
         list_remove(&tr->touched);
         curl_easy_cleanup(tr->easy);
@@ -268,7 +269,7 @@ static void transfer_free(struct curl_transfer *tr)
         mem_free(tr->what);
 }
 
-/* Parks while another request opens the first connection. */
+/* Parks while another request opens a connection. */
 static int await_connection(struct curl_transfer *tr, struct loop *l, int64_t deadline_ms, struct error *err)
 {
         while (tr->multi->first) {
@@ -284,7 +285,7 @@ static int await_connection(struct curl_transfer *tr, struct loop *l, int64_t de
 static int add_to_multi(struct curl_transfer *tr)
 {
         struct curl_multi *m = tr->multi;
-        if (list_empty(&m->transfers))
+        if (m->n++ % m->streams == 0)
                 m->first = tr;
         list_append(&m->transfers, &tr->node);
         if (curl_multi_add_handle(m->handle, tr->easy) == CURLM_OK)

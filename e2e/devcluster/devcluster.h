@@ -80,4 +80,5 @@ struct devcluster_server;
 int devcluster_serve(const struct devcluster_server_options *o, struct devcluster_server **ret,
                      struct error *err);
 int devcluster_server_port(const struct devcluster_server *s);
+size_t devcluster_server_connections(const struct devcluster_server *s); /* open now */
 struct devcluster_server *devcluster_server_stop(struct devcluster_server *s);

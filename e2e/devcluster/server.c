@@ -104,6 +104,11 @@ int devcluster_serve(const struct devcluster_server_options *o, struct devcluste
         return 0;
 }
 
+size_t devcluster_server_connections(const struct devcluster_server *s)
+{
+        return tls_listener_count(s->listener);
+}
+
 int devcluster_server_port(const struct devcluster_server *s)
 {
         return tls_listener_port(s->listener);

@@ -97,6 +97,41 @@ static void watch_events_of_many_sizes(struct wire *w)
         http_stream_close(s);
 }
 
+enum { WATCHES = 300 };
+struct burst {
+        struct wire *wire;
+        struct http_stream *open[WATCHES];
+        size_t n;
+};
+
+static void open_one(void *ctx)
+{
+        struct burst *b = ctx;
+        const struct http_request rq = { .endpoint = &b->wire->admin,
+                                         .method = "GET",
+                                         .path = CM "?watch=true&fieldSelector=metadata.name%3Dnone",
+                                         .deadline_ms = loop_now_ms(b->wire->loop) + CALL_MS,
+                                         .priority = HTTP_WATCH };
+        struct error err = { 0 };
+        if (http_stream_open(b->wire->world.transport, &rq, &b->open[b->n++], &err) < 0)
+                fail_msg("watch: %s", err.text);
+}
+
+/* Fifty on each connection, and one connection for the other requests. */
+static void open_many_watches_on_few_connections(struct wire *w)
+{
+        struct burst b = { .wire = w };
+        struct fiber_group *group = fiber_group_new(w->loop, NULL, "burst");
+        for (size_t i = 0; i < WATCHES; i++)
+                assert_non_null(fiber_spawn(group, "watch", open_one, &b));
+        assert_int_equal(fiber_group_join(group, loop_now_ms(w->loop) + CALL_MS), 0);
+        fiber_group_end(group);
+        assert_int_equal(b.n, WATCHES);
+        assert_in_range(devcluster_server_connections(w->server), 1, WATCHES / 50 + 3);
+        for (size_t i = 0; i < WATCHES; i++)
+                http_stream_close(b.open[i]);
+}
+
 /* The listener of one cluster: paths as a client inside that cluster writes them. */
 static void speak_to_its_own_listener(struct wire *w)
 {
@@ -128,6 +163,7 @@ static void speak(struct wire *w)
                                "User \\\"system:anonymous\\\" cannot list resource \\\"namespaces\\\""));
         watch_over_the_wire(w);
         watch_events_of_many_sizes(w);
+        open_many_watches_on_few_connections(w);
         speak_to_its_own_listener(w);
 }
 
