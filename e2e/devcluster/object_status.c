@@ -134,9 +134,11 @@ static int advance_service(json_t *doc, const struct workload_facts *f)
                        json_pack("{s:[{s:s,s:s}]}", "ingress", "ip", f->address, "ipMode", "VIP"));
 }
 
+/* One that names a class belongs to that class's controller. */
 static int advance_ingress(json_t *doc, const struct workload_facts *f)
 {
-        if (!f->ready || json_array_size(doc_get_array(doc, "status.loadBalancer.ingress")))
+        if (!f->ready || doc_get(doc, "spec.ingressClassName") ||
+            json_array_size(doc_get_array(doc, "status.loadBalancer.ingress")))
                 return set_if_absent(doc, "status.loadBalancer", json_object());
         return doc_set(doc, "status.loadBalancer", json_pack("{s:[{s:s}]}", "ingress", "ip", f->address));
 }

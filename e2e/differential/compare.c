@@ -159,7 +159,8 @@ int transcript_compare(const json_t *a, const json_t *b, const json_t *only, con
 
 /* ---- known differences ---- */
 
-/* One entry for each of the requests that it names: each of them must still differ. */
+/* One entry for each of the requests that it names: each of them must still differ, unless it differs by
+ * `timing`. */
 static int add_entry(struct known *k, const char *file, const json_t *e, struct error *err)
 {
         static const char *const keys[] = { "script", "requests", "path", "reason" };
@@ -175,7 +176,8 @@ static int add_entry(struct known *k, const char *file, const json_t *e, struct 
                 json_t *one = json_pack("{s:O,s:O,s:O}", "script", json_object_get(e, "script"), "request",
                                         request, "path", json_object_get(e, "path"));
 
-                if (!one || json_array_append_new(k->entries, one) < 0)
+                if (!one || doc_set(one, "timing", json_boolean(doc_get_bool(e, "timing", false))) < 0 ||
+                    json_array_append_new(k->entries, one) < 0)
                         return error_no_memory(err);
         }
         return 0;
