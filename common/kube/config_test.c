@@ -38,6 +38,16 @@ static int read_file(void *ctx, const char *path, size_t max, char **ret, size_t
         return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
 }
 
+static uint64_t stamp_of(void *ctx, const char *path)
+{
+        const struct machine *m = ctx;
+
+        for (size_t i = 0; i < ARRAY_LEN(m->files); i++)
+                if (text_equal(m->files[i].name, path))
+                        return 1;
+        return 0;
+}
+
 static const char *get_environment(void *ctx, const char *name)
 {
         const struct machine *m = ctx;
@@ -50,7 +60,7 @@ static const char *get_environment(void *ctx, const char *name)
 
 static struct world *start(struct machine *m)
 {
-        m->access = (struct world_files){ .read = read_file };
+        m->access = (struct world_files){ .read = read_file, .stamp = stamp_of };
         m->process = (struct world_process){ .getenv = get_environment };
         m->world = (struct world){ .files = &m->access, .process = &m->process, .ctx = m };
         return &m->world;
