@@ -21,7 +21,9 @@ struct loopback_stream {
 
 static void arrive(struct timer *t)
 {
-        loopback_call_deliver(container_of(t, struct loopback_call, arrival));
+        struct loopback_call *c = container_of(t, struct loopback_call, arrival);
+        list_remove(&c->node);
+        loopback_call_deliver(c);
 }
 
 /* Lets the message arrive after its delay, in the server's hold. */
@@ -33,8 +35,10 @@ static int send_after_delay(struct loopback_call *c, const struct loopback_fault
                 loopback_call_deliver(c);
                 return 0;
         }
-        if (timer_start(c->net->loop, &c->arrival, loop_now_ms(c->net->loop) + delay, arrive) == 0)
+        if (timer_start(c->net->loop, &c->arrival, loop_now_ms(c->net->loop) + delay, arrive) == 0) {
+                list_append(&c->net->travelling, &c->node);
                 return 0;
+        }
         c->holders--;
         return error_no_memory(err);
 }
@@ -366,6 +370,7 @@ struct loopback *loopback_new(struct loop *l)
                 return NULL;
         lb->loop = l;
         list_init(&lb->retired);
+        list_init(&lb->travelling);
         map_init(&lb->servers, MAP_OWN_KEYS, NULL);
         loopback_people_init(lb);
         lb->group = fiber_group_new(l, NULL, "loopback");
@@ -386,6 +391,11 @@ struct loopback *loopback_free(struct loopback *lb)
         }
         list_for_each_safe(s, next, &lb->retired, struct loopback_server, node)
                 server_free(s);
+        list_for_each_safe(c, next, &lb->travelling, struct loopback_call, node) {
+                timer_stop(&c->arrival);
+                list_remove(&c->node);
+                loopback_call_release(c);
+        }
         fiber_group_end(lb->group);
         map_free(&lb->servers);
         map_free(&lb->people);

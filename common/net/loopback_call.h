@@ -12,9 +12,10 @@
 struct loopback {
         struct loop *loop;
         struct fiber_group *group;
-        struct map servers;  /* authority -> struct loopback_server */
-        struct map people;   /* client certificate PEM -> struct loopback_person */
-        struct list retired; /* servers taken away outside any fiber */
+        struct map servers;     /* authority -> struct loopback_server */
+        struct map people;      /* client certificate PEM -> struct loopback_person */
+        struct list retired;    /* servers taken away outside any fiber */
+        struct list travelling; /* calls that have not arrived yet */
 };
 
 struct loopback_server {
@@ -43,7 +44,7 @@ struct loopback_call {
         struct http_exchange x; /* first: the handler's view */
         struct loopback *net;
         struct loopback_server *server; /* NULL until delivered */
-        struct list node;               /* on server->calls */
+        struct list node;               /* on net->travelling, then on server->calls */
         struct timer arrival;
         int holders;
 
