@@ -51,10 +51,11 @@ $(OBJ)/%.c.o: %.c
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# What .incbin takes in is read off the source: the list an assembler writes is lost on a hit in a compiler cache.
 $(OBJ)/%.S.o: %.S
 	@mkdir -p $(@D)
-	@$(CC) -g -c -o $@ $< -Wa,--MD,$(@:.o=.tmp)
-	@sed 's, /[^ ]*\.s$$,,' $(@:.o=.tmp) > $(@:.o=.d); rm $(@:.o=.tmp) # the files taken in by .incbin
+	@$(CC) -g -c -o $@ $<
+	@sed -n 's|.*\.incbin "\(.*\)"|$@: \1|p' $< > $(@:.o=.d)
 
 # The archive is made anew whenever its list of members changes, so a removed file cannot linger.
 $(OBJ)/members: FORCE
