@@ -59,6 +59,7 @@ int doc_set(json_t *doc, const char *path, json_t *value);
 int doc_set_string(json_t *doc, const char *path, const char *value);
 int doc_set_int(json_t *doc, const char *path, int64_t value);
 int doc_remove(json_t *doc, const char *path); /* absent is fine */
+json_t *doc_base64(struct slice data);         /* a string, new; NULL on no memory */
 
 /* YAML both ways, scalars read as sigs.k8s.io/yaml does (YAML 1.1 booleans). Anchors limited, duplicate keys
  * an error, error texts with line. */

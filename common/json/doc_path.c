@@ -1,4 +1,6 @@
 /* Getters and setters by dotted paths. */
+#include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/json/doc.h"
 
 json_t *doc_get(const json_t *doc, const char *path)
@@ -172,6 +174,15 @@ int doc_set(json_t *doc, const char *path, json_t *value)
         if (!json_is_object(doc))
                 return ERR_INVALID;
         return json_object_setn_new_nocheck(doc, key.data, key.len, TAKE_PTR(taken)) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+json_t *doc_base64(struct slice data)
+{
+        AUTO_FREE char *text = mem_alloc(text_base64_size(data.len));
+        if (!text)
+                return NULL;
+        text_base64_encode(data.data, data.len, text);
+        return json_string(text);
 }
 
 int doc_set_string(json_t *doc, const char *path, const char *value)

@@ -110,12 +110,7 @@ static int create_token(struct request *rq, json_t *live, json_t *doc, json_t **
 
 static int put_base64(json_t *data, const char *key, const char *text)
 {
-        size_t n = strlen(text);
-        AUTO_FREE char *encoded = mem_alloc(text_base64_size(n));
-        if (!encoded)
-                return ERR_NO_MEMORY;
-        text_base64_encode(text, n, encoded);
-        return json_object_set_new(data, key, json_string(encoded)) < 0 ? ERR_NO_MEMORY : 0;
+        return json_object_set_new(data, key, doc_base64(slice_of(text))) < 0 ? ERR_NO_MEMORY : 0;
 }
 
 static int fill_data(struct request *rq, json_t *doc, const char *account, const char *uid)

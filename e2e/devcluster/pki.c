@@ -50,16 +50,6 @@ const char *devcluster_ca_pem(const struct devcluster *d)
 
 /* ---- kubeconfig ---- */
 
-static json_t *base64_of(const char *text)
-{
-        size_t n = strlen(text);
-        AUTO_FREE char *out = mem_alloc(text_base64_size(n));
-        if (!out)
-                return NULL;
-        text_base64_encode(text, n, out);
-        return json_string(out);
-}
-
 static json_t *kubeconfig_doc(struct devcluster *d, const char *const *clusters, size_t n, const char *cert,
                               const char *key)
 {
@@ -70,14 +60,14 @@ static json_t *kubeconfig_doc(struct devcluster *d, const char *const *clusters,
                         own ? mem_strdup(own) : mem_printf("%s/clusters/%s", d->public_url, clusters[i]);
                 json_array_append_new(list, json_pack("{s:s,s:{s:s,s:o}}", "name", clusters[i], "cluster",
                                                       "server", url ? url : "", "certificate-authority-data",
-                                                      base64_of(d->ca_cert)));
+                                                      doc_base64(slice_of(d->ca_cert))));
                 json_array_append_new(contexts,
                                       json_pack("{s:s,s:{s:s,s:s}}", "name", clusters[i], "context",
                                                 "cluster", clusters[i], "user", "devcluster-admin"));
         }
         json_t *user =
                 json_pack("{s:s,s:{s:o,s:o}}", "name", "devcluster-admin", "user", "client-certificate-data",
-                          base64_of(cert), "client-key-data", base64_of(key));
+                          doc_base64(slice_of(cert)), "client-key-data", doc_base64(slice_of(key)));
         return json_pack("{s:s,s:s,s:o,s:o,s:[o],s:s}", "apiVersion", "v1", "kind", "Config", "clusters",
                          list, "contexts", contexts, "users", user, "current-context", n ? clusters[0] : "");
 }

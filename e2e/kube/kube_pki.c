@@ -85,27 +85,16 @@ int kube_pki_make(struct world *w, const char *name, const char *folder, struct 
 
 /* ---- kubeconfig ---- */
 
-static json_t *base64_of(const char *text)
-{
-        size_t n = strlen(text);
-        AUTO_FREE char *out = mem_alloc(text_base64_size(n));
-
-        if (!out)
-                return NULL;
-        text_base64_encode(text, n, out);
-        return json_string(out);
-}
-
 static int add_entry(json_t *doc, const struct kube_pki_entry *e)
 {
         AUTO_FREE char *user = mem_printf("%s-admin", e->name);
         json_t *cluster = json_pack("{s:s, s:{s:s, s:o}}", "name", e->name, "cluster", "server", e->url,
-                                    "certificate-authority-data", base64_of(e->pki->ca_cert));
+                                    "certificate-authority-data", doc_base64(slice_of(e->pki->ca_cert)));
         json_t *context = json_pack("{s:s, s:{s:s, s:s}}", "name", e->name, "context", "cluster", e->name,
                                     "user", user ? user : "");
-        json_t *login =
-                json_pack("{s:s, s:{s:o, s:o}}", "name", user ? user : "", "user", "client-certificate-data",
-                          base64_of(e->pki->admin_cert), "client-key-data", base64_of(e->pki->admin_key));
+        json_t *login = json_pack("{s:s, s:{s:o, s:o}}", "name", user ? user : "", "user",
+                                  "client-certificate-data", doc_base64(slice_of(e->pki->admin_cert)),
+                                  "client-key-data", doc_base64(slice_of(e->pki->admin_key)));
         int bad = json_array_append_new(doc_get(doc, "clusters"), cluster) |
                   json_array_append_new(doc_get(doc, "contexts"), context) |
                   json_array_append_new(doc_get(doc, "users"), login);

@@ -138,14 +138,10 @@ static int write_kubeconfig(struct program_fleet *p, unsigned index, const char 
                           "c", "cluster", "server", server ? server : e->base_url, "users", "name", "u",
                           "user", "tokenFile", strrchr(token_file, '/') + 1, "contexts", "name", "c",
                           "context", "cluster", "c", "user", "u");
-        AUTO_FREE char *ca = mem_alloc(text_base64_size(strlen(e->ca_pem)));
         AUTO_BUF struct buf text;
 
-        if (!doc || !ca)
-                return error_no_memory(err);
-        text_base64_encode(e->ca_pem, strlen(e->ca_pem), ca);
-        if (doc_set_string(doc_get(json_array_get(doc_get(doc, "clusters"), 0), "cluster"),
-                           "certificate-authority-data", ca) < 0)
+        if (!doc || doc_set(doc_get(json_array_get(doc_get(doc, "clusters"), 0), "cluster"),
+                            "certificate-authority-data", doc_base64(slice_of(e->ca_pem))) < 0)
                 return error_no_memory(err);
         TRY(write_account_token(p, index, token_file, err));
         buf_init(&text, LIMIT_KUBECONFIG_BYTES);

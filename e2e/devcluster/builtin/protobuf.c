@@ -168,15 +168,6 @@ static json_t *text(struct slice s)
         return text_is_utf8(s.data, s.len) ? json_stringn(s.data, s.len) : NULL;
 }
 
-static json_t *base64(struct slice s)
-{
-        AUTO_FREE char *out = mem_alloc(text_base64_size(s.len));
-        if (!out)
-                return NULL;
-        text_base64_encode(s.data, s.len, out);
-        return json_string(out);
-}
-
 static json_t *time_text(const struct value *parts, bool micro)
 {
         char out[RFC3339_SIZE];
@@ -243,7 +234,7 @@ static int read_value(struct reader *r, struct slice shape, const struct value *
                 return 0;
         }
         if (slice_is(shape, "string") || slice_is(shape, "bytes"))
-                *ret = !bytes ? NULL : slice_is(shape, "bytes") ? base64(v->bytes) : text(v->bytes);
+                *ret = !bytes ? NULL : slice_is(shape, "bytes") ? doc_base64(v->bytes) : text(v->bytes);
         else if (slice_is(shape, "bool"))
                 *ret = bytes ? NULL : json_boolean(v->number);
         else if (slice_is(shape, "int") || slice_is(shape, "byte"))
