@@ -53,6 +53,8 @@ int openapi_schema_collect(struct openapi_document *d, const struct schema *s); 
 void openapi_reference_write(struct openapi_document *d, const char *definition);
 void openapi_kind_write(struct buf *b,
                         const struct kind_name *kind); /* {"group":..,"kind":..,"version":..} */
+void openapi_kinds_write(struct buf *b,
+                         const struct kind_name *kind); /* the member that lists just this one */
 /* openapi_custom.c: a CRD's schema, with what every object has put in. */
 void openapi_custom_write(struct openapi_document *d, const json_t *schema, const struct kind_name *kind);
 

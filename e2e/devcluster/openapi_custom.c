@@ -94,12 +94,8 @@ static void write_schema(struct openapi_document *d, const json_t *schema, const
         json_object_foreach((json_t *)schema, key, value)
                 if (strcmp(key, "properties") != 0 && (!openapi_is_v2(d) || shown_in_v2(schema, key)))
                         write_keyword(d, key, value);
-        if (kind) {
-                out_key(b, "x-kubernetes-group-version-kind");
-                out_open(b, '[');
-                openapi_kind_write(b, kind);
-                out_close(b, ']');
-        }
+        if (kind)
+                openapi_kinds_write(b, kind);
         out_close(b, '}');
 }
 

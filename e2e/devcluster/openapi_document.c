@@ -117,10 +117,7 @@ static int write_list(struct openapi_document *d, const struct resource *r, cons
         openapi_reference_write(d, OPENAPI_LIST_META);
         out_close(b, '}');
         out_member_strings(b, "required", required, 1);
-        out_key(b, "x-kubernetes-group-version-kind");
-        out_open(b, '[');
-        openapi_kind_write(b, &kind);
-        out_close(b, ']');
+        openapi_kinds_write(b, &kind);
         out_close(b, '}');
         return define(d, name, err);
 }

@@ -41,6 +41,14 @@ void openapi_kind_write(struct buf *b, const struct kind_name *kind)
         out_close(b, '}');
 }
 
+void openapi_kinds_write(struct buf *b, const struct kind_name *kind)
+{
+        out_key(b, "x-kubernetes-group-version-kind");
+        out_open(b, '[');
+        openapi_kind_write(b, kind);
+        out_close(b, ']');
+}
+
 /* int-or-string: v2 has no oneOf and calls it a string (a quantity without saying more). */
 static void write_mixed(struct openapi_document *d, const struct schema *s)
 {
@@ -171,12 +179,8 @@ void openapi_schema_write(struct openapi_document *d, const struct schema *s, co
         struct buf *b = &d->piece;
         out_open(b, '{');
         write_body(d, s, s->ref ? openapi_describe_type(s->ref) : NULL);
-        if (kind) {
-                out_key(b, "x-kubernetes-group-version-kind");
-                out_open(b, '[');
-                openapi_kind_write(b, kind);
-                out_close(b, ']');
-        }
+        if (kind)
+                openapi_kinds_write(b, kind);
         out_close(b, '}');
 }
 
