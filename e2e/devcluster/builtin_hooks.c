@@ -75,36 +75,8 @@ const struct resource_hooks namespace_hooks = { .prepare = prepare_namespace,
 
 /* ---- secrets and config maps ---- */
 
-static int merge_string_data(json_t *doc)
-{
-        json_t *plain = json_object_get(doc, "stringData");
-        if (!plain)
-                return 0;
-        json_t *data = json_object_get(doc, "data");
-        if (!json_is_object(data) && json_object_set_new(doc, "data", data = json_object()) < 0)
-                return ERR_NO_MEMORY;
-        const char *key;
-        json_t *value;
-        json_object_foreach(plain, key, value) {
-                const char *text = json_string_value(value);
-                if (!text)
-                        continue;
-                size_t n = json_string_length(value);
-                AUTO_FREE char *encoded = mem_alloc(text_base64_size(n));
-                if (!encoded)
-                        return ERR_NO_MEMORY;
-                text_base64_encode(text, n, encoded);
-                if (json_object_set_new(data, key, json_string(encoded)) < 0)
-                        return ERR_NO_MEMORY;
-        }
-        json_object_del(doc, "stringData");
-        return 0;
-}
-
 static int prepare_secret(struct request *rq, const json_t *live, json_t *doc)
 {
-        if (merge_string_data(doc) < 0)
-                return request_fail_memory(rq);
         const char *type = live ? doc_get_string(live, "type") : "Opaque";
         if (text_empty(doc_get_string(doc, "type")) &&
             doc_set_string(doc, "type", type ? type : "Opaque") < 0)

@@ -372,22 +372,13 @@ static int secret_defaults(json_t *doc)
         const char *key;
 
         json_object_foreach(plain, key, value) {
-                const char *text = json_string_value(value);
-                size_t n = json_string_length(value);
-                AUTO_FREE char *encoded = text ? mem_alloc(text_base64_size(n)) : NULL;
-                json_t *data = doc_get_object(doc, "data");
+                struct slice text = { json_string_value(value), json_string_length(value) };
 
-                if (!text)
+                if (!text.data)
                         continue;
-                if (!encoded)
-                        return ERR_NO_MEMORY;
-                text_base64_encode(text, n, encoded);
-                if (!data) {
-                        data = json_object();
-                        if (json_object_set_new(doc, "data", data) < 0)
-                                return ERR_NO_MEMORY;
-                }
-                if (json_object_set_new(data, key, json_string(encoded)) < 0)
+                if (!doc_get_object(doc, "data"))
+                        TRY(doc_set(doc, "data", json_object()));
+                if (json_object_set_new(doc_get_object(doc, "data"), key, doc_base64(text)) < 0)
                         return ERR_NO_MEMORY;
         }
         json_object_del(doc, "stringData");
