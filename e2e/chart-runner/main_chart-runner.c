@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/base/flags.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/http.h"
+#include "common/ctrl/program.h"
 #include "e2e/chart-runner/container.h"
 #include "e2e/chart-runner/runner.h"
 
@@ -38,16 +37,17 @@ static const struct flag flag_table[] = {
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help" },
 };
 
-struct program {
+struct kubelet {
+        struct program program;
         struct flags flags;
-        struct loop *loop;
-        struct world world;
-        struct log log;
-        struct fiber_group *group;
         char programs[PATH_MAX], scratch[PATH_MAX], self[PATH_MAX];
-        bool single_user, stopping;
-        int code;
+        bool single_user;
 };
+
+static struct kubelet *of(struct program *p)
+{
+        return container_of(p, struct kubelet, program);
+}
 
 /* ---- the helper ---- */
 
@@ -89,7 +89,7 @@ static void write_file(const char *path, const char *text)
 
 /* A normal user becomes root of a user namespace that holds nothing but itself: enough for mounts and
  * networks of its own. Before any thread starts. */
-static int enter_user_namespace(struct program *p, struct error *err)
+static int enter_user_namespace(struct kubelet *k, struct error *err)
 {
         char map[64];
         uid_t uid = getuid();
@@ -104,105 +104,64 @@ static int enter_user_namespace(struct program *p, struct error *err)
         write_file("/proc/self/uid_map", map);
         snprintf(map, sizeof(map), "0 %u 1", gid);
         write_file("/proc/self/gid_map", map);
-        p->single_user = true;
+        k->single_user = true;
         return 0;
 }
 
-static void run(void *ctx)
+static int find_paths(struct kubelet *k, struct error *err)
 {
-        struct program *p = ctx;
-        struct error err = { 0 };
+        ssize_t n = readlink("/proc/self/exe", k->self, sizeof(k->self) - 1);
+
+        if (text_empty(k->flags.kubeconfig) || text_empty(k->flags.scratch))
+                return error_set(err, ERR_INVALID, "--kubeconfig and --scratch are needed");
+        k->self[n > 0 ? n : 0] = '\0';
+        if (!realpath(k->flags.programs, k->programs))
+                return error_errno(err, errno, "--programs %s", k->flags.programs);
+        TRY(k->program.world.files->make_directory(k->program.world.ctx, k->flags.scratch, err));
+        if (!realpath(k->flags.scratch, k->scratch))
+                return error_errno(err, errno, "--scratch %s", k->flags.scratch);
+        return 0;
+}
+
+static int check(struct program *p, struct error *err)
+{
+        return enter_user_namespace(of(p), err);
+}
+
+static int run(struct program *p, struct error *err)
+{
+        struct kubelet *k = of(p);
         const struct runner_options o = { .world = &p->world,
                                           .log = &p->log,
-                                          .kubeconfig = p->flags.kubeconfig,
-                                          .context = text_empty(p->flags.context) ? NULL : p->flags.context,
-                                          .ns = p->flags.ns,
-                                          .node = p->flags.node,
-                                          .programs = p->programs,
-                                          .scratch = p->scratch,
-                                          .self = p->self,
-                                          .restart_delay_ms = p->flags.restart_delay_ms,
-                                          .single_user = p->single_user };
+                                          .kubeconfig = k->flags.kubeconfig,
+                                          .context = text_empty(k->flags.context) ? NULL : k->flags.context,
+                                          .ns = k->flags.ns,
+                                          .node = k->flags.node,
+                                          .programs = k->programs,
+                                          .scratch = k->scratch,
+                                          .self = k->self,
+                                          .restart_delay_ms = k->flags.restart_delay_ms,
+                                          .single_user = k->single_user };
 
-        if (runner_run(&o, p->group, &err) < 0 && !p->stopping) {
-                fprintf(stderr, "chart-runner: %s\n", err.text);
-                p->code = 1;
-        }
-        loop_stop(p->loop);
-}
-
-static void terminate(void *ctx)
-{
-        struct program *p = ctx;
-
-        p->stopping = true;
-        fiber_group_cancel(p->group);
-}
-
-static int find_paths(struct program *p, struct error *err)
-{
-        ssize_t n = readlink("/proc/self/exe", p->self, sizeof(p->self) - 1);
-
-        if (text_empty(p->flags.kubeconfig) || text_empty(p->flags.scratch))
-                return error_set(err, ERR_INVALID, "--kubeconfig and --scratch are needed");
-        p->self[n > 0 ? n : 0] = '\0';
-        if (!realpath(p->flags.programs, p->programs))
-                return error_errno(err, errno, "--programs %s", p->flags.programs);
-        TRY(p->world.files->make_directory(p->world.ctx, p->flags.scratch, err));
-        if (!realpath(p->flags.scratch, p->scratch))
-                return error_errno(err, errno, "--scratch %s", p->flags.scratch);
-        return 0;
-}
-
-static int run_all(struct program *p, struct error *err)
-{
-        TRY(enter_user_namespace(p, err));
-        p->loop = loop_new_real(err);
-        if (!p->loop)
-                return ERR_NO_MEMORY;
-        p->log.sink = log_sink_stderr(LOG_TEXT, LOG_INFO);
-        world_init_real(&p->world, p->loop, p->log.sink);
-        TRY(find_paths(p, err));
-        p->world.transport = http_transport_curl(&p->world, err);
-        if (!p->world.transport)
-                return ERR_NO_MEMORY;
-        p->group = fiber_group_new(p->loop, NULL, "chart-runner");
-        if (!p->group || !fiber_spawn(p->group, "chart-runner", run, p))
-                return error_no_memory(err);
-        TRY(world_on_terminate(&p->world, terminate, p, err));
-        return loop_run(p->loop, err);
-}
-
-static void print_help(void)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1 << 16);
-        (void)flags_help(flag_table, ARRAY_LEN(flag_table), &b);
-        printf("chart-runner: runs the pods of one namespace as local processes.\n\n%s", b.data);
+        TRY(find_paths(k, err));
+        return runner_run(&o, p->group, err);
 }
 
 int main(int argc, char **argv)
 {
-        struct program p = { 0 };
-        struct error err = { 0 };
+        struct kubelet k = { .program = { .name = "chart-runner",
+                                          .about = "chart-runner: runs the pods of one namespace as local "
+                                                   "processes.",
+                                          .flags = flag_table,
+                                          .n_flags = ARRAY_LEN(flag_table),
+                                          .values = &k.flags,
+                                          .help = &k.flags.help,
+                                          .check = check,
+                                          .run = run,
+                                          .tool = true,
+                                          .log_level = LOG_INFO } };
 
         if (argc == 3 && strcmp(argv[1], "container") == 0)
                 return run_container(argv[2]);
-        mem_hook_libraries();
-        if (flags_parse(flag_table, ARRAY_LEN(flag_table), argc, (const char *const *)argv, &p.flags, &err) <
-            0) {
-                fprintf(stderr, "chart-runner: %s\n", err.text);
-                return 2;
-        }
-        if (p.flags.help)
-                return print_help(), 0;
-        if (run_all(&p, &err) < 0) {
-                fprintf(stderr, "chart-runner: %s\n", err.text);
-                return 1;
-        }
-        p.group = fiber_group_end(p.group);
-        p.world.transport = http_transport_free(p.world.transport);
-        loop_free(p.loop);
-        return p.code;
+        return program_main(&k.program, argc, argv);
 }

@@ -5,8 +5,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "common/base/flags.h"
 #include "common/base/memory.h"
+#include "common/ctrl/program.h"
 #include "common/net/http_server.h"
 #include "e2e/kube/control.h"
 
@@ -41,18 +41,17 @@ static const struct flag flag_table[] = {
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
 };
 
-struct program {
+struct servers {
+        struct program program;
         struct flags flags;
-        struct loop *loop;
-        struct world world;
-        struct log log;
-        struct fiber_group *group;
-        struct fiber *fiber;
         struct kube_clusters *clusters;
         struct http_server *control;
-        bool stopping;
-        int code;
 };
+
+static struct servers *of(struct program *p)
+{
+        return container_of(p, struct servers, program);
+}
 
 /* `kube-clusters launch PARENT PROGRAM FLAGS...`: becomes PROGRAM, which the kernel ends with PARENT. */
 static int launch(char **argv)
@@ -69,19 +68,10 @@ static int launch(char **argv)
         return 127;
 }
 
-static void terminate(void *ctx)
-{
-        struct program *p = ctx;
-
-        p->stopping = true;
-        if (p->fiber)
-                fiber_cancel(p->fiber);
-}
-
-static int read_names(const struct program *p, struct arena *arena, const char *ret[CLUSTERS_MAX],
+static int read_names(const struct servers *s, struct arena *arena, const char *ret[CLUSTERS_MAX],
                       size_t *ret_n, struct error *err)
 {
-        struct slice rest = slice_of(p->flags.clusters), head;
+        struct slice rest = slice_of(s->flags.clusters), head;
         size_t n = 0;
 
         while (rest.len) {
@@ -97,119 +87,80 @@ static int read_names(const struct program *p, struct arena *arena, const char *
         return n ? 0 : error_set(err, ERR_INVALID, "--clusters: names are needed");
 }
 
-static int start_control(struct program *p, struct error *err)
+static int start_control(struct servers *s, struct error *err)
 {
         const struct http_server_options o = { .bind = "127.0.0.1",
-                                               .port = (int)p->flags.control_port,
+                                               .port = (int)s->flags.control_port,
                                                .handle = kube_control_handle,
-                                               .ctx = p->clusters };
+                                               .ctx = s->clusters };
 
-        TRY(http_server_start(&p->world, &o, &p->control, err));
-        AUTO_FREE char *path = mem_must(mem_printf("%s/control", p->flags.data));
-        AUTO_FREE char *url = mem_must(mem_printf("http://127.0.0.1:%d\n", http_server_port(p->control)));
-        return p->world.files->write(p->world.ctx, path, url, strlen(url), err);
+        TRY(http_server_start(&s->program.world, &o, &s->control, err));
+        AUTO_FREE char *path = mem_must(mem_printf("%s/control", s->flags.data));
+        AUTO_FREE char *url = mem_must(mem_printf("http://127.0.0.1:%d\n", http_server_port(s->control)));
+        return s->program.world.files->write(s->program.world.ctx, path, url, strlen(url), err);
 }
 
-static int start(struct program *p, struct error *err)
+static int start(struct servers *s, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         const char *names[CLUSTERS_MAX];
-        struct kube_clusters_options o = { .world = &p->world,
-                                           .log = &p->log,
-                                           .group = p->group,
-                                           .assets = p->flags.assets,
-                                           .data = p->flags.data,
+        struct kube_clusters_options o = { .world = &s->program.world,
+                                           .log = &s->program.log,
+                                           .group = s->program.group,
+                                           .assets = s->flags.assets,
+                                           .data = s->flags.data,
                                            .names = names,
-                                           .nodes = (unsigned)p->flags.nodes,
-                                           .audit_policy = p->flags.audit_policy };
+                                           .nodes = (unsigned)s->flags.nodes,
+                                           .audit_policy = s->flags.audit_policy };
 
         if (!*o.assets || !*o.data)
                 return error_set(err, ERR_INVALID, "--assets and --data are needed");
-        TRY(read_names(p, &arena, names, &o.n, err));
-        TRY(kube_clusters_open(&o, &p->clusters, err));
-        TRY(start_control(p, err));
-        if (*p->flags.kubeconfig)
-                TRY(kube_clusters_write_kubeconfig(p->clusters, p->flags.kubeconfig, err));
+        TRY(read_names(s, &arena, names, &o.n, err));
+        TRY(kube_clusters_open(&o, &s->clusters, err));
+        TRY(start_control(s, err));
+        if (*s->flags.kubeconfig)
+                TRY(kube_clusters_write_kubeconfig(s->clusters, s->flags.kubeconfig, err));
         printf("kube-clusters ready with %zu clusters, control on port %d\n", o.n,
-               http_server_port(p->control));
+               http_server_port(s->control));
         fflush(stdout);
         return 0;
 }
 
-static void run(void *ctx)
+static int check(struct program *p, struct error *err)
 {
-        struct program *p = ctx;
-        struct error err = { 0 };
-        int code;
-
-        p->fiber = fiber_self(p->loop);
-        code = start(p, &err);
-        if (code < 0 && !p->stopping) {
-                fprintf(stderr, "kube-clusters: %s\n", err.text);
-                p->code = 1;
-        }
-        while (code == 0 && fiber_park(p->loop, DEADLINE_NONE) != ERR_CANCELLED)
-                ;
-        p->fiber = NULL;
-        http_server_stop(p->control);
-        kube_clusters_close(p->clusters);
-        loop_stop(p->loop);
-}
-
-static int print_help(void)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1u << 20);
-        buf_append_str(&b, "kube-clusters: real Kubernetes clusters on this machine, for tests.\n\n");
-        flags_help(flag_table, ARRAY_LEN(flag_table), &b);
-        fputs(b.data, stdout);
+        if (of(p)->flags.with_parent)
+                prctl(PR_SET_PDEATHSIG, SIGTERM);
         return 0;
 }
 
-static int run_program(struct program *p, struct error *err)
+static int run(struct program *p, struct error *err)
 {
-        const struct log_sink *sink = log_sink_stderr(LOG_TEXT, LOG_INFO);
+        TRY(start(of(p), err));
+        return program_wait(p);
+}
 
-        p->loop = loop_new_real(err);
-        if (!p->loop)
-                return ERR_SYSTEM;
-        world_init_real(&p->world, p->loop, sink);
-        p->log.sink = sink;
-        p->world.transport = http_transport_curl(&p->world, err);
-        p->group = fiber_group_new(p->loop, NULL, "kube-clusters");
-        if (!p->world.transport || !p->group)
-                return ERR_NO_MEMORY;
-        TRY(world_on_terminate(&p->world, terminate, p, err));
-        if (!fiber_spawn(p->group, "kube-clusters", run, p))
-                return error_no_memory(err);
-        TRY(loop_run(p->loop, err));
-        http_transport_free(p->world.transport);
-        fiber_group_end(p->group);
-        loop_free(p->loop);
-        return 0;
+static void stop(struct program *p)
+{
+        http_server_stop(of(p)->control);
+        kube_clusters_close(of(p)->clusters);
 }
 
 int main(int argc, char **argv)
 {
-        struct program p = { 0 };
-        struct error err = { 0 };
+        struct servers s = { .program = { .name = "kube-clusters",
+                                          .about = "kube-clusters: real Kubernetes clusters on this machine, "
+                                                   "for tests.",
+                                          .flags = flag_table,
+                                          .n_flags = ARRAY_LEN(flag_table),
+                                          .values = &s.flags,
+                                          .help = &s.flags.help,
+                                          .check = check,
+                                          .run = run,
+                                          .close = stop,
+                                          .tool = true,
+                                          .log_level = LOG_INFO } };
 
         if (argc > 1 && text_equal(argv[1], "launch"))
                 return launch(argv + 2);
-        mem_hook_libraries();
-        if (flags_parse(flag_table, ARRAY_LEN(flag_table), argc, (const char *const *)argv, &p.flags, &err) <
-            0) {
-                fprintf(stderr, "kube-clusters: %s\n", err.text);
-                return 2;
-        }
-        if (p.flags.help)
-                return print_help();
-        if (p.flags.with_parent)
-                prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (run_program(&p, &err) < 0) {
-                fprintf(stderr, "kube-clusters: cannot start: %s\n", err.text);
-                return 1;
-        }
-        return p.code;
+        return program_main(&s.program, argc, argv);
 }
