@@ -14,6 +14,10 @@ struct any_list {
 /* Bytes of one element of a list or map field. A map's element is its key and, behind it, the value. */
 size_t field_element_size(const struct field *f);
 bool field_is_list(const struct field *f); /* lists and maps of any sort */
+/* A list or map with nothing of its own: all its strings may be in the intern table, and so may its array. */
+bool field_shares_array(const struct field *f);
+/* What a list or map field at `at` holds; empty where it is FIELD_APART and absent. */
+const struct any_list *field_list(const struct field *f, const void *at);
 
 /* Metadata in the shape the tables can describe. */
 struct meta_wire {
@@ -61,9 +65,9 @@ int decode_wrong(struct decoder *d, const struct path *path, const char *fmt, ..
 
 /* What of an object is its own, so that a copy must copy it. The rest is in the intern table. */
 struct owned {
-        const char *lo, *hi; /* strings in this range; lo NULL = all */
-        const struct intern_table
-                *interns; /* not NULL: FIELD_SHARED objects found in it are shared; else all are copied */
+        const char *lo, *hi;                /* strings in this range; lo NULL = all */
+        const struct intern_table *interns; /* not NULL: FIELD_SHARED objects and arrays found in it are
+                                             * shared; else all are copied */
 };
 struct owned decoder_owned(const struct decoder *d);
 /* Copies an object with all it points to into one block. Arena NULL: from the heap, with one reference. */

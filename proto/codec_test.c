@@ -100,7 +100,7 @@ static void fields_land_in_their_members(void **state)
         assert_true(condition_is_true(&b->status->conditions, CONDITION_APPLIED, 3));
         assert_false(condition_is_true(&b->status->conditions, CONDITION_APPLIED, 4));
         assert_int_equal(b->status->conditions.at[0].last_transition_ms, 7000);
-        assert_false(b->status->failed_placements.set);
+        assert_null(b->status->failed_placements);
         object_unref(o);
 }
 
@@ -147,6 +147,82 @@ static void equal_parts_are_shared_but_copies_may_be_changed(void **state)
         object_unref(o[0]);
         object_unref(o[1]);
         intern_table_free(interns);
+}
+
+static void arrays_of_shared_strings_are_shared_but_copies_may_be_changed(void **state)
+{
+        struct intern_table *interns = intern_table_new();
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct slice text =
+                SLICE("{\"metadata\":{\"finalizers\":[\"f\",\"g\"],\"labels\":{\"" LABEL_PARENT_PLACEMENT
+                      "\":\"p\"},\"annotations\":{\"of-one\":\"its own\"}}}");
+        struct object *o[2];
+        for (size_t i = 0; i < 2; i++)
+                assert_int_equal(
+                        object_decode(&resource_binding_kind, text, DECODE_FULL, interns, &o[i], NULL), 0);
+        assert_ptr_equal(o[0]->meta.finalizers, o[1]->meta.finalizers);
+        assert_ptr_equal(o[0]->meta.labels.at, o[1]->meta.labels.at);
+        assert_ptr_not_equal(o[0]->meta.annotations.at, o[1]->meta.annotations.at);
+        struct object *changed = object_copy(o[0], &arena);
+        changed->meta.finalizers[0] = "other";
+        changed->meta.labels.at[0].value = "other";
+        assert_string_equal(o[1]->meta.finalizers[0], "f");
+        assert_string_equal(o[1]->meta.labels.at[0].value, "p");
+        object_unref(o[0]);
+        object_unref(o[1]);
+        intern_table_free(interns);
+}
+
+#define HOLDS(type)                                                                                          \
+        "{\"type\":\"" type "\",\"status\":\"True\",\"reason\":\"Reason\",\"message\":\"A fixed sentence\"," \
+        "\"observedGeneration\":2,\"lastTransitionTime\":\"2026-02-03T04:05:06Z\"}"
+
+static void a_usual_binding_takes_at_most_600_bytes(void **state)
+{
+        struct intern_table *interns = intern_table_new();
+        struct slice text = SLICE(
+                "{\"metadata\":{\"name\":\"placement-0001-cluster-0001-01234567\","
+                "\"uid\":\"6f1c1d1e-32ab-4b7c-9c54-000000000001\",\"resourceVersion\":\"100001\","
+                "\"finalizers\":[\"" FINALIZER_SCHEDULER_BINDING "\",\"" FINALIZER_WORK "\"],"
+                "\"labels\":{\"" LABEL_PARENT_PLACEMENT "\":\"placement-0001\"}},"
+                "\"spec\":{\"state\":\"Bound\",\"resourceSnapshotName\":\"placement-0001-0-snapshot\","
+                "\"schedulingPolicySnapshotName\":\"placement-0001-0\",\"targetCluster\":\"cluster-0001\","
+                "\"clusterDecision\":{\"clusterName\":\"cluster-0001\",\"selected\":true,\"reason\":"
+                "\"picked\"},"
+                "\"applyStrategy\":{\"type\":\"ClientSideApply\",\"whenToApply\":\"Always\"}},"
+                "\"status\":{\"conditions\":[" HOLDS("RolloutStarted") "," HOLDS("Overridden") "," HOLDS(
+                        "WorkSynchronized") "," HOLDS("Applied") "," HOLDS("Available") "]}}");
+        struct object *o;
+        assert_int_equal(
+                object_decode(&cluster_resource_binding_kind, text, DECODE_PROJECTION, interns, &o, NULL), 0);
+        assert_int_equal(((const struct binding *)o)->status->conditions.n, 5);
+        assert_in_range(object_bytes(o), 1, 600);
+        object_unref(o);
+        intern_table_free(interns);
+}
+
+static void a_list_apart_is_a_pointer_in_the_struct_only(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object *none, *one;
+        struct slice text = SLICE("{\"status\":{\"failedPlacements\":[{\"kind\":\"Pod\",\"name\":\"p\"}]}}");
+        assert_int_equal(object_decode(&resource_binding_kind,
+                                       SLICE("{\"status\":{\"failedPlacements\":null}}"), DECODE_FULL, NULL,
+                                       &none, NULL),
+                         0);
+        assert_int_equal(object_decode(&resource_binding_kind, text, DECODE_FULL, NULL, &one, NULL), 0);
+        const struct binding *b = (const struct binding *)object_copy(one, &arena);
+        assert_int_equal(LIST_OR_NONE(((const struct binding *)none)->status->failed_placements).n, 0);
+        assert_int_equal(LIST_OR_NONE(b->status->failed_placements).n, 1);
+        assert_string_equal(b->status->failed_placements->at[0].id.name, "p");
+        assert_true(object_equal_part(one, &b->object, OBJECT_STATUS));
+        assert_false(object_equal_part(one, none, OBJECT_STATUS));
+        AUTO_BUF struct buf json;
+        buf_init(&json, 4096);
+        assert_int_equal(object_encode(&b->object, &json), 0);
+        assert_non_null(strstr(json.data, "\"failedPlacements\":[{"));
+        object_unref(none);
+        object_unref(one);
 }
 
 static const char work_text[] =
@@ -416,6 +492,9 @@ int main(void)
                 cmocka_unit_test(fields_land_in_their_members),
                 cmocka_unit_test(interned_strings_are_shared_between_objects),
                 cmocka_unit_test(equal_parts_are_shared_but_copies_may_be_changed),
+                cmocka_unit_test(arrays_of_shared_strings_are_shared_but_copies_may_be_changed),
+                cmocka_unit_test(a_usual_binding_takes_at_most_600_bytes),
+                cmocka_unit_test(a_list_apart_is_a_pointer_in_the_struct_only),
                 cmocka_unit_test(a_projection_keeps_what_the_hub_needs_of_a_work),
                 cmocka_unit_test(a_partial_object_keeps_its_own_kind),
                 cmocka_unit_test(int_or_string_tells_the_two_apart),

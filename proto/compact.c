@@ -78,10 +78,18 @@ static void copy_element(struct copier *c, const struct field *f, const char *fr
                 copy_pointers(c, f->element, from, to);
 }
 
+static bool array_shared(const struct copier *c, const struct field *f, const struct any_list *l, size_t size)
+{
+        return l->n && field_shares_array(f) && c->own->interns &&
+               intern_has_bytes(c->own->interns, l->at, l->n * size);
+}
+
 static void copy_list(struct copier *c, const struct field *f, const struct any_list *from,
                       struct any_list *to)
 {
         size_t size = field_element_size(f);
+        if (array_shared(c, f, from, size))
+                return;
         char *at = from->n ? take(c, from->n * size) : NULL;
         if (c->block) {
                 to->at = at;
@@ -107,6 +115,18 @@ static void copy_child(struct copier *c, const struct field *f, const void *from
         copy_pointers(c, t, from, to);
 }
 
+static void copy_list_apart(struct copier *c, const struct field *f, const struct any_list *from, void **ret)
+{
+        if (!from)
+                return;
+        struct any_list *to = take(c, sizeof(*to));
+        if (to) {
+                *to = *from;
+                *ret = to;
+        }
+        copy_list(c, f, from, to);
+}
+
 /* `to` already is a plain copy of `from`; what its pointers lead to is copied here. NULL while measuring. */
 static void copy_pointers(struct copier *c, const struct type *t, const void *from, void *to)
 {
@@ -130,7 +150,9 @@ static void copy_pointers(struct copier *c, const struct type *t, const void *fr
                         copy_slice(c, *(const struct slice *)source, target);
                         break;
                 default:
-                        if (field_is_list(f))
+                        if (f->flags & FIELD_APART)
+                                copy_list_apart(c, f, *(void *const *)source, target);
+                        else if (field_is_list(f))
                                 copy_list(c, f, source, target);
                 }
         }

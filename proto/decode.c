@@ -93,10 +93,15 @@ static const char *keep_text(struct decoder *d, const char *s, size_t n)
         return to;
 }
 
+static bool table_open(const struct decoder *d)
+{
+        return d->interns && intern_table_bytes(d->interns) <= INTERN_TABLE_MAX;
+}
+
 /* The interned form, or NULL when the string is not to be interned or there is no room. */
 static const char *try_intern(struct decoder *d, const char *s, size_t n)
 {
-        if (!d->interns || n > INTERN_MAX || intern_table_bytes(d->interns) > INTERN_TABLE_MAX)
+        if (n > INTERN_MAX || !table_open(d))
                 return NULL;
         return intern(d->interns, s, n);
 }
@@ -242,6 +247,45 @@ static int decode_list(struct decoder *d, const struct field *f, const struct pa
         }
 }
 
+/* Where the struct of the list is: behind a pointer if it stands apart. */
+static int list_place(struct decoder *d, const struct field *f, void *at, struct any_list **ret)
+{
+        *ret = at;
+        if (!(f->flags & FIELD_APART))
+                return 0;
+        *ret = *(void **)at = arena_zalloc(d->arena, sizeof(struct any_list));
+        return *ret ? 0 : error_no_memory(d->err);
+}
+
+static bool own_text(const struct decoder *d, const char *s)
+{
+        return s >= d->text && s < d->text + d->text_cap;
+}
+
+/* Puts the array of a list or map of interned strings into the table too: many objects have an equal one. */
+static void share_array(struct decoder *d, const struct field *f, struct any_list *l)
+{
+        if (!l->n || !field_shares_array(f) || !table_open(d))
+                return;
+        size_t size = field_element_size(f);
+        const char *const *strings = l->at;
+        for (size_t i = 0; i < l->n * size / sizeof(*strings); i++)
+                if (!strings[i] || own_text(d, strings[i]))
+                        return;
+        const void *shared = intern_bytes(d->interns, l->at, l->n * size);
+        if (shared)
+                l->at = (void *)(uintptr_t)shared;
+}
+
+static int decode_array(struct decoder *d, const struct field *f, const struct path *path, void *at)
+{
+        struct any_list *l;
+        TRY(list_place(d, f, at, &l));
+        TRY(decode_list(d, f, path, l));
+        share_array(d, f, l);
+        return 0;
+}
+
 /* Raw elements are skipped, so the scanner stands before each: it must be asked whether there is one. */
 static int decode_raw_list(struct decoder *d, const struct path *path, struct any_list *ret)
 {
@@ -339,17 +383,13 @@ static int decode_map(struct decoder *d, const struct field *f, const struct pat
                 qsort(ret->at, ret->n, size, by_key);
         if (!sorted_by_key(ret, size))
                 return decode_wrong(d, path, "has a key twice");
+        share_array(d, f, ret);
         return 0;
 }
 
 struct owned decoder_owned(const struct decoder *d)
 {
         return (struct owned){ .lo = d->text, .hi = d->text + d->text_cap, .interns = d->interns };
-}
-
-static bool own_text(const struct decoder *d, const char *s)
-{
-        return s >= d->text && s < d->text + d->text_cap;
 }
 
 /* May the struct's bytes stand for its value? Then all it points to is in the intern table. */
@@ -379,8 +419,7 @@ static int decode_child(struct decoder *d, const struct field *f, const struct p
                 return error_no_memory(d->err);
         TRY(decode_struct(d, t, path, child));
         *ret = child;
-        bool share = (f->flags & FIELD_SHARED) && d->interns &&
-                     intern_table_bytes(d->interns) <= INTERN_TABLE_MAX && sharable(d, t, child);
+        bool share = (f->flags & FIELD_SHARED) && table_open(d) && sharable(d, t, child);
         const void *shared = share ? intern_bytes(d->interns, child, t->size) : NULL;
         if (shared)
                 *ret = (void *)(uintptr_t)shared;
@@ -416,7 +455,7 @@ static int decode_token(struct decoder *d, const struct field *f, const struct p
         case FIELD_OBJECT:
                 return t == SCAN_OBJECT ? decode_child(d, f, path, at) : wrong_type(d, path, "an object", t);
         case FIELD_LIST:
-                return t == SCAN_ARRAY ? decode_list(d, f, path, at) : wrong_type(d, path, "an array", t);
+                return t == SCAN_ARRAY ? decode_array(d, f, path, at) : wrong_type(d, path, "an array", t);
         case FIELD_RAW_LIST:
                 return t == SCAN_ARRAY ? decode_raw_list(d, path, at) : wrong_type(d, path, "an array", t);
         default:
@@ -512,12 +551,19 @@ int decode_root(struct decoder *d, const struct type *t, void *ret)
         return scan_next(&d->scan) == SCAN_END ? 0 : decode_failed(d);
 }
 
+/* Moves entries within the array only behind a long one: an array with such a one is not shared (INTERN_MAX).
+ */
 static void drop_long_annotations(struct string_map *m)
 {
+        _Static_assert(PROJECTION_ANNOTATION_MAX >= INTERN_MAX, "a shared array must not change");
         uint32_t kept = 0;
-        for (uint32_t i = 0; i < m->n; i++)
-                if (strlen(m->at[i].value) <= PROJECTION_ANNOTATION_MAX)
-                        m->at[kept++] = m->at[i];
+        for (uint32_t i = 0; i < m->n; i++) {
+                if (strlen(m->at[i].value) > PROJECTION_ANNOTATION_MAX)
+                        continue;
+                if (kept < i)
+                        m->at[kept] = m->at[i];
+                kept++;
+        }
         m->n = kept;
 }
 

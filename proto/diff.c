@@ -76,7 +76,7 @@ static bool value_equal(const struct field *f, const void *a, const void *b)
         case FIELD_INT_OR_STRING:
                 return int_or_string_equal(a, b);
         default:
-                return list_equal(f, a, b);
+                return list_equal(f, field_list(f, a), field_list(f, b));
         }
 }
 

@@ -122,7 +122,8 @@ static void a_bound_patch_carries_the_resource_version_read(void **state)
         struct binding *now = some_binding(&arena),
                        *wanted = (struct binding *)object_copy(&now->object, &arena);
         wanted->object.meta.resource_version = "99";
-        wanted->status->failed_placements.set = true;
+        struct failed_placement_list none_left = { .set = true };
+        wanted->status->failed_placements = &none_left;
         assert_patch(&now->object, &wanted->object, OBJECT_STATUS, true,
                      "{\"metadata\":{\"resourceVersion\":\"17\"},\"status\":{\"failedPlacements\":[]}}");
 }

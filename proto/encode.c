@@ -33,7 +33,7 @@ bool encode_wanted(const struct field *f, const void *at)
         case FIELD_INT_OR_STRING:
                 return ((const struct int_or_string *)at)->set;
         default:
-                return ((const struct any_list *)at)->set || ((const struct any_list *)at)->n;
+                return field_list(f, at)->set || field_list(f, at)->n;
         }
 }
 
@@ -116,7 +116,7 @@ int encode_value(const struct field *f, const void *at, struct buf *b)
                 return v->text ? write_text(b, v->text) : buf_printf(b, "%lld", (long long)v->value);
         }
         default:
-                return write_list(f, at, b);
+                return write_list(f, field_list(f, at), b);
         }
 }
 

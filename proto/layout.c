@@ -15,6 +15,20 @@ bool field_is_list(const struct field *f)
         }
 }
 
+bool field_shares_array(const struct field *f)
+{
+        return f->type == FIELD_STRING_MAP || (f->type == FIELD_LIST && (f->flags & FIELD_INTERNED_ITEMS));
+}
+
+const struct any_list *field_list(const struct field *f, const void *at)
+{
+        static const struct any_list none;
+        if (!(f->flags & FIELD_APART))
+                return at;
+        const struct any_list *apart = *(void *const *)at;
+        return apart ? apart : &none;
+}
+
 size_t field_element_size(const struct field *f)
 {
         switch (f->type) {

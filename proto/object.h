@@ -40,7 +40,8 @@ enum field_flags {
         FIELD_QUANTITY = 32,        /* a JSON number is taken too and kept as its text */
         FIELD_MICRO = 64,           /* time written with microseconds (Lease, Event) */
         FIELD_INTERNED_ITEMS = 128, /* list of strings: like FIELD_INTERNED */
-        FIELD_SHARED = 256          /* object: one copy in the intern table for all that have an equal one */
+        FIELD_SHARED = 256,         /* object: one copy in the intern table for all that have an equal one */
+        FIELD_APART = 512           /* list: the member is a pointer to it, NULL = absent: for rare ones */
 };
 
 struct opt_bool {
@@ -86,6 +87,12 @@ struct raw_map { /* sorted by key */
         bool set;
 };
 /* A list or map that is absent has set == false and n == 0. When writing, n > 0 implies set. */
+/* The value of a list behind a pointer (FIELD_APART), empty if there is none. */
+#define LIST_OR_NONE(p)                                                                                      \
+        ({                                                                                                   \
+                const typeof(*(p)) *list_ = (p);                                                             \
+                list_ ? *list_ : (typeof(*(p))){ 0 };                                                        \
+        })
 const char *string_map_get(const struct string_map *m, const char *key); /* NULL if absent */
 int string_map_put(struct string_map *m, const char *key, const char *value,
                    struct arena *arena); /* strings borrowed */

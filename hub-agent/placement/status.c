@@ -179,14 +179,14 @@ static void copy_details(struct pass *p, const struct binding *b, enum progress 
                         e->applicable_resource_overrides.n || e->applicable_cluster_resource_overrides.n;
         }
         if (which == APPLIED || which == AVAILABLE) {
-                e->drifted_placements = b->status->drifted_placements;
+                e->drifted_placements = LIST_OR_NONE(b->status->drifted_placements);
                 if (!is_true) {
-                        e->failed_placements = b->status->failed_placements;
-                        e->diffed_placements = b->status->diffed_placements;
+                        e->failed_placements = LIST_OR_NONE(b->status->failed_placements);
+                        e->diffed_placements = LIST_OR_NONE(b->status->diffed_placements);
                 }
         }
         if (which == DIFF_REPORTED && is_true)
-                e->diffed_placements = b->status->diffed_placements;
+                e->diffed_placements = LIST_OR_NONE(b->status->diffed_placements);
 }
 
 /* Walks the binding's conditions; returns how many types were set. */

@@ -177,20 +177,20 @@ static const struct condition *false_condition(const struct manifest_condition *
 
 static int add_failed(struct building *b, const struct work *w, const struct manifest_condition *m)
 {
-        struct failed_placement *f = &b->s->failed_placements.at[b->s->failed_placements.n];
+        struct failed_placement *f = &b->s->failed_placements->at[b->s->failed_placements->n];
         const struct condition *c = false_condition(m);
 
         if (!c || (work_verdict(w, "Applied") != FAILED && work_verdict(w, "Available") != FAILED))
                 return 0;
         TRY(identify(b, w, m, &f->id));
         f->condition = arena_memdup(b->arena, c, sizeof(*c));
-        b->s->failed_placements.n++;
+        b->s->failed_placements->n++;
         return f->condition ? 0 : ERR_NO_MEMORY;
 }
 
 static int add_drifted(struct building *b, const struct work *w, const struct manifest_condition *m)
 {
-        struct drifted_placement *d = &b->s->drifted_placements.at[b->s->drifted_placements.n];
+        struct drifted_placement *d = &b->s->drifted_placements->at[b->s->drifted_placements->n];
 
         if (!m->drift_details)
                 return 0;
@@ -199,13 +199,13 @@ static int add_drifted(struct building *b, const struct work *w, const struct ma
         d->first_drifted_observed_time = m->drift_details->first_drifted_observed_time;
         d->target_cluster_observed_generation = m->drift_details->observed_in_member_cluster_generation;
         d->observed_drifts = m->drift_details->observed_drifts;
-        b->s->drifted_placements.n++;
+        b->s->drifted_placements->n++;
         return 0;
 }
 
 static int add_diffed(struct building *b, const struct work *w, const struct manifest_condition *m)
 {
-        struct diffed_placement *d = &b->s->diffed_placements.at[b->s->diffed_placements.n];
+        struct diffed_placement *d = &b->s->diffed_placements->at[b->s->diffed_placements->n];
 
         if (!m->diff_details)
                 return 0;
@@ -214,21 +214,25 @@ static int add_diffed(struct building *b, const struct work *w, const struct man
         d->first_diffed_observed_time = m->diff_details->first_diffed_observed_time;
         d->target_cluster_observed_generation = m->diff_details->observed_in_member_cluster_generation;
         d->observed_diffs = m->diff_details->observed_diffs;
-        b->s->diffed_placements.n++;
+        b->s->diffed_placements->n++;
         return 0;
 }
 
-/* Collects one list, sorted and capped. */
+/* Collects one list, sorted and capped; none if it would be empty. */
 #define COLLECT(b, live, list, fn, order)                                                                    \
         ({                                                                                                   \
-                size_t most_ = count_manifests(live);                                                        \
-                (b)->s->list.at = arena_calloc((b)->arena, most_ + 1, sizeof((b)->s->list.at[0]));           \
-                int code_ = (b)->s->list.at ? for_each_manifest((b), (live), (fn)) : ERR_NO_MEMORY;          \
+                typeof((b)->s->list) l_ = ARENA_NEW((b)->arena, typeof(*l_));                                \
+                (b)->s->list = l_;                                                                           \
+                if (l_)                                                                                      \
+                        l_->at = arena_calloc((b)->arena, count_manifests(live) + 1, sizeof(l_->at[0]));     \
+                int code_ = l_ && l_->at ? for_each_manifest((b), (live), (fn)) : ERR_NO_MEMORY;             \
                 if (code_ == 0) {                                                                            \
-                        qsort((b)->s->list.at, (b)->s->list.n, sizeof((b)->s->list.at[0]), (order));         \
-                        (b)->s->list.n = MIN((b)->s->list.n, LIST_MAX);                                      \
-                        (b)->s->list.set = (b)->s->list.n > 0;                                               \
+                        qsort(l_->at, l_->n, sizeof(l_->at[0]), (order));                                    \
+                        l_->n = MIN(l_->n, LIST_MAX);                                                        \
+                        l_->set = l_->n > 0;                                                                 \
                 }                                                                                            \
+                if (code_ < 0 || !l_->n)                                                                     \
+                        (b)->s->list = NULL;                                                                 \
                 code_;                                                                                       \
         })
 
@@ -372,9 +376,9 @@ struct binding *binding_with_status(struct arena *arena, const struct binding *b
         if (!wanted || (!wanted->status && !(wanted->status = ARENA_NEW(arena, struct binding_status))))
                 return NULL;
         w.s = wanted->status;
-        w.s->failed_placements = (struct failed_placement_list){ 0 };
-        w.s->drifted_placements = (struct drifted_placement_list){ 0 };
-        w.s->diffed_placements = (struct diffed_placement_list){ 0 };
+        w.s->failed_placements = NULL;
+        w.s->drifted_placements = NULL;
+        w.s->diffed_placements = NULL;
         if (rollout_started && condition_set(&w.s->conditions, rollout_started, now_ms, arena) < 0)
                 return NULL;
         if (build(&w, live, sync, ret_settled) < 0 || w.no_memory)

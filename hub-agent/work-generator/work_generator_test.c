@@ -341,11 +341,11 @@ static void failed_and_drifted_manifests_are_listed_in_order(void **state)
                          "\"2026-01-01T00:00:00Z\",\"observedInMemberClusterGeneration\":4}"));
         wanted = binding_with_status(&s.arena, s.b, &s.live, &in_sync, NULL, NOW, &settled);
         assert_true(settled);
-        assert_int_equal(wanted->status->failed_placements.n, 2);
-        assert_string_equal(wanted->status->failed_placements.at[0].id.name, "b");
-        assert_string_equal(wanted->status->failed_placements.at[0].condition->reason, "R");
-        assert_int_equal(wanted->status->drifted_placements.n, 1);
-        assert_int_equal(wanted->status->drifted_placements.at[0].target_cluster_observed_generation.value,
+        assert_int_equal(wanted->status->failed_placements->n, 2);
+        assert_string_equal(wanted->status->failed_placements->at[0].id.name, "b");
+        assert_string_equal(wanted->status->failed_placements->at[0].condition->reason, "R");
+        assert_int_equal(wanted->status->drifted_placements->n, 1);
+        assert_int_equal(wanted->status->drifted_placements->at[0].target_cluster_observed_generation.value,
                          4);
         arena_free(&s.arena);
 }
@@ -365,8 +365,8 @@ static struct binding *built(struct scene *s, const struct sync_result *r)
 
 static size_t n_listed(const struct binding *b)
 {
-        return b->status->failed_placements.n + b->status->drifted_placements.n +
-               b->status->diffed_placements.n;
+        return LIST_OR_NONE(b->status->failed_placements).n + LIST_OR_NONE(b->status->drifted_placements).n +
+               LIST_OR_NONE(b->status->diffed_placements).n;
 }
 
 /* spec/rollout-and-work.md checklist 48, 49 */
@@ -429,11 +429,11 @@ static void lists_end_at_a_hundred_in_sorted_order(void **state)
         begin(&s, "ClientSideApply");
         add_work(&s, "w1", "3", "False", NULL, manifests.data);
         b = built(&s, &in_sync);
-        assert_int_equal(b->status->failed_placements.n, 100);
-        assert_int_equal(b->status->drifted_placements.n, 100);
-        assert_string_equal(b->status->failed_placements.at[99].id.name, "m099");
-        assert_string_equal(b->status->drifted_placements.at[0].id.name, "m000");
-        assert_string_equal(b->status->drifted_placements.at[99].id.name, "m099");
+        assert_int_equal(b->status->failed_placements->n, 100);
+        assert_int_equal(b->status->drifted_placements->n, 100);
+        assert_string_equal(b->status->failed_placements->at[99].id.name, "m099");
+        assert_string_equal(b->status->drifted_placements->at[0].id.name, "m000");
+        assert_string_equal(b->status->drifted_placements->at[99].id.name, "m099");
         arena_free(&s.arena);
 }
 

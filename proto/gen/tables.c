@@ -229,9 +229,9 @@ const struct type binding_spec_type = { "BindingSpec", binding_spec_fields, 8, s
 
 static const struct field binding_status_fields[] = {
         { "conditions", FIELD_LIST, 0, offsetof(struct binding_status, conditions), &condition_type },
-        { "diffedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, diffed_placements), &diffed_placement_type },
-        { "driftedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, drifted_placements), &drifted_placement_type },
-        { "failedPlacements", FIELD_LIST, 0, offsetof(struct binding_status, failed_placements), &failed_placement_type },
+        { "diffedPlacements", FIELD_LIST, 0 | FIELD_APART, offsetof(struct binding_status, diffed_placements), &diffed_placement_type },
+        { "driftedPlacements", FIELD_LIST, 0 | FIELD_APART, offsetof(struct binding_status, drifted_placements), &drifted_placement_type },
+        { "failedPlacements", FIELD_LIST, 0 | FIELD_APART, offsetof(struct binding_status, failed_placements), &failed_placement_type },
 };
 const struct type binding_status_type = { "BindingStatus", binding_status_fields, 4, sizeof(struct binding_status) };
 

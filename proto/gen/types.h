@@ -462,9 +462,9 @@ struct binding_spec {
 
 /* How far a binding has come. */
 struct binding_status {
-        struct failed_placement_list failed_placements; /* Resources that failed; cut after 100. */
-        struct drifted_placement_list drifted_placements; /* Resources that drifted; cut after 100. */
-        struct diffed_placement_list diffed_placements; /* Resources that differ; cut after 100. */
+        struct failed_placement_list *failed_placements; /* Resources that failed; cut after 100. NULL = absent. */
+        struct drifted_placement_list *drifted_placements; /* Resources that drifted; cut after 100. NULL = absent. */
+        struct diffed_placement_list *diffed_placements; /* Resources that differ; cut after 100. NULL = absent. */
         struct condition_list conditions; /* The binding's conditions. */
 };
 

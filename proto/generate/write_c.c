@@ -55,10 +55,20 @@ static const char *field_type_of(const struct field_def *f)
         return f->type ? "FIELD_OBJECT" : scalar_of(f)->field_type;
 }
 
+static bool is_apart(const struct field_def *f)
+{
+        bool apart = flag_attribute(f->attributes, "apart");
+        if (apart && (!is_list(f) || !f->type))
+                fail("%s: only a list of a type can be apart", f->name);
+        return apart;
+}
+
 /* The C type with a space or star behind it. */
 static const char *c_type_of(const struct field_def *f)
 {
         const char *name = f->type ? f->type->c_name : NULL;
+        if (is_apart(f))
+                return mem_must(mem_printf("struct %s_list *", name));
         if (is_list(f))
                 return name        ? mem_must(mem_printf("struct %s_list ", name))
                        : is_raw(f) ? "struct raw_list "
@@ -118,6 +128,8 @@ static void write_notes(const struct field_def *f, struct buf *b)
                 buf_printf(b, " Default %s.", json_string_value(fallback));
         if (flag_attribute(f->attributes, "bulk"))
                 buf_append_str(b, " Not in projections.");
+        if (is_apart(f))
+                buf_append_str(b, " NULL = absent.");
         if (flag_attribute(f->attributes, "troubled"))
                 buf_append_str(b, " Projections keep those with a condition that is not True, a drift or a "
                                   "difference.");
@@ -212,6 +224,8 @@ static void write_flags(const struct field_def *f, struct buf *b)
                 buf_append_str(b, " | FIELD_TROUBLE");
         if (flag_attribute(f->attributes, "share"))
                 buf_append_str(b, " | FIELD_SHARED");
+        if (is_apart(f))
+                buf_append_str(b, " | FIELD_APART");
         if (interned_items)
                 buf_append_str(b, " | FIELD_INTERNED_ITEMS");
         if (s && s->flags)
