@@ -139,8 +139,8 @@ const struct resource builtin_resources[] = {
                  .hooks = &rbac_hooks),
         RESOURCE(RBAC, "roles", "role", "Role", NS | PLAIN | UPSERT | RESOURCE_PATH_NAME,
                  .hooks = &rbac_hooks),
-        RESOURCE(STORAGE, "csidrivers", "csidriver", "CSIDriver", RETURNED | VERSIONED,
-                 .hooks = &plain_hooks),
+        RESOURCE(STORAGE, "csidrivers", "csidriver", "CSIDriver",
+                 RETURNED | VERSIONED | RESOURCE_GENERATION_LATE, .hooks = &plain_hooks),
         RESOURCE(STORAGE, "csinodes", "csinode", "CSINode", PLAIN | RETURNED | VERSIONED,
                  .hooks = &plain_hooks),
         RESOURCE(STORAGE, "csistoragecapacities", "csistoragecapacity", "CSIStorageCapacity", NS | PLAIN,
@@ -176,8 +176,8 @@ const struct resource builtin_resources[] = {
                  RESOURCE_GENERATION_ONE, .short_names = NAMES("pc"), .hooks = &plain_hooks),
         RESOURCE("coordination.k8s.io", "leases", "lease", "Lease", NS | PLAIN | UPSERT | VERSIONED,
                  .hooks = &plain_hooks),
-        RESOURCE("discovery.k8s.io", "endpointslices", "endpointslice", "EndpointSlice", NS,
-                 .hooks = &plain_hooks),
+        RESOURCE("discovery.k8s.io", "endpointslices", "endpointslice", "EndpointSlice",
+                 NS | RESOURCE_GENERATION_LABELS, .hooks = &plain_hooks),
 };
 const size_t n_builtin_resources = ARRAY_LEN(builtin_resources);
 

@@ -32,6 +32,12 @@ static bool is_zero(const json_t *v)
                (json_is_integer(v) && json_integer_value(v) == 0);
 }
 
+static bool is_empty(const struct schema *s, const json_t *v)
+{
+        return (json_is_array(v) && s->type == SCHEMA_ARRAY && json_array_size(v) == 0) ||
+               (json_is_object(v) && s->additional && json_object_size(v) == 0);
+}
+
 /* Whether Go leaves the value out: null, an empty list or map, and where the field says so also zero. */
 static bool is_left_out(const struct schema_property *p, const json_t *v)
 {
@@ -41,9 +47,7 @@ static bool is_left_out(const struct schema_property *p, const json_t *v)
                 return false;
         if (json_is_null(v) || (p->presence == SCHEMA_NOT_WHEN_ZERO && is_zero(v)))
                 return true;
-        if (json_is_array(v))
-                return s->type == SCHEMA_ARRAY && json_array_size(v) == 0;
-        return json_is_object(v) && s->additional && json_object_size(v) == 0;
+        return is_empty(s, v);
 }
 
 static int shape_field(const struct schema_property *p, json_t *doc)
@@ -77,6 +81,28 @@ int go_shape(const struct schema *s, json_t *doc)
         if (s->additional)
                 json_object_foreach(doc, key, v)
                         TRY(go_shape(s->additional, v));
+        return 0;
+}
+
+int go_store(const struct schema *s, json_t *doc)
+{
+        json_t *v;
+        size_t i;
+
+        if (json_is_array(doc) && s->items)
+                json_array_foreach(doc, i, v)
+                        TRY(go_store(s->items, v));
+        if (!json_is_object(doc))
+                return 0;
+        for (i = 0; i < s->n_properties; i++) {
+                const struct schema_property *p = &s->properties[i];
+
+                v = json_object_get(doc, p->name);
+                if (v && p->presence == SCHEMA_ALWAYS_NULL && is_empty(p->schema, v))
+                        TRY(json_object_set_new(doc, p->name, json_null()) < 0 ? ERR_NO_MEMORY : 0);
+                else if (json_is_object(v) || json_is_array(v))
+                        TRY(go_store(p->schema, v));
+        }
         return 0;
 }
 

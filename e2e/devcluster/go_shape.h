@@ -10,3 +10,6 @@ int go_check_types(struct request *rq, const struct schema *s, const json_t *doc
 int go_shape(const struct schema *s, json_t *doc);
 /* What Go writes of an object nobody has set anything in; new, NULL on no memory. */
 json_t *go_zero(const struct schema *s);
+/* What storing makes of a shaped document, in place: as protobuf, an empty list is as good as none. 0 or
+ * ERR_NO_MEMORY. */
+int go_store(const struct schema *s, json_t *doc);

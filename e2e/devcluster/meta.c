@@ -370,7 +370,7 @@ int meta_prepare_create(struct request *rq, json_t *doc)
         if (json_object_set_new(meta, "uid", json_string(uid)) < 0 ||
             json_object_set_new(meta, "creationTimestamp", json_string(now)) < 0)
                 return request_fail_memory(rq);
-        if (!(rq->resource->flags & RESOURCE_NO_GENERATION) &&
+        if (!(rq->resource->flags & (RESOURCE_NO_GENERATION | RESOURCE_GENERATION_LATE)) &&
             json_object_set_new(meta, "generation", json_integer(1)) < 0)
                 return request_fail_memory(rq);
         return 0;

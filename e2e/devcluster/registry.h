@@ -36,7 +36,9 @@ enum resource_flags {
         RESOURCE_EVICTION = 1024,       /* pods: eviction, binding */
         RESOURCE_TOKEN = 2048,          /* service accounts: token */
         RESOURCE_VERSION_NEEDED = 4096, /* PUT without resourceVersion is refused */
-        RESOURCE_GENERATION_ONE = 8192  /* metadata.generation is set once and never raised */
+        RESOURCE_GENERATION_ONE = 8192, /* metadata.generation is set once and never raised */
+        RESOURCE_GENERATION_LATE = 16384,  /* metadata.generation begins with the first change */
+        RESOURCE_GENERATION_LABELS = 32768 /* changed labels raise metadata.generation, too */
 };
 
 struct printer_column {

@@ -228,8 +228,17 @@ static int prepare_create(struct request *rq, json_t *doc, bool applied)
         return run_prepare_hook(rq, NULL, doc);
 }
 
+/* Not for definitions of custom resources, which are stored as JSON. */
+static int shape_stored(struct request *rq, json_t *doc)
+{
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        bool json = rq->resource->custom || text_equal(rq->resource->group, "apiextensions.k8s.io");
+        return !json && schema && go_store(schema, doc) < 0 ? request_fail_memory(rq) : 0;
+}
+
 static int store_new(struct request *rq, json_t *doc, struct write_result *ret)
 {
+        TRY(shape_stored(rq, doc));
         const struct blob *there = api_store_get(request_table(rq, false), rq->ns, meta_name(doc));
         if (there) {
                 int r = request_fail_exists(rq, meta_name(doc));
@@ -365,7 +374,9 @@ static int bump_generation(struct request *rq, const json_t *live, json_t *doc)
         if (rq->resource->flags & (RESOURCE_NO_GENERATION | RESOURCE_GENERATION_ONE))
                 return 0;
         bool has_status = resource_has_status(rq->resource, rq->resource_version);
-        if (same_apart_from(live, doc, left_out, has_status ? 4 : 3))
+        bool labels = rq->resource->flags & RESOURCE_GENERATION_LABELS &&
+                      !doc_equal(doc_get(live, "metadata.labels"), doc_get(doc, "metadata.labels"));
+        if (!labels && same_apart_from(live, doc, left_out, has_status ? 4 : 3))
                 return 0;
         int64_t now = doc_get_int(live, "metadata.generation", 0);
         return doc_set_int(doc, "metadata.generation", now + 1);
@@ -405,6 +416,7 @@ static bool is_finished(const json_t *doc)
 static int store_update(struct request *rq, const json_t *live, json_t *doc, struct write_result *ret)
 {
         ret->created = false;
+        TRY(shape_stored(rq, doc));
         if (is_no_op(live, doc)) {
                 ret->doc = json_incref((json_t *)live);
                 return 0;

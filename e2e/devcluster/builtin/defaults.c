@@ -434,6 +434,38 @@ static int autoscaler_defaults(json_t *doc)
                 false);
 }
 
+/* Values of a map that the other does not have. */
+static int fill_from(json_t *limit, const char *to, const char *from)
+{
+        json_t *there = doc_get_object(limit, to), *value;
+        const char *key;
+
+        json_object_foreach(doc_get_object(limit, from), key, value) {
+                if (!there && json_object_set_new(limit, to, there = json_object()) < 0)
+                        return ERR_NO_MEMORY;
+                if (!json_object_get(there, key) && json_object_set(there, key, value) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+/* For containers the default is at most the maximum, the request by default the limit, at least the minimum.
+ */
+static int limit_range_defaults(json_t *doc)
+{
+        json_t *limit;
+        size_t i;
+
+        json_array_foreach(doc_get_array(doc, "spec.limits"), i, limit) {
+                if (!text_equal(doc_get_string(limit, "type"), "Container"))
+                        continue;
+                TRY(fill_from(limit, "default", "max"));
+                TRY(fill_from(limit, "defaultRequest", "default"));
+                TRY(fill_from(limit, "defaultRequest", "min"));
+        }
+        return 0;
+}
+
 /* ---- the kinds ---- */
 
 struct kind_defaults {
@@ -452,6 +484,7 @@ static const struct kind_defaults kinds[] = {
         { "", "PodTemplate", .pod_template = "template.spec" },
         { "", "Service", RULES(service_rules), .more = service_defaults },
         { "", "Secret", RULES(secret_rules), .more = secret_defaults },
+        { "", "LimitRange", .more = limit_range_defaults },
         { "", "Namespace", RULES(namespace_rules), .more = namespace_defaults },
         { "", "Endpoints", RULES(endpoints_rules) },
         { "", "PersistentVolumeClaim", RULES(claim_rules) },

@@ -1,0 +1,290 @@
+/* How kubectl shows nodes, namespaces, rights, admission and events. */
+#include "common/base/timefmt.h"
+#include "e2e/devcluster/builtin/cells_internal.h"
+
+static void print_node_address(struct cell *c, const char *type)
+{
+        json_t *a;
+        size_t i;
+
+        json_array_foreach(doc_get_array(c->doc, "status.addresses"), i, a)
+                if (c->out->len == 0 && text_equal(doc_get_string(a, "type"), type))
+                        cell_print_value(c->out, json_object_get(a, "address"));
+}
+
+static void print_internal_ip(struct cell *c)
+{
+        print_node_address(c, "InternalIP");
+}
+
+static void print_node_external_ip(struct cell *c)
+{
+        print_node_address(c, "ExternalIP");
+}
+
+static void print_first_seen(struct cell *c)
+{
+        cell_print_since(c, doc_get_string(c->doc, "firstTimestamp") ? "firstTimestamp" : "eventTime");
+}
+
+static void print_namespace_status(struct cell *c)
+{
+        cell_print_path(c, "status.phase");
+}
+
+static void print_node_status(struct cell *c)
+{
+        buf_append_str(c->out, cell_has_condition(c->doc, "Ready") ? "Ready" : "NotReady");
+        if (doc_get_bool(c->doc, "spec.unschedulable", false))
+                buf_append_str(c->out, ",SchedulingDisabled");
+}
+
+static void print_node_roles(struct cell *c)
+{
+        static const char prefix[] = "node-role.kubernetes.io/";
+        const char *key, *before = "";
+        json_t *v;
+
+        json_object_foreach(doc_get_object(c->doc, "metadata.labels"), key, v) {
+                if (!text_starts_with(key, prefix))
+                        continue;
+                buf_printf(c->out, "%s%s", before, key + sizeof(prefix) - 1);
+                before = ",";
+        }
+}
+
+static void print_role(struct cell *c)
+{
+        cell_print_path(c, "roleRef.kind");
+        buf_append_char(c->out, '/');
+        cell_print_path(c, "roleRef.name");
+}
+
+static void print_subjects(struct cell *c, const char *kind)
+{
+        const char *before = "";
+        json_t *subject;
+        size_t i;
+
+        json_array_foreach(doc_get_array(c->doc, "subjects"), i, subject) {
+                const char *ns = doc_get_string(subject, "namespace");
+
+                if (!text_equal(doc_get_string(subject, "kind"), kind))
+                        continue;
+                buf_printf(c->out, "%s%s%s%s", before, ns ? ns : "", ns ? "/" : "",
+                           doc_get_string(subject, "name"));
+                before = ", ";
+        }
+}
+
+static void print_users(struct cell *c)
+{
+        print_subjects(c, "User");
+}
+
+static void print_groups(struct cell *c)
+{
+        print_subjects(c, "Group");
+}
+
+static void print_accounts(struct cell *c)
+{
+        print_subjects(c, "ServiceAccount");
+}
+
+static void print_webhooks(struct cell *c)
+{
+        buf_printf(c->out, "%zu", json_array_size(doc_get_array(c->doc, "webhooks")));
+}
+
+static void print_validations(struct cell *c)
+{
+        buf_printf(c->out, "%zu", json_array_size(doc_get_array(c->doc, "spec.validations")));
+}
+
+static void print_mutations(struct cell *c)
+{
+        buf_printf(c->out, "%zu", json_array_size(doc_get_array(c->doc, "spec.mutations")));
+}
+
+static void print_param_kind(struct cell *c)
+{
+        if (!doc_get_object(c->doc, "spec.paramKind"))
+                return;
+        cell_print_path(c, "spec.paramKind.apiVersion");
+        buf_append_char(c->out, '/');
+        cell_print_path(c, "spec.paramKind.kind");
+}
+
+static void print_param_ref(struct cell *c)
+{
+        cell_print_path(c, "spec.paramRef.namespace");
+        if (c->out->len > 0)
+                buf_append_char(c->out, '/');
+        cell_print_path(c, "spec.paramRef.name");
+}
+
+static void print_event_object(struct cell *c)
+{
+        const char *kind = doc_get_string(c->doc, "involvedObject.kind");
+
+        for (; kind && *kind; kind++)
+                buf_append_char(c->out, (char)(*kind >= 'A' && *kind <= 'Z' ? *kind + 32 : *kind));
+        buf_append_char(c->out, '/');
+        cell_print_path(c, "involvedObject.name");
+}
+
+static bool is_time(const json_t *doc, const char *path)
+{
+        return !text_empty(doc_get_string(doc, path));
+}
+
+static void print_last_seen(struct cell *c)
+{
+        cell_print_since(c, is_time(c->doc, "lastTimestamp") ? "lastTimestamp"
+                            : is_time(c->doc, "eventTime")   ? "eventTime"
+                                                             : "firstTimestamp");
+}
+
+static void print_event_count(struct cell *c)
+{
+        bool series = doc_get_object(c->doc, "series");
+        int64_t n = cell_number(c, series ? "series.count" : "count", 0);
+
+        buf_printf(c->out, "%lld", (long long)(n == 0 && !series ? 1 : n));
+}
+
+/* "component, host", or who reported it. */
+static void print_event_source(struct cell *c)
+{
+        bool old = !text_empty(doc_get_string(c->doc, "source.component"));
+        const char *instance = doc_get_string(c->doc, old ? "source.host" : "reportingInstance");
+
+        cell_print_path(c, old ? "source.component" : "reportingComponent");
+        if (!text_empty(instance))
+                buf_printf(c->out, ", %s", instance);
+}
+
+static void print_requested(struct cell *c)
+{
+        int64_t seconds = cell_number(c, "spec.expirationSeconds", 0);
+        char text[32];
+
+        if (seconds <= 0)
+                return;
+        duration_format_human(seconds * 1000, text, sizeof(text));
+        buf_append_str(c->out, text);
+}
+
+static void print_request_status(struct cell *c)
+{
+        bool denied = cell_has_condition(c->doc, "Denied"), approved = cell_has_condition(c->doc, "Approved");
+
+        buf_append_str(c->out, denied ? "Denied" : approved ? "Approved" : "Pending");
+        if (doc_get_string(c->doc, "status.certificate"))
+                buf_append_str(c->out, ",Issued");
+}
+
+static const struct column runtime_class_columns[] = { NAME_COLUMN,
+                                                       { .name = "Handler", .path = "handler" },
+                                                       AGE_COLUMN };
+static const struct column namespace_columns[] = { NAME_COLUMN,
+                                                   { .name = "Status", .print = print_namespace_status },
+                                                   AGE_COLUMN };
+static const struct column node_columns[] = {
+        NAME_COLUMN,
+        { .name = "Status", .print = print_node_status },
+        { .name = "Roles", .print = print_node_roles, NONE },
+        AGE_COLUMN,
+        { .name = "Version", .path = "status.nodeInfo.kubeletVersion" },
+        { .name = "Internal-IP", .print = print_internal_ip, NONE, WIDE },
+        { .name = "External-IP", .print = print_node_external_ip, NONE, WIDE },
+        { .name = "OS-Image", .path = "status.nodeInfo.osImage", .fallback = "<unknown>", WIDE },
+        { .name = "Kernel-Version", .path = "status.nodeInfo.kernelVersion", .fallback = "<unknown>", WIDE },
+        { .name = "Container-Runtime",
+          .path = "status.nodeInfo.containerRuntimeVersion",
+          .fallback = "<unknown>",
+          WIDE },
+};
+static const struct column lease_columns[] = { NAME_COLUMN,
+                                               { .name = "Holder", .path = "spec.holderIdentity" },
+                                               AGE_COLUMN };
+static const struct column binding_columns[] = {
+        NAME_COLUMN,
+        { .name = "Role", .print = print_role },
+        AGE_COLUMN,
+        { .name = "Users", .print = print_users, WIDE },
+        { .name = "Groups", .print = print_groups, WIDE },
+        { .name = "ServiceAccounts", .print = print_accounts, WIDE },
+};
+static const struct column priority_class_columns[] = {
+        NAME_COLUMN,
+        { .name = "Value", .path = "value", .number = true },
+        { .name = "Global-Default", .path = "globalDefault", .fallback = "false", .type = "boolean" },
+        AGE_COLUMN,
+        { .name = "PreemptionPolicy", .path = "preemptionPolicy" },
+};
+static const struct column webhook_columns[] = {
+        NAME_COLUMN, { .name = "Webhooks", .print = print_webhooks, .type = "integer" }, AGE_COLUMN
+};
+static const struct column policy_columns[] = {
+        NAME_COLUMN,
+        { .name = "Validations", .print = print_validations, .type = "integer" },
+        { .name = "ParamKind", .print = print_param_kind, .fallback = "<unset>" },
+        AGE_COLUMN,
+};
+static const struct column mutating_policy_columns[] = {
+        NAME_COLUMN,
+        { .name = "Mutations", .print = print_mutations, .type = "integer" },
+        { .name = "ParamKind", .print = print_param_kind, .fallback = "<unset>" },
+        AGE_COLUMN,
+};
+static const struct column policy_binding_columns[] = {
+        NAME_COLUMN,
+        { .name = "PolicyName", .path = "spec.policyName" },
+        { .name = "ParamRef", .print = print_param_ref, .fallback = "<unset>" },
+        AGE_COLUMN,
+};
+static const struct column event_columns[] = {
+        { .name = "Last Seen", .print = print_last_seen, .format = "" },
+        { .name = "Type", .path = "type" },
+        { .name = "Reason", .path = "reason" },
+        { .name = "Object", .print = print_event_object },
+        { .name = "Subobject", .path = "involvedObject.fieldPath", WIDE },
+        { .name = "Source", .print = print_event_source, WIDE },
+        { .name = "Message", .path = "message" },
+        { .name = "First Seen", .print = print_first_seen, WIDE },
+        { .name = "Count", .print = print_event_count, .as_integer = true, WIDE },
+        { .name = "Name", .path = "metadata.name", .format = "name", WIDE },
+};
+static const struct column request_columns[] = {
+        NAME_COLUMN,
+        AGE_COLUMN,
+        { .name = "SignerName", .path = "spec.signerName" },
+        { .name = "Requestor", .path = "spec.username" },
+        { .name = "RequestedDuration", .print = print_requested, NONE },
+        { .name = "Condition", .print = print_request_status },
+};
+
+#define RBAC "rbac.authorization.k8s.io"
+#define ADMISSION "admissionregistration.k8s.io"
+
+const struct cell_table cells_cluster[] = {
+        CELL_TABLE("node.k8s.io", "RuntimeClass", runtime_class_columns),
+        CELL_TABLE("", "Namespace", namespace_columns),
+        CELL_TABLE("", "Node", node_columns),
+        CELL_TABLE("", "Event", event_columns),
+        CELL_TABLE("events.k8s.io", "Event", event_columns),
+        CELL_TABLE("coordination.k8s.io", "Lease", lease_columns),
+        CELL_TABLE("scheduling.k8s.io", "PriorityClass", priority_class_columns),
+        CELL_TABLE(RBAC, "RoleBinding", binding_columns),
+        CELL_TABLE(RBAC, "ClusterRoleBinding", binding_columns),
+        CELL_TABLE(ADMISSION, "ValidatingWebhookConfiguration", webhook_columns),
+        CELL_TABLE(ADMISSION, "MutatingWebhookConfiguration", webhook_columns),
+        CELL_TABLE(ADMISSION, "ValidatingAdmissionPolicy", policy_columns),
+        CELL_TABLE(ADMISSION, "ValidatingAdmissionPolicyBinding", policy_binding_columns),
+        CELL_TABLE(ADMISSION, "MutatingAdmissionPolicy", mutating_policy_columns),
+        CELL_TABLE(ADMISSION, "MutatingAdmissionPolicyBinding", policy_binding_columns),
+        CELL_TABLE("certificates.k8s.io", "CertificateSigningRequest", request_columns),
+};
+const size_t n_cells_cluster = ARRAY_LEN(cells_cluster);
