@@ -387,11 +387,47 @@ static void check_impersonation(struct rig *r)
         assert_int_equal(call_masked(r, "GET", CORE "/nodes", "joe", "system:masters"), 200);
         as_token(r, token);
         assert_int_equal(call_masked(r, "GET", CORE "/nodes", "joe", NULL), 403);
-        assert_string_equal(
-                rig_string(r, "message"),
-                "users \"joe\" is forbidden: User \"system:serviceaccount:default:robot\" cannot impersonate "
-                "resource \"users\" in API group \"\" at the cluster scope");
+        assert_string_equal(rig_string(r, "message"),
+                            "users.authentication.k8s.io \"joe\" is forbidden: User "
+                            "\"system:serviceaccount:default:robot\" cannot impersonate:user-info resource "
+                            "\"users\" in API "
+                            "group \"authentication.k8s.io\" at the cluster scope");
         as_admin(r);
+}
+
+/* Who may pass for joe to list nodes may neither be somebody else nor do anything else. */
+static void check_constrained_impersonation(struct rig *r)
+{
+        const char *token = robot_token(r);
+        rig_post(r, RBAC "/clusterroles",
+                 "{\"metadata\":{\"name\":\"pass\"},\"rules\":[{\"verbs\":[\"impersonate:user-info\"],"
+                 "\"apiGroups\":[\"authentication.k8s.io\"],\"resources\":[\"users\"],\"resourceNames\":"
+                 "[\"joe\"]},{\"verbs\":[\"impersonate-on:user-info:list\"],\"apiGroups\":[\"\"],"
+                 "\"resources\":"
+                 "[\"nodes\",\"pods\"]}]}");
+        rig_post(r, RBAC "/clusterroles",
+                 "{\"metadata\":{\"name\":\"nodes\"},\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":[\"\"],"
+                 "\"resources\":[\"nodes\"]}]}");
+        rig_post(r, RBAC "/clusterrolebindings",
+                 "{\"metadata\":{\"name\":\"pass\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
+                 "\"kind\":\"ClusterRole\",\"name\":\"pass\"},\"subjects\":[{\"kind\":\"ServiceAccount\","
+                 "\"name\":\"robot\",\"namespace\":\"default\"}]}");
+        rig_post(r, RBAC "/clusterrolebindings",
+                 "{\"metadata\":{\"name\":\"nodes\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
+                 "\"kind\":\"ClusterRole\",\"name\":\"nodes\"},\"subjects\":[{\"kind\":\"User\",\"name\":"
+                 "\"joe\"}]}");
+        as_token(r, token);
+        assert_int_equal(call_masked(r, "GET", CORE "/nodes", "joe", NULL), 200);
+        assert_int_equal(call_masked(r, "GET", CORE "/pods", "joe", NULL), 403);
+        assert_int_equal(call_masked(r, "DELETE", CORE "/nodes/n", "joe", NULL), 403);
+        assert_int_equal(call_masked(r, "GET", CORE "/nodes", "jane", NULL), 403);
+        assert_int_equal(call_masked(r, "GET", CORE "/nodes", "joe", "g"), 403);
+        as_admin(r);
+}
+
+static void impersonation_can_be_limited_to_a_verb(void **state)
+{
+        rig_run(check_constrained_impersonation);
 }
 
 static void impersonation_needs_the_verb(void **state)
@@ -480,6 +516,7 @@ int main(void)
                 cmocka_unit_test(a_patch_that_creates_needs_the_right_to_create),
                 cmocka_unit_test(a_nul_in_a_path_is_refused),
                 cmocka_unit_test(impersonation_needs_the_verb),
+                cmocka_unit_test(impersonation_can_be_limited_to_a_verb),
                 cmocka_unit_test(reviews_answer_with_the_reason),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 /* Service accounts: tokens on request, and Secrets of type kubernetes.io/service-account-token. */
 #include "common/base/timefmt.h"
+#include "common/json/apply.h"
 #include "e2e/devcluster/builtin/defaults.h"
 #include "e2e/devcluster/builtin_hooks.h"
+#include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/tokens.h"
@@ -19,25 +21,48 @@ static const char *text_at(const json_t *doc, const char *path)
 
 /* ---- TokenRequest ---- */
 
-static int fail_request(struct request *rq, const char *field, const char *message)
+#define TOKEN_GROUP "authentication.k8s.io"
+
+static int fail_lifetime(struct request *rq, int64_t seconds, const char *why)
 {
-        (void)request_fail(rq, 422, "Invalid", "TokenRequest.authentication.k8s.io \"\" is invalid: %s: %s",
-                           field, message);
-        rq->status.group = "authentication.k8s.io";
+        struct status_cause *cause = ARENA_NEW(rq->arena, struct status_cause);
+        const char *text = arena_printf(rq->arena, "Invalid value: %lld: %s", (long long)seconds, why);
+        if (!cause || !text)
+                return request_fail_memory(rq);
+        *cause = (struct status_cause){ "FieldValueInvalid", text, "spec.expirationSeconds" };
+        (void)request_fail(rq, 422, "Invalid", "TokenRequest." TOKEN_GROUP " \"\" is invalid: %s: %s",
+                           cause->field, text);
+        rq->status.group = TOKEN_GROUP;
         rq->status.kind = "TokenRequest";
+        rq->status.causes = cause;
+        rq->status.n_causes = 1;
         return ERR_INVALID;
 }
 
 static int read_lifetime(struct request *rq, const json_t *doc, struct token_request *t)
 {
-        t->seconds = doc_get_int(doc, "spec.expirationSeconds", TOKEN_SECONDS_DEFAULT);
+        t->seconds = doc_get_int(doc, "spec.expirationSeconds", 0);
         if (t->seconds < TOKEN_SECONDS_MIN)
-                return fail_request(rq, "spec.expirationSeconds",
-                                    "Invalid value: may not specify a duration less than 10 minutes");
+                return fail_lifetime(rq, t->seconds, "may not specify a duration less than 10 minutes");
         if (t->seconds > TOKEN_SECONDS_MAX)
-                return fail_request(rq, "spec.expirationSeconds",
-                                    "Invalid value: may not specify a duration larger than 2^32 seconds");
+                return fail_lifetime(rq, t->seconds, "may not specify a duration larger than 2^32 seconds");
         return 0;
+}
+
+static int fail_no_such_object(struct request *rq, const char *plural, const char *name)
+{
+        (void)request_fail(rq, 404, "NotFound", "%s \"%s\" not found", plural, name);
+        rq->status.kind = plural;
+        rq->status.name = arena_strdup(rq->arena, name);
+        return ERR_NOT_FOUND;
+}
+
+/* "apps/v1, Kind=Deployment", "/v1, Kind=ConfigMap". */
+static int fail_bound_kind(struct request *rq, const json_t *ref)
+{
+        const char *version = text_at(ref, "apiVersion");
+        return request_fail_bad(rq, "cannot bind token to object of type %s%s, Kind=%s",
+                                strchr(version, '/') ? "" : "/", version, text_at(ref, "kind"));
 }
 
 static int read_bound(struct request *rq, const json_t *doc, struct token_request *t)
@@ -48,14 +73,11 @@ static int read_bound(struct request *rq, const json_t *doc, struct token_reques
         const char *kind = text_at(ref, "kind"), *name = text_at(ref, "name"), *uid = text_at(ref, "uid");
         bool pod = strcmp(kind, "Pod") == 0, secret = strcmp(kind, "Secret") == 0;
         if (!pod && !secret)
-                return request_fail_bad(rq, "cannot bind token to object of type \"%s\"", kind);
+                return fail_bound_kind(rq, ref);
         const struct blob *b =
                 api_store_get(api_store_table(rq->cluster, pod ? "/pods" : "/secrets", false), rq->ns, name);
-        if (!b) {
-                (void)request_fail(rq, 404, "NotFound", "%s \"%s\" not found", pod ? "pods" : "secrets",
-                                   name);
-                return ERR_NOT_FOUND;
-        }
+        if (!b)
+                return fail_no_such_object(rq, pod ? "pods" : "secrets", name);
         if (*uid && strcmp(uid, blob_uid(b)) != 0)
                 return request_fail(
                         rq, 409, "Conflict",
@@ -69,18 +91,46 @@ static int read_bound(struct request *rq, const json_t *doc, struct token_reques
         return t->bound_uid ? 0 : request_fail_memory(rq);
 }
 
+/* Into the shape Go writes, with the sender as the owner of what was asked for. */
+static int shape_request(struct request *rq, json_t *doc)
+{
+        const struct schema *schema;
+        struct error err = { 0 };
+        struct apply_options o = { .manager = rq->field_manager,
+                                   .api_version = TOKEN_GROUP "/v1",
+                                   .subresource = rq->subresource,
+                                   .wall_ms = rq->now_ms };
+        if (builtin_types_named(rq->devcluster->types, "a:authentication.v1.TokenRequest", &schema, &err) < 0)
+                return request_fail_error(rq, &err);
+        AUTO_JSON json_t *spec = json_incref(doc_get_object(doc, "spec"));
+        json_object_clear(doc);
+        if (doc_set_string(doc, "kind", "TokenRequest") < 0 ||
+            doc_set_string(doc, "apiVersion", TOKEN_GROUP "/v1") < 0 ||
+            (spec && json_object_set(doc, "spec", spec) < 0) ||
+            (!doc_get(spec, "expirationSeconds") &&
+             doc_set_int(doc, "spec.expirationSeconds", TOKEN_SECONDS_DEFAULT) < 0) ||
+            go_shape(schema, doc) < 0)
+                return request_fail_memory(rq);
+        json_object_del(doc, "status");
+        AUTO_JSON json_t *blank = go_zero(schema);
+        if (!blank)
+                return request_fail_memory(rq);
+        o.blank = blank;
+        return apply_track_update(NULL, doc, schema, &o, &err) < 0 ? request_fail_error(rq, &err) : 0;
+}
+
 static int set_answer(struct request *rq, const struct token_request *t, const char *token, json_t *doc)
 {
-        char until[RFC3339_SIZE], now[RFC3339_SIZE];
+        char until[RFC3339_SIZE], now[RFC3339_SIZE], uid[37];
+        meta_new_uid(rq->devcluster->loop, uid);
         time_format_rfc3339(rq->now_ms + t->seconds * 1000, until);
         time_format_rfc3339(rq->now_ms, now);
         json_t *audiences =
                 json_array_size(t->audiences) ? doc_copy(t->audiences) : json_pack("[s]", TOKEN_ISSUER);
         int r = doc_set(doc, "spec.audiences", audiences);
-        r |= doc_set_string(doc, "kind", "TokenRequest");
-        r |= doc_set_string(doc, "apiVersion", "authentication.k8s.io/v1");
         r |= doc_set_string(doc, "metadata.name", t->account);
         r |= doc_set_string(doc, "metadata.namespace", t->ns);
+        r |= doc_set_string(doc, "metadata.uid", uid);
         r |= doc_set_string(doc, "metadata.creationTimestamp", now);
         r |= doc_set_int(doc, "spec.expirationSeconds", t->seconds);
         r |= doc_set(doc, "status", json_pack("{s:s,s:s}", "expirationTimestamp", until, "token", token));
@@ -89,14 +139,13 @@ static int set_answer(struct request *rq, const struct token_request *t, const c
 
 static int create_token(struct request *rq, json_t *live, json_t *doc, json_t **ret)
 {
-        struct token_request t = { .ns = rq->ns,
-                                   .account = rq->name,
-                                   .account_uid = meta_uid(live),
-                                   .audiences = doc_get_array(doc, "spec.audiences") };
+        struct token_request t = { .ns = rq->ns, .account = rq->name, .account_uid = meta_uid(live) };
         const char *token;
         struct error err = { 0 };
         if (strcmp(rq->subresource, "token") != 0)
                 return request_fail_no_path(rq);
+        TRY(shape_request(rq, doc));
+        t.audiences = doc_get_array(doc, "spec.audiences");
         TRY(read_lifetime(rq, doc, &t));
         TRY(read_bound(rq, doc, &t));
         if (token_sign(rq->devcluster, &t, rq->arena, &token, &err) < 0)

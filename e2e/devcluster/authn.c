@@ -5,6 +5,7 @@
 #include "e2e/devcluster/tokens.h"
 
 #define IMPERSONATED_GROUPS_MAX 64
+#define AUTHENTICATION "authentication.k8s.io"
 
 static const char *const admin_groups[] = { "system:masters", "system:authenticated", NULL };
 static const struct identity admin = { .name = "system:admin", .uid = "", .groups = admin_groups };
@@ -66,11 +67,25 @@ static int from_authorization(struct request *rq, const char *header)
 
 /* ---- impersonation ---- */
 
-static int may_impersonate(struct request *rq, const char *group, const char *resource, const char *sub,
-                           const char *ns, const char *name)
+/* How a right to impersonate may be written: the old way, which allows to do anything as that user, or with a
+ * verb of its own for each kind of user and a second right that says what may be done. */
+struct impersonation {
+        const char *verb;
+        const char *group; /* of users, groups and service accounts */
+        const char *on;    /* prefix of the verb that says what may be done; NULL = anything */
+};
+
+static const struct impersonation plain_way = { "impersonate", "", NULL };
+static const struct impersonation user_way = { "impersonate:user-info", AUTHENTICATION,
+                                               "impersonate-on:user-info:" };
+static const struct impersonation account_way = { "impersonate:serviceaccount", AUTHENTICATION,
+                                                  "impersonate-on:serviceaccount:" };
+
+static int may_impersonate(struct request *rq, const struct impersonation *way, const char *group,
+                           const char *resource, const char *sub, const char *ns, const char *name)
 {
         struct access_question q = { .who = rq->user,
-                                     .verb = "impersonate",
+                                     .verb = way->verb,
                                      .group = group,
                                      .version = "v1",
                                      .resource = resource,
@@ -92,9 +107,10 @@ static bool is_account(struct request *rq, const char *user, const char **ret_ns
         return *ret_ns != NULL;
 }
 
-static int add_extra(struct request *rq, json_t *extra, const char *key, const char *value)
+static int add_extra(struct request *rq, const struct impersonation *way, json_t *extra, const char *key,
+                     const char *value)
 {
-        TRY(may_impersonate(rq, "authentication.k8s.io", "userextras", key, NULL, value));
+        TRY(may_impersonate(rq, way, AUTHENTICATION, "userextras", key, NULL, value));
         json_t *list = json_object_get(extra, key);
         if (!list && json_object_set_new(extra, key, list = json_array()) < 0)
                 return request_fail_memory(rq);
@@ -113,16 +129,15 @@ struct mask {
         json_t *extra;
 };
 
-static int read_mask_header(struct request *rq, const struct http_header *h, struct mask *m)
+static int read_mask_header(struct request *rq, const struct impersonation *way, const struct http_header *h,
+                            struct mask *m)
 {
         static const char extra[] = "Impersonate-Extra-";
-        if (strcasecmp(h->name, "Impersonate-User") == 0) {
-                m->user = h->value;
-        } else if (strcasecmp(h->name, "Impersonate-Uid") == 0) {
+        if (strcasecmp(h->name, "Impersonate-Uid") == 0) {
                 m->uid = h->value;
-                return may_impersonate(rq, "authentication.k8s.io", "uids", NULL, NULL, h->value);
+                return may_impersonate(rq, way, AUTHENTICATION, "uids", NULL, NULL, h->value);
         } else if (strcasecmp(h->name, "Impersonate-Group") == 0) {
-                TRY(may_impersonate(rq, "", "groups", NULL, NULL, h->value));
+                TRY(may_impersonate(rq, way, way->group, "groups", NULL, NULL, h->value));
                 if (m->n_groups == IMPERSONATED_GROUPS_MAX)
                         return request_fail_bad(rq, "more than %d groups to impersonate",
                                                 IMPERSONATED_GROUPS_MAX);
@@ -132,17 +147,17 @@ static int read_mask_header(struct request *rq, const struct http_header *h, str
                 for (char *p = key; p && *p; p++)
                         if (*p >= 'A' && *p <= 'Z')
                                 *p = (char)(*p + 'a' - 'A');
-                return key ? add_extra(rq, m->extra, key, h->value) : request_fail_memory(rq);
+                return key ? add_extra(rq, way, m->extra, key, h->value) : request_fail_memory(rq);
         }
         return 0;
 }
 
-static int put_on_mask(struct request *rq, struct mask *m)
+static int put_on_mask(struct request *rq, const struct impersonation *way, struct mask *m)
 {
         const char *ns = NULL, *name = NULL;
         bool account = is_account(rq, m->user, &ns, &name);
-        TRY(account ? may_impersonate(rq, "", "serviceaccounts", NULL, ns, name)
-                    : may_impersonate(rq, "", "users", NULL, NULL, m->user));
+        TRY(account ? may_impersonate(rq, way, way->group, "serviceaccounts", NULL, ns, name)
+                    : may_impersonate(rq, way, way->group, "users", NULL, NULL, m->user));
         struct identity *id = ARENA_NEW(rq->arena, struct identity);
         if (!id)
                 return request_fail_memory(rq);
@@ -162,20 +177,57 @@ static int put_on_mask(struct request *rq, struct mask *m)
         return 0;
 }
 
-static int impersonate(struct request *rq)
+/* Groups, an uid or extra without a user: the message shows them as Go prints its struct. */
+static int fail_without_user(struct request *rq)
 {
-        struct mask m = { .extra = json_object() };
+        const struct http_headers *all = &rq->x->headers;
+        const char *uid = http_header_get(all, "Impersonate-Uid");
+        AUTO_BUF struct buf groups;
+        buf_init(&groups, 64u << 10);
+        for (size_t i = 0; i < all->n; i++)
+                if (strcasecmp(all->at[i].name, "Impersonate-Group") == 0)
+                        (void)buf_printf(&groups, "%s\"%s\"", groups.len ? ", " : "{", all->at[i].value);
+        (void)buf_append_str(&groups, groups.len ? "}" : "(nil)");
+        return request_fail_bad(rq,
+                                "requested &user.DefaultInfo{Name:\"\", UID:\"%s\", Groups:[]string%s, "
+                                "Extra:map[string][]string(nil)} without impersonating a user name",
+                                uid ? uid : "", groups.data ? groups.data : "");
+}
+
+static int impersonate_in(struct request *rq, const struct impersonation *way, const char *user)
+{
+        struct mask m = { .extra = json_object(), .user = user };
+        const struct http_headers *all = &rq->x->headers;
         if (!m.extra || arena_defer(rq->arena, decref, m.extra) < 0)
                 return request_fail_memory(rq);
         m.groups = ARENA_NEW_ARRAY(rq->arena, const char *, IMPERSONATED_GROUPS_MAX + 2);
         if (!m.groups)
                 return request_fail_memory(rq);
-        for (size_t i = 0; i < rq->x->headers.n; i++)
-                TRY(read_mask_header(rq, &rq->x->headers.at[i], &m));
-        if (m.user)
-                return put_on_mask(rq, &m);
-        return request_fail(rq, 500, "InternalError",
-                            "Internal error occurred: groups, uid or extra to impersonate without a user");
+        for (size_t i = 0; i < all->n; i++)
+                TRY(read_mask_header(rq, way, &all->at[i], &m));
+        const struct identity *self = rq->user;
+        TRY(put_on_mask(rq, way, &m));
+        const struct identity *other = rq->user;
+        rq->user = self;
+        if (way->on) {
+                const char *verb = arena_printf(rq->arena, "%s%s", way->on, rq->verb);
+                TRY(verb ? authorize_verb(rq, verb) : request_fail_memory(rq));
+        }
+        rq->user = other;
+        return 0;
+}
+
+static int impersonate(struct request *rq)
+{
+        const char *user = http_header_get(&rq->x->headers, "Impersonate-User"), *ns, *name;
+        if (text_empty(user))
+                return fail_without_user(rq);
+        int r = impersonate_in(rq, &plain_way, user);
+        if (r != ERR_FORBIDDEN)
+                return r;
+        TRY(impersonate_in(rq, is_account(rq, user, &ns, &name) ? &account_way : &user_way, user));
+        rq->status = (struct api_status){ 0 };
+        return 0;
 }
 
 static bool wants_mask(const struct request *rq)

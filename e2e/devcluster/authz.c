@@ -422,8 +422,10 @@ int access_rules(struct devcluster *d, struct cluster *c, const struct identity 
 
 static int fail_path(struct request *rq, const struct access_question *q)
 {
-        return request_fail(rq, 403, "Forbidden", "forbidden: User \"%s\" cannot %s path \"%s\"",
-                            q->who->name, q->verb, q->path);
+        int r = request_fail(rq, 403, "Forbidden", "forbidden: User \"%s\" cannot %s path \"%s\"",
+                             q->who->name, q->verb, q->path);
+        rq->status.details = true;
+        return r;
 }
 
 static int fail_resource(struct request *rq, const struct access_question *q)

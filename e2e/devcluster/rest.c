@@ -9,6 +9,7 @@
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/options.h"
 #include "e2e/devcluster/rest_read.h"
+#include "e2e/devcluster/rest_write.h"
 #include "e2e/devcluster/table.h"
 
 /* ---- answering ---- */
@@ -340,9 +341,7 @@ static int create(struct request *rq)
         AUTO_JSON json_t *doc = NULL;
         TRY(parse_body(rq, &doc));
         if (rq->resource->flags & RESOURCE_VIRTUAL) {
-                const struct resource_hooks *hooks = rq->resource->hooks;
-                TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
-                TRY(hooks && hooks->create ? hooks->create(rq, doc) : request_fail_no_path(rq));
+                TRY(rest_create_virtual(rq, doc));
                 return reply_doc(rq, 201, doc);
         }
         struct write_result w = { 0 };

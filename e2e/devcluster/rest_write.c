@@ -275,6 +275,20 @@ int rest_create_applied(struct request *rq, json_t *doc, struct write_result *re
         return store_new(rq, doc, ret);
 }
 
+int rest_create_virtual(struct request *rq, json_t *doc)
+{
+        const struct resource_hooks *hooks = rq->resource->hooks;
+        if (!hooks || !hooks->create)
+                return request_fail_no_path(rq);
+        TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
+        TRY(rest_normalise(rq, doc));
+        if (rq->ns)
+                TRY(meta_check_place(rq, doc, true));
+        json_object_del(json_object_get(doc, "metadata"), "managedFields");
+        TRY(track(rq, NULL, doc));
+        return hooks->create(rq, doc);
+}
+
 /* ---- update ---- */
 
 static int fail_immutable(struct request *rq, const char *field, const char *value)

@@ -8,6 +8,8 @@ int rest_normalise(struct request *rq, json_t *doc);
  * already. */
 int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool applied,
                      struct write_result *ret);
+/* POST of a resource that is never stored: doc becomes the answer. */
+int rest_create_virtual(struct request *rq, json_t *doc);
 int rest_create_applied(struct request *rq, json_t *doc, struct write_result *ret);
 /* uid and resourceVersion of doc, where given, are those of live; 409 otherwise. */
 int rest_check_version(struct request *rq, const json_t *live, const json_t *doc);

@@ -1,4 +1,5 @@
 /* The resources that are questions: who am I, whose token is this, may I, what may I. Nothing is stored. */
+#include "common/base/timefmt.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/internal.h"
@@ -27,8 +28,11 @@ static json_t *user_info(const struct identity *who)
 
 static int review_self(struct request *rq, json_t *doc)
 {
-        json_object_del(doc, "spec");
-        return doc_set(doc, "status.userInfo", user_info(rq->user)) < 0 ? request_fail_memory(rq) : 0;
+        char now[RFC3339_SIZE];
+        time_format_rfc3339(rq->now_ms, now);
+        int r = json_object_set_new(doc, "metadata", json_pack("{s:s}", "creationTimestamp", now));
+        r |= doc_set(doc, "status", json_pack("{s:o}", "userInfo", user_info(rq->user)));
+        return r < 0 ? request_fail_memory(rq) : 0;
 }
 
 static int token_no_good(struct request *rq, json_t *doc, const char *why)
@@ -42,7 +46,7 @@ static int review_token(struct request *rq, json_t *doc)
         const char *token = doc_get_string(doc, "spec.token");
         const json_t *audiences = doc_get_array(doc, "spec.audiences");
         if (text_empty(token))
-                return token_no_good(rq, doc, "[invalid bearer token, no token given]");
+                return request_fail_bad(rq, "token is required for TokenReview in authentication");
         struct identity who;
         struct error err = { 0 };
         const char *audience = TOKEN_ISSUER;
@@ -73,24 +77,84 @@ static const char *text_at(const json_t *doc, const char *path)
         return s ? s : "";
 }
 
-static int fail_spec(struct request *rq, const char *field, const char *message)
+/* Kubernetes names no kind here: what is refused was never decoded for storing. */
+static int fail_problems(struct request *rq, const struct schema_problems *p)
+{
+        int r = request_fail_invalid(rq, "", p);
+        if (r != ERR_INVALID)
+                return r;
+        rq->status.message += strlen(rq->resource->kind);
+        rq->status.kind = NULL;
+        return r;
+}
+
+static int check_attributes(const json_t *doc, struct schema_problems *p)
+{
+        const json_t *resource = doc_get_object(doc, "spec.resourceAttributes");
+        const json_t *other = doc_get_object(doc, "spec.nonResourceAttributes");
+        if (resource && other)
+                return problem_add(p, "FieldValueInvalid", "spec.nonResourceAttributes",
+                                   "Invalid value: {\"Path\":\"%s\",\"Verb\":\"%s\"}: cannot be specified in "
+                                   "combination with resourceAttributes",
+                                   text_at(other, "path"), text_at(other, "verb"));
+        if (!resource && !other)
+                return problem_add(
+                        p, "FieldValueInvalid", "spec.resourceAttributes",
+                        "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+                        "must be specified");
+        return 0;
+}
+
+/* Who asks about a namespace asks about nothing else. */
+static int check_place(const struct request *rq, const json_t *doc, struct schema_problems *p)
+{
+        const char *ns = text_at(doc, "spec.resourceAttributes.namespace");
+        if (!rq->ns)
+                return 0;
+        if (doc_get_object(doc, "spec.nonResourceAttributes"))
+                TRY(problem_add(
+                        p, "FieldValueInvalid", "spec.nonResourceAttributes",
+                        "Invalid value: {\"Path\":\"%s\",\"Verb\":\"%s\"}: disallowed on this kind of "
+                        "request",
+                        text_at(doc, "spec.nonResourceAttributes.path"),
+                        text_at(doc, "spec.nonResourceAttributes.verb")));
+        if (!doc_get_object(doc, "spec.resourceAttributes") || strcmp(ns, rq->ns) == 0)
+                return 0;
+        return problem_add(p, "FieldValueInvalid", "spec.resourceAttributes.namespace",
+                           "Invalid value: \"%s\": must match metadata.namespace", ns);
+}
+
+/* A question has no name: metadata holds what the server put there. */
+static int check_metadata(const json_t *doc, struct schema_problems *p)
+{
+        const json_t *meta = json_object_get(doc, "metadata");
+        size_t own = (json_object_get(meta, "managedFields") != NULL) +
+                     (json_object_get(meta, "namespace") != NULL);
+        AUTO_BUF struct buf text;
+        buf_init(&text, 64u << 10);
+        if (json_object_size(meta) == own)
+                return 0;
+        TRY(doc_write(meta, &text));
+        return problem_add(p, "FieldValueInvalid", "metadata", "Invalid value: %s: must be empty", text.data);
+}
+
+static int check_question(struct request *rq, const json_t *doc, bool names_subject)
 {
         struct schema_problems p = { .arena = rq->arena };
-        if (problem_add(&p, "FieldValueInvalid", field, "%s", message) < 0)
+        int r = check_attributes(doc, &p);
+        if (r == 0 && names_subject && !*text_at(doc, "spec.user") &&
+            json_array_size(doc_get_array(doc, "spec.groups")) == 0)
+                r = problem_add(&p, "FieldValueInvalid", "spec.user",
+                                "Invalid value: \"\": at least one of user or group must be specified");
+        if (r < 0 || check_place(rq, doc, &p) < 0 || check_metadata(doc, &p) < 0)
                 return request_fail_memory(rq);
-        return request_fail_invalid(rq, "", &p);
+        return p.n ? fail_problems(rq, &p) : 0;
 }
 
 static int answer(struct request *rq, json_t *doc, const struct identity *who)
 {
         const json_t *resource = doc_get_object(doc, "spec.resourceAttributes");
         const json_t *other = doc_get_object(doc, "spec.nonResourceAttributes");
-        if (!resource == !other)
-                return fail_spec(rq, "spec.resourceAttributes",
-                                 resource ? "Invalid value: null: cannot be specified in combination with "
-                                            "nonResourceAttributes"
-                                          : "Invalid value: null: exactly one of nonResourceAttributes or "
-                                            "resourceAttributes must be specified");
         struct access_question q = { .who = who,
                                      .verb = text_at(resource ? resource : other, "verb"),
                                      .group = text_at(resource, "group"),
@@ -112,6 +176,7 @@ static int answer(struct request *rq, json_t *doc, const struct identity *who)
 
 static int review_own_access(struct request *rq, json_t *doc)
 {
+        TRY(check_question(rq, doc, false));
         return answer(rq, doc, rq->user);
 }
 
@@ -129,19 +194,14 @@ static int read_subject(struct request *rq, const json_t *spec, struct identity 
         *ret = (struct identity){ .name = text_at(spec, "user"),
                                   .uid = text_at(spec, "uid"),
                                   .groups = groups };
-        if (!*ret->name && n == 0)
-                return fail_spec(rq, "spec.user",
-                                 "Invalid value: \"\": at least one of user or group must be specified");
         return 0;
 }
 
 static int review_access(struct request *rq, json_t *doc)
 {
         struct identity who;
+        TRY(check_question(rq, doc, true));
         TRY(read_subject(rq, json_object_get(doc, "spec"), &who));
-        if (rq->ns && strcmp(text_at(doc, "spec.resourceAttributes.namespace"), rq->ns) != 0)
-                return fail_spec(rq, "spec.resourceAttributes.namespace",
-                                 "Invalid value: must match metadata.namespace");
         return answer(rq, doc, &who);
 }
 
@@ -181,7 +241,9 @@ static int review_rules(struct request *rq, json_t *doc)
                         return request_fail_memory(rq);
         json_t *status = json_pack("{s:O,s:O,s:b}", "resourceRules", resources, "nonResourceRules", others,
                                    "incomplete", 0);
-        return doc_set(doc, "status", status) < 0 ? request_fail_memory(rq) : 0;
+        int r = json_object_set_new(doc, "metadata", json_object());
+        r |= json_object_set_new(doc, "spec", json_object());
+        return doc_set(doc, "status", status) < 0 || r < 0 ? request_fail_memory(rq) : 0;
 }
 
 const struct resource_hooks self_subject_access_review_hooks = { .create = review_own_access };
