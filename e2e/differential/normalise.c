@@ -4,6 +4,7 @@
 #include "common/json/regex.h"
 
 #define TEXT_MAX_BYTES (64u << 20)
+#define TEXT_KEY_MAX 4096 /* what entries of lists are sorted by */
 
 /* What differs between two runs against one and the same server, and what stands in its place. Everything a
  * comparison does not look at is in these two tables. */
@@ -20,6 +21,7 @@ static const struct {
         { "20(2[6-9]|3[0-9])-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\\.[0-9]+)?(Z|[+]00:00)", "<time>" },
         { "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]+ [A-Z][a-z]+ 20[0-9]+ [0-9:]+ [+]0000", "<time>" },
         { "10\\.(96|0)\\.[0-9]+\\.[0-9]+", "<cluster ip>" },
+        { "kube-api-access-[a-z0-9]{5}\\b", "kube-api-access-<generated>" },
         { "Key: /[a-z0-9-]+/", "Key: /registry/" },
         { "resource version: [0-9]+ \\([0-9]+\\)", "resource version: <rv> (<rv>)" },
         { "resource version: [0-9]+, current: [0-9]+", "resource version: <rv>, current: <rv>" },
@@ -186,20 +188,71 @@ static const char *entry_key(const json_t *entry, char *room, size_t size)
         return room;
 }
 
-static void sort_entries(json_t *list)
+typedef const char *sort_key(const json_t *entry, char *room, size_t size);
+
+static void sort_list(json_t *list, sort_key *key)
 {
-        char a[512], b[512];
+        char a[TEXT_KEY_MAX], b[TEXT_KEY_MAX];
 
         for (size_t i = 1; i < json_array_size(list); i++)
                 for (size_t k = i; k > 0; k--) {
                         json_t *one = json_array_get(list, k - 1), *two = json_array_get(list, k);
 
-                        if (strcmp(entry_key(one, a, sizeof(a)), entry_key(two, b, sizeof(b))) <= 0)
+                        if (strcmp(key(one, a, sizeof(a)), key(two, b, sizeof(b))) <= 0)
                                 break;
                         json_incref(one);
                         json_array_set(list, k - 1, two);
                         json_array_set_new(list, k, one);
                 }
+}
+
+/* A cause as the message of its Status has it. */
+static const char *cause_text(const json_t *cause, char *room, size_t size)
+{
+        const char *field = doc_get_string(cause, "field"), *message = doc_get_string(cause, "message");
+
+        snprintf(room, size, "%s: %s", field ? field : "", message ? message : "");
+        return room;
+}
+
+static int join_causes(const json_t *causes, struct buf *b, struct error *err)
+{
+        char text[TEXT_KEY_MAX];
+        json_t *cause;
+        size_t i;
+
+        json_array_foreach((json_t *)causes, i, cause)
+                (void)buf_printf(b, "%s%s", i ? ", " : "[", cause_text(cause, text, sizeof(text)));
+        (void)buf_append_str(b, "]");
+        return buf_status(b, err, "normalising");
+}
+
+/* kube-apiserver goes through the members of maps in an order that changes from request to request, and so
+ * tells several problems of one object in any order: here they stand sorted, in the causes and in the
+ * message. */
+static int sort_causes(json_t *status, struct error *err)
+{
+        json_t *causes = json_object_get(json_object_get(status, "details"), "causes");
+        const char *message = doc_get_string(status, "message"), *at;
+        AUTO_BUF struct buf before, after, text;
+
+        buf_init(&before, TEXT_MAX_BYTES);
+        buf_init(&after, TEXT_MAX_BYTES);
+        buf_init(&text, TEXT_MAX_BYTES);
+        if (json_array_size(causes) < 2 || !message ||
+            !text_equal(doc_get_string(status, "reason"), "Invalid"))
+                return 0;
+        TRY(join_causes(causes, &before, err));
+        sort_list(causes, cause_text);
+        TRY(join_causes(causes, &after, err));
+        at = strstr(message, before.data);
+        if (!at)
+                return 0;
+        (void)buf_append(&text, message, (size_t)(at - message));
+        (void)buf_append_str(&text, after.data);
+        (void)buf_append_str(&text, at + before.len);
+        TRY(buf_status(&text, err, "normalising"));
+        return doc_set(status, "message", json_string(text.data)) < 0 ? error_no_memory(err) : 0;
 }
 
 static int normalise_object(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
@@ -218,10 +271,12 @@ static int normalise_object(struct normaliser *n, const json_t *doc, json_t **re
                 else
                         TRY(normalise_doc(n, value, &part, err));
                 if (text_equal(key, "managedFields") && json_is_array(part))
-                        sort_entries(part);
+                        sort_list(part, entry_key);
                 if (normalise_text(n, key, &name, err) < 0 || json_object_set_new(out, name, part) < 0)
                         return error_no_memory(err);
         }
+        if (text_equal(doc_get_string(out, "kind"), "Status"))
+                TRY(sort_causes(out, err));
         *ret = TAKE_PTR(out);
         return 0;
 }
