@@ -78,9 +78,17 @@ void curl_multi_connected(struct curl_multi *m); /* the first request needs to b
 /* A callback had no memory: all transfers of m end so. */
 void curl_multi_die(struct curl_multi *m);
 
+enum curl_way {
+        CURL_WAY_WHOLE,       /* the answer is wanted whole */
+        CURL_WAY_WHOLE_HTTP1, /* so too, over HTTP/1.1 on a connection of its own */
+        CURL_WAY_STREAM,      /* the answer is read as it comes */
+};
 /* Starts the request. On success curl_transfer_end() must follow. */
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
-                        struct arena *arena, bool stream, struct error *err);
+                        struct arena *arena, enum curl_way way, struct error *err);
 void curl_transfer_end(struct curl_transfer *tr);
+/* The server answered and closed the stream before it had the whole request, so it did not act on it, and
+ * libcurl, which still wanted to send, lost the answer. */
+bool curl_transfer_answer_lost(const struct curl_transfer *tr);
 /* After `done`: 0, or the failure in our words. */
 int curl_transfer_status(const struct curl_transfer *tr, struct error *err);

@@ -193,13 +193,13 @@ static int set_tls(CURL *easy, const struct http_endpoint *e)
 }
 
 /* A stream's request outlives the caller's body, so that one is copied. */
-static int set_body(CURL *easy, const struct http_request *rq, bool stream)
+static int set_body(CURL *easy, const struct http_request *rq, enum curl_way way)
 {
         bool sends =
                 rq->body.len > 0 || text_in(rq->method, (const char *const[]){ "POST", "PUT", "PATCH" }, 3);
         if (sends) {
                 curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->body.len);
-                CURLoption how = stream ? CURLOPT_COPYPOSTFIELDS : CURLOPT_POSTFIELDS;
+                CURLoption how = way == CURL_WAY_STREAM ? CURLOPT_COPYPOSTFIELDS : CURLOPT_POSTFIELDS;
                 if (curl_easy_setopt(easy, how, rq->body.len > 0 ? rq->body.data : "") != CURLE_OK)
                         return ERR_NO_MEMORY;
         } else if (strcmp(rq->method, "HEAD") == 0) {
@@ -209,10 +209,23 @@ static int set_body(CURL *easy, const struct http_request *rq, bool stream)
         return curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, rq->method) == CURLE_OK ? 0 : ERR_NO_MEMORY;
 }
 
-static void set_behaviour(struct curl_transfer *tr, const struct http_request *rq, bool stream,
+static void set_connection(CURL *easy, enum curl_way way)
+{
+        bool http1 = way == CURL_WAY_WHOLE_HTTP1;
+        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                         (long)(http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, http1 ? 1L : 0L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, http1 ? 1L : 0L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
+}
+
+static void set_behaviour(struct curl_transfer *tr, const struct http_request *rq, enum curl_way way,
                           int64_t now_ms)
 {
         CURL *easy = tr->easy;
+        bool stream = way == CURL_WAY_STREAM;
         int64_t left = MAX(rq->deadline_ms - now_ms, 1);
         curl_easy_setopt(easy, CURLOPT_PRIVATE, tr);
         curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, tr->words);
@@ -223,27 +236,25 @@ static void set_behaviour(struct curl_transfer *tr, const struct http_request *r
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* the path asked for, and no other */
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+        set_connection(easy, way);
         curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
         curl_easy_setopt(easy, CURLOPT_PREREQDATA, tr);
         curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)MIN(left, CONNECT_MS));
-        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-        curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
-        curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
         curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, stream ? WATCH_RECEIVE_BYTES : RECEIVE_BYTES);
         if (!stream)
                 curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 }
 
-static int configure(struct curl_transfer *tr, const struct http_request *rq, bool stream, int64_t now_ms)
+static int configure(struct curl_transfer *tr, const struct http_request *rq, enum curl_way way,
+                     int64_t now_ms)
 {
         const struct http_endpoint *e = rq->endpoint;
-        set_behaviour(tr, rq, stream, now_ms);
+        set_behaviour(tr, rq, way, now_ms);
         TRY(add_headers(tr, rq));
         TRY(set_url(tr, rq));
         TRY(set_tls(tr->easy, e));
-        TRY(set_body(tr->easy, rq, stream));
+        TRY(set_body(tr->easy, rq, way));
         /* "" also keeps libcurl from the environment's proxies. */
         if (curl_easy_setopt(tr->easy, CURLOPT_PROXY, e->proxy_url ? e->proxy_url : "") != CURLE_OK)
                 return ERR_NO_MEMORY;
@@ -295,7 +306,7 @@ static int add_to_multi(struct curl_transfer *tr)
         return ERR_NO_MEMORY;
 }
 
-static int configure_and_start(struct curl_transfer *tr, const struct http_request *rq, bool stream,
+static int configure_and_start(struct curl_transfer *tr, const struct http_request *rq, enum curl_way way,
                                struct error *err)
 {
         struct loop *l = tr->multi->pool->loop;
@@ -305,7 +316,7 @@ static int configure_and_start(struct curl_transfer *tr, const struct http_reque
                 return error_no_memory(err);
         TRY(await_connection(tr, l, rq->deadline_ms, err));
         tr->easy = curl_easy_init();
-        int r = tr->easy ? configure(tr, rq, stream, loop_now_ms(l)) : ERR_NO_MEMORY;
+        int r = tr->easy ? configure(tr, rq, way, loop_now_ms(l)) : ERR_NO_MEMORY;
         if (r == 0)
                 r = add_to_multi(tr);
         if (r == ERR_INVALID)
@@ -314,21 +325,21 @@ static int configure_and_start(struct curl_transfer *tr, const struct http_reque
 }
 
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
-                        struct arena *arena, bool stream, struct error *err)
+                        struct arena *arena, enum curl_way way, struct error *err)
 {
         *tr = (struct curl_transfer){ .arena = arena };
         list_init(&tr->node);
         list_init(&tr->touched);
         list_init(&tr->waits.waiters);
-        buf_init(&tr->body, stream         ? LIMIT_STREAM_QUEUE_BYTES
-                            : rq->max_body ? rq->max_body
-                                           : LIMIT_RESPONSE_BYTES);
+        buf_init(&tr->body, way == CURL_WAY_STREAM ? LIMIT_STREAM_QUEUE_BYTES
+                            : rq->max_body         ? rq->max_body
+                                                   : LIMIT_RESPONSE_BYTES);
         struct curl_pool *pool = curl_pool_find(t, rq->endpoint, err);
         if (!pool)
                 return ERR_NO_MEMORY;
         tr->multi = &pool->multi[rq->priority];
         pool->transfers++;
-        int r = configure_and_start(tr, rq, stream, err);
+        int r = configure_and_start(tr, rq, way, err);
         if (r < 0)
                 transfer_free(tr);
         return r;
@@ -365,6 +376,12 @@ static enum error_code classify(CURLcode result, const char *words)
         default:
                 return is_certificate_alert(words) ? ERR_UNAUTHORIZED : ERR_RETRY;
         }
+}
+
+/* libcurl 7.88 leaves the answer unread and has no words for it: nothing went wrong. */
+bool curl_transfer_answer_lost(const struct curl_transfer *tr)
+{
+        return tr->done && tr->result == CURLE_HTTP2_STREAM && !tr->words[0];
 }
 
 int curl_transfer_status(const struct curl_transfer *tr, struct error *err)

@@ -71,18 +71,29 @@ static int check_cancelled(struct curl_transport *t, const struct http_request *
                          rq->path);
 }
 
-static int curl_roundtrip(struct http_transport *base, const struct http_request *rq, struct arena *arena,
-                          struct http_response *ret, struct error *err)
+static int ask(struct curl_transport *t, const struct http_request *rq, enum curl_way way,
+               struct arena *arena, struct http_response *ret, bool *ret_lost, struct error *err)
 {
-        struct curl_transport *t = (struct curl_transport *)base;
         struct curl_transfer tr;
         TRY(check_cancelled(t, rq, err));
-        TRY(curl_transfer_start(t, &tr, rq, arena, false, err));
+        TRY(curl_transfer_start(t, &tr, rq, arena, way, err));
         int r = await_answer(t->world->loop, &tr, true, rq->deadline_ms, err);
+        *ret_lost = r < 0 && curl_transfer_answer_lost(&tr);
         if (r == 0)
                 r = take_answer(&tr, arena, ret, err);
         curl_transfer_end(&tr);
         return r;
+}
+
+/* An answer that came before the whole request was sent (a refusal: 401, 403, 413, 429) and was lost is asked
+ * for again, over HTTP/1.1, where libcurl reads it. */
+static int curl_roundtrip(struct http_transport *base, const struct http_request *rq, struct arena *arena,
+                          struct http_response *ret, struct error *err)
+{
+        struct curl_transport *t = (struct curl_transport *)base;
+        bool lost = false;
+        int r = ask(t, rq, CURL_WAY_WHOLE, arena, ret, &lost, err);
+        return lost ? ask(t, rq, CURL_WAY_WHOLE_HTTP1, arena, ret, &lost, err) : r;
 }
 
 /* ---- streams ---- */
@@ -143,7 +154,7 @@ static int curl_open(struct http_transport *base, const struct http_request *rq,
         s->base.ops = &stream_ops;
         s->loop = t->world->loop;
         buf_init(&s->current, LIMIT_STREAM_QUEUE_BYTES);
-        int r = curl_transfer_start(t, &s->transfer, rq, &s->base.arena, true, err);
+        int r = curl_transfer_start(t, &s->transfer, rq, &s->base.arena, CURL_WAY_STREAM, err);
         if (r < 0) {
                 arena_free(&s->base.arena);
                 mem_free(s);

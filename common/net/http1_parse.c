@@ -51,6 +51,12 @@ static int bad(struct http1_parser *p, struct error *err, const char *text)
         return refuse(p, 400, ERR_INVALID, err, text);
 }
 
+static int too_long(struct http1_parser *p, struct error *err)
+{
+        p->http_status = 413;
+        return error_set(err, ERR_LIMIT, "request: a body of more than %zu bytes", p->limits.body_bytes);
+}
+
 static int no_memory(struct http1_parser *p, struct error *err)
 {
         p->http_status = 503;
@@ -184,7 +190,7 @@ static int parse_length(struct http1_parser *p, const char *text, struct error *
         if (text[0] == '+' || !text_parse_u64(text, &n))
                 return bad(p, err, "a malformed Content-Length");
         if (n > p->limits.body_bytes)
-                return refuse(p, 413, ERR_LIMIT, err, "a body that is too long");
+                return too_long(p, err);
         p->body_left = n;
         p->state = n > 0 ? BODY_BY_LENGTH : COMPLETE;
         return 0;
@@ -337,7 +343,7 @@ static int parse_chunk_size(struct http1_parser *p, struct error *err)
         if (i == 0 || (i < p->line_len && p->line[i] != ';'))
                 return bad(p, err, "a malformed chunk size");
         if (n > p->limits.body_bytes - p->body.len)
-                return refuse(p, 413, ERR_LIMIT, err, "a body that is too long");
+                return too_long(p, err);
         p->body_left = n;
         p->state = n > 0 ? CHUNK_DATA : TRAILERS;
         return 0;

@@ -33,6 +33,7 @@ struct stream {
         VEC(struct http_header) headers;
         struct buf body, out;
         bool began, ended, gone, deferred;
+        bool received, handled; /* the whole request is here; the handler has it */
         struct waitq waits;
         struct fiber *watcher;
 };
@@ -302,21 +303,11 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
         return 0;
 }
 
-static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data, size_t n,
-                   void *user)
-{
-        struct stream *s = nghttp2_session_get_stream_user_data(session, id);
-        if (!s)
-                return 0;
-        /* One byte too many stays in the body: the handler sees that it is too long and says so. */
-        size_t room = LIMIT_REQUEST_BODY_BYTES + 1 - s->body.len;
-        if (buf_append(&s->body, data, MIN(n, room)) < 0)
-                return NGHTTP2_ERR_CALLBACK_FAILURE;
-        return 0;
-}
-
 static int start_handler(struct connection *c, struct stream *s)
 {
+        if (s->handled)
+                return 0;
+        s->handled = true;
         s->x.headers = (struct http_headers){ s->headers.at, s->headers.n };
         s->x.body = (struct slice){ s->body.data, s->body.len };
         s->holders++;
@@ -326,6 +317,19 @@ static int start_handler(struct connection *c, struct stream *s)
         return refuse(c, s->id);
 }
 
+static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data, size_t n,
+                   void *user)
+{
+        struct stream *s = nghttp2_session_get_stream_user_data(session, id);
+        if (!s)
+                return 0;
+        /* One byte too many stays in the body: the handler sees that it is too long and says so at once. */
+        size_t room = LIMIT_REQUEST_BODY_BYTES + 1 - s->body.len;
+        if (buf_append(&s->body, data, MIN(n, room)) < 0)
+                return NGHTTP2_ERR_CALLBACK_FAILURE;
+        return n >= room ? start_handler(user, s) : 0;
+}
+
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
         if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
@@ -333,7 +337,23 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         if (!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
                 return 0;
         struct stream *s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
-        return s ? start_handler(user, s) : 0;
+        if (!s)
+                return 0;
+        s->received = true;
+        return start_handler(user, s);
+}
+
+/* Whoever has the whole answer need not send the rest of a request that was too long. */
+static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
+{
+        if (frame->hd.type != NGHTTP2_DATA || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+                return 0;
+        struct stream *s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+        if (!s || s->received)
+                return 0;
+        return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR) == 0
+                       ? 0
+                       : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error_code, void *user)
@@ -396,6 +416,7 @@ static int new_session(struct connection *c)
         nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
         int r = nghttp2_session_server_new(&c->session, callbacks, c);
         nghttp2_session_callbacks_del(callbacks);

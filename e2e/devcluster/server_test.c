@@ -11,6 +11,7 @@
 
 #define CM "/api/v1/namespaces/default/configmaps"
 #define CALL_MS 20000
+#define LONG_BODY (32u << 20)
 
 struct wire {
         struct loop *loop;
@@ -152,6 +153,21 @@ static void speak_to_its_own_listener(struct wire *w)
         devcluster_server_stop(own);
 }
 
+/* The answer comes while most of the body is still to be sent. */
+static void refuse_a_long_body_before_its_end(struct wire *w)
+{
+        char *text = arena_alloc(&w->arena, LONG_BODY + 1);
+        assert_non_null(text);
+        memset(text, ' ', LONG_BODY);
+        text[LONG_BODY] = '\0';
+        for (int i = 0; i < 3; i++) {
+                struct http_response answer = call(w, &w->admin, "POST", CM, text);
+                assert_int_equal(answer.status, 413);
+                assert_non_null(strstr(answer.body.data, "3145728"));
+        }
+        assert_int_equal(call(w, &w->admin, "GET", CM, NULL).status, 200);
+}
+
 static void speak(struct wire *w)
 {
         struct http_response answer = call(w, &w->admin, "GET", "/api/v1/namespaces", NULL);
@@ -165,6 +181,7 @@ static void speak(struct wire *w)
         watch_events_of_many_sizes(w);
         open_many_watches_on_few_connections(w);
         speak_to_its_own_listener(w);
+        refuse_a_long_body_before_its_end(w);
 }
 
 static void start(struct wire *w, struct fiber_group *group)
