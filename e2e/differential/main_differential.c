@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/base/flags.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/ctrl/program.h"
 #include "e2e/differential/differential.h"
 
 struct flags {
@@ -43,25 +43,26 @@ static const struct flag flag_table[] = {
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
 };
 
-struct program {
+struct suite {
+        struct program program;
         struct flags flags;
-        struct loop *loop;
-        struct world world;
-        struct log log;
-        struct fiber_group *group;
         struct target targets[2];
         struct scripts scripts;
         struct known known;
         json_t *transcripts[2]; /* script name -> answers */
         char run[8];
         size_t passed, failed, requests, commands, differences;
-        int code;
 };
+
+static struct suite *of(struct program *p)
+{
+        return container_of(p, struct suite, program);
+}
 
 /* ---- playing all scripts ---- */
 
 struct job {
-        struct program *program;
+        struct suite *suite;
         const struct script *script;
         size_t target;
 };
@@ -69,44 +70,45 @@ struct job {
 static void play_one(void *ctx)
 {
         AUTO_FREE struct job *j = ctx;
-        struct program *p = j->program;
+        struct suite *t = j->suite;
         struct error err = { 0 };
         json_t *answers = NULL;
 
-        if (script_play(j->script, &p->targets[j->target], p->run, &answers, &err) < 0)
+        if (script_play(j->script, &t->targets[j->target], t->run, &answers, &err) < 0)
                 answers = json_pack("[{s:s}]", "failed", err.text);
-        json_object_set_new(p->transcripts[j->target], j->script->name, answers);
+        json_object_set_new(t->transcripts[j->target], j->script->name, answers);
 }
 
-static bool is_wanted(const struct program *p, const struct script *s)
+static bool is_wanted(const struct suite *t, const struct script *s)
 {
-        const char *only = p->flags.only;
+        const char *only = t->flags.only;
 
         if (*only && !text_equal(only, s->area) && !text_equal(only, s->name))
                 return false;
-        if (script_needs_kubectl(s) && (!*p->flags.kubectl || *p->flags.recorded || *p->flags.record))
+        if (script_needs_kubectl(s) && (!*t->flags.kubectl || *t->flags.recorded || *t->flags.record))
                 return false;
-        return !*p->flags.recorded || json_object_get(p->transcripts[1], s->name);
+        return !*t->flags.recorded || json_object_get(t->transcripts[1], s->name);
 }
 
-static int play_all(struct program *p, struct error *err)
+static int play_all(struct suite *t, struct error *err)
 {
-        struct fiber_group *players = fiber_group_new(p->loop, p->group, "players");
+        struct fiber_group *players = fiber_group_new(t->program.loop, t->program.group, "players");
+        int code;
 
-        vec_for_each(&p->scripts.at, s) {
-                for (size_t i = 0; i < 2 && is_wanted(p, s); i++) {
+        vec_for_each(&t->scripts.at, s) {
+                for (size_t i = 0; i < 2 && is_wanted(t, s); i++) {
                         struct job *j = mem_must(NEW(struct job));
 
-                        *j = (struct job){ p, s, i };
-                        if (!p->targets[i].context ||
-                            fiber_group_wait_below(players, (size_t)p->flags.jobs * 2) < 0 ||
+                        *j = (struct job){ t, s, i };
+                        if (!t->targets[i].context ||
+                            fiber_group_wait_below(players, (size_t)t->flags.jobs * 2) < 0 ||
                             !fiber_spawn(players, s->name, play_one, j))
                                 mem_free(j);
                 }
         }
-        (void)fiber_group_join(players, DEADLINE_NONE);
+        code = fiber_group_join(players, DEADLINE_NONE);
         fiber_group_end(players);
-        return 0;
+        return code < 0 ? error_set(err, code, "interrupted") : 0;
 }
 
 /* ---- comparing ---- */
@@ -117,25 +119,25 @@ static void print_difference(const struct difference *d)
 }
 
 /* Differences of one step that are not known; prints them. */
-static size_t report_step(struct program *p, const struct script *s, size_t i, const struct differences *all)
+static size_t report_step(struct suite *t, const struct script *s, size_t i, const struct differences *all)
 {
         const json_t *step = json_array_get(doc_get_array(s->doc, "steps"), i);
         size_t unknown = 0;
 
         vec_for_each(&all->at, d) {
-                if (known_covers(&p->known, s->name, i, step, d->path))
+                if (known_covers(&t->known, s->name, i, step, d->path))
                         continue;
                 if (unknown++ == 0)
                         printf("  %s/%s %s\n", s->area, s->name, step_title(step, i, all->arena));
-                if (unknown <= (size_t)p->flags.shown)
+                if (unknown <= (size_t)t->flags.shown)
                         print_difference(d);
         }
-        if (unknown > (size_t)p->flags.shown)
-                printf("    and %zu more\n", unknown - (size_t)p->flags.shown);
+        if (unknown > (size_t)t->flags.shown)
+                printf("    and %zu more\n", unknown - (size_t)t->flags.shown);
         return unknown;
 }
 
-static size_t compare_step(struct program *p, const struct script *s, size_t i, const json_t *a,
+static size_t compare_step(struct suite *t, const struct script *s, size_t i, const json_t *a,
                            const json_t *b)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -150,71 +152,71 @@ static size_t compare_step(struct program *p, const struct script *s, size_t i, 
                 vec_free(&found.at);
                 return 1;
         }
-        unknown = report_step(p, s, i, &found);
+        unknown = report_step(t, s, i, &found);
         vec_free(&found.at);
         return unknown;
 }
 
-static void compare_script(struct program *p, const struct script *s)
+static void compare_script(struct suite *t, const struct script *s)
 {
-        const json_t *a = json_object_get(p->transcripts[0], s->name),
-                     *b = json_object_get(p->transcripts[1], s->name);
+        const json_t *a = json_object_get(t->transcripts[0], s->name),
+                     *b = json_object_get(t->transcripts[1], s->name);
         size_t n = MAX(json_array_size(a), json_array_size(b)), differences = 0;
 
         for (size_t i = 0; i < n; i++)
-                differences += compare_step(p, s, i, json_array_get(a, i), json_array_get(b, i));
-        p->requests += script_requests(s, false);
-        p->commands += script_requests(s, true);
-        p->differences += differences;
+                differences += compare_step(t, s, i, json_array_get(a, i), json_array_get(b, i));
+        t->requests += script_requests(s, false);
+        t->commands += script_requests(s, true);
+        t->differences += differences;
         printf("%s %s/%s\n", differences ? "FAILED" : "ok", s->area, s->name);
-        *(differences ? &p->failed : &p->passed) += 1;
+        *(differences ? &t->failed : &t->passed) += 1;
 }
 
 /* Every entry of the list must still be true. */
-static void check_known(struct program *p)
+static void check_known(struct suite *t)
 {
-        for (size_t i = 0; i < p->known.n; i++) {
-                const json_t *e = json_array_get(p->known.entries, i);
+        for (size_t i = 0; i < t->known.n; i++) {
+                const json_t *e = json_array_get(t->known.entries, i);
                 const char *name = doc_get_string(e, "script");
                 AUTO_FREE char *request = json_dumps(json_object_get(e, "request"), JSON_ENCODE_ANY);
 
-                if (!name || !json_object_get(p->transcripts[0], name))
+                if (!name || !json_object_get(t->transcripts[0], name))
                         continue;
-                if (!p->known.used[i] && doc_get_bool(e, "timing", false))
+                if (!t->known.used[i] && doc_get_bool(e, "timing", false))
                         continue;
-                if (!p->known.used[i])
+                if (!t->known.used[i])
                         printf("FAILED known difference of %s, request %s, at %s is none any more: take it "
                                "out of the "
                                "list\n",
                                name, request ? request : "", doc_get_string(e, "path"));
-                *(p->known.used[i] ? &p->passed : &p->failed) += 1;
+                *(t->known.used[i] ? &t->passed : &t->failed) += 1;
         }
 }
 
-static void report(struct program *p)
+static void report(struct suite *t)
 {
-        vec_for_each(&p->scripts.at, s)
-                if (is_wanted(p, s))
-                        compare_script(p, s);
-        check_known(p);
-        printf("%zu requests, %zu command lines, %zu differences that are not known\n", p->requests,
-               p->commands, p->differences);
-        printf("%zu passed, %zu failed\n", p->passed, p->failed);
-        p->code = p->failed > 0;
+        vec_for_each(&t->scripts.at, s)
+                if (is_wanted(t, s))
+                        compare_script(t, s);
+        check_known(t);
+        printf("%zu requests, %zu command lines, %zu differences that are not known\n", t->requests,
+               t->commands, t->differences);
+        printf("%zu passed, %zu failed\n", t->passed, t->failed);
+        t->program.code = t->failed > 0;
 }
 
 /* ---- recorded answers ---- */
 
-static int write_record(struct program *p, struct error *err)
+static int write_record(struct suite *t, struct error *err)
 {
         AUTO_BUF struct buf b;
         const char *name;
         json_t *answers;
 
         buf_init(&b, LIMIT_RESPONSE_BYTES);
-        vec_for_each(&p->scripts.at, s) {
+        vec_for_each(&t->scripts.at, s) {
                 name = s->name;
-                answers = json_object_get(p->transcripts[1], name);
+                answers = json_object_get(t->transcripts[1], name);
                 if (!answers)
                         continue;
                 (void)buf_append_str(&b, b.len ? ",\n" : "{\n");
@@ -229,44 +231,45 @@ static int write_record(struct program *p, struct error *err)
         (void)buf_append_str(&b, "\n}\n");
         TRY(buf_status(&b, err, "recording"));
         printf("%zu bytes recorded\n", b.len);
-        return p->world.files->write(p->world.ctx, p->flags.record, b.data, b.len, err);
+        return t->program.world.files->write(t->program.world.ctx, t->flags.record, b.data, b.len, err);
 }
 
-static int read_record(struct program *p, struct error *err)
+static int read_record(struct suite *t, struct error *err)
 {
         AUTO_FREE char *text = NULL;
         json_t *doc = NULL;
         size_t n;
 
-        TRY(p->world.files->read(p->world.ctx, p->flags.recorded, LIMIT_RESPONSE_BYTES, &text, &n, err));
+        TRY(t->program.world.files->read(t->program.world.ctx, t->flags.recorded, LIMIT_RESPONSE_BYTES, &text,
+                                         &n, err));
         TRY(doc_parse((struct slice){ text, n }, &doc, err));
-        json_decref(p->transcripts[1]);
-        p->transcripts[1] = doc;
+        json_decref(t->transcripts[1]);
+        t->transcripts[1] = doc;
         return 0;
 }
 
 /* ---- starting ---- */
 
-static int open_target(struct program *p, size_t i, const char *kubeconfig, const char *context,
+static int open_target(struct suite *t, size_t i, const char *kubeconfig, const char *context,
                        struct error *err)
 {
-        struct target *t = &p->targets[i];
+        struct target *one = &t->targets[i];
 
         if (!*kubeconfig)
                 return 0;
-        *t = (struct target){ .name = i ? "b" : "a",
-                              .world = &p->world,
-                              .kubeconfig = kubeconfig,
-                              .context = context,
-                              .kubectl = p->flags.kubectl,
-                              .scratch = p->flags.scratch };
-        return target_open(t, err);
+        *one = (struct target){ .name = i ? "b" : "a",
+                                .world = &t->program.world,
+                                .kubeconfig = kubeconfig,
+                                .context = context,
+                                .kubectl = t->flags.kubectl,
+                                .scratch = t->flags.scratch };
+        return target_open(one, err);
 }
 
-static int read_scripts(struct program *p, struct error *err)
+static int read_scripts(struct suite *t, struct error *err)
 {
         const char *paths[64];
-        struct slice rest = slice_of(p->flags.scripts), head;
+        struct slice rest = slice_of(t->flags.scripts), head;
         AUTO_ARENA struct arena arena = ARENA_INIT;
         size_t n = 0;
 
@@ -274,66 +277,15 @@ static int read_scripts(struct program *p, struct error *err)
                 (void)slice_cut(&rest, ',', &head);
                 paths[n++] = mem_must(arena_strndup(&arena, head.data, head.len));
         }
-        return scripts_read(&p->world, paths, n, &p->scripts, err);
+        return scripts_read(&t->program.world, paths, n, &t->scripts, err);
 }
 
-static void random_run(struct program *p)
+static void random_run(struct suite *t)
 {
-        uint64_t r = loop_random_u64(p->loop);
+        uint64_t r = loop_random_u64(t->program.loop);
 
         for (size_t i = 0; i < 5; i++, r /= 20)
-                p->run[i] = "bcdfghjklmnpqrstvwxz"[r % 20];
-}
-
-static int run_all(struct program *p, struct error *err)
-{
-        p->world.transport = http_transport_curl(&p->world, err);
-        if (!p->world.transport)
-                return ERR_NO_MEMORY;
-        random_run(p);
-        TRY(read_scripts(p, err));
-        TRY(open_target(p, 0, p->flags.a, p->flags.a_context, err));
-        TRY(open_target(p, 1, p->flags.b, p->flags.b_context, err));
-        if (*p->flags.recorded)
-                TRY(read_record(p, err));
-        TRY(play_all(p, err));
-        if (*p->flags.record)
-                return write_record(p, err);
-        TRY(known_read(&p->world, p->flags.known, &p->known, err));
-        report(p);
-        return 0;
-}
-
-static void run(void *ctx)
-{
-        struct program *p = ctx;
-        struct error err = { 0 };
-
-        if (run_all(p, &err) < 0) {
-                fprintf(stderr, "differential: %s\n", err.text);
-                p->code = 1;
-        }
-        for (size_t i = 0; i < 2; i++) {
-                if (p->targets[i].context)
-                        target_close(&p->targets[i]);
-                json_decref(p->transcripts[i]);
-        }
-        scripts_free(&p->scripts);
-        known_free(&p->known);
-        http_transport_free(p->world.transport);
-        loop_stop(p->loop);
-}
-
-static int print_help(void)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1u << 20);
-        (void)buf_append_str(
-                &b, "differential: the same requests to two API servers, and where they differ.\n\n");
-        (void)flags_help(flag_table, ARRAY_LEN(flag_table), &b);
-        fputs(b.data, stdout);
-        return 0;
+                t->run[i] = "bcdfghjklmnpqrstvwxz"[r % 20];
 }
 
 /* Command lines run in folders of their own: paths they are given must not depend on the folder. */
@@ -344,40 +296,64 @@ static const char *absolute(const char *path)
         return full ? full : path;
 }
 
+static int prepare(struct suite *t, struct error *err)
+{
+        const struct world *w = &t->program.world;
+
+        TRY(w->files->make_directory(w->ctx, t->flags.scratch, err));
+        t->flags.scratch = absolute(t->flags.scratch);
+        t->flags.a = absolute(t->flags.a);
+        t->flags.b = absolute(t->flags.b);
+        t->transcripts[0] = json_object();
+        t->transcripts[1] = json_object();
+        return t->transcripts[0] && t->transcripts[1] ? 0 : error_no_memory(err);
+}
+
+static int run(struct program *p, struct error *err)
+{
+        struct suite *t = of(p);
+
+        random_run(t);
+        TRY(read_scripts(t, err));
+        TRY(prepare(t, err));
+        TRY(open_target(t, 0, t->flags.a, t->flags.a_context, err));
+        TRY(open_target(t, 1, t->flags.b, t->flags.b_context, err));
+        if (*t->flags.recorded)
+                TRY(read_record(t, err));
+        TRY(play_all(t, err));
+        if (*t->flags.record)
+                return write_record(t, err);
+        TRY(known_read(&p->world, t->flags.known, &t->known, err));
+        report(t);
+        return 0;
+}
+
+static void stop(struct program *p)
+{
+        struct suite *t = of(p);
+
+        for (size_t i = 0; i < 2; i++) {
+                if (t->targets[i].context)
+                        target_close(&t->targets[i]);
+                json_decref(t->transcripts[i]);
+        }
+        scripts_free(&t->scripts);
+        known_free(&t->known);
+}
+
 int main(int argc, char **argv)
 {
-        struct program p = { 0 };
-        struct error err = { 0 };
+        struct suite t = { .program = { .name = "differential",
+                                        .about = "differential: the same requests to two API servers, and "
+                                                 "where they differ.",
+                                        .flags = flag_table,
+                                        .n_flags = ARRAY_LEN(flag_table),
+                                        .values = &t.flags,
+                                        .help = &t.flags.help,
+                                        .run = run,
+                                        .close = stop,
+                                        .tool = true,
+                                        .log_level = LOG_WARN } };
 
-        mem_hook_libraries();
-        if (flags_parse(flag_table, ARRAY_LEN(flag_table), argc, (const char *const *)argv, &p.flags, &err) <
-            0) {
-                fprintf(stderr, "differential: %s\n", err.text);
-                return 2;
-        }
-        if (p.flags.help)
-                return print_help();
-        p.loop = loop_new_real(&err);
-        if (!p.loop) {
-                fprintf(stderr, "differential: %s\n", err.text);
-                return 1;
-        }
-        const struct log_sink *sink = log_sink_stderr(LOG_TEXT, LOG_WARN);
-        world_init_real(&p.world, p.loop, sink);
-        (void)p.world.files->make_directory(p.world.ctx, p.flags.scratch, &err);
-        p.flags.scratch = absolute(p.flags.scratch);
-        p.flags.a = absolute(p.flags.a);
-        p.flags.b = absolute(p.flags.b);
-        p.transcripts[0] = mem_must(json_object());
-        p.transcripts[1] = mem_must(json_object());
-        p.log.sink = sink;
-        p.group = fiber_group_new(p.loop, NULL, "differential");
-        if (!p.group || !fiber_spawn(p.group, "differential", run, &p)) {
-                fprintf(stderr, "differential: cannot start\n");
-                return 1;
-        }
-        (void)loop_run(p.loop, &err);
-        fiber_group_end(p.group);
-        loop_free(p.loop);
-        return p.code;
+        return program_main(&t.program, argc, argv);
 }
