@@ -26,10 +26,7 @@ const struct scope *scope_of(const char *ns)
 
 bool key_make(char ret[KEY_MAX], const char *ns, const char *name)
 {
-        int n = text_empty(ns) ? snprintf(ret, KEY_MAX, "%s", name)
-                               : snprintf(ret, KEY_MAX, "%s/%s", ns, name);
-
-        return n > 0 && n < KEY_MAX;
+        return object_key(ns, name, ret, KEY_MAX) > 0;
 }
 
 const char *or_empty(const char *s)

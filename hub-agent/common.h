@@ -16,7 +16,7 @@ struct scope {
 };
 const struct scope *scope_of(const char *ns);
 
-#define KEY_MAX 512
+#define KEY_MAX OBJECT_KEY_MAX
 /* "name", or "ns/name" where ns is neither NULL nor "". False if it does not fit. */
 bool key_make(char ret[KEY_MAX], const char *ns, const char *name);
 

@@ -5,13 +5,13 @@
 
 #include "common/base/memory.h"
 
-static int make_key(const char *ns, const char *name, char *key, size_t size)
+int object_key(const char *ns, const char *name, char *key, size_t size)
 {
-        size_t before = ns ? strlen(ns) + 1 : 0, n = strlen(name);
+        size_t before = text_empty(ns) ? 0 : strlen(ns) + 1, n = strlen(name);
 
         if (before + n >= size)
                 return ERR_LIMIT;
-        if (ns) {
+        if (before) {
                 memcpy(key, ns, before - 1);
                 key[before - 1] = '/';
         }
@@ -21,7 +21,7 @@ static int make_key(const char *ns, const char *name, char *key, size_t size)
 
 int informer_key(const struct object *o, char *key, size_t size)
 {
-        return make_key(o->meta.ns, o->meta.name, key, size);
+        return object_key(o->meta.ns, o->meta.name, key, size);
 }
 
 uint64_t resource_version_number(const struct object *o)
@@ -245,7 +245,7 @@ const struct object *informer_get(const struct informer *i, const char *ns, cons
 {
         char key[OBJECT_KEY_MAX];
 
-        return make_key(ns, name, key, sizeof(key)) < 0 ? NULL : map_get(&i->objects, key);
+        return object_key(ns, name, key, sizeof(key)) < 0 ? NULL : map_get(&i->objects, key);
 }
 
 static int compare_objects(const void *a, const void *b)

@@ -49,6 +49,9 @@ uint64_t informer_objects(const struct informer *i);
 size_t informer_bytes(const struct informer *i);
 
 /* Borrowed until the next park; take object_ref() to keep. ns NULL for cluster-scoped. */
+#define OBJECT_KEY_MAX 512
+/* "ns/name", or "name" without a namespace (ns NULL or ""). Its length, or ERR_LIMIT. */
+int object_key(const char *ns, const char *name, char *key, size_t size);
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name);
 
 /* Indexes: fn names the index values of an object by calling emit(). Add before objects arrive or after. */

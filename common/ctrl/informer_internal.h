@@ -43,6 +43,5 @@ int informer_apply(struct informer *i, struct object *o, bool initial);
 void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
 int informer_key(const struct object *o, char *key, size_t size); /* length, or ERR_LIMIT */
 uint64_t resource_version_number(const struct object *o);         /* 0 if it is not a number */
-#define OBJECT_KEY_MAX 512
 
 void reflector_run(void *informer); /* the fiber */

@@ -118,10 +118,16 @@ static void run_body(void *ctx)
                 fprintf(stderr, "%s: %s\n", error_code_name(b->code), f->err.text);
 }
 
-int bench_run(const char *programs, const char *scratch, int (*body)(struct bench *b, struct error *err))
+int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench *b, struct error *err))
 {
-        struct bench b = { .programs = programs, .scratch = scratch, .body = body };
+        struct bench b = { .body = body };
         struct bench_fiber f = { .bench = &b };
+        if (argc != 3) {
+                fprintf(stderr, "usage: %s PROGRAMS SCRATCH\n", name);
+                return 2;
+        }
+        b.programs = argv[1];
+        b.scratch = argv[2];
         mem_hook_libraries();
         b.loop = mem_must(loop_new_real(NULL));
         b.log_sink = log_sink_stderr(LOG_TEXT, LOG_ERROR);

@@ -22,7 +22,6 @@ int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err)
 /* Of one verb and resource; NULL = all. */
 double bench_count(const json_t *items, const char *verb, const char *resource);
 
-/* Runs body in a fiber on a real loop; the program's exit code: 0, or 1 with the error on stderr. */
 struct bench {
         struct loop *loop;
         struct world world; /* with a transport */
@@ -32,4 +31,6 @@ struct bench {
         int (*body)(struct bench *b, struct error *err);
         int code;
 };
-int bench_run(const char *programs, const char *scratch, int (*body)(struct bench *b, struct error *err));
+/* `NAME PROGRAMS SCRATCH`: runs body in a fiber on a real loop. The program's exit code: 0; 1 with the error
+ * on stderr; 2 = bad arguments. */
+int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench *b, struct error *err));

@@ -238,9 +238,5 @@ static int body(struct bench *b, struct error *err)
 
 int main(int argc, char **argv)
 {
-        if (argc != 3) {
-                fprintf(stderr, "usage: bench_devcluster PROGRAMS SCRATCH\n");
-                return 2;
-        }
-        return bench_run(argv[1], argv[2], body);
+        return bench_main(argc, argv, "bench_devcluster", body);
 }

@@ -100,22 +100,28 @@ int server_start_api(struct kube_cluster *k, struct error *err)
         return run(k->all, &c, arena_printf(&arena, "%s/kube-apiserver.log", k->folder), &k->api_server, err);
 }
 
+/* What the controller manager and the scheduler both get. */
+static void begin_client(struct command *c, struct arena *arena, struct kube_cluster *k, const char *program)
+{
+        begin(c, arena, k->all, program);
+        ADD(c, "--kubeconfig=%s", k->kubeconfig);
+        ADD(c, "--secure-port=0");
+        ADD(c, "--leader-elect=false");
+        ADD(c, "--profiling=false");
+}
+
 int server_start_controller_manager(struct kube_cluster *k, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct command c;
 
-        begin(&c, &arena, k->all, "kube-controller-manager");
-        ADD(&c, "--kubeconfig=%s", k->kubeconfig);
-        ADD(&c, "--secure-port=0");
-        ADD(&c, "--leader-elect=false");
+        begin_client(&c, &arena, k, "kube-controller-manager");
         ADD(&c, "--root-ca-file=%s/ca.crt", k->folder);
         ADD(&c, "--service-account-private-key-file=%s/sa.key", k->folder);
         ADD(&c, "--cluster-signing-cert-file=%s/ca.crt", k->folder);
         ADD(&c, "--cluster-signing-key-file=%s/ca.key", k->folder);
         ADD(&c, "--kube-api-qps=300");
         ADD(&c, "--kube-api-burst=600");
-        ADD(&c, "--profiling=false");
         /* No node has a heartbeat or a volume. */
         ADD(&c, "--controllers=*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller,"
                 "-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller");
@@ -128,11 +134,7 @@ int server_start_scheduler(struct kube_cluster *k, struct error *err)
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct command c;
 
-        begin(&c, &arena, k->all, "kube-scheduler");
-        ADD(&c, "--kubeconfig=%s", k->kubeconfig);
-        ADD(&c, "--secure-port=0");
-        ADD(&c, "--leader-elect=false");
-        ADD(&c, "--profiling=false");
+        begin_client(&c, &arena, k, "kube-scheduler");
         return run(k->all, &c, arena_printf(&arena, "%s/kube-scheduler.log", k->folder), &k->scheduler, err);
 }
 
