@@ -12,3 +12,6 @@ extern const struct resource_hooks configmap_hooks, event_hooks, namespace_hooks
         plain_hooks;
 extern const struct resource_hooks self_subject_review_hooks, token_review_hooks, subject_access_review_hooks,
         self_subject_access_review_hooks, self_subject_rules_review_hooks;
+
+/* workload_hooks.c: status.qosClass of a new pod. 0 or ERR_NO_MEMORY. */
+int pod_set_quality(json_t *pod);

@@ -336,18 +336,22 @@ int meta_check_place(struct request *rq, json_t *doc, bool creating)
 #define GENERATED_NAME_MAX 63
 #define GENERATED_SUFFIX 5
 
-static int generate_name(struct request *rq, json_t *meta)
+const char *meta_random_name(struct request *rq, const char *base)
 {
         static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+        char suffix[GENERATED_SUFFIX + 1] = { 0 };
+        for (int i = 0; i < GENERATED_SUFFIX; i++)
+                suffix[i] = letters[loop_random_u64(rq->devcluster->loop) % (sizeof(letters) - 1)];
+        return arena_printf(rq->arena, "%.*s%s", GENERATED_NAME_MAX - GENERATED_SUFFIX, base, suffix);
+}
+
+static int generate_name(struct request *rq, json_t *meta)
+{
         const char *base = json_string_value(json_object_get(meta, "generateName"));
         const char *name = json_string_value(json_object_get(meta, "name"));
         if (text_empty(base) || !text_empty(name))
                 return 0;
-        char suffix[GENERATED_SUFFIX + 1] = { 0 };
-        for (int i = 0; i < GENERATED_SUFFIX; i++)
-                suffix[i] = letters[loop_random_u64(rq->devcluster->loop) % (sizeof(letters) - 1)];
-        const char *full =
-                arena_printf(rq->arena, "%.*s%s", GENERATED_NAME_MAX - GENERATED_SUFFIX, base, suffix);
+        const char *full = meta_random_name(rq, base);
         if (!full || json_object_set_new(meta, "name", json_string(full)) < 0)
                 return request_fail_memory(rq);
         return 0;

@@ -13,6 +13,8 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
 /* PUT: the name is in the body and is the path's. */
 int meta_check_sent_name(struct request *rq, const json_t *doc);
 int meta_check_place(struct request *rq, json_t *doc, bool creating);
+/* base and five random characters, as generateName makes names; in the arena, NULL on no memory. */
+const char *meta_random_name(struct request *rq, const char *base);
 /* Fields the server owns, for a new object: uid, creationTimestamp, generation, generated name. */
 int meta_prepare_create(struct request *rq, json_t *doc);
 /* The same for an update: those fields come from the live object. */

@@ -104,6 +104,20 @@ static json_t *node_info(void)
                          "osImage", "devcluster", "systemUUID", "");
 }
 
+static int drop_taint(json_t *doc, const char *key)
+{
+        size_t i;
+        json_t *t, *taints = doc_get_array(doc, "spec.taints");
+        json_array_foreach(taints, i, t)
+                if (text_equal(doc_get_string(t, "key"), key)) {
+                        json_array_remove(taints, i);
+                        break;
+                }
+        if (taints && json_array_size(taints) == 0)
+                json_object_del(doc_get_object(doc, "spec"), "taints");
+        return 0;
+}
+
 /* What a kubelet says first; what somebody has written already stays. */
 static int advance_node(json_t *doc, const struct workload_facts *f)
 {
@@ -117,6 +131,7 @@ static int advance_node(json_t *doc, const struct workload_facts *f)
                                     "type", "Hostname", "address", doc_get_string(doc, "metadata.name"))));
         if (!f->ready)
                 return workload_set_condition(doc, &silent, f->now_ms);
+        TRY(drop_taint(doc, "node.kubernetes.io/not-ready"));
         const json_t *last = json_array_get(doc_get_array(doc, "status.conditions"), 0);
         bool held = text_equal(doc_get_string(last, "message"), silent.message);
         return !last || held ? set_node_conditions(doc, f) : 0;

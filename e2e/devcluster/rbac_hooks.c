@@ -171,11 +171,11 @@ static int validate_role_ref(const json_t *live, const json_t *doc, struct schem
         if (!*name)
                 TRY(problem_add(p, "FieldValueRequired", "roleRef.name", "Required value"));
         if (live && !doc_equal(json_object_get(live, "roleRef"), json_object_get(doc, "roleRef")))
-                TRY(problem_add(p, "FieldValueInvalid", "roleRef",
-                                "Invalid value: rbac.RoleRef{APIGroup:\"%s\", Kind:\"%s\", Name:\"%s\"}: "
-                                "cannot change "
-                                "roleRef",
-                                group, kind, name));
+                TRY(problem_add(
+                        p, "FieldValueInvalid", "roleRef",
+                        "Invalid value: {\"APIGroup\":\"%s\",\"Kind\":\"%s\",\"Name\":\"%s\"}: cannot "
+                        "change roleRef",
+                        group, kind, name));
         return 0;
 }
 
@@ -185,7 +185,7 @@ static int validate_subject(struct request *rq, const json_t *subject, size_t i,
         bool account = strcmp(kind, "ServiceAccount") == 0;
         if (!*text_at(subject, "name"))
                 TRY(required(rq, p, "subjects", i, "name", ""));
-        if (account && !*text_at(subject, "namespace"))
+        if (account && !rq->ns && !*text_at(subject, "namespace"))
                 return required(rq, p, "subjects", i, "namespace", "");
         if (account || strcmp(kind, "User") == 0 || strcmp(kind, "Group") == 0)
                 return 0;

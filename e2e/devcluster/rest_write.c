@@ -3,6 +3,7 @@
 
 #include "common/json/apply.h"
 #include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/admission_plugins.h"
 #include "e2e/devcluster/builtin/defaults.h"
 #include "e2e/devcluster/builtin/validate.h"
 #include "e2e/devcluster/convert.h"
@@ -258,6 +259,7 @@ int rest_create(struct request *rq, json_t *doc, struct write_result *ret)
 {
         TRY(prepare_create(rq, doc, false));
         TRY(check_namespace(rq, meta_name(doc)));
+        TRY(admission_complete(rq, doc));
         TRY(admission_review(rq, "CREATE", NULL, doc));
         TRY(validate(rq, NULL, doc));
         return store_new(rq, doc, ret);
@@ -268,6 +270,7 @@ int rest_create_applied(struct request *rq, json_t *doc, struct write_result *re
         AUTO_JSON json_t *managed = json_incref(doc_get_array(doc, "metadata.managedFields"));
         TRY(prepare_create(rq, doc, true));
         TRY(check_namespace(rq, meta_name(doc)));
+        TRY(admission_complete(rq, doc));
         TRY(admission_review(rq, "CREATE", NULL, doc));
         TRY(validate(rq, NULL, doc));
         if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)

@@ -53,6 +53,18 @@ static int give_address(struct request *rq, json_t *doc)
                             "Internal error occurred: failed to allocate a serviceIP: range is full");
 }
 
+static bool has_policy(const json_t *doc, const char *policy)
+{
+        return strcmp(text_at(doc, "spec.ipFamilyPolicy"), policy) == 0;
+}
+
+/* Without an address and without pods of its own: whoever writes its endpoints may use any family. */
+static bool is_open(const json_t *doc)
+{
+        return strcmp(text_at(doc, "spec.clusterIP"), "None") == 0 &&
+               json_object_size(doc_get_object(doc, "spec.selector")) == 0;
+}
+
 static int keep_or_give_address(struct request *rq, const json_t *live, json_t *doc)
 {
         const char *before = text_at(live, "spec.clusterIP");
@@ -64,10 +76,14 @@ static int keep_or_give_address(struct request *rq, const json_t *live, json_t *
         if (!*text_at(doc, "spec.clusterIP"))
                 TRY(give_address(rq, doc));
         int r = doc_set(doc, "spec.clusterIPs", json_pack("[s]", text_at(doc, "spec.clusterIP")));
-        if (!doc_get(doc, "spec.ipFamilies"))
-                r |= doc_set(doc, "spec.ipFamilies", json_pack("[s]", "IPv4"));
+        bool anything = is_open(doc);
         if (!doc_get(doc, "spec.ipFamilyPolicy"))
-                r |= doc_set_string(doc, "spec.ipFamilyPolicy", "SingleStack");
+                r |= doc_set_string(doc, "spec.ipFamilyPolicy",
+                                    anything ? "RequireDualStack" : "SingleStack");
+        bool both = anything && !has_policy(doc, "SingleStack");
+        if (!doc_get(doc, "spec.ipFamilies"))
+                r |= doc_set(doc, "spec.ipFamilies",
+                             both ? json_pack("[s,s]", "IPv4", "IPv6") : json_pack("[s]", "IPv4"));
         return r < 0 ? request_fail_memory(rq) : 0;
 }
 
@@ -88,7 +104,7 @@ static int64_t free_port(struct request *rq, const json_t *doc, size_t i)
         char text[32];
         for (unsigned k = 0; k < N_NODE_PORTS; k++) {
                 int port = FIRST_NODE_PORT + (int)((at + k) % N_NODE_PORTS);
-                snprintf(text, sizeof(text), "\"nodePort\":%d", port);
+                snprintf(text, sizeof(text), "odePort\":%d", port); /* nodePort, healthCheckNodePort */
                 if (!is_taken(rq->cluster, text))
                         return port;
         }
@@ -112,6 +128,19 @@ static int keep_or_give_ports(struct request *rq, const json_t *live, json_t *do
         return 0;
 }
 
+/* The port where a node says whether it has endpoints of this service itself. */
+static int keep_or_give_health_port(struct request *rq, const json_t *live, json_t *doc)
+{
+        int64_t before = doc_get_int(live, "spec.healthCheckNodePort", 0);
+        bool wanted = has_type(doc, "LoadBalancer") &&
+                      strcmp(text_at(doc, "spec.externalTrafficPolicy"), "Local") == 0;
+        if (!wanted || doc_get_int(doc, "spec.healthCheckNodePort", 0) > 0)
+                return 0;
+        size_t behind = json_array_size(doc_get_array(doc, "spec.ports"));
+        int64_t port = before ? before : free_port(rq, doc, behind);
+        return doc_set_int(doc, "spec.healthCheckNodePort", port) < 0 ? request_fail_memory(rq) : 0;
+}
+
 static int prepare(struct request *rq, const json_t *live, json_t *doc)
 {
         if (builtin_set_defaults("", "Service", doc) < 0)
@@ -120,6 +149,7 @@ static int prepare(struct request *rq, const json_t *live, json_t *doc)
                 return 0;
         TRY(keep_or_give_address(rq, live, doc));
         TRY(keep_or_give_ports(rq, live, doc));
+        TRY(keep_or_give_health_port(rq, live, doc));
         if (!live && doc_set(doc, "status", json_pack("{s:{}}", "loadBalancer")) < 0)
                 return request_fail_memory(rq);
         return 0;
@@ -194,7 +224,7 @@ static int validate_address(const json_t *live, const json_t *doc, struct schema
             has_type(doc, "ExternalName"))
                 return 0;
         return problem_add(p, "FieldValueInvalid", "spec.clusterIPs[0]",
-                           "Invalid value: []string{\"%s\"}: may not change once set", now);
+                           "Invalid value: [\"%s\"]: may not change once set", now);
 }
 
 static int validate(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *p)

@@ -298,12 +298,40 @@ static int select_job_pods(json_t *doc)
         return doc_set(doc, "spec.selector", json_pack("{s:{s:s}}", "matchLabels", by_uid[0], meta_uid(doc)));
 }
 
+/* A job without labels has those of its pods. */
+static int label_job(json_t *doc)
+{
+        const json_t *labels = doc_get_object(doc, "spec.template.metadata.labels");
+        if (!labels || json_object_size(doc_get_object(doc, "metadata.labels")) > 0)
+                return 0;
+        return doc_set(doc, "metadata.labels", doc_copy(labels));
+}
+
+/* How often the template of a daemon set changed: a field of old versions, kept as an annotation. */
+static int count_template(const json_t *live, json_t *doc)
+{
+        static const char *const key[] = { "metadata", "annotations",
+                                           "deprecated.daemonset.template.generation" };
+        const char *before = json_string_value(doc_get_keys(live, key, 3));
+        bool same = doc_equal(doc_get(live, "spec.template"), doc_get(doc, "spec.template"));
+        int64_t n = 0;
+        char text[32];
+        if (before)
+                (void)text_parse_i64(before, &n);
+        snprintf(text, sizeof(text), "%lld", (long long)(same ? n : n + 1));
+        return json_object_set_new(doc_get_object(doc, "metadata.annotations"), key[2], json_string(text)) < 0
+                       ? ERR_NO_MEMORY
+                       : 0;
+}
+
 static int prepare_workload(struct request *rq, const json_t *live, json_t *doc)
 {
         bool job = strcmp(rq->resource->kind, "Job") == 0;
         if (builtin_set_defaults(rq->resource->group, rq->resource->kind, doc) < 0)
                 return request_fail_memory(rq);
-        if (job && !live && select_job_pods(doc) < 0)
+        if (job && !live && (select_job_pods(doc) < 0 || label_job(doc) < 0))
+                return request_fail_memory(rq);
+        if (live && strcmp(rq->resource->kind, "DaemonSet") == 0 && count_template(live, doc) < 0)
                 return request_fail_memory(rq);
         const json_t *selector = doc_get_object(live, "spec.selector");
         if (job && selector && !doc_get(doc, "spec.selector") &&
@@ -326,19 +354,36 @@ const struct resource_hooks workload_hooks = { .prepare = prepare_workload,
 
 /* ---- pods ---- */
 
+/* Whether a container says nothing, or all there is to say, about cpu and memory. */
+static void weigh(const json_t *container, bool *any, bool *all)
+{
+        static const char *const counted[] = { "cpu", "memory" };
+        const json_t *limits = doc_get_object(container, "resources.limits"),
+                     *requests = doc_get_object(container, "resources.requests");
+        for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+                const json_t *limit = json_object_get(limits, counted[i]),
+                             *request = json_object_get(requests, counted[i]);
+                *any = *any || limit || request;
+                *all = *all && limit && request && doc_equal(limit, request);
+        }
+}
+
 static const char *quality_of(const json_t *pod)
 {
+        static const char *const lists[] = { "spec.containers", "spec.initContainers" };
         size_t i;
         json_t *c;
         bool any = false, all = true;
-        json_array_foreach(doc_get_array(pod, "spec.containers"), i, c) {
-                const json_t *limits = doc_get_object(c, "resources.limits"),
-                             *requests = doc_get_object(c, "resources.requests");
-                any |= json_object_size(limits) || json_object_size(requests);
-                all &= json_object_get(limits, "cpu") && json_object_get(limits, "memory") && requests &&
-                       doc_equal(limits, requests);
-        }
+        for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+                json_array_foreach(doc_get_array(pod, lists[k]), i, c)
+                        weigh(c, &any, &all);
         return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
+}
+
+/* After admission, which may have added requests. */
+int pod_set_quality(json_t *pod)
+{
+        return doc_set_string(pod, "status.qosClass", quality_of(pod));
 }
 
 static int prepare_pod(struct request *rq, const json_t *live, json_t *doc)

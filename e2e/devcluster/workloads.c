@@ -4,6 +4,7 @@
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rbac_aggregate.h"
 #include "e2e/devcluster/readiness.h"
+#include "e2e/devcluster/storage_protection.h"
 #include "e2e/devcluster/workload_status.h"
 
 #define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
@@ -163,6 +164,10 @@ void simulator_changed(struct simulator *s, struct table *t, enum event_type typ
 {
         if (strcmp(t->key, "/nodes") == 0 && type != EVENT_MODIFIED)
                 enqueue_table(s, t->cluster, "apps/daemonsets", NULL);
+        if (type != EVENT_ADDED && strcmp(t->key, "/pods") == 0)
+                enqueue_table(s, t->cluster, "/persistentvolumeclaims", blob_ns(object));
+        if (type == EVENT_DELETED && strcmp(t->key, "/persistentvolumeclaims") == 0)
+                enqueue_table(s, t->cluster, "/persistentvolumes", NULL);
         bool from_start = type == EVENT_ADDED &&
                           blob_label(object, "kubernetes.io/bootstrapping"); /* summed up already */
         if (strcmp(t->key, CLUSTER_ROLES) == 0 && !from_start)
@@ -279,8 +284,10 @@ static int advance(struct simulator *s, struct request *rq, struct error *err)
         if (!b)
                 return 0;
         TRY(blob_parse(b, &live, err));
-        if (meta_is_deleting(live))
+        if (meta_is_deleting(live)) {
+                storage_protection_release(rq, live);
                 return 0;
+        }
         doc = doc_copy(live);
         if (!doc || find_facts(s, rq, live, &facts) < 0)
                 return error_no_memory(err);

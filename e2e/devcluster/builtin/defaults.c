@@ -70,6 +70,8 @@ static const struct rule job_rules[] = {
         { "spec.backoffLimit", "6" },
         { "spec.completionMode", "\"NonIndexed\"" },
         { "spec.suspend", "false" },
+        { "spec.manualSelector", "false" },
+        { "spec.podFailurePolicy.rules[].onPodConditions[].status", "\"True\"" },
 };
 static const struct rule cron_job_rules[] = {
         { "spec.concurrencyPolicy", "\"Allow\"" },
@@ -91,12 +93,25 @@ static const struct rule volume_rules[] = {
         { "spec.persistentVolumeReclaimPolicy", "\"Retain\"" },
         { "spec.volumeMode", "\"Filesystem\"" },
         { "+status.phase", "\"Pending\"" },
+        { "spec.hostPath.type", "\"\"" },
 };
 static const struct rule secret_rules[] = { { "type", "\"Opaque\"" } };
 static const struct rule namespace_rules[] = { { "+status.phase", "\"Active\"" } };
 static const struct rule endpoints_rules[] = { { "subsets[].ports[].protocol", "\"TCP\"" } };
 static const struct rule slice_rules[] = { { "ports[].protocol", "\"TCP\"" }, { "ports[].name", "\"\"" } };
-static const struct rule autoscaler_rules[] = { { "spec.minReplicas", "1" } };
+#define SCALE_UP                                                                                             \
+        "[{\"type\":\"Pods\",\"value\":4,\"periodSeconds\":15},"                                             \
+        "{\"type\":\"Percent\",\"value\":100,\"periodSeconds\":15}]"
+static const struct rule autoscaler_rules[] = {
+        { "spec.minReplicas", "1" },
+        { "spec.behavior.scaleUp", "{}" },
+        { "spec.behavior.scaleUp.stabilizationWindowSeconds", "0" },
+        { "spec.behavior.scaleUp.selectPolicy", "\"Max\"" },
+        { "spec.behavior.scaleUp.policies", SCALE_UP },
+        { "spec.behavior.scaleDown", "{}" },
+        { "spec.behavior.scaleDown.selectPolicy", "\"Max\"" },
+        { "spec.behavior.scaleDown.policies", "[{\"type\":\"Percent\",\"value\":100,\"periodSeconds\":15}]" },
+};
 static const struct rule storage_class_rules[] = {
         { "reclaimPolicy", "\"Delete\"" },
         { "volumeBindingMode", "\"Immediate\"" },
@@ -318,8 +333,39 @@ static int stateful_set_defaults(json_t *doc)
         return apply_at(doc, "spec.updateStrategy.rollingUpdate.partition", "0", true);
 }
 
+/* Labels that are not given are the template's. */
+static int take_template_labels(json_t *doc)
+{
+        const json_t *labels = doc_get_object(doc, "spec.template.metadata.labels");
+
+        if (json_object_size(labels) == 0 || json_object_size(doc_get_object(doc, "metadata.labels")) > 0)
+                return 0;
+        return doc_set(doc, "metadata.labels", doc_copy(labels));
+}
+
+static int replication_controller_defaults(json_t *doc)
+{
+        const json_t *labels = doc_get_object(doc, "spec.template.metadata.labels");
+
+        if (json_object_size(labels) > 0 && json_object_size(doc_get_object(doc, "spec.selector")) == 0)
+                TRY(doc_set(doc, "spec.selector", doc_copy(labels)));
+        return take_template_labels(doc);
+}
+
+/* A field of old versions, which today's keep as an annotation. */
+static int set_template_generation(json_t *doc)
+{
+        static const char key[] = "deprecated.daemonset.template.generation";
+        json_t *annotations = doc_get_object(doc, "metadata.annotations");
+
+        if (!annotations && doc_set(doc, "metadata.annotations", annotations = json_object()) < 0)
+                return ERR_NO_MEMORY;
+        return set_json(annotations, key, "\"1\"");
+}
+
 static int daemon_set_defaults(json_t *doc)
 {
+        TRY(set_template_generation(doc));
         if (!text_equal(doc_get_string(doc, "spec.updateStrategy.type"), "RollingUpdate"))
                 return 0;
         TRY(apply_at(doc, "spec.updateStrategy.rollingUpdate.maxUnavailable", "1", true));
@@ -333,6 +379,7 @@ static int job_defaults(json_t *doc)
 
         if (!spec)
                 return 0;
+        TRY(take_template_labels(doc));
         if (!doc_get(spec, "completions") && !doc_get(spec, "parallelism"))
                 TRY(set_json(spec, "completions", "1"));
         TRY(set_json(spec, "parallelism", "1"));
@@ -489,7 +536,8 @@ static const struct kind_defaults kinds[] = {
         { "", "Endpoints", RULES(endpoints_rules) },
         { "", "PersistentVolumeClaim", RULES(claim_rules) },
         { "", "PersistentVolume", RULES(volume_rules) },
-        { "", "ReplicationController", RULES(replicas_rules), TEMPLATE },
+        { "", "ReplicationController", RULES(replicas_rules), TEMPLATE,
+          .more = replication_controller_defaults },
         { "apps", "Deployment", RULES(deployment_rules), TEMPLATE, .more = deployment_defaults },
         { "apps", "ReplicaSet", RULES(replicas_rules), TEMPLATE },
         { "apps", "StatefulSet", RULES(stateful_set_rules), TEMPLATE, .more = stateful_set_defaults },
