@@ -1,6 +1,7 @@
 /* What hangs on one running hub agent. Internal to hub-agent/. */
 #pragma once
 
+#include "common/ctrl/health.h"
 #include "common/kube/mapping.h"
 #include "hub-agent/common.h"
 #include "hub-agent/hub_agent.h"
@@ -14,6 +15,8 @@ struct hub_agent {
         struct world *world;
         struct log log;
         struct kube_client kube;
+        struct kube_connection *connection;
+        struct connection_metrics connection_metrics;
         struct intern_table *interns;
         struct metrics *metrics;
         struct manager *manager;

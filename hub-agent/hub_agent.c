@@ -1,8 +1,6 @@
 #include "hub-agent/hub_agent.h"
 
 #include "common/base/memory.h"
-#include "common/ctrl/health.h"
-#include "common/kube/version.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
@@ -100,6 +98,25 @@ static int register_metrics(struct hub_agent *a, struct error *err)
         return 0;
 }
 
+static void connection_changed(void *ctx, const struct kube_connection_change *change)
+{
+        connection_metrics_note(&((struct hub_agent *)ctx)->connection_metrics, change);
+}
+
+static int connect_hub(struct hub_agent *a, struct error *err)
+{
+        const struct kube_connection_options o = { .kube = &a->kube,
+                                                   .name = "hub",
+                                                   .title = "the hub's API server",
+                                                   .changed = connection_changed,
+                                                   .ctx = a };
+
+        if (connection_metrics_register(&a->connection_metrics, a->metrics) < 0 ||
+            !(a->connection = kube_connection_new(a->group, &o)))
+                return error_no_memory(err);
+        return 0;
+}
+
 static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, struct error *err)
 {
         *a = (struct hub_agent){
@@ -128,6 +145,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         if (!a->interns || !a->metrics || !a->bodies || !a->group || !a->mapper || !a->catalog)
                 return error_no_memory(err);
         TRY(register_metrics(a, err));
+        TRY(connect_hub(a, err));
         TRY(filter_rules_parse(o->skipped_resources, o->allowed_resources, o->skipped_namespaces,
                                o->enable_workload, &a->filters, err));
         return make_manager(a, err);
@@ -143,6 +161,7 @@ static void agent_close(struct hub_agent *a)
         a->catalog = catalog_free(a->catalog);
         manager_free(a->manager);
         kube_mapper_free(a->mapper);
+        kube_connection_free(a->connection);
         fiber_group_end(a->group);
         map_free(&a->memories);
         map_free(&a->progress_shown);
@@ -158,21 +177,23 @@ static void agent_close(struct hub_agent *a)
  */
 static int first_discovery(struct hub_agent *a, struct error *err)
 {
-        struct kube_trouble trouble = { 0 };
+        char told[ERROR_TEXT_MAX] = "";
         int64_t pause_ms = 100;
         int code;
 
-        while ((code = kube_version_check(&a->kube, err)) < 0 ||
-               (code = catalog_refresh(a->catalog, err)) < 0) {
+        if (kube_connection_wait(a->connection, DEADLINE_NONE) < 0)
+                return error_set(err, ERR_CANCELLED, "cancelled");
+        while ((code = catalog_refresh(a->catalog, err)) < 0) {
                 if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
                         return code;
-                kube_trouble_tell(&trouble, &a->log, "the hub's API server cannot be used, trying again",
-                                  err);
-                TRY(fiber_sleep(a->world->loop, pause_ms));
+                if (!kube_connection_tells(&a->kube, err) && !text_equal(told, err->text))
+                        log_warn(&a->log, "discovery fails, trying again", "error", err->text);
+                snprintf(told, sizeof(told), "%s", err->text);
+                if (kube_connection_pause(&a->kube, pause_ms) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
                 pause_ms = MIN(pause_ms * 2, 5000);
                 error_clear(err);
         }
-        kube_trouble_over(&trouble, &a->log, "the hub's API server can be used");
         a->following = fiber_group_new(a->world->loop, a->group, "catalog");
         if (!a->following || !fiber_spawn(a->following, "catalog", catalog_follow, a->catalog))
                 return error_no_memory(err);
@@ -196,7 +217,7 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
         struct health h;
         int code = agent_open(&a, o, err);
 
-        h = (struct health){ a.manager, a.metrics };
+        h = (struct health){ a.manager, a.metrics, { a.connection } };
         if (code == 0)
                 code = serve(&a, &h, o->metrics_port, &metrics, err);
         if (code == 0 && o->health_port != o->metrics_port)

@@ -1,7 +1,7 @@
 /* What the parts of one member agent share. Everything of an agent hangs here; nothing is global. */
 #pragma once
 
-#include "common/ctrl/controller.h"
+#include "common/ctrl/health.h"
 #include "common/kube/mapping.h"
 #include "member-agent/apply/limiter.h"
 #include "member-agent/member_agent.h"
@@ -22,6 +22,8 @@ struct member_agent {
         char *ns;               /* reserved namespace on the hub: fleet-member-NAME */
         struct world hub_world; /* as `world`, with the transport that adds the hub's extra headers */
         struct kube_client hub, member;
+        struct kube_connection *hub_connection, *member_connection;
+        struct connection_metrics connection_metrics;
         struct fiber_group *group;
         struct fiber_group *sweep; /* within group; ends before what it waits for */
         struct intern_table *interns;

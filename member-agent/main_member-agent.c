@@ -6,7 +6,6 @@
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
 #include "common/kube/mapping.h"
-#include "common/kube/version.h"
 #include "common/net/http_files.h"
 #include "member-agent/flags.h"
 #include "member-agent/hub-token/renewal.h"
@@ -15,9 +14,6 @@
 #include "proto/gen/kinds.h"
 
 #define ADDRESSES 4
-#define FIRST_PAUSE_MS 250
-#define LAST_PAUSE_MS 30000
-#define TOKEN_WAIT_MS 60000
 
 struct agent {
         struct program program;
@@ -74,50 +70,6 @@ static int check_applied_work(struct agent *a, struct error *err)
         return r < 0 ? error_wrap(err, "the member cluster does not serve AppliedWork") : 0;
 }
 
-/* Asks for the version until there is a good answer: what is wrong with the way to a server is told in one
- * line, and may be mended while we run. */
-static int wait_for_server(struct agent *a, struct kube_client *k, const char *wrong, const char *over)
-{
-        struct kube_trouble trouble = { 0 };
-        int64_t pause_ms = FIRST_PAUSE_MS;
-        struct error err = { 0 };
-
-        while (kube_version_check(k, &err) < 0) {
-                if (err.code == ERR_CANCELLED)
-                        return err.code;
-                kube_trouble_tell(&trouble, &a->program.log, wrong, &err);
-                TRY(fiber_sleep(a->program.loop, pause_ms));
-                pause_ms = MIN(pause_ms * 2, (int64_t)LAST_PAUSE_MS);
-                error_clear(&err);
-        }
-        kube_trouble_over(&trouble, &a->program.log, over);
-        return 0;
-}
-
-static int wait_for_member(struct agent *a, struct error *err)
-{
-        struct kube_client k = { .world = &a->program.world,
-                                 .endpoint = &a->member.endpoint,
-                                 .log = &a->program.log };
-
-        if (wait_for_server(a, &k, "this cluster's API server cannot be used, trying again",
-                            "this cluster's API server can be used") < 0)
-                return error_set(err, ERR_CANCELLED, "cancelled");
-        return 0;
-}
-
-/* Beside everything else: the agent works without the hub. */
-static void look_at_hub(void *ctx)
-{
-        struct agent *a = ctx;
-        struct world w = a->program.world;
-        struct kube_client k = { .world = &w, .endpoint = &a->hub.endpoint, .log = &a->program.log };
-
-        if (a->hub_transport)
-                w.transport = a->hub_transport;
-        (void)wait_for_server(a, &k, "the hub cannot be used, trying again", "the hub can be used");
-}
-
 /* Certificates that are wrong now may be put right in their files. */
 static int follow_files(struct agent *a, struct error *err)
 {
@@ -146,7 +98,7 @@ static void fetch_token(struct agent *a)
                 log_warn(&a->program.log, "no token for the hub yet", "error", err.text);
 }
 
-static int connect_both(struct agent *a, struct error *err)
+static int load_both(struct agent *a, struct error *err)
 {
         const char *kubeconfig = text_empty(a->flags.kubeconfig) ? NULL : a->flags.kubeconfig;
 
@@ -154,13 +106,18 @@ static int connect_both(struct agent *a, struct error *err)
                                 &a->hub, err));
         TRY(kube_config_find(&a->program.world, kubeconfig, NULL, &a->member, err));
         TRY(follow_files(a, err));
-        TRY(wait_for_member(a, err));
-        fetch_token(a);
-        TRY(hub_connection_wait_token(&a->program.world, &a->hub,
-                                      loop_now_ms(a->program.loop) + TOKEN_WAIT_MS, err));
         if (a->hub.headers.n > 0 &&
             !(a->hub_transport = header_transport_new(a->program.world.transport, &a->hub.headers)))
                 return error_no_memory(err);
+        return 0;
+}
+
+/* This cluster can be reached. */
+static int begin(void *ctx, struct error *err)
+{
+        struct agent *a = ctx;
+
+        fetch_token(a);
         return check_applied_work(a, err);
 }
 
@@ -175,6 +132,14 @@ static void make_state_directory(struct agent *a)
         directory = arena_strndup(&a->arena, a->flags.state_file, (size_t)(slash - a->flags.state_file));
         if (directory)
                 (void)a->program.world.files->make_directory(a->program.world.ctx, directory, NULL);
+}
+
+/* The kubelet names the machine of a container after its Pod. */
+static const char *pod_name(const struct world *w)
+{
+        const char *name = w->process->getenv(w->ctx, "POD_NAME");
+
+        return text_empty(name) ? w->process->getenv(w->ctx, "HOSTNAME") : name;
 }
 
 static int run_agent(struct agent *a, struct error *err)
@@ -199,6 +164,11 @@ static int run_agent(struct agent *a, struct error *err)
                 .retry_period_ms = a->flags.retry_period_ms,
                 .limits = &limits,
                 .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
+                .begin = begin,
+                .begin_ctx = a,
+                .pod_namespace = a->member.namespace_,
+                .pod_name = pod_name(&a->program.world),
+                .pod_uid = a->program.world.process->getenv(a->program.world.ctx, "POD_UID"),
                 .also = a->addresses,
                 .n_also = ADDRESSES
         };
@@ -210,9 +180,7 @@ static int run(struct program *p, struct error *err)
 {
         struct agent *a = of(p);
 
-        TRY(connect_both(a, err));
-        if (!fiber_spawn(p->group, "hub", look_at_hub, a))
-                return error_no_memory(err);
+        TRY(load_both(a, err));
         make_state_directory(of(p));
         return run_agent(of(p), err);
 }

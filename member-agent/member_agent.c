@@ -4,8 +4,8 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
-#include "common/ctrl/health.h"
 #include "member-agent/agent.h"
+#include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/properties/usage_watch.h"
 #include "member-agent/store/key.h"
@@ -172,8 +172,7 @@ static int follow_hub(struct member_agent *a, struct error *err)
         if (!a->works || !a->clusters || informer_add_handler(a->works, on_work, a) < 0 ||
             informer_add_handler(a->clusters, on_cluster, a) < 0)
                 return error_no_memory(err);
-        a->hub_events = event_recorder_new(&a->hub, a->group, CONTROLLER_NAME);
-        return a->hub_events ? 0 : error_no_memory(err);
+        return 0;
 }
 
 static int follow_member(struct member_agent *a, struct error *err)
@@ -279,7 +278,8 @@ static void sweep_fiber(void *ctx)
         }
 }
 
-static int build(struct member_agent *a, struct error *err)
+/* What is there while this cluster's API server is away: health, metrics, and who tells of it. */
+static int prepare(struct member_agent *a, struct error *err)
 {
         const struct member_agent_options *o = a->options;
 
@@ -292,8 +292,21 @@ static int build(struct member_agent *a, struct error *err)
         map_init(&a->memory, MAP_OWN_KEYS, mem_free);
         make_metrics(a);
         set_clients(a);
+        TRY(connections_open(a, err));
         TRY(open_store(a, err));
         TRY(make_manager(a, err));
+        a->hub_events = event_recorder_new(&a->hub, a->group, CONTROLLER_NAME);
+        return a->hub_events ? 0 : error_no_memory(err);
+}
+
+static int begin_work(struct member_agent *a, struct error *err)
+{
+        const struct member_agent_options *o = a->options;
+
+        if (kube_connection_wait(a->member_connection, DEADLINE_NONE) < 0)
+                return error_set(err, ERR_CANCELLED, "cancelled");
+        if (o->begin)
+                TRY(o->begin(o->begin_ctx, err));
         TRY(follow_hub(a, err));
         TRY(follow_member(a, err));
         TRY(keep_token(a, err));
@@ -318,6 +331,7 @@ static void tear_down(struct member_agent *a)
         a->hub.count = NULL; /* counts into the manager */
         manager_free(a->manager);
         event_recorder_free(a->hub_events);
+        connections_close(a);
         fiber_group_end(a->group);
         kube_mapper_free(a->mapper);
         store_close(a->store);
@@ -350,10 +364,12 @@ static int serve_all(struct member_agent *a, struct health *health, struct http_
 
 static int run(struct member_agent *a, struct error *err)
 {
-        struct health health = { .manager = a->manager, .metrics = a->metrics };
+        struct health health = { a->manager, a->metrics, { a->hub_connection, a->member_connection } };
         struct http_server *servers[2 + MAX_ALSO] = { NULL };
         int r = serve_all(a, &health, servers, err);
 
+        if (r == 0)
+                r = begin_work(a, err);
         if (r == 0)
                 r = manager_run(a->manager, err);
         for (size_t i = 0; i < ARRAY_LEN(servers); i++)
@@ -375,7 +391,7 @@ int member_agent_run(const struct member_agent_options *o, struct error *err)
         int r;
 
         ASSERT(o->n_also <= MAX_ALSO);
-        r = build(&a, &own);
+        r = prepare(&a, &own);
 
         log_info(o->log, "member agent starts", "member", o->member_name, "version", o->version);
         if (r == 0)

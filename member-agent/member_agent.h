@@ -34,7 +34,13 @@ struct member_agent_options {
         const char
                 *hub_token_file; /* renewed before it ends and stored here; NULL = somebody else's business */
         const char *hub_token_secret_ns,
-                *hub_token_secret;         /* and in this Secret of the own cluster; NULL = none */
+                *hub_token_secret; /* and in this Secret of the own cluster; NULL = none */
+        /* Called when this cluster's API server can be used and before anything is written there; an error
+         * ends the agent. NULL = nothing to do. */
+        int (*begin)(void *ctx, struct error *err);
+        void *begin_ctx;
+        /* Our own Pod, which events about the hub are about. NULL = "default", "member-agent", "". */
+        const char *pod_namespace, *pod_name, *pod_uid;
         const struct listen_address *also; /* more addresses than bind with the two ports */
         size_t n_also;
 };

@@ -394,6 +394,11 @@
 #define REASON_PROFILE_HEALTHY "MemberClusterAPIServerHealthy"
 
 /* ---- events of membership (12.11); the reasons of 12.1 and 12.2 are events too ---- */
+/* Ours: of a member-agent about the ways to its API servers. */
+#define EVENT_CONNECTION_FAILED "ConnectionFailed"
+#define EVENT_CONNECTION_RESTORED "ConnectionRestored"
+#define EVENT_RIGHT_MISSING "RightMissing"
+#define EVENT_RIGHT_RESTORED "RightRestored"
 #define EVENT_NAMESPACE_CREATED "NamespaceCreated"
 #define EVENT_NAMESPACE_PATCHED "NamespacePatched"
 #define EVENT_ROLE_CREATED "RoleCreated"

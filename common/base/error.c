@@ -59,6 +59,12 @@ int error_wrap(struct error *err, const char *fmt, ...)
         return err->code;
 }
 
+void error_set_reason(struct error *err, const char *reason)
+{
+        if (err)
+                snprintf(err->reason, sizeof(err->reason), "%s", reason);
+}
+
 int error_no_memory(struct error *err)
 {
         return error_set(err, ERR_NO_MEMORY, "out of memory");

@@ -33,7 +33,7 @@ struct error {
         int code;
         int http_status;         /* 0 if none */
         uint32_t retry_after_ms; /* server's wish, 0 if none */
-        char reason[64];         /* Kubernetes Status.reason ("AlreadyExists"), "" if none */
+        char reason[64]; /* Kubernetes Status.reason ("AlreadyExists"), or HTTP_REASON_... (http.h); "" */
         char text[ERROR_TEXT_MAX];
 };
 
@@ -41,7 +41,8 @@ struct error {
 int error_set(struct error *err, enum error_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Puts "context: " before the text, keeps everything else, returns the code. */
 int error_wrap(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
-int error_no_memory(struct error *err); /* ERR_NO_MEMORY, fixed text */
+void error_set_reason(struct error *err, const char *reason); /* after error_set, which empties it */
+int error_no_memory(struct error *err);                       /* ERR_NO_MEMORY, fixed text */
 int error_errno(struct error *err, int saved_errno, const char *fmt, ...) PRINTF_LIKE(3, 4); /* ERR_SYSTEM */
 void error_clear(struct error *err);
 const char *error_code_name(int code); /* "conflict" */

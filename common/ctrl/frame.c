@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/ctrl/informer_internal.h"
+#include "common/kube/connection.h"
 
 #define CONCURRENCY 16
 #define RECONCILE_DEADLINE_MS 120000
@@ -141,6 +142,19 @@ static int split_key(struct reconcile *rc, const char *key)
         return rc->ns ? 0 : ERR_NO_MEMORY;
 }
 
+static void tell_outcome(const struct reconcile *rc, int code)
+{
+        if (code >= 0 || code == ERR_CANCELLED)
+                return;
+        if (code == ERR_CONFLICT)
+                log_debug(&rc->log, "reconcile met a newer state", "error", rc->err->text);
+        else if (kube_connection_tells(rc->kube, rc->err)) /* once for all that wait for the server */
+                log_debug(&rc->log, "reconcile failed", "code", error_code_name(code), "error",
+                          rc->err->text);
+        else
+                log_warn(&rc->log, "reconcile failed", "code", error_code_name(code), "error", rc->err->text);
+}
+
 static struct outcome run_reconcile(struct attempt *a, struct arena *arena, struct error *err)
 {
         struct running *r = a->running;
@@ -165,10 +179,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
         o = r->controller->reconcile(&rc);
         if (a->timed_out && o.code < 0)
                 o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
-        if (o.code < 0 && o.code != ERR_CANCELLED && o.code != ERR_CONFLICT)
-                log_warn(&rc.log, "reconcile failed", "code", error_code_name(o.code), "error", err->text);
-        else if (o.code == ERR_CONFLICT)
-                log_debug(&rc.log, "reconcile met a newer state", "error", err->text);
+        tell_outcome(&rc, o.code);
         return o;
 }
 

@@ -18,13 +18,58 @@ static void reply_metrics(const struct health *h, struct http_exchange *x)
 
 static void reply_ready(const struct health *h, struct http_exchange *x)
 {
-        AUTO_BUF struct buf b;
+        AUTO_BUF struct buf b, why;
+        bool ready;
 
         buf_init(&b, 65536);
-        if (manager_ready(h->manager, &b))
-                http_reply(x, 200, TEXT, SLICE("ok\n"), NULL);
-        else
-                http_reply(x, 503, TEXT, (struct slice){ b.data, b.len }, NULL);
+        buf_init(&why, 32768);
+        ready = manager_ready(h->manager, &why);
+        buf_printf(&b, "%s", ready ? "ok\n" : why.data ? why.data : "not ready\n");
+        for (size_t i = 0; i < ARRAY_LEN(h->connections) && h->connections[i]; i++)
+                kube_connection_print(h->connections[i], &b);
+        http_reply(x, ready ? 200 : 503, TEXT, (struct slice){ b.data, b.len }, NULL);
+}
+
+int connection_metrics_register(struct connection_metrics *cm, struct metrics *m)
+{
+        static const char *const server[] = { "server", NULL };
+        static const char *const server_and_reason[] = { "server", "reason", NULL };
+
+        cm->good =
+                metrics_register(m, METRIC_GAUGE, "argosy_connection_good",
+                                 "1 while the API server can be used, 0 while it cannot.", server, NULL, 0);
+        cm->trouble = metrics_register(m, METRIC_GAUGE, "argosy_connection_trouble",
+                                       "1 while that is wrong with the way to the API server.",
+                                       server_and_reason, NULL, 0);
+        return cm->good && cm->trouble ? 0 : ERR_NO_MEMORY;
+}
+
+static bool is_right(const char *reason)
+{
+        return text_equal(reason, KUBE_REASON_RIGHT_MISSING);
+}
+
+/* There is one trouble with the way at a time, and any number of missing rights. */
+static void forget_troubles(const struct connection_metrics *cm, const char *name)
+{
+        for (size_t i = 0; i < n_kube_troubles; i++)
+                if (!is_right(kube_troubles[i].reason))
+                        metric_remove(cm->trouble, (const char *const[]){ name, kube_troubles[i].reason });
+}
+
+void connection_metrics_note(const struct connection_metrics *cm, const struct kube_connection_change *change)
+{
+        const char *reason = change->trouble ? change->trouble->reason : "";
+        const char *const labels[] = { change->name, reason };
+
+        if (!is_right(reason)) {
+                metric_set(cm->good, change->over, labels);
+                forget_troubles(cm, change->name);
+        }
+        if (change->left > 0)
+                metric_set(cm->trouble, (double)change->left, labels);
+        else if (change->trouble)
+                metric_remove(cm->trouble, labels);
 }
 
 void health_handle(void *health, struct http_exchange *x)

@@ -1,11 +1,24 @@
-/* /metrics, /healthz, /readyz (and /livez) for one manager, as an http_handler. */
+/* /metrics, /healthz, /readyz (and /livez) for one agent, as an http_handler. */
 #pragma once
 
 #include "common/ctrl/controller.h"
+#include "common/kube/connection.h"
 #include "common/net/http_server.h"
 
+/* /readyz is 200 "ok" or 503 and what is not ready, and names behind that, on a line each, what is wrong with
+ * the ways to the API servers. A way that is bad does not make the agent unready by itself: a member works on
+ * without its hub, and a restart mends nothing. */
 struct health {
         struct manager *manager;
         struct metrics *metrics;
+        const struct kube_connection *connections[2]; /* NULL = none */
 };
 void health_handle(void *health, struct http_exchange *x);
+
+/* The same on /metrics: argosy_connection_good{server} and argosy_connection_trouble{server,reason}. */
+struct connection_metrics {
+        struct metric *good, *trouble;
+};
+int connection_metrics_register(struct connection_metrics *cm, struct metrics *m);
+void connection_metrics_note(const struct connection_metrics *cm,
+                             const struct kube_connection_change *change);

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "common/kube/connection.h"
 
 #define RELEASE_DEADLINE_MS 400
 
@@ -132,22 +133,29 @@ static int try_once(struct leader *le, struct kube_client *k, struct error *err)
         return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
+static void tell_wait(const struct leader *le, int code, const struct error *err)
+{
+        if (code == ERR_EXISTS)
+                log_info(le->kube->log, "waiting for leadership", "lease", err->text);
+        else if (!kube_connection_tells(le->kube, err))
+                log_warn(le->kube->log, "cannot take the leader lease", "error", err->text);
+}
+
 int leader_acquire(struct leader *le, struct error *err)
 {
         struct loop *l = le->kube->world->loop;
         struct kube_client patient = *le->kube;
-        bool said = false;
+        char said[ERROR_TEXT_MAX] = "";
         int code;
 
         patient.call_deadline_ms = le->options.renew_deadline_ms; /* later an answer is no use */
         while ((code = try_once(le, &patient, err)) < 0) {
                 if (code == ERR_CANCELLED)
                         return code;
-                if (code != ERR_EXISTS && code != ERR_CONFLICT)
-                        log_warn(le->kube->log, "cannot take the leader lease", "error", err->text);
-                else if (!said)
-                        log_info(le->kube->log, "waiting for leadership", "lease", err->text);
-                said = true;
+                if (code != ERR_CONFLICT && !text_equal(said, err->text)) {
+                        tell_wait(le, code, err);
+                        snprintf(said, sizeof(said), "%s", err->text);
+                }
                 /* Up to a fifth more, so that candidates do not collide for ever. */
                 TRY(fiber_sleep(
                         l, le->options.retry_ms +

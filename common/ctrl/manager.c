@@ -6,6 +6,7 @@
  * spec/membership-webhooks-charts.md 7.1.7. */
 #include "common/base/memory.h"
 #include "common/ctrl/frame.h"
+#include "common/kube/connection.h"
 
 #define DRAIN_MS 300
 
@@ -208,19 +209,25 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
 
 /* ---- running ---- */
 
+/* Said once: why it takes so long is told where it is seen. */
+static int wait_for_cache(struct manager *m, struct informer *i)
+{
+        const struct kube_connection *way = m->options.kube->connection;
+        int code = informer_wait_synced(i, loop_now_ms(m->options.world->loop) + 30000);
+
+        if (code != ERR_TIMEOUT)
+                return code;
+        if (!way || kube_connection_good(way))
+                log_warn(&m->log, "still waiting for a cache", "problem", informer_problem(i));
+        return informer_wait_synced(i, DEADLINE_NONE);
+}
+
 static int wait_for_caches(struct manager *m)
 {
-        struct loop *l = m->options.world->loop;
         size_t waiting = m->informers.n;
 
-        for (size_t i = 0; i < waiting && i < m->informers.n; i++) {
-                struct informer *informer = m->informers.at[i];
-                int code;
-
-                while ((code = informer_wait_synced(informer, loop_now_ms(l) + 30000)) == ERR_TIMEOUT)
-                        log_warn(&m->log, "still waiting for a cache", "problem", informer_problem(informer));
-                TRY(code);
-        }
+        for (size_t i = 0; i < waiting && i < m->informers.n; i++)
+                TRY(wait_for_cache(m, m->informers.at[i]));
         return 0;
 }
 
@@ -319,8 +326,11 @@ bool manager_is_leader(const struct manager *m)
 
 bool manager_ready(const struct manager *m, struct buf *why_not)
 {
-        bool ready = true;
+        const struct kube_connection *way = m->options.kube->connection;
+        bool ready = !way || kube_connection_good(way);
 
+        if (!ready)
+                buf_printf(why_not, "the API server cannot be used\n");
         vec_for_each(&m->informers, i) {
                 const char *problem = informer_problem(*i);
 

@@ -8,6 +8,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/kube/connection.h"
 
 #define BACKOFF_BASE_MS 500
 #define BACKOFF_MAX_MS 30000
@@ -111,49 +112,28 @@ static int list_once(struct reflector *r)
 
 /* ---- watch ---- */
 
-static int open_watch(struct reflector *r, struct http_stream **ret)
+static int watch_path(struct reflector *r, struct buf *path)
 {
         struct informer *i = r->i;
         struct loop *l = i->kube->world->loop;
         uint64_t seconds = WATCH_SECONDS_MIN + loop_random_u64(l) % WATCH_SECONDS_SPREAD;
-        AUTO_BUF struct buf path;
-        struct http_header accept = { "Accept",
-                                      i->options.resource ? KUBE_ACCEPT_METADATA : "application/json" };
-        struct http_request rq = { .endpoint = i->kube->endpoint,
-                                   .method = "GET",
-                                   .headers = { &accept, 1 },
-                                   .deadline_ms = loop_now_ms(l) + OPEN_DEADLINE_MS,
-                                   .priority = HTTP_WATCH };
-        struct http_stream *s = NULL;
-        int64_t begin = loop_now_us(l);
-        int code;
 
-        buf_init(&path, 65536);
-        kube_path(&path, &i->resource, i->options.ns, NULL, NULL);
-        buf_printf(&path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",
+        kube_path(path, &i->resource, i->options.ns, NULL, NULL);
+        buf_printf(path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",
                    (unsigned long long)seconds);
-        http_escape(&path, r->version);
+        http_escape(path, r->version);
         if (i->options.label_selector) {
-                buf_append_str(&path, "&labelSelector=");
-                http_escape(&path, i->options.label_selector);
+                buf_append_str(path, "&labelSelector=");
+                http_escape(path, i->options.label_selector);
         }
         if (i->options.field_selector) {
-                buf_append_str(&path, "&fieldSelector=");
-                http_escape(&path, i->options.field_selector);
+                buf_append_str(path, "&fieldSelector=");
+                http_escape(path, i->options.field_selector);
         }
-        TRY(buf_status(&path, &r->err, "request path"));
-        rq.path = path.data;
-        code = http_stream_open(i->kube->world->transport, &rq, &s, &r->err);
-        if (i->kube->count)
-                i->kube->count(i->kube->count_ctx, "watch", i->resource.plural, code < 0 ? 0 : s->status,
-                               loop_now_us(l) - begin);
-        if (code < 0)
-                return code;
-        *ret = s;
-        return 0;
+        return buf_status(path, &r->err, "request path");
 }
 
-/* A watch that was answered with an error status: its body tells why. */
+/* A watch that was answered with an error status, or by a stranger: its body tells why. */
 static int refused(struct reflector *r, struct http_stream *s)
 {
         AUTO_BUF struct buf body;
@@ -168,6 +148,41 @@ static int refused(struct reflector *r, struct http_stream *s)
                         break;
         answer.body = (struct slice){ body.data, body.len };
         return kube_status_error(&answer, "watch", &r->err);
+}
+
+static bool is_watch(const struct http_stream *s)
+{
+        return s->status == 200 && !kube_answer_is_html(&(struct http_response){ .headers = s->headers });
+}
+
+static int open_watch(struct reflector *r, const char *path, struct http_stream **ret)
+{
+        struct informer *i = r->i;
+        struct loop *l = i->kube->world->loop;
+        struct http_header accept = { "Accept",
+                                      i->options.resource ? KUBE_ACCEPT_METADATA : "application/json" };
+        struct http_request rq = { .endpoint = i->kube->endpoint,
+                                   .method = "GET",
+                                   .path = path,
+                                   .headers = { &accept, 1 },
+                                   .deadline_ms = loop_now_ms(l) + OPEN_DEADLINE_MS,
+                                   .priority = HTTP_WATCH };
+        struct kube_attempt attempt = { "WATCH", path, loop_now_ms(l) };
+        struct http_stream *s = NULL;
+        int64_t begin = loop_now_us(l);
+        int code = http_stream_open(i->kube->world->transport, &rq, &s, &r->err);
+
+        if (i->kube->count)
+                i->kube->count(i->kube->count_ctx, "watch", i->resource.plural, code < 0 ? 0 : s->status,
+                               loop_now_us(l) - begin);
+        if (code == 0 && !is_watch(s)) {
+                code = refused(r, s);
+                http_stream_close(s);
+        }
+        kube_connection_report(i->kube, &attempt, code, &r->err);
+        if (code == 0)
+                *ret = s;
+        return code;
 }
 
 static int handle_event(struct reflector *r, struct slice line)
@@ -219,8 +234,6 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
         struct slice piece;
 
         buf_init(&pending, LIMIT_WATCH_EVENT_BYTES);
-        if (s->status != 200)
-                return refused(r, s);
         r->i->problem[0] = '\0';
         for (;;) {
                 TRY(http_stream_read(s, loop_now_ms(l) + SILENCE_MS, &piece, &r->err));
@@ -233,15 +246,18 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
 static int watch_once(struct reflector *r)
 {
         struct loop *l = r->i->kube->world->loop;
-        int64_t begin = loop_now_ms(l);
         struct http_stream *s = NULL;
-        int code = open_watch(r, &s);
+        AUTO_BUF struct buf path;
+        int64_t opened_ms;
+        int code;
 
-        if (code == 0) {
-                code = watch_stream(r, s);
-                http_stream_close(s);
-        }
-        if (loop_now_ms(l) - begin >= HEALTHY_MS)
+        buf_init(&path, 65536);
+        TRY(watch_path(r, &path));
+        TRY(open_watch(r, path.data, &s));
+        opened_ms = loop_now_ms(l);
+        code = watch_stream(r, s);
+        http_stream_close(s);
+        if (loop_now_ms(l) - opened_ms >= HEALTHY_MS)
                 r->failures = 0;
         return code;
 }
@@ -260,10 +276,11 @@ static int pause_after(struct reflector *r, int code)
                 ms = r->err.retry_after_ms;
         r->failures++;
         snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, r->err.text);
-        if (r->failures == 2) /* one hiccup is normal; say it once when it lasts */
+        /* One hiccup is normal; say it once when it lasts. */
+        if (r->failures == 2 && !kube_connection_tells(i->kube, &r->err))
                 log_warn(i->kube->log, "list or watch fails", "resource", i->resource.plural, "code",
                          error_code_name(code), "error", r->err.text);
-        return fiber_sleep(l, ms);
+        return kube_connection_pause(i->kube, ms);
 }
 
 void reflector_run(void *ctx)

@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/json/scan.h"
+#include "common/kube/connection.h"
 
 #define JSON_TYPE "application/json"
 
@@ -61,7 +62,7 @@ static enum error_code code_of(int status, const char *reason)
         }
 }
 
-static bool is_html(const struct http_response *r)
+bool kube_answer_is_html(const struct http_response *r)
 {
         const char *type = http_header_get(&r->headers, "content-type");
 
@@ -74,11 +75,15 @@ static int stranger_error(const struct http_response *r, const char *what, struc
 {
         struct slice body = slice_trim(r->body);
 
-        if (is_html(r))
-                return error_set(err, r->status < 300 ? ERR_RETRY : code_of(r->status, NULL),
-                                 "%s: the server answered %d with an HTML page: this is not a Kubernetes API "
-                                 "server, or a proxy stands in front of it",
-                                 what, r->status);
+        if (kube_answer_is_html(r)) {
+                int code = error_set(err, r->status < 300 ? ERR_RETRY : code_of(r->status, NULL),
+                                     "%s: the server answered %d with an HTML page: this is not a "
+                                     "Kubernetes API server, or a proxy stands in front of it",
+                                     what, r->status);
+
+                error_set_reason(err, KUBE_REASON_NOT_KUBERNETES);
+                return code;
+        }
         return error_set(err, code_of(r->status, NULL), "%s: the server answered %d: %.*s", what, r->status,
                          (int)MIN(body.len, (size_t)200), body.data ? body.data : "");
 }
@@ -119,6 +124,18 @@ struct call {
         struct slice body;
 };
 
+static int judge(const struct call *c, int sent, const struct http_response *r, struct error *err)
+{
+        char what[256];
+
+        if (sent < 0)
+                return error_wrap(err, "%s %s", c->verb, c->resource);
+        if (r->status >= 200 && r->status <= 299 && !kube_answer_is_html(r))
+                return 0;
+        snprintf(what, sizeof(what), "%s %s", c->verb, c->resource);
+        return kube_status_error(r, what, err);
+}
+
 static int perform(struct kube_client *k, const struct call *c, struct arena *arena,
                    struct http_response *ret, struct error *err)
 {
@@ -131,9 +148,12 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                                    .body = c->body,
                                    .deadline_ms = loop_now_ms(l) + wait };
         int64_t begin = loop_now_us(l);
+        struct error own;
         size_t n = 0;
         int r;
 
+        if (!err)
+                error_clear(err = &own);
         headers[n++] = (struct http_header){ "Accept", c->accept ? c->accept : JSON_TYPE };
         if (c->content_type)
                 headers[n++] = (struct http_header){ "Content-Type", c->content_type };
@@ -141,15 +161,9 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
         r = http_roundtrip(k->world->transport, &rq, arena, ret, err);
         if (k->count)
                 k->count(k->count_ctx, c->verb, c->resource, r < 0 ? 0 : ret->status, loop_now_us(l) - begin);
-        if (r < 0)
-                return error_wrap(err, "%s %s", c->verb, c->resource);
-        if (ret->status < 200 || ret->status > 299 || is_html(ret)) {
-                char what[256];
-
-                snprintf(what, sizeof(what), "%s %s", c->verb, c->resource);
-                return kube_status_error(ret, what, err);
-        }
-        return 0;
+        r = judge(c, r, ret, err);
+        kube_connection_report(k, &(struct kube_attempt){ c->method, c->path, begin / 1000 }, r, err);
+        return r;
 }
 
 int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type,

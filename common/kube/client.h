@@ -17,6 +17,7 @@ struct kube_client {
         const char *field_manager; /* added to every write */
         void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
         void *count_ctx;
+        struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */
 };
 
 /* A resource as the API server serves it. Strings are borrowed. */
@@ -112,5 +113,6 @@ int kube_raw_accept(struct kube_client *k, const char *method, const char *path,
 /* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. */
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name,
               const char *sub);
+bool kube_answer_is_html(const struct http_response *r); /* whatever its status */
 /* Turns a non-2xx answer into an error; HTML and other strangers get a sentence of their own. */
 int kube_status_error(const struct http_response *r, const char *what, struct error *err);

@@ -325,8 +325,8 @@ int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct erro
         bool v6;
 
         if (text_empty(host) || text_empty(port))
-                return error_set(err, ERR_NOT_FOUND,
-                                 "not inside a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set");
+                return error_set(err, ERR_NOT_FOUND, "not inside a cluster: %s is not set",
+                                 text_empty(host) ? "KUBERNETES_SERVICE_HOST" : "KUBERNETES_SERVICE_PORT");
         v6 = strchr(host, ':') != NULL;
         c.endpoint.base_url = mem_printf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
         c.endpoint.bearer_token_file = mem_strdup(SERVICE_ACCOUNT_DIR "/token");
@@ -344,15 +344,27 @@ int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct erro
         return 0;
 }
 
+static bool is_in_cluster(struct world *w)
+{
+        return !text_empty(w->process->getenv(w->ctx, "KUBERNETES_SERVICE_HOST"));
+}
+
+/* Inside a cluster a kubeconfig may stand in for a service account whose files are not mounted; without one,
+ * the missing file is what is wrong. */
 int kube_config_find(struct world *w, const char *path, const char *context, struct kube_config *ret,
                      struct error *err)
 {
+        struct error inside = { 0 };
         int r = ERR_NOT_FOUND;
 
         if (text_empty(path) && text_empty(context))
-                r = kube_config_in_cluster(w, ret, err);
+                r = kube_config_in_cluster(w, ret, &inside);
         if (r == ERR_NOT_FOUND)
                 r = kube_config_load(w, text_empty(path) ? NULL : path, text_empty(context) ? NULL : context,
                                      ret, err);
+        else if (r < 0 && err)
+                *err = inside;
+        if (r == ERR_NOT_FOUND && inside.code && is_in_cluster(w))
+                return error_wrap(err, "%s; and in its place", inside.text);
         return r;
 }

@@ -17,6 +17,7 @@ int kube_config_load(struct world *w, const char *path, const char *context, str
                      struct error *err);
 /* KUBERNETES_SERVICE_HOST/PORT and the projected token and CA. ERR_NOT_FOUND outside a cluster. */
 int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct error *err);
-/* `path` if given, else in-cluster, else the default kubeconfig. */
+/* `path` if given, else in-cluster, else the default kubeconfig. Inside a cluster without the files of its
+ * service account and without a kubeconfig, the error names the missing file. */
 int kube_config_find(struct world *w, const char *path, const char *context, struct kube_config *ret,
                      struct error *err);

@@ -239,6 +239,28 @@ static void inside_a_cluster_the_service_account_is_used(void **state)
         assert_non_null(strstr(err.text, "in-cluster configuration"));
 }
 
+static void inside_a_cluster_a_file_that_is_missing_is_named(void **state)
+{
+        struct machine m = {
+                .files = { { "/k", "current-context: a\n" CONTEXT("a") CLUSTER USER("{token: t}") } },
+                .environment = { { "KUBERNETES_SERVICE_HOST", "10.0.0.1" },
+                                 { "KUBERNETES_SERVICE_PORT", "443" } },
+        };
+        struct kube_config c = { 0 };
+        struct error err = { 0 };
+
+        assert_int_equal(kube_config_find(start(&m), NULL, NULL, &c, &err), ERR_NOT_FOUND);
+        assert_string_equal(err.text,
+                            "in-cluster configuration: " ACCOUNT "/ca.crt: no such file; and in its "
+                            "place: no kubeconfig: neither KUBECONFIG nor HOME is set");
+        m.environment[1].name = "ELSE";
+        assert_int_equal(kube_config_find(&m.world, NULL, NULL, &c, &err), ERR_NOT_FOUND);
+        assert_non_null(strstr(err.text, "KUBERNETES_SERVICE_PORT is not set"));
+        m.environment[2] = (struct entry){ "KUBECONFIG", "/k" };
+        assert_int_equal(kube_config_find(&m.world, NULL, NULL, &c, &err), 0);
+        kube_config_free(&c);
+}
+
 static void loading_survives_any_allocation_that_fails(void **state)
 {
         struct machine m = {
@@ -271,6 +293,7 @@ int main(void)
                 cmocka_unit_test(bad_kubeconfigs_are_refused_with_a_sentence),
                 cmocka_unit_test(a_machine_without_any_kubeconfig_says_where_it_looked),
                 cmocka_unit_test(inside_a_cluster_the_service_account_is_used),
+                cmocka_unit_test(inside_a_cluster_a_file_that_is_missing_is_named),
                 cmocka_unit_test(loading_survives_any_allocation_that_fails),
         };
 

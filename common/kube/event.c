@@ -8,6 +8,7 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "common/kube/connection.h"
 
 #define QUEUE_MAX 1000
 #define SEEN_MAX 4096
@@ -69,7 +70,7 @@ static void send_event(struct event_recorder *r, struct pending *p)
                 code = kube_doc_create(r->kube, &events, p->ns, p->doc, NULL, NULL, &err);
         if (code == ERR_EXISTS) /* recorded before a restart */
                 code = send_repeat(r, p, &err);
-        if (code < 0 && code != ERR_CANCELLED)
+        if (code < 0 && code != ERR_CANCELLED && !kube_connection_tells(r->kube, &err))
                 log_warn(r->kube->log, "event not recorded", "event", p->name, "error", err.text);
 }
 
@@ -84,6 +85,8 @@ static void sender(void *ctx)
                                 break;
                         continue;
                 }
+                if (r->kube->connection && kube_connection_wait(r->kube->connection, DEADLINE_NONE) < 0)
+                        break; /* what happens meanwhile is told when the server is back */
                 struct pending *p = list_first(&r->queue, struct pending, node);
 
                 list_remove(&p->node);

@@ -1,6 +1,7 @@
 #include "common/kube/version.h"
 
 #include "common/json/doc.h"
+#include "common/kube/trouble.h"
 
 /* "27", and "27+" of some providers. -1 if it is no number. */
 static int64_t number_of(const char *text)
@@ -20,30 +21,19 @@ int kube_version_check(struct kube_client *k, struct error *err)
         int64_t major, minor;
 
         TRY(kube_raw(k, "GET", "/version", NULL, (struct slice){ 0 }, &arena, &answer, err));
-        if (doc_parse(answer.body, &doc, err) < 0)
-                return error_wrap(err, "GET /version");
+        if (doc_parse(answer.body, &doc, err) < 0) {
+                int code = error_wrap(err, "GET /version");
+
+                error_set_reason(err, KUBE_REASON_NOT_KUBERNETES);
+                return code;
+        }
         major = number_of(doc_get_string(doc, "major"));
         minor = number_of(doc_get_string(doc, "minor"));
         if (major < 0 || minor < 0 || major > 1 || (major == 1 && minor >= KUBE_OLDEST_MINOR))
                 return 0;
-        return error_set(
-                err, ERR_UNSUPPORTED,
-                "API server %s is Kubernetes %lld.%lld, older than 1.%d, the oldest that is supported",
-                k->endpoint->base_url, (long long)major, (long long)minor, KUBE_OLDEST_MINOR);
-}
-
-void kube_trouble_tell(struct kube_trouble *t, const struct log *log, const char *what,
-                       const struct error *err)
-{
-        if (text_equal(t->text, err->text))
-                return;
-        snprintf(t->text, sizeof(t->text), "%s", err->text);
-        log_warn(log, what, "code", error_code_name(err->code), "error", err->text);
-}
-
-void kube_trouble_over(struct kube_trouble *t, const struct log *log, const char *what)
-{
-        if (t->text[0])
-                log_info(log, what);
-        t->text[0] = '\0';
+        error_set(err, ERR_UNSUPPORTED,
+                  "API server %s is Kubernetes %lld.%lld, older than 1.%d, the oldest that is supported",
+                  k->endpoint->base_url, (long long)major, (long long)minor, KUBE_OLDEST_MINOR);
+        error_set_reason(err, KUBE_REASON_VERSION);
+        return ERR_UNSUPPORTED;
 }

@@ -297,12 +297,23 @@ int cert_read_subject(const char *pem, char **ret_common_name, char ***ret_organ
         return openssl_read_name(X509_get_subject_name(cert), ret_common_name, ret_organizations, err);
 }
 
+static int64_t wall_ms_of(const ASN1_TIME *t)
+{
+        ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+        int days, seconds;
+        bool ok = epoch && ASN1_TIME_diff(&days, &seconds, epoch, t);
+        ASN1_TIME_free(epoch);
+        return ok ? days * DAY_MS + seconds * INT64_C(1000) : TIME_NONE;
+}
+
 int64_t cert_not_after_ms(const char *cert_pem)
 {
         CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);
-        ASN1_TIME *epoch = cert ? ASN1_TIME_set(NULL, 0) : NULL;
-        int days, seconds;
-        bool ok = epoch && ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(cert));
-        ASN1_TIME_free(epoch);
-        return ok ? days * DAY_MS + seconds * INT64_C(1000) : TIME_NONE;
+        return cert ? wall_ms_of(X509_get0_notAfter(cert)) : TIME_NONE;
+}
+
+int64_t cert_not_before_ms(const char *cert_pem)
+{
+        CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);
+        return cert ? wall_ms_of(X509_get0_notBefore(cert)) : TIME_NONE;
 }

@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <openssl/x509_vfy.h>
 #include <strings.h>
 #include <uv.h>
 
@@ -384,6 +386,76 @@ bool curl_transfer_answer_lost(const struct curl_transfer *tr)
         return tr->done && tr->result == CURLE_HTTP2_STREAM && !tr->words[0];
 }
 
+/* What OpenSSL found wrong with the server's certificate; a name that does not match is libcurl's finding. */
+static const char *certificate_reason(const struct curl_transfer *tr)
+{
+        long result = X509_V_OK;
+        curl_easy_getinfo(tr->easy, CURLINFO_SSL_VERIFYRESULT, &result);
+        switch (result) {
+        case X509_V_OK:
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH:
+                return HTTP_REASON_CERT_NAME;
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+                return HTTP_REASON_CERT_EXPIRED;
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+                return HTTP_REASON_CERT_NOT_YET;
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE: /* an authority of the same name with another key */
+        case X509_V_ERR_INVALID_CA:
+        case X509_V_ERR_CERT_UNTRUSTED:
+                return HTTP_REASON_CERT_AUTHORITY;
+        default:
+                return HTTP_REASON_CERT_INVALID;
+        }
+}
+
+static const char *reason_of(const struct curl_transfer *tr, const char *words)
+{
+        switch (tr->result) {
+        case CURLE_COULDNT_CONNECT:
+                return HTTP_REASON_REFUSED;
+        case CURLE_COULDNT_RESOLVE_HOST:
+                return HTTP_REASON_NAME_UNKNOWN;
+        case CURLE_OPERATION_TIMEDOUT:
+                return HTTP_REASON_NO_ANSWER;
+        case CURLE_PEER_FAILED_VERIFICATION:
+                return certificate_reason(tr);
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_ISSUER_ERROR:
+                return HTTP_REASON_CERT_AUTHORITY;
+        case CURLE_SSL_CERTPROBLEM:
+                return HTTP_REASON_CLIENT_CERT;
+        case CURLE_SSL_CONNECT_ERROR:
+                if (strstr(words, "wrong version number"))
+                        return HTTP_REASON_NOT_TLS;
+                break;
+        case CURLE_URL_MALFORMAT:
+        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_OUT_OF_MEMORY:
+                return "";
+        default:
+                break;
+        }
+        return is_certificate_alert(words) ? HTTP_REASON_CLIENT_CERT : HTTP_REASON_FAILED;
+}
+
+static int network_error(const struct curl_transfer *tr, struct error *err)
+{
+        const char *words = tr->words[0] ? tr->words : curl_easy_strerror(tr->result);
+        enum error_code code = classify(tr->result, words);
+        long os = 0;
+        curl_easy_getinfo(tr->easy, CURLINFO_OS_ERRNO, &os);
+        bool os_words = tr->result == CURLE_COULDNT_CONNECT && os > 0;
+        error_set(err, code, "%s: %s", tr->what, os_words ? uv_strerror((int)-os) : words);
+        error_set_reason(err, os_words && os != ECONNREFUSED ? HTTP_REASON_FAILED : reason_of(tr, words));
+        return code;
+}
+
 int curl_transfer_status(const struct curl_transfer *tr, struct error *err)
 {
         if (tr->result == CURLE_OK)
@@ -395,10 +467,5 @@ int curl_transfer_status(const struct curl_transfer *tr, struct error *err)
         if (tr->failed == ERR_LIMIT)
                 return error_set(err, ERR_LIMIT, "%s: the answer is longer than %zu bytes", tr->what,
                                  tr->body.max);
-        const char *words = tr->words[0] ? tr->words : curl_easy_strerror(tr->result);
-        long os = 0;
-        curl_easy_getinfo(tr->easy, CURLINFO_OS_ERRNO, &os);
-        if (tr->result == CURLE_COULDNT_CONNECT && os > 0)
-                return error_set(err, ERR_RETRY, "%s: %s", tr->what, uv_strerror((int)-os));
-        return error_set(err, classify(tr->result, words), "%s: %s", tr->what, words);
+        return network_error(tr, err);
 }

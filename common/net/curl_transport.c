@@ -14,8 +14,11 @@ struct curl_stream {
 
 static int give_up(const struct curl_transfer *tr, int code, const char *what, struct error *err)
 {
-        if (code == ERR_TIMEOUT)
-                return error_set(err, code, "%s: no %s before the deadline", tr->what, what);
+        if (code == ERR_TIMEOUT) {
+                error_set(err, code, "%s: no %s before the deadline", tr->what, what);
+                error_set_reason(err, HTTP_REASON_NO_ANSWER);
+                return code;
+        }
         return error_set(err, code, "%s: cancelled", tr->what);
 }
 

@@ -88,6 +88,22 @@ struct http_transport_ops {
         struct http_transport *(*free)(struct http_transport *t);
 };
 
+/* Why a server could not be asked, in err->reason; "" where the transport does not know. */
+#define HTTP_REASON_REFUSED "ConnectionRefused"
+#define HTTP_REASON_NAME_UNKNOWN "NameUnknown"
+#define HTTP_REASON_NO_ANSWER "NoAnswer"
+#define HTTP_REASON_FAILED "ConnectionFailed" /* everything else about the network */
+#define HTTP_REASON_NOT_TLS "NotTLS"
+#define HTTP_REASON_CERT_AUTHORITY "ServerCertificateAuthority"
+#define HTTP_REASON_CERT_NAME "ServerCertificateName"
+#define HTTP_REASON_CERT_EXPIRED "ServerCertificateExpired"
+#define HTTP_REASON_CERT_NOT_YET "ServerCertificateNotYetValid"
+#define HTTP_REASON_CERT_INVALID "ServerCertificateInvalid" /* in another way */
+#define HTTP_REASON_CLIENT_CERT "ClientCertificateRefused"
+#define HTTP_REASON_TOKEN_MISSING "TokenFileMissing"
+#define HTTP_REASON_TOKEN_EMPTY "TokenFileEmpty"
+#define HTTP_REASON_TOKEN_UNREADABLE "TokenFileUnreadable"
+
 /* Both add the endpoint's credentials and user agent to the request; a 401 on a token file makes them read
  * the file again and, if the token changed, ask once more. A status outside 2xx is not an error at this
  * layer. Network failures are ERR_RETRY, a passed deadline ERR_TIMEOUT, over-long answers ERR_LIMIT, bad

@@ -50,15 +50,26 @@ static bool is_token_text(struct slice s)
         return s.len > 0;
 }
 
+static int unreadable(const char *path, struct error *err)
+{
+        int code = error_wrap(err, "token file %s", path);
+        error_set_reason(err,
+                         code == ERR_NOT_FOUND ? HTTP_REASON_TOKEN_MISSING : HTTP_REASON_TOKEN_UNREADABLE);
+        return code;
+}
+
 static int read_token(struct world *w, const char *path, char **ret, struct error *err)
 {
         AUTO_FREE char *data = NULL;
         size_t n = 0;
         if (w->files->read(w->ctx, path, LIMIT_TOKEN_BYTES, &data, &n, err) < 0)
-                return error_wrap(err, "token file %s", path);
+                return unreadable(path, err);
         struct slice text = slice_trim((struct slice){ data, n });
-        if (!is_token_text(text))
-                return error_set(err, ERR_UNAUTHORIZED, "token file %s: it holds no token", path);
+        if (!is_token_text(text)) {
+                error_set(err, ERR_UNAUTHORIZED, "token file %s: it holds no token", path);
+                error_set_reason(err, HTTP_REASON_TOKEN_EMPTY);
+                return ERR_UNAUTHORIZED;
+        }
         *ret = mem_strndup(text.data, text.len);
         return *ret ? 0 : error_no_memory(err);
 }

@@ -1,4 +1,5 @@
-/* Authorization headers, and the token files behind them. Used by http.c only; tests may look. */
+/* Authorization headers, and the token files behind them. Used by http.c, and by who
+ * explains a refusal (common/kube/trouble.c). */
 #pragma once
 
 #include "common/net/http.h"

@@ -116,9 +116,12 @@ static int submit(struct loopback_client *t, const struct http_request *rq, bool
 
 static int give_up(struct loopback_call *c, int code, const char *what, struct error *err)
 {
-        if (code == ERR_TIMEOUT)
-                return error_set(err, code, "%s %s%s: no %s before the deadline", c->rq.method, c->authority,
-                                 c->rq.path, what);
+        if (code == ERR_TIMEOUT) {
+                error_set(err, code, "%s %s%s: no %s before the deadline", c->rq.method, c->authority,
+                          c->rq.path, what);
+                error_set_reason(err, HTTP_REASON_NO_ANSWER);
+                return code;
+        }
         return error_set(err, code, "%s %s%s: cancelled", c->rq.method, c->authority, c->rq.path);
 }
 

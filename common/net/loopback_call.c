@@ -319,6 +319,7 @@ void loopback_call_deliver(struct loopback_call *c)
         struct loopback_server *server = map_get(&c->net->servers, c->authority);
         if (!server) {
                 loopback_call_cut(c, "connection refused");
+                error_set_reason(&c->broken, HTTP_REASON_REFUSED);
                 loopback_call_release(c);
                 return;
         }

@@ -340,7 +340,7 @@ void catalog_follow(void *catalog)
                 error_clear(&err);
                 if (catalog_refresh(c, &err) == ERR_CANCELLED)
                         return;
-                if (err.code < 0)
+                if (err.code < 0 && !kube_connection_tells(&c->agent->kube, &err))
                         log_warn(&c->agent->log, "discovery failed", "error", err.text);
         }
 }

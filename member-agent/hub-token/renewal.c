@@ -3,6 +3,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "common/kube/connection.h"
 #include "member-agent/hub-token/claims.h"
 
 #define LOOK_MS 15000       /* at the file, without a request */
@@ -48,8 +49,9 @@ const char *token_renewal_problem(const struct token_renewal *r)
         return r->problem;
 }
 
-/* One line when something begins to be wrong, or is wrong in another way; none for the same again. */
-static void say(struct token_renewal *r, const char *what, const char *why)
+/* One line when something begins to be wrong, or is wrong in another way; none for the same again, and none
+ * for what the connection to the hub tells. */
+static void say(struct token_renewal *r, const char *what, const char *why, bool told)
 {
         char text[ERROR_TEXT_MAX];
 
@@ -57,7 +59,8 @@ static void say(struct token_renewal *r, const char *what, const char *why)
         if (text_equal(text, r->problem))
                 return;
         memcpy(r->problem, text, sizeof(text));
-        log_warn(&r->log, what, "error", why);
+        if (!told)
+                log_warn(&r->log, what, "error", why);
 }
 
 /* ---- file and Secret ---- */
@@ -256,7 +259,7 @@ static void try_renewal(struct token_renewal *r)
         }
         if (err.code == ERR_CANCELLED)
                 return;
-        say(r, "the token for the hub cannot be renewed", err.text);
+        say(r, "the token for the hub cannot be renewed", err.text, kube_connection_tells(r->o.hub, &err));
         take_from_secret(r);
         r->retry_at_ms = loop_now_ms(l) + r->pause_ms / 2 +
                          (int64_t)(loop_random_u64(l) % (uint64_t)(r->pause_ms / 2));
@@ -299,7 +302,8 @@ static void look_at_file(struct token_renewal *r)
                 return;
         r->stamp = 0;
         if (read_file(world_of(r), r->path, &token, &err) < 0) {
-                say(r, "the token for the hub cannot be read", err.text);
+                /* With none at all, no request gets through either. */
+                say(r, "the token for the hub cannot be read", err.text, r->o.hub->connection && !r->token);
                 take_from_secret(r);
                 return;
         }
@@ -322,7 +326,7 @@ static void tell_end(struct token_renewal *r, int64_t wall_ms)
         r->told_end = true;
         time_format_rfc3339(r->expires_ms, at);
         snprintf(text, sizeof(text), "it ended at %s; waiting for a new one", at);
-        say(r, "the token for the hub has expired", text);
+        say(r, "the token for the hub has expired", text, r->o.hub->connection != NULL);
 }
 
 static void renewal_fiber(void *ctx)

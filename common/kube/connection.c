@@ -1,0 +1,366 @@
+#include "common/kube/connection.h"
+
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "common/kube/version.h"
+
+#define FIRST_PAUSE_MS 250
+#define LAST_PAUSE_MS 30000
+#define PROBE_DEADLINE_MS 10000
+#define GRACE_MS 1000
+#define GRACE_MAX_MS 64000
+#define CALM_MS (5 * 60 * 1000)
+#define RIGHTS_MAX 16
+#define RIGHT_KEEP_MS (30 * 60 * 1000) /* nobody asked for it again: it is wanted no more */
+
+struct right {      /* that is missing */
+        char *what; /* "cannot list resource ..." */
+        char *method, *path;
+        int64_t seen_ms;
+};
+
+struct kube_connection {
+        struct kube_connection_options o;
+        struct kube_client kube; /* the probe's */
+        struct fiber_group *group;
+        struct waitq better; /* it became good */
+        struct waitq look;   /* of the probe: an answer came */
+        bool good, was_good, probing;
+        const struct kube_trouble *told;
+        const struct kube_trouble *seen; /* since seen_ms every call met it; NULL = the last one was fine */
+        int64_t seen_ms;
+        const struct kube_trouble *verdict; /* of the probe, since verdict_ms */
+        int64_t verdict_ms;
+        /* How long something has to last until it is told. What comes back soon after it was over has to last
+         * longer each time: a proxy that lets every other request through is not worth two lines a minute. */
+        int64_t grace_ms, over_ms;
+        VEC(struct right) rights;
+        char *detail; /* of what was told */
+};
+
+static int64_t now_ms(const struct kube_connection *c)
+{
+        return loop_now_ms(c->kube.world->loop);
+}
+
+/* ---- telling ---- */
+
+/* A line of our own or of a server, without what would break it. */
+static void print_line(struct buf *b, const char *name, const char *words, const char *detail)
+{
+        buf_printf(b, "%s: %s: ", name, words);
+        for (const char *p = detail ? detail : ""; *p; p++)
+                buf_append_char(b, (unsigned char)*p < ' ' || *p == 0x7f ? ' ' : *p);
+        buf_append_char(b, '\n');
+}
+
+void kube_connection_print(const struct kube_connection *c, struct buf *b)
+{
+        if (c->told)
+                print_line(b, c->o.name, c->told->words, c->detail);
+        vec_for_each(&c->rights, r)
+                print_line(b, c->o.name, "a right is missing", r->what);
+}
+
+static bool is_right(const struct kube_trouble *t)
+{
+        return text_equal(t->reason, KUBE_REASON_RIGHT_MISSING);
+}
+
+static void log_change(const struct kube_connection *c, const struct kube_connection_change *change)
+{
+        const struct kube_trouble *t = change->trouble;
+        char message[256];
+
+        snprintf(message, sizeof(message), "%s%s%s", c->o.title,
+                 is_right(t)    ? ": "
+                 : change->over ? " can be used"
+                                : " cannot be used: ",
+                 !change->over ? t->words
+                 : is_right(t) ? "the right is there"
+                               : "");
+        if (change->over)
+                log_info(c->kube.log, message, "server", c->kube.endpoint->base_url);
+        else
+                log_warn(c->kube.log, message, "server", c->kube.endpoint->base_url, "error", change->detail,
+                         "do", t->mend);
+}
+
+static void announce(struct kube_connection *c, const struct kube_trouble *t, bool over, const char *detail)
+{
+        const struct kube_connection_change change = { c->o.name, t, over,
+                                                       t && is_right(t) ? c->rights.n : !over, detail };
+
+        if (t)
+                log_change(c, &change);
+        if (c->o.changed)
+                c->o.changed(c->o.ctx, &change);
+}
+
+static void tell(struct kube_connection *c, const struct kube_trouble *t, const struct error *err)
+{
+        if (!c->told)
+                c->grace_ms = c->over_ms != TIME_NONE && now_ms(c) - c->over_ms < CALM_MS
+                                      ? MIN(c->grace_ms * 2, (int64_t)GRACE_MAX_MS)
+                                      : GRACE_MS;
+        c->told = t;
+        c->good = false;
+        mem_free(c->detail);
+        c->detail = mem_strdup(err->text);
+        announce(c, t, false, err->text);
+}
+
+static void become_good(struct kube_connection *c)
+{
+        const struct kube_trouble *told = c->told;
+        bool first = !told && !c->was_good;
+
+        c->good = c->was_good = true;
+        c->seen = c->told = c->verdict = NULL;
+        if (told)
+                c->over_ms = now_ms(c);
+        if (told || first)
+                announce(c, told, true, "");
+        waitq_wake_all(&c->better);
+}
+
+/* ---- what calls say ---- */
+
+static void start_probing(struct kube_connection *c);
+
+static void failed(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
+                   const struct error *err)
+{
+        if (c->seen != t)
+                c->seen_ms = begun_ms;
+        c->seen = t;
+        c->verdict = NULL;
+        if (t != c->told && now_ms(c) - c->seen_ms >= c->grace_ms + t->patience_ms)
+                tell(c, t, err);
+        start_probing(c);
+}
+
+/* What was told is over only when the probe says so: it knows whether that is a server we can work with. */
+static void answered(struct kube_connection *c)
+{
+        c->seen = NULL;
+        if (c->told && c->told != c->verdict)
+                waitq_wake_all(&c->look);
+}
+
+/* ---- rights ---- */
+
+static void right_clear(struct right *r)
+{
+        mem_free(r->what);
+        mem_free(r->method);
+        mem_free(r->path);
+}
+
+static void forget_right(struct kube_connection *c, size_t i)
+{
+        right_clear(&c->rights.at[i]);
+        vec_remove(&c->rights, i);
+}
+
+static void forget_old_rights(struct kube_connection *c)
+{
+        for (size_t i = c->rights.n; i-- > 0;)
+                if (now_ms(c) - c->rights.at[i].seen_ms > RIGHT_KEEP_MS)
+                        forget_right(c, i);
+}
+
+static bool add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what)
+{
+        struct right r = { mem_strdup(what), mem_strdup(a->method),
+                           mem_strndup(a->path, strcspn(a->path, "?")), now_ms(c) };
+
+        if (r.what && r.method && r.path && c->rights.n < RIGHTS_MAX && vec_push(&c->rights, r) == 0)
+                return true;
+        right_clear(&r);
+        return false;
+}
+
+static void right_missing(struct kube_connection *c, const struct kube_attempt *a, const struct error *err)
+{
+        const char *cannot = strstr(err->text, "\" cannot ");
+        const char *what = cannot ? cannot + 2 : err->text;
+
+        forget_old_rights(c);
+        vec_for_each(&c->rights, r)
+                if (text_equal(r->what, what)) {
+                        r->seen_ms = now_ms(c);
+                        return;
+                }
+        if (add_right(c, a, what))
+                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, err->text);
+}
+
+static void right_there(struct kube_connection *c, const struct kube_attempt *a)
+{
+        size_t path = strcspn(a->path, "?");
+
+        for (size_t i = c->rights.n; i-- > 0;) {
+                const struct right *r = &c->rights.at[i];
+
+                if (!text_equal(r->method, a->method) || strlen(r->path) != path ||
+                    strncmp(r->path, a->path, path) != 0)
+                        continue;
+                forget_right(c, i);
+                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, "");
+        }
+}
+
+/* What says nothing about the server. */
+static bool is_ours(int code)
+{
+        return code == ERR_CANCELLED || code == ERR_NO_MEMORY || code == ERR_LIMIT || code == ERR_CLOSED;
+}
+
+void kube_connection_report(struct kube_client *k, const struct kube_attempt *a, int code, struct error *err)
+{
+        struct kube_connection *c = k->connection;
+        const struct kube_trouble *t = NULL;
+
+        if (!c || is_ours(code))
+                return;
+        if (code < 0) {
+                kube_trouble_explain(k, err);
+                t = kube_trouble_of(err);
+        }
+        if (t && !is_right(t)) {
+                failed(c, t, a->begun_ms, err);
+                return;
+        }
+        answered(c);
+        if (t)
+                right_missing(c, a, err);
+        else if (code == 0 && c->rights.n > 0)
+                right_there(c, a);
+}
+
+/* ---- the probe ---- */
+
+/* The server answers, and with that shows that it is none for us: a verdict of the probe alone. */
+static void judge(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
+                  const struct error *err)
+{
+        if (c->verdict != t)
+                c->verdict_ms = begun_ms;
+        c->verdict = t;
+        if (t != c->told && now_ms(c) - c->verdict_ms >= c->grace_ms)
+                tell(c, t, err);
+}
+
+/* A server that answers, but not to this question, is good enough; one that only has errors is not. */
+static bool probe(struct kube_connection *c)
+{
+        int64_t begun_ms = now_ms(c);
+        struct error err = { 0 };
+        int code = kube_version_check(&c->kube, &err);
+
+        if (code < 0 && !kube_trouble_of(&err) && err.http_status >= 500)
+                error_set_reason(&err, KUBE_REASON_SERVER_ERROR);
+        else if (code < 0 && !kube_trouble_of(&err) && err.http_status == 404) /* every API server has it */
+                error_set_reason(&err, KUBE_REASON_NOT_KUBERNETES);
+        const struct kube_trouble *t = code < 0 ? kube_trouble_of(&err) : NULL;
+
+        if (is_ours(code))
+                return false;
+        if (!t || is_right(t)) {
+                become_good(c);
+                return true;
+        }
+        if (t != c->seen)
+                judge(c, t, begun_ms, &err);
+        return false;
+}
+
+static void probe_fiber(void *ctx)
+{
+        struct kube_connection *c = ctx;
+        struct loop *l = c->kube.world->loop;
+        int64_t pause_ms = FIRST_PAUSE_MS;
+
+        while (!probe(c)) {
+                int64_t spread = (int64_t)(loop_random_u64(l) % (uint64_t)(pause_ms / 2));
+
+                if (waitq_wait(l, &c->look, now_ms(c) + pause_ms / 2 + spread) == ERR_CANCELLED)
+                        break;
+                pause_ms = MIN(pause_ms * 2, (int64_t)LAST_PAUSE_MS);
+        }
+        c->probing = false;
+}
+
+static void start_probing(struct kube_connection *c)
+{
+        if (!c->probing)
+                c->probing = fiber_spawn(c->group, "connection", probe_fiber, c) != NULL;
+}
+
+/* ---- life ---- */
+
+struct kube_connection *kube_connection_new(struct fiber_group *group,
+                                            const struct kube_connection_options *o)
+{
+        struct kube_connection *c = NEW(struct kube_connection);
+
+        if (!c)
+                return NULL;
+        c->o = *o;
+        c->kube = *o->kube;
+        c->kube.connection = c;
+        c->kube.call_deadline_ms = PROBE_DEADLINE_MS;
+        c->grace_ms = GRACE_MS;
+        c->over_ms = TIME_NONE;
+        c->group = fiber_group_new(o->kube->world->loop, group, "connection");
+        if (c->group)
+                start_probing(c);
+        if (!c->probing)
+                return kube_connection_free(c);
+        o->kube->connection = c;
+        return c;
+}
+
+struct kube_connection *kube_connection_free(struct kube_connection *c)
+{
+        if (!c)
+                return NULL;
+        if (c->group)
+                fiber_group_end(c->group);
+        if (c->o.kube->connection == c)
+                c->o.kube->connection = NULL;
+        vec_for_each(&c->rights, r)
+                right_clear(r);
+        vec_free(&c->rights);
+        mem_free(c->detail);
+        mem_free(c);
+        return NULL;
+}
+
+bool kube_connection_good(const struct kube_connection *c)
+{
+        return c->good;
+}
+
+int kube_connection_wait(struct kube_connection *c, int64_t deadline_ms)
+{
+        while (!c->good)
+                TRY(waitq_wait(c->kube.world->loop, &c->better, deadline_ms));
+        return 0;
+}
+
+int kube_connection_pause(struct kube_client *k, int64_t ms)
+{
+        struct loop *l = k->world->loop;
+
+        if (!k->connection)
+                return fiber_sleep(l, ms);
+        return waitq_wait(l, &k->connection->better, loop_now_ms(l) + ms) == ERR_CANCELLED ? ERR_CANCELLED
+                                                                                           : 0;
+}
+
+bool kube_connection_tells(const struct kube_client *k, const struct error *err)
+{
+        return k->connection && kube_trouble_of(err);
+}

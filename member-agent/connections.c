@@ -1,0 +1,86 @@
+#include "member-agent/connections.h"
+
+#include "proto/names.h"
+
+/* The hub's troubles: about our own Pod, on our own cluster. */
+static void tell_own_cluster(struct member_agent *a, const char *type, const char *reason,
+                             const char *message)
+{
+        const struct member_agent_options *o = a->options;
+        const struct object pod = { .kind = &pod_kind,
+                                    .meta = { .name = o->pod_name ? o->pod_name : "member-agent",
+                                              .ns = o->pod_namespace ? o->pod_namespace : "default",
+                                              .uid = o->pod_uid } };
+
+        event_record(a->manager ? manager_events(a->manager) : NULL, &pod, type, reason, "%s", message);
+}
+
+/* Our own cluster's troubles: about our InternalMemberCluster, on the hub. */
+static void tell_hub(struct member_agent *a, const char *type, const char *reason, const char *message)
+{
+        const struct object *known =
+                a->clusters ? informer_get(a->clusters, a->ns, a->options->member_name) : NULL;
+        const struct object unknown = { .kind = &internal_member_cluster_kind,
+                                        .meta = { .name = a->options->member_name, .ns = a->ns } };
+
+        event_record(a->hub_events, known ? known : &unknown, type, reason, "%s", message);
+}
+
+static const char *reason_of(const struct kube_connection_change *change)
+{
+        bool right = text_equal(change->trouble->reason, KUBE_REASON_RIGHT_MISSING);
+
+        if (right)
+                return change->over ? EVENT_RIGHT_RESTORED : EVENT_RIGHT_MISSING;
+        return change->over ? EVENT_CONNECTION_RESTORED : EVENT_CONNECTION_FAILED;
+}
+
+static void tell(struct member_agent *a, const struct kube_connection_change *change, const char *title,
+                 void (*to)(struct member_agent *, const char *, const char *, const char *))
+{
+        char message[ERROR_TEXT_MAX];
+
+        if (!change->trouble)
+                return;
+        if (change->over)
+                snprintf(message, sizeof(message), "%s: over: %s", title, change->trouble->words);
+        else
+                snprintf(message, sizeof(message), "%s: %s: %.700s", title, change->trouble->words,
+                         change->detail);
+        to(a, change->over ? "Normal" : "Warning", reason_of(change), message);
+}
+
+static void hub_changed(void *ctx, const struct kube_connection_change *change)
+{
+        struct member_agent *a = ctx;
+
+        connection_metrics_note(&a->connection_metrics, change);
+        tell(a, change, "connection to the hub", tell_own_cluster);
+}
+
+static void member_changed(void *ctx, const struct kube_connection_change *change)
+{
+        struct member_agent *a = ctx;
+
+        connection_metrics_note(&a->connection_metrics, change);
+        tell(a, change, "connection to the member cluster", tell_hub);
+}
+
+int connections_open(struct member_agent *a, struct error *err)
+{
+        const struct kube_connection_options hub = { &a->hub, "hub", "the hub", hub_changed, a };
+        const struct kube_connection_options member = { &a->member, "member", "this cluster's API server",
+                                                        member_changed, a };
+
+        if (connection_metrics_register(&a->connection_metrics, a->metrics) < 0 ||
+            !(a->member_connection = kube_connection_new(a->group, &member)) ||
+            !(a->hub_connection = kube_connection_new(a->group, &hub)))
+                return error_no_memory(err);
+        return 0;
+}
+
+void connections_close(struct member_agent *a)
+{
+        a->hub_connection = kube_connection_free(a->hub_connection);
+        a->member_connection = kube_connection_free(a->member_connection);
+}
