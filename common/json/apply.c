@@ -198,7 +198,7 @@ static int prune(struct change *c, const json_t *last)
 struct conflicts {
         const struct manager *who;
         json_t *list; /* {"manager","apiVersion","field"} each */
-        struct buf text, first;
+        struct buf text, first, with;
         size_t n;
 };
 
@@ -220,12 +220,11 @@ static int add_conflict(void *data, const char *path)
         if (!entry || json_object_set_new_nocheck(entry, "manager", json_string(c->who->name)) < 0 ||
             json_object_set_new_nocheck(entry, "apiVersion", json_string(c->who->api_version)) < 0 ||
             json_object_set_new_nocheck(entry, "field", json_string(path)) < 0 ||
+            json_object_set_new_nocheck(entry, "with", json_string(c->with.data)) < 0 ||
             json_array_append(c->list, entry) < 0)
                 return ERR_NO_MEMORY;
-        if (c->n++ == 0) {
-                describe_manager(&c->first, c->who);
-                TRY(buf_printf(&c->first, ": %s", path));
-        }
+        if (c->n++ == 0)
+                TRY(buf_printf(&c->first, "%s: %s", c->with.data, path));
         return buf_printf(&c->text, "\n- %s", path);
 }
 
@@ -239,9 +238,10 @@ static int add_conflicts_with(struct change *c, struct conflicts *found, const s
         found->who = who;
         if (found->text.len)
                 buf_append_char(&found->text, '\n');
-        buf_append_str(&found->text, "conflicts with ");
-        describe_manager(&found->text, who);
-        buf_append_char(&found->text, ':');
+        buf_clear(&found->with);
+        (void)describe_manager(&found->with, who);
+        TRY(no_memory(c, buf_status(&found->with, c->err, "a manager")));
+        (void)buf_printf(&found->text, "conflicts with %s:", found->with.data);
         int code = fieldset_each_path(shared, add_conflict, found);
         if (code == 0)
                 code = found->text.failed;
@@ -268,6 +268,7 @@ static void conflicts_free(struct conflicts *found)
         json_decref(found->list);
         buf_free(&found->text);
         buf_free(&found->first);
+        buf_free(&found->with);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -286,6 +287,7 @@ static int check_conflicts(struct change *c, const struct manager *self, const j
         AUTO_FREE struct manager **others = mem_calloc(c->managers.n, sizeof(*others));
         buf_init(&found.text, LIMIT_OBJECT_BYTES);
         buf_init(&found.first, LIMIT_OBJECT_BYTES);
+        buf_init(&found.with, LIMIT_OBJECT_BYTES);
         if (!others || !found.list)
                 return error_no_memory(c->err);
         vec_for_each(&c->managers, it)

@@ -16,7 +16,7 @@ struct apply_options {
 
 /* Applies `config` to `live` (NULL = create). *ret is the new object with managedFields set. On conflict:
  * ERR_CONFLICT with kube-apiserver's text, and *ret_conflicts (if asked for; new) an array of
- * {"manager","apiVersion","field"}. */
+ * {"manager","apiVersion","field","with"}, the last as the text names the manager: "m" using v1. */
 int apply_server_side(const json_t *live, const json_t *config, const struct schema *schema,
                       const struct apply_options *o, json_t **ret, json_t **ret_conflicts, struct error *err);
 /* Brings managedFields of `object` up to date, in place, after an ordinary write (operation Update) by

@@ -289,7 +289,8 @@ static void conflicts_come_as_a_list_too(void **state)
         struct apply_options o = by("m", 2);
         json_t *ret = NULL, *conflicts = NULL;
         assert_int_equal(apply_server_side(object, config, &root, &o, &ret, &conflicts, NULL), ERR_CONFLICT);
-        assert_doc_is(conflicts, "[{'manager':'x','apiVersion':'apps/v1','field':'.spec.replicas'}]");
+        assert_doc_is(conflicts,
+                      "[{'manager':'x','apiVersion':'apps/v1','field':'.spec.replicas','with':'\\\"x\\\"'}]");
 }
 
 static void equal_values_are_shared(void **state)
@@ -342,8 +343,9 @@ static void bad_lists_in_the_configuration_are_refused(void **state)
         assert_int_equal(try_apply(NULL, "{'containers':[{'image':'x'}]}", by("m", 1), &ret, &e),
                          ERR_INVALID);
         assert_string_equal(
-                e.text, ".spec.containers: associative list with keys has an element that omits key field "
-                        "\"name\" (and doesn't have default value)");
+                e.text,
+                ".spec.containers: associative list with keys has an element that omits all key fields "
+                "(and doesn't have default values for any key fields)");
         assert_int_equal(try_apply(NULL, "{'set':['a','a']}", by("m", 1), &ret, &e), ERR_INVALID);
         assert_string_equal(e.text, ".spec.set: duplicate entries for key [\"a\"]");
         AUTO_JSON json_t *config = doc_of("{'metadata':{'managedFields':[{}]}}");

@@ -18,6 +18,7 @@ struct builder {
         size_t depth;
         struct slice key; /* of the next member */
         bool key_escaped;
+        json_t **duplicates; /* NULL = they are refused; otherwise made when the first one is met */
 };
 
 /* "line 3, column 7: words"; columns count bytes from 1. */
@@ -43,6 +44,42 @@ static int scan_failed(struct builder *b)
         return syntax_error(b, b->scan.at, b->scan.problem);
 }
 
+/* Appends the step from an open container to the next one. */
+static int write_step(const json_t *parent, const json_t *child, struct buf *path)
+{
+        const char *key;
+        json_t *value;
+        if (json_is_array(parent))
+                return buf_printf(path, "[%zu]", json_array_size(parent) - 1);
+        json_object_foreach((json_t *)parent, key, value)
+                if (value == child)
+                        return buf_printf(path, "%s%s", path->len ? "." : "", key);
+        return 0;
+}
+
+static int tell_duplicate(struct builder *b, struct slice key)
+{
+        AUTO_BUF struct buf path;
+        buf_init(&path, LIMIT_OBJECT_BYTES);
+        for (size_t i = 0; i + 1 < b->depth; i++)
+                (void)write_step(b->open[i], b->open[i + 1], &path);
+        (void)buf_append_str(&path, path.len ? "." : "");
+        (void)buf_append(&path, key.data, key.len);
+        TRY(buf_status(&path, b->err, "a path"));
+        if (!*b->duplicates)
+                *b->duplicates = json_array();
+        return json_array_append_new(*b->duplicates, json_stringn(path.data, path.len)) < 0
+                       ? error_no_memory(b->err)
+                       : 0;
+}
+
+static int refuse_duplicate(struct builder *b, struct slice key)
+{
+        char words[160];
+        snprintf(words, sizeof(words), "duplicate key \"%.*s\"", (int)MIN(key.len, (size_t)100), key.data);
+        return syntax_error(b, b->key.data - 1, words);
+}
+
 static int add_member(struct builder *b, struct slice key, json_t *value)
 {
         json_t *object = b->open[b->depth - 1];
@@ -51,11 +88,11 @@ static int add_member(struct builder *b, struct slice key, json_t *value)
                 return syntax_error(b, b->key.data, "NUL in a key");
         }
         if (json_object_getn(object, key.data, key.len)) {
-                json_decref(value);
-                char words[160];
-                snprintf(words, sizeof(words), "duplicate key \"%.*s\"", (int)MIN(key.len, (size_t)100),
-                         key.data);
-                return syntax_error(b, b->key.data - 1, words);
+                int code = b->duplicates ? tell_duplicate(b, key) : refuse_duplicate(b, key);
+                if (code < 0) {
+                        json_decref(value);
+                        return code;
+                }
         }
         if (json_object_setn_new_nocheck(object, key.data, key.len, value) < 0)
                 return error_no_memory(b->err);
@@ -147,9 +184,9 @@ static int add_token(struct builder *b, enum scan_token t)
         }
 }
 
-int doc_parse(struct slice text, json_t **ret, struct error *err)
+static int parse(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err)
 {
-        struct builder b = { .err = err };
+        struct builder b = { .err = err, .duplicates = ret_duplicates };
         scan_init(&b.scan, text);
         enum scan_token t;
         while ((t = scan_next(&b.scan)) != SCAN_END) {
@@ -160,6 +197,19 @@ int doc_parse(struct slice text, json_t **ret, struct error *err)
                 }
         }
         *ret = b.root;
+        return 0;
+}
+
+int doc_parse(struct slice text, json_t **ret, struct error *err)
+{
+        return parse(text, ret, NULL, err);
+}
+
+int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err)
+{
+        AUTO_JSON json_t *duplicates = NULL;
+        TRY(parse(text, ret, &duplicates, err));
+        *ret_duplicates = TAKE_PTR(duplicates);
         return 0;
 }
 

@@ -18,11 +18,17 @@ static inline void json_decref_cleanup(json_t **j)
  * trailing bytes are errors; integers beyond 64 bits become reals. ERR_INVALID with line, column and what was
  * expected; ERR_LIMIT. The caller owns *ret. */
 int doc_parse(struct slice text, json_t **ret, struct error *err);
+/* The same for texts whose duplicate keys are to be told, not refused: the last value wins, and
+ * *ret_duplicates (NULL if there are none) is a new array of the members' paths ("spec.ports[0].name"). */
+int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err);
 int doc_write(const json_t *doc, struct buf *b); /* compact, keys in document order */
 /* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx):
  * equal documents give equal bytes. */
 int doc_write_canonical(const json_t *doc, struct buf *b);
-int doc_write_pretty(const json_t *doc, struct buf *b);           /* indented, sorted keys */
+int doc_write_pretty(const json_t *doc, struct buf *b); /* indented, sorted keys */
+/* As Go prints a map[string]interface{}, members sorted: for people, not to be read back. */
+int doc_write_go(const json_t *doc, struct buf *b);               /* %v: map[a:x b:[1 2]] */
+int doc_write_go_syntax(const json_t *doc, struct buf *b);        /* %#v: map[string]interface {}{"a":"x"} */
 int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
 json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */

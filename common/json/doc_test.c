@@ -42,6 +42,35 @@ static void errors_name_line_and_column(void **state)
         }
 }
 
+static void duplicate_keys_are_told_where_they_may_be(void **state)
+{
+        static const char text[] = "{\"a\":1,\"l\":[0,{\"x\":1,\"y\":{},\"x\":2}],\"a\":{\"b\":3},\"e\":{"
+                                   "\"\\u0061\":1,\"a\":2}}";
+        json_t *doc = NULL, *duplicates = NULL;
+        struct error e;
+        assert_int_equal(doc_parse_loose(slice_of(text), &doc, &duplicates, &e), 0);
+        assert_doc_is(doc, "{'a':{'b':3},'l':[0,{'x':2,'y':{}}],'e':{'a':2}}");
+        assert_doc_is(duplicates, "['l[1].x','a','e.a']");
+        assert_int_equal(doc_parse_loose(slice_of("{\"a\":1}"), &doc, &duplicates, &e), 0);
+        assert_null(duplicates);
+        json_decref(doc);
+}
+
+static void values_are_printed_as_go_prints_them(void **state)
+{
+        json_t *doc = parse("{\"b\":[1,2.5,true,null],\"a\":{\"k\":\"x\\\"y\"},\"e\":[]}");
+        AUTO_BUF struct buf b;
+        buf_init(&b, 1000);
+        assert_int_equal(doc_write_go(doc, &b), 0);
+        assert_string_equal(b.data, "map[a:map[k:x\"y] b:[1 2.5 true <nil>] e:[]]");
+        buf_clear(&b);
+        assert_int_equal(doc_write_go_syntax(doc, &b), 0);
+        assert_string_equal(b.data,
+                            "map[string]interface {}{\"a\":map[string]interface {}{\"k\":\"x\\\"y\"}, "
+                            "\"b\":[]interface {}{1, 2.5, true, interface {}(nil)}, \"e\":[]interface {}{}}");
+        json_decref(doc);
+}
+
 static void too_deep_text_is_refused(void **state)
 {
         char *text = mem_must(mem_alloc(200000));
@@ -270,6 +299,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(text_becomes_a_document),
                 cmocka_unit_test(errors_name_line_and_column),
+                cmocka_unit_test(duplicate_keys_are_told_where_they_may_be),
+                cmocka_unit_test(values_are_printed_as_go_prints_them),
                 cmocka_unit_test(too_deep_text_is_refused),
                 cmocka_unit_test(large_integers_become_reals),
                 cmocka_unit_test(canonical_text_is_as_go_prints_it),

@@ -90,15 +90,13 @@ static int write_map_key(struct buf *b, const json_t *element, const struct sche
         for (size_t i = 0; i < list->n_list_map_keys; i++) {
                 const char *name = list->list_map_keys[i];
                 const json_t *v = key_field(element, list->items, name);
-                if (!v)
-                        return error_set(
-                                err, ERR_INVALID,
-                                "associative list with keys has an element that omits key field \"%s\" (and "
-                                "doesn't have default value)",
-                                name);
-                if (json_object_set_new_nocheck(fields, name, doc_copy(v)) < 0)
+                if (v && json_object_set_new_nocheck(fields, name, doc_copy(v)) < 0)
                         return error_no_memory(err);
         }
+        if (json_object_size(fields) == 0)
+                return error_set(err, ERR_INVALID,
+                                 "associative list with keys has an element that omits all key fields "
+                                 "(and doesn't have default values for any key fields)");
         buf_append_str(b, "k:");
         doc_write_canonical(fields, b);
         return buf_status(b, err, "a list key");

@@ -24,7 +24,7 @@ static int key_failed(const json_t *element, const char *merge_key, int code, st
                 return error_set(err, code, "a list element is too large");
         AUTO_BUF struct buf b;
         buf_init(&b, 300);
-        doc_write(element, &b);
+        (void)doc_write_go(element, &b);
         return error_set(err, ERR_INVALID, "map: %s does not contain declared merge key: %s", b.data,
                          merge_key);
 }

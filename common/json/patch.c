@@ -12,6 +12,7 @@ enum { OPERATIONS_MAX = 10000, COPY_BYTES_MAX = LIMIT_REQUEST_BODY_BYTES };
 struct patcher {
         json_t *root;  /* the document being changed, owned */
         size_t copied; /* bytes by all copy operations */
+        bool lenient;  /* replace may add */
         struct error *err;
         /* the current operation */
         size_t index;
@@ -211,7 +212,7 @@ static int do_replace(struct patcher *p)
         size_t index;
         TRY(need_value(p, &value));
         TRY(find_place(p, p->path, &place));
-        if (place.parent)
+        if (place.parent && !(p->lenient && json_is_object(place.parent)))
                 TRY(child_of(p, place.parent, place.token, p->path, &old));
         if (!json_is_array(place.parent))
                 return add_at(p, p->path, doc_copy(value));
@@ -285,7 +286,8 @@ static int apply_operation(struct patcher *p)
         return error_set(p->err, ERR_INVALID, "operation %zu: Unexpected kind: %.50s", p->index, p->op);
 }
 
-int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct error *err)
+static int apply_all(const json_t *doc, const json_t *operations, bool lenient, json_t **ret,
+                     struct error *err)
 {
         if (!json_is_array(operations))
                 return error_set(err, ERR_INVALID, "a JSON patch must be an array of operations");
@@ -293,7 +295,7 @@ int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct
                 return error_set(err, ERR_LIMIT,
                                  "The allowed maximum operations in a JSON patch is %d, got %zu",
                                  OPERATIONS_MAX, json_array_size(operations));
-        struct patcher p = { .root = doc_copy(doc), .err = err };
+        struct patcher p = { .root = doc_copy(doc), .lenient = lenient, .err = err };
         int code = p.root ? 0 : error_no_memory(err);
         for (p.index = 0; code == 0 && p.index < json_array_size(operations); p.index++) {
                 p.operation = json_array_get(operations, p.index);
@@ -305,4 +307,14 @@ int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct
         }
         *ret = p.root;
         return 0;
+}
+
+int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct error *err)
+{
+        return apply_all(doc, operations, false, ret, err);
+}
+
+int patch_json_lenient(const json_t *doc, const json_t *operations, json_t **ret, struct error *err)
+{
+        return apply_all(doc, operations, true, ret, err);
 }

@@ -8,6 +8,8 @@ struct schema; /* common/json/schema.h */
 
 int patch_json(const json_t *doc, const json_t *operations, json_t **ret,
                struct error *err); /* RFC 6902, all six operations */
+/* The same as the API server does it: replacing a member that is not there adds it. */
+int patch_json_lenient(const json_t *doc, const json_t *operations, json_t **ret, struct error *err);
 int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err); /* RFC 7396 */
 /* RFC 7396 patch that turns `from` into `to`; an empty object when equal. */
 int patch_merge_diff(const json_t *from, const json_t *to, json_t **ret, struct error *err);

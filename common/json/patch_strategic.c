@@ -72,6 +72,15 @@ static json_t *plain_copy(const json_t *v)
 
 enum directive { MERGE, REPLACE, DELETE };
 
+static int unknown_directive(const json_t *patch, const char *words, struct error *err)
+{
+        AUTO_BUF struct buf b;
+        buf_init(&b, 300);
+        (void)doc_write_go(patch, &b);
+        return error_set(err, ERR_INVALID, "unknown patch type: %.50s in map: %s", words,
+                         b.data ? b.data : "");
+}
+
 static int read_directive(const json_t *patch, enum directive *ret, struct error *err)
 {
         const json_t *v = json_object_get(patch, DIRECTIVE);
@@ -84,8 +93,7 @@ static int read_directive(const json_t *patch, enum directive *ret, struct error
         else if (words && strcmp(words, "delete") == 0)
                 *ret = DELETE;
         else
-                return error_set(err, ERR_INVALID, "unknown patch type found: %.50s",
-                                 words ? words : "(not a string)");
+                return unknown_directive(patch, words ? words : "(not a string)", err);
         return 0;
 }
 

@@ -107,11 +107,11 @@ static void bad_strategic_patches_are_refused(void **state)
                 const char *from, *patch, *error;
         } cases[] = {
                 { "{'containers':[{'name':'a'}]}", "{'containers':[{'image':'x'}]}",
-                  "map: {\"image\":\"x\"} does not contain declared merge key: name" },
+                  "map: map[image:x] does not contain declared merge key: name" },
                 { "{'containers':[{'image':'x'}]}", "{'containers':[{'name':'a'}]}",
-                  "map: {\"image\":\"x\"} does not contain declared merge key: name" },
-                { "{'b':{}}", "{'b':{'$patch':'frob'}}", "unknown patch type found: frob" },
-                { "{'b':{}}", "{'b':{'$patch':5}}", "unknown patch type found: (not a string)" },
+                  "map: map[image:x] does not contain declared merge key: name" },
+                { "{'b':{}}", "{'b':{'$patch':'frob'}}", "unknown patch type: frob in map: map[$patch:frob]" },
+                { "{'b':{}}", "{'b':{'$patch':5}}", "unknown patch type: (not a string) in map: map[$patch:5]" },
                 { "{'keyless':[{'a':1}]}", "{'keyless':[{'b':1}]}", "cannot merge lists without merge key" },
                 { "{'strategy':{}}", "{'strategy':{'$retainKeys':['a'],'b':1}}",
                   "invalid patch format of \"$retainKeys\" directive: it does not name b" },

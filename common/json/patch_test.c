@@ -65,6 +65,18 @@ static void json_patch_operations_apply(void **state)
         assert_patches(patch_json, cases, ARRAY_LEN(cases));
 }
 
+static void a_lenient_replace_adds_what_is_not_there(void **state)
+{
+        AUTO_JSON json_t *doc = doc_of("{'a':{},'l':[1]}");
+        AUTO_JSON json_t *operations = doc_of("[{'op':'replace','path':'/a/b','value':2}]");
+        AUTO_JSON json_t *outside = doc_of("[{'op':'replace','path':'/l/1','value':2}]");
+        json_t *ret = NULL;
+        assert_int_equal(patch_json(doc, operations, &ret, NULL), ERR_INVALID);
+        assert_int_equal(patch_json_lenient(doc, outside, &ret, NULL), ERR_INVALID);
+        assert_int_equal(patch_json_lenient(doc, operations, &ret, NULL), 0);
+        assert_doc_is(ret, "{'a':{'b':2},'l':[1]}");
+}
+
 static void json_patch_errors_name_operation_and_path(void **state)
 {
         static const struct vector cases[] = {
@@ -289,6 +301,7 @@ int main(void)
         mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(json_patch_operations_apply),
+                cmocka_unit_test(a_lenient_replace_adds_what_is_not_there),
                 cmocka_unit_test(json_patch_errors_name_operation_and_path),
                 cmocka_unit_test(growth_by_copies_is_limited),
                 cmocka_unit_test(merge_patches_apply),

@@ -143,8 +143,14 @@ TEST(status_and_scale_are_subresources, {
 
 TEST(server_side_apply_follows_the_schema, {
         install(r);
-        assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m", widget), 201);
-        assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m&fieldValidation=Strict", widget), 400);
+        assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m", widget), 500);
+        assert_string_equal(rig_string(r, "message"),
+                            "failed to create typed patch object (/w; example.com/v1beta1, Kind=Widget): "
+                            ".spec.odd: field not declared in schema");
+        assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m",
+                                   "{\"apiVersion\":\"example.com/v1beta1\",\"kind\":\"Widget\","
+                                   "\"metadata\":{\"name\":\"w\"},\"spec\":{\"beta\":\"b\"}}"),
+                         201);
         assert_int_equal(rig_apply(r, BETA "/w?fieldManager=n",
                                    "{\"apiVersion\":\"example.com/"
                                    "v1beta1\",\"kind\":\"Widget\",\"metadata\":{\"name\":\"w\"},\"spec\":{"

@@ -172,11 +172,7 @@ static const char *given_word(const json_t *v, const struct schema *s, struct ar
 
 static int fail_decoding(struct decoder *d, const char *why)
 {
-        const struct request *rq = d->rq;
-        const char *kind = rq->resource->kind;
-
-        return request_fail_bad(d->rq, "%s in version \"%s\" cannot be handled as a %s: %s", kind,
-                                rq->resource_version->version, kind, why);
+        return request_fail_decoding(d->rq, why);
 }
 
 static int fail_type(struct decoder *d, const struct schema *s, const json_t *v)
@@ -224,6 +220,8 @@ static int check_bytes(struct decoder *d, const json_t *v)
                 return 0;
         while (at < n && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", text[at]))
                 at++;
+        if (at == n) /* it ends within a group of four: the group is named */
+                at -= n % 4;
         return fail_decoding(d, arena_printf(d->rq->arena, "illegal base64 data at input byte %zu", at));
 }
 

@@ -1,6 +1,8 @@
 #include "e2e/devcluster/meta.h"
 
 #include "common/base/timefmt.h"
+#include "e2e/devcluster/go_json.h"
+#include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
 
 static const char *string_at(const json_t *doc, const char *key)
@@ -34,21 +36,21 @@ bool meta_is_deleting(const json_t *doc)
         return *string_at(doc, "deletionTimestamp") != '\0';
 }
 
-static json_t *finalizers_of(const json_t *doc)
+json_t *meta_finalizers(const json_t *doc)
 {
         return json_object_get(json_object_get(doc, "metadata"), "finalizers");
 }
 
 bool meta_has_finalizers(const json_t *doc)
 {
-        return json_array_size(finalizers_of(doc)) > 0;
+        return json_array_size(meta_finalizers(doc)) > 0;
 }
 
 bool meta_has_finalizer(const json_t *doc, const char *finalizer)
 {
         size_t i;
         json_t *f;
-        json_array_foreach(finalizers_of(doc), i, f)
+        json_array_foreach(meta_finalizers(doc), i, f)
                 if (text_equal(json_string_value(f), finalizer))
                         return true;
         return false;
@@ -58,7 +60,7 @@ int meta_add_finalizer(json_t *doc, const char *finalizer)
 {
         if (meta_has_finalizer(doc, finalizer))
                 return 0;
-        json_t *all = finalizers_of(doc);
+        json_t *all = meta_finalizers(doc);
         if (!all &&
             json_object_set_new(json_object_get(doc, "metadata"), "finalizers", all = json_array()) < 0)
                 return ERR_NO_MEMORY;
@@ -68,7 +70,7 @@ int meta_add_finalizer(json_t *doc, const char *finalizer)
 int meta_remove_finalizer(json_t *doc, const char *finalizer)
 {
         size_t i;
-        json_t *f, *all = finalizers_of(doc);
+        json_t *f, *all = meta_finalizers(doc);
         json_array_foreach(all, i, f)
                 if (text_equal(json_string_value(f), finalizer)) {
                         json_array_remove(all, i);
@@ -114,30 +116,14 @@ static const struct {
         { "uid", SHAPE_STRING },
 };
 
-static const char *go_word(const json_t *v)
-{
-        switch (json_typeof(v)) {
-        case JSON_OBJECT:
-                return "object";
-        case JSON_ARRAY:
-                return "array";
-        case JSON_STRING:
-                return "string";
-        case JSON_TRUE:
-        case JSON_FALSE:
-                return "bool";
-        case JSON_NULL:
-                return "null";
-        default:
-                return "number";
-        }
-}
-
 static int fail_shape(struct request *rq, const char *field, const json_t *v, const char *want)
 {
-        return request_fail_bad(
-                rq, "json: cannot unmarshal %s into Go struct field ObjectMeta.metadata.%s of type %s",
-                go_word(v), field, want);
+        return request_fail_decoding(
+                rq,
+                arena_printf(
+                        rq->arena,
+                        "json: cannot unmarshal %s into Go struct field ObjectMeta.metadata.%s of type %s",
+                        go_json_word(v), field, want));
 }
 
 static int check_strings(struct request *rq, const char *field, const json_t *v)
@@ -207,9 +193,11 @@ int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed)
         if (!meta || json_is_null(meta))
                 return json_object_set_new(doc, "metadata", json_object()) < 0 ? request_fail_memory(rq) : 0;
         if (!json_is_object(meta))
-                return request_fail_bad(
-                        rq, "json: cannot unmarshal %s into Go struct field .metadata of type v1.ObjectMeta",
-                        go_word(meta));
+                return request_fail_decoding(
+                        rq, arena_printf(rq->arena,
+                                         "json: cannot unmarshal %s into Go struct field .metadata of type "
+                                         "v1.ObjectMeta",
+                                         go_json_word(meta)));
         void *next;
         const char *key;
         json_t *value;
@@ -228,16 +216,52 @@ int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed)
         return 0;
 }
 
-/* Present but not text: 400 in the words of the reference. */
+int meta_write_as_go(const json_t *meta, struct buf *b)
+{
+        static const char *const order[] = {
+                "name",
+                "generateName",
+                "namespace",
+                "selfLink",
+                "uid",
+                "resourceVersion",
+                "generation",
+                "creationTimestamp",
+                "deletionTimestamp",
+                "deletionGracePeriodSeconds",
+                "labels",
+                "annotations",
+                "ownerReferences",
+                "finalizers",
+        };
+        const json_t *managed = json_object_get(meta, "managedFields");
+        size_t begin = b->len;
+        TRY(buf_append_char(b, '{'));
+        for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+                const json_t *v = json_object_get(meta, order[i]);
+                if (!v)
+                        continue;
+                TRY(buf_printf(b, "%s\"%s\":", b->len > begin + 1 ? "," : "", order[i]));
+                TRY(doc_write_canonical(v, b));
+        }
+        if (managed) {
+                TRY(buf_printf(b, "%s\"managedFields\":", b->len > begin + 1 ? "," : ""));
+                TRY(doc_write(managed, b)); /* as common/json writes the entries */
+        }
+        return buf_append_char(b, '}');
+}
+
+/* Present but not text. */
 static int check_type_field(struct request *rq, const json_t *doc, const char *key)
 {
         const json_t *value = json_object_get(doc, key);
         if (!value || json_is_string(value) || json_is_null(value))
                 return 0;
-        return request_fail_bad(rq,
-                                "couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
-                                "Go struct field .%s of type string",
-                                go_word(value), key);
+        return request_fail_decoding(rq, arena_printf(rq->arena,
+                                                      "couldn't get version/kind; json parse error: json: "
+                                                      "cannot unmarshal %s into Go struct field .%s of type "
+                                                      "string",
+                                                      go_json_word(value), key));
 }
 
 /* "v1" of "apps/v1". */
@@ -254,34 +278,80 @@ static const char *internal_group(struct request *rq)
         return *group ? arena_strndup(rq->arena, group, strcspn(group, ".")) : "core";
 }
 
+/* KIND in version "V" cannot be handled as a OURS: why, where KIND is what was sent. */
+static int fail_kind(struct request *rq, const char *sent, const char *version, const char *why)
+{
+        if (!why)
+                return request_fail_memory(rq);
+        (void)request_fail_bad(rq, "%s in version \"%s\" cannot be handled as a %s: %s", sent, version,
+                               rq->resource->kind, why);
+        rq->status.decoding = why;
+        return ERR_INVALID;
+}
+
+/* A patched object is decoded as the kind it says it is, and only then found to be the wrong one. */
+static int check_as_sent(struct request *rq, const json_t *doc, const char *api_version, const char *kind)
+{
+        const char *slash = api_version ? strchr(api_version, '/') : NULL;
+        const char *group = slash ? arena_strndup(rq->arena, api_version, (size_t)(slash - api_version)) : "";
+        struct request as = *rq;
+        if (!text_equal(rq->verb, "patch") || !group)
+                return 0;
+        as.resource = registry_find_kind(rq->cluster, group, version_of(api_version, rq), kind);
+        as.resource_version =
+                as.resource ? resource_find_version(as.resource, version_of(api_version, rq)) : NULL;
+        if (!as.resource_version || as.resource->custom)
+                return 0;
+        const struct schema *schema = resource_schema(rq->devcluster, as.resource, as.resource_version);
+        if (!schema || go_check_types(&as, schema, doc) == 0)
+                return 0;
+        rq->status = as.status;
+        return ERR_INVALID;
+}
+
+static int fail_other_kind(struct request *rq, const json_t *doc, const char *sent_version, const char *sent)
+{
+        const char *v = version_of(sent_version, rq), *kind = rq->resource->kind;
+        TRY(check_as_sent(rq, doc, sent_version, sent));
+        return fail_kind(rq, sent, v,
+                         arena_printf(rq->arena, "converting (%s.%s) to (%s.%s): unknown conversion", v, sent,
+                                      internal_group(rq), kind));
+}
+
+static int fail_other_version(struct request *rq, const char *sent, const char *api_version)
+{
+        const char *kind = rq->resource->kind, *v = version_of(sent, rq);
+        bool other_group = strchr(sent, '/') || *rq->resource->group;
+        if (rq->resource->custom || (other_group && !text_equal(rq->verb, "patch")))
+                return request_fail_bad(
+                        rq, "the API version in the data (%s) does not match the expected API version (%s)",
+                        sent, api_version);
+        return fail_kind(rq, kind, v,
+                         arena_printf(rq->arena,
+                                      "no kind \"%s\" is registered for version \"%s\" in scheme "
+                                      "\"pkg/runtime/scheme.go:111\"",
+                                      kind, sent));
+}
+
 int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, const char *kind)
 {
         if (!json_is_object(doc))
-                return request_fail_bad(
+                return request_fail_decoding(
                         rq,
-                        "couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
-                        "Go value of type struct { APIVersion string; Kind string }",
-                        go_word(doc));
+                        arena_printf(rq->arena,
+                                     "couldn't get version/kind; json parse error: json: cannot unmarshal %s "
+                                     "into Go value of type struct { APIVersion string "
+                                     "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                                     "\"json:\\\"kind,omitempty\\\"\" }",
+                                     go_json_word(doc)));
         TRY(check_type_field(rq, doc, "apiVersion"));
         TRY(check_type_field(rq, doc, "kind"));
         const char *v = json_string_value(json_object_get(doc, "apiVersion"));
         const char *k = json_string_value(json_object_get(doc, "kind"));
         if (!text_empty(k) && strcmp(k, kind) != 0)
-                return request_fail_bad(rq,
-                                        "%s in version \"%s\" cannot be handled as a %s: converting (%s.%s) "
-                                        "to (%s.%s): unknown conversion",
-                                        k, version_of(v, rq), kind, version_of(v, rq), k, internal_group(rq),
-                                        kind);
-        if (!text_empty(v) && strcmp(v, api_version) != 0 && !rq->resource->custom)
-                return request_fail_bad(
-                        rq,
-                        "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered "
-                        "for version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"",
-                        kind, version_of(v, rq), kind, kind, v);
+                return fail_other_kind(rq, doc, v, k);
         if (!text_empty(v) && strcmp(v, api_version) != 0)
-                return request_fail_bad(
-                        rq, "the API version in the data (%s) does not match the expected API version (%s)",
-                        v, api_version);
+                return fail_other_version(rq, v, api_version);
         if (text_empty(k) && rq->resource->custom)
                 return request_fail_bad(rq, "Object 'Kind' is missing in the request's body");
         if (json_object_set_new(doc, "kind", json_string(kind)) < 0 ||
@@ -361,7 +431,7 @@ int meta_prepare_create(struct request *rq, json_t *doc)
 {
         json_t *meta = json_object_get(doc, "metadata");
         static const char *const cleared[] = { "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
-                                               "resourceVersion", "generation" };
+                                               "resourceVersion" };
         if (*meta_rv(doc))
                 return request_fail(rq, 500, NULL,
                                     "resourceVersion should not be set on objects to be created");
@@ -374,6 +444,7 @@ int meta_prepare_create(struct request *rq, json_t *doc)
         if (json_object_set_new(meta, "uid", json_string(uid)) < 0 ||
             json_object_set_new(meta, "creationTimestamp", json_string(now)) < 0)
                 return request_fail_memory(rq);
+        /* Kinds that do not count their changes leave a number that was sent. */
         if (!(rq->resource->flags & (RESOURCE_NO_GENERATION | RESOURCE_GENERATION_LATE)) &&
             json_object_set_new(meta, "generation", json_integer(1)) < 0)
                 return request_fail_memory(rq);
@@ -401,200 +472,4 @@ int meta_prepare_update(struct request *rq, const json_t *live, json_t *doc)
                         return request_fail_memory(rq);
         }
         return 0;
-}
-
-/* ---- validation ---- */
-
-#define LABEL_MESSAGE                                                                                        \
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "    \
-        "start and end "                                                                                     \
-        "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "       \
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-#define SUBDOMAIN_MESSAGE                                                                                    \
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "    \
-        "and must start "                                                                                    \
-        "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "          \
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-#define DNS1035_MESSAGE                                                                                      \
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "         \
-        "alphabetic character, "                                                                             \
-        "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "  \
-        "is "                                                                                                \
-        "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-#define LABEL_VALUE_MESSAGE                                                                                  \
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
-        "must start and "                                                                                    \
-        "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "   \
-        "validation is "                                                                                     \
-        "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-#define QUALIFIED_MESSAGE                                                                                    \
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "   \
-        "an alphanumeric "                                                                                   \
-        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "              \
-        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-#define ANNOTATIONS_MAX (256u << 10)
-
-static int invalid(struct schema_problems *p, const char *field, const char *value, const char *why)
-{
-        return problem_add(p, "FieldValueInvalid", field, "Invalid value: \"%s\": %s", value, why);
-}
-
-static int validate_path_name(struct schema_problems *p, const char *name)
-{
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-                return problem_add(p, "FieldValueInvalid", "metadata.name",
-                                   "Invalid value: \"%s\": may not be '%s'", name, name);
-        for (const char *bad = "/%"; *bad; bad++)
-                if (strchr(name, *bad))
-                        return problem_add(p, "FieldValueInvalid", "metadata.name",
-                                           "Invalid value: \"%s\": may not contain '%c'", name, *bad);
-        return 0;
-}
-
-static int validate_name(const struct resource *r, const char *name, struct schema_problems *p)
-{
-        const char *field = "metadata.name";
-        if (*name == '\0')
-                return problem_add(p, "FieldValueRequired", field,
-                                   "Required value: name or generateName is required");
-        if (r->flags & RESOURCE_PATH_NAME)
-                return validate_path_name(p, name);
-        bool core = *r->group == '\0';
-        if (core && (strcmp(r->plural, "namespaces") == 0 || strcmp(r->plural, "services") == 0)) {
-                if (strlen(name) > 63)
-                        return invalid(p, field, name, "must be no more than 63 characters");
-                if (strchr(name, '.'))
-                        return invalid(p, field, name, "must not contain dots");
-                return text_is_dns1123_label(name) ? 0 : invalid(p, field, name, LABEL_MESSAGE);
-        }
-        if (strlen(name) > 253)
-                return invalid(p, field, name, "must be no more than 253 characters");
-        return text_is_dns1123_subdomain(name) ? 0 : invalid(p, field, name, SUBDOMAIN_MESSAGE);
-}
-
-/* Which part of a qualified name is wrong. */
-static const char *key_message(const char *key)
-{
-        const char *slash = strchr(key, '/');
-        if (slash == key)
-                return "prefix part must be non-empty";
-        if (slash) {
-                char prefix[256];
-                snprintf(prefix, sizeof(prefix), "%.*s", (int)MIN(slash - key, 255), key);
-                if (!text_is_dns1123_subdomain(prefix))
-                        return "prefix part " SUBDOMAIN_MESSAGE;
-        }
-        return QUALIFIED_MESSAGE;
-}
-
-static int validate_labels(const json_t *labels, struct schema_problems *p)
-{
-        const char *key;
-        json_t *value;
-        json_object_foreach((json_t *)labels, key, value) {
-                const char *v = json_string_value(value);
-                if (!text_is_label_key(key))
-                        TRY(invalid(p, "metadata.labels", key, key_message(key)));
-                if (strlen(v) > 63)
-                        TRY(invalid(p, "metadata.labels", v, "must be no more than 63 bytes"));
-                else if (!text_is_label_value(v))
-                        TRY(invalid(p, "metadata.labels", v, LABEL_VALUE_MESSAGE));
-        }
-        return 0;
-}
-
-static int validate_annotations(const json_t *annotations, struct schema_problems *p, struct arena *arena)
-{
-        const char *key;
-        json_t *value;
-        size_t total = 0;
-        json_object_foreach((json_t *)annotations, key, value) {
-                char *lower = arena_strdup(arena, key);
-                if (!lower)
-                        return ERR_NO_MEMORY;
-                for (char *c = lower; *c; c++)
-                        if (*c >= 'A' && *c <= 'Z')
-                                *c = (char)(*c + 'a' - 'A');
-                if (!text_is_label_key(lower))
-                        TRY(invalid(p, "metadata.annotations", key, key_message(key)));
-                total += strlen(key) + json_string_length(value);
-        }
-        if (total > ANNOTATIONS_MAX)
-                return problem_add(p, "FieldValueTooLong", "metadata.annotations",
-                                   "Too long: may not be more than %u bytes", ANNOTATIONS_MAX);
-        return 0;
-}
-
-static int validate_owners(const json_t *owners, struct schema_problems *p)
-{
-        static const char *const needed[] = { "apiVersion", "kind", "name", "uid" };
-        size_t i;
-        json_t *o;
-        const char *controller = NULL;
-        json_array_foreach((json_t *)owners, i, o) {
-                for (size_t k = 0; k < ARRAY_LEN(needed); k++) {
-                        char field[64];
-                        if (!text_empty(json_string_value(json_object_get(o, needed[k]))))
-                                continue;
-                        snprintf(field, sizeof(field), "metadata.ownerReferences.%s", needed[k]);
-                        TRY(invalid(p, field, "", "must not be empty"));
-                }
-                if (!json_is_true(json_object_get(o, "controller")))
-                        continue;
-                const char *name = json_string_value(json_object_get(o, "name"));
-                if (controller)
-                        TRY(problem_add(p, "FieldValueInvalid", "metadata.ownerReferences",
-                                        "Invalid value: Only one reference can have Controller set to true. "
-                                        "Found \"true\" in "
-                                        "references for %s and %s",
-                                        controller, name ? name : ""));
-                controller = name ? name : "";
-        }
-        return 0;
-}
-
-static bool is_standard_finalizer(const char *s)
-{
-        return strchr(s, '/') || text_equal(s, "kubernetes") || text_equal(s, "orphan") ||
-               text_equal(s, "foregroundDeletion");
-}
-
-static int validate_finalizers(struct request *rq, const json_t *live, const json_t *doc,
-                               struct schema_problems *p)
-{
-        size_t i;
-        json_t *f;
-        json_array_foreach(finalizers_of(doc), i, f) {
-                const char *s = json_string_value(f);
-                bool is_new = live && !meta_has_finalizer(live, s);
-                if (live && meta_is_deleting(live) && is_new)
-                        TRY(problem_add(p, "FieldValueForbidden", "metadata.finalizers",
-                                        "Forbidden: no new finalizers can be added if the object is being "
-                                        "deleted, found new "
-                                        "finalizers []string{\"%s\"}",
-                                        s));
-                if (!text_is_label_key(s))
-                        TRY(invalid(p, "metadata.finalizers", s, key_message(s)));
-                if (!is_standard_finalizer(s) && !rq->resource->custom)
-                        TRY(invalid(p, arena_printf(rq->arena, "metadata.finalizers[%zu]", i), s,
-                                    "name is neither a standard finalizer name nor is it fully qualified"));
-                else if (!is_standard_finalizer(s) && (!live || is_new))
-                        request_warn(rq,
-                                     "metadata.finalizers: \"%s\": prefer a domain-qualified finalizer name "
-                                     "including a path (/) to "
-                                     "avoid accidental conflicts with other finalizer writers",
-                                     s);
-        }
-        return 0;
-}
-
-int meta_validate(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *problems)
-{
-        const json_t *meta = json_object_get(doc, "metadata");
-        if (!live)
-                TRY(validate_name(rq->resource, meta_name(doc), problems));
-        TRY(validate_labels(json_object_get(meta, "labels"), problems));
-        TRY(validate_annotations(json_object_get(meta, "annotations"), problems, rq->arena));
-        TRY(validate_owners(json_object_get(meta, "ownerReferences"), problems));
-        return validate_finalizers(rq, live, doc, problems);
 }

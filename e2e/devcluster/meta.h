@@ -19,15 +19,19 @@ const char *meta_random_name(struct request *rq, const char *base);
 int meta_prepare_create(struct request *rq, json_t *doc);
 /* The same for an update: those fields come from the live object. */
 int meta_prepare_update(struct request *rq, const json_t *live, json_t *doc);
-/* Names, labels, annotations, finalizers, owner references. */
+/* Names, labels, annotations, finalizers, owner references (meta_validate.c). */
 int meta_validate(struct request *rq, const json_t *live, const json_t *doc,
                   struct schema_problems *problems);
+
+/* The metadata object as JSON, members in the order of Go's ObjectMeta. */
+int meta_write_as_go(const json_t *meta, struct buf *b);
 
 const char *meta_name(const json_t *doc); /* "" if absent */
 const char *meta_ns(const json_t *doc);
 const char *meta_uid(const json_t *doc);
 const char *meta_rv(const json_t *doc);
 bool meta_is_deleting(const json_t *doc);
+json_t *meta_finalizers(const json_t *doc); /* array or NULL */
 bool meta_has_finalizers(const json_t *doc);
 bool meta_has_finalizer(const json_t *doc, const char *finalizer);
 int meta_add_finalizer(json_t *doc, const char *finalizer);

@@ -37,8 +37,9 @@ enum resource_flags {
         RESOURCE_TOKEN = 2048,          /* service accounts: token */
         RESOURCE_VERSION_NEEDED = 4096, /* PUT without resourceVersion is refused */
         RESOURCE_GENERATION_ONE = 8192, /* metadata.generation is set once and never raised */
-        RESOURCE_GENERATION_LATE = 16384,  /* metadata.generation begins with the first change */
-        RESOURCE_GENERATION_LABELS = 32768 /* changed labels raise metadata.generation, too */
+        RESOURCE_GENERATION_LATE = 16384,   /* metadata.generation begins with the first change */
+        RESOURCE_GENERATION_LABELS = 32768, /* changed labels raise metadata.generation, too */
+        RESOURCE_STATUS_ONLY = 65536        /* /status changes nothing in metadata */
 };
 
 struct printer_column {

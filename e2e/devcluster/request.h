@@ -27,8 +27,9 @@ struct api_status {
         const struct status_cause *causes;
         size_t n_causes;
         int retry_after_seconds;
-        bool plain;   /* the message is sent as text, not as a Status */
-        bool details; /* sent even when empty */
+        bool plain;           /* the message is sent as text, not as a Status */
+        bool details;         /* sent even when empty */
+        const char *decoding; /* why the document could not be decoded; NULL = that was not the reason */
 };
 
 enum field_validation { FIELDS_WARN, FIELDS_STRICT, FIELDS_IGNORE };
@@ -55,6 +56,7 @@ struct request {
         bool dry_run, force;
         const char *field_manager;
         enum field_validation field_validation;
+        const json_t *duplicates; /* paths of members the body has twice; NULL = none */
 
         /* the answer */
         enum body_form form;
@@ -76,6 +78,8 @@ int request_fail_exists(struct request *rq, const char *name);
 int request_fail_conflict(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int request_fail_forbidden(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int request_fail_bad(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3); /* 400 BadRequest */
+/* 400: the document is none of the resource's kind; why: what Go's decoder says. */
+int request_fail_decoding(struct request *rq, const char *why);
 int request_fail_method(struct request *rq, const char *method);
 int request_fail_no_handler(struct request *rq); /* text: 404 page not found */
 int request_fail_no_path(struct request *rq);    /* "404 page not found" in kube's Status clothes */

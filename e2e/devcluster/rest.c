@@ -5,6 +5,7 @@
 #include "e2e/devcluster/control.h"
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/discovery.h"
+#include "e2e/devcluster/go_json.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/options.h"
@@ -239,15 +240,18 @@ static int negotiate(struct request *rq)
                         return 0;
         }
         const char *accept = http_header_get(&rq->x->headers, "Accept");
-        if (strstr(accept, "as=")) /* a form there is not; the type itself would do */
-                return request_fail(rq, 406, "NotAcceptable",
-                                    "only the following media types are accepted: application/json, "
-                                    "application/yaml, application/vnd.kubernetes.protobuf");
-        return request_fail(
-                rq, 406, "NotAcceptable",
-                "406: Not Acceptable\n\nAvailable representations: application/json, "
-                "application/yaml, application/vnd.kubernetes.protobuf, "
-                "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch");
+        if (strstr(accept, "as=")) { /* a form there is not; the type itself would do */
+                (void)request_fail(rq, 406, "NotAcceptable",
+                                   "only the following media types are accepted: application/json, "
+                                   "application/yaml, application/vnd.kubernetes.protobuf");
+                return ERR_INVALID;
+        }
+        (void)request_fail(rq, 406, "NotAcceptable",
+                           "406: Not Acceptable\n\nAvailable representations: application/json, "
+                           "application/yaml, application/vnd.kubernetes.protobuf, "
+                           "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch");
+        rq->status.details = true;
+        return ERR_INVALID;
 }
 
 /* ---- bodies ---- */
@@ -271,13 +275,37 @@ static const char *quoted_body(struct request *rq)
 /* A body that cannot be read, in Go's words where they are known. */
 static int fail_unreadable(struct request *rq, bool yaml, const char *why)
 {
-        bool ends = strstr(why, "ends too early") || strstr(why, "is empty");
-        const char *said = yaml ? why : ends ? "unexpected end of JSON input" : why;
+        const char *problem = yaml ? NULL : go_json_problem(rq->x->body, rq->arena);
+        const char *said = problem ? problem : why;
         const char *parse = yaml ? "" : "couldn't get version/kind; json parse error: ";
         if (!rq->verb || text_starts_with(rq->verb, "delete"))
                 return request_fail_bad(rq, "%s%s", parse, said);
         return request_fail_bad(rq, "the object provided is unrecognized (must be of type %s): %s%s (%s)",
                                 rq->resource ? rq->resource->kind : "", parse, said, quoted_body(rq));
+}
+
+/* A body is first asked for its kind, and must be able to answer. */
+static int check_envelope(struct request *rq, const json_t *doc)
+{
+        static const char *const keys[] = { "apiVersion", "kind" };
+        if (!json_is_object(doc))
+                return fail_unreadable(
+                        rq, false,
+                        arena_printf(rq->arena,
+                                     "json: cannot unmarshal %s into Go value of type struct { "
+                                     "APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+                                     "Kind string \"json:\\\"kind,omitempty\\\"\" }",
+                                     go_json_word(doc)));
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+                const json_t *v = json_object_get(doc, keys[i]);
+                if (v && !json_is_string(v) && !json_is_null(v))
+                        return fail_unreadable(rq, false,
+                                               arena_printf(rq->arena,
+                                                            "json: cannot unmarshal %s into Go struct field "
+                                                            ".%s of type string",
+                                                            go_json_word(v), keys[i]));
+        }
+        return 0;
 }
 
 static int parse_body(struct request *rq, json_t **ret)
@@ -291,7 +319,7 @@ static int parse_body(struct request *rq, json_t **ret)
                 return request_fail(rq, 413, "RequestEntityTooLarge", "Request entity too large: limit is %u",
                                     LIMIT_REQUEST_BODY_BYTES);
         if (!type.len || slice_is(type, "application/json") || slice_is(type, "*/*"))
-                r = doc_parse(rq->x->body, ret, &err);
+                r = rest_parse_json(rq, rq->x->body, ret, &err);
         else if (slice_is(type, "application/yaml"))
                 r = yaml_parse(rq->x->body, ret, &err);
         else if (slice_is(type, "application/vnd.kubernetes.protobuf"))
@@ -311,7 +339,7 @@ static int parse_body(struct request *rq, json_t **ret)
                 json_decref(*ret);
                 *ret = json_object();
         }
-        return *ret ? 0 : request_fail_memory(rq);
+        return *ret ? check_envelope(rq, *ret) : request_fail_memory(rq);
 }
 
 /* ---- verbs that write ---- */

@@ -4,11 +4,12 @@
 #include "common/json/patch.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/convert.h"
+#include "e2e/devcluster/go_json.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
-
-enum patch_form { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
+#include "e2e/devcluster/typed.h"
+#include "e2e/devcluster/undecodable.h"
 
 static const struct {
         const char *content_type;
@@ -63,7 +64,7 @@ static int compute(struct request *rq, enum patch_form form, const json_t *live,
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         int r;
         if (form == PATCH_JSON)
-                r = patch_json(live, patch, ret, &err);
+                r = patch_json_lenient(live, patch, ret, &err);
         else if (form == PATCH_STRATEGIC && schema)
                 r = patch_strategic(live, patch, schema, ret, &err);
         else
@@ -76,6 +77,8 @@ static int compute(struct request *rq, enum patch_form form, const json_t *live,
                 rq->status.details = true;
                 return ERR_INVALID;
         }
+        if (r < 0 && form == PATCH_STRATEGIC)
+                return request_fail(rq, 500, NULL, "%s", err.text);
         return r < 0 ? request_fail_bad(rq, "%s", err.text) : 0;
 }
 
@@ -87,40 +90,16 @@ static int apply_conflicts(struct request *rq, const json_t *conflicts, const st
                 return request_fail_memory(rq);
         for (size_t i = 0; i < n; i++) {
                 const json_t *c = json_array_get(conflicts, i);
-                const char *manager = doc_get_string(c, "manager"), *field = doc_get_string(c, "field");
-                causes[i] = (struct status_cause){ "FieldManagerConflict",
-                                                   arena_printf(rq->arena, "conflict with \"%s\"",
-                                                                manager ? manager : ""),
-                                                   field ? arena_strdup(rq->arena, field) : NULL };
+                const char *with = doc_get_string(c, "with"), *field = doc_get_string(c, "field");
+                causes[i] =
+                        (struct status_cause){ "FieldManagerConflict",
+                                               arena_printf(rq->arena, "conflict with %s", with ? with : ""),
+                                               field ? arena_strdup(rq->arena, field) : NULL };
         }
         (void)request_fail(rq, 409, "Conflict", "%s", err->text);
         rq->status.causes = causes;
         rq->status.n_causes = n;
         return ERR_CONFLICT;
-}
-
-static int fail_typed(struct request *rq, const json_t *config, const char *why)
-{
-        return request_fail(rq, 500, NULL, "failed to create typed patch object (%s/%s; %s, Kind=%s): %s",
-                            meta_ns(config), meta_name(config),
-                            strchr(request_api_version(rq), '/')
-                                    ? request_api_version(rq)
-                                    : arena_printf(rq->arena, "/%s", request_api_version(rq)),
-                            rq->resource->kind, why);
-}
-
-/* What server-side apply says of a field that the kind does not have. */
-static int refuse_unknown(struct request *rq, const json_t *config)
-{
-        AUTO_JSON json_t *copy = doc_copy(config), *removed = json_array();
-        const char *path;
-        if (!copy || !removed || convert_prune(rq, rq->resource_version, copy, removed, NULL) < 0)
-                return request_fail_memory(rq);
-        path = json_string_value(json_array_get(removed, 0));
-        if (!path || rq->resource->custom)
-                return 0;
-        path = arena_printf(rq->arena, ".%s: field not declared in schema", path);
-        return path ? fail_typed(rq, config, path) : request_fail_memory(rq);
 }
 
 static int check_applied(struct request *rq, json_t *config)
@@ -168,18 +147,15 @@ static int merge_applied(struct request *rq, const json_t *live, const json_t *c
 static int apply(struct request *rq, const json_t *live, json_t *config, struct write_result *ret)
 {
         TRY(check_applied(rq, config));
-        TRY(refuse_unknown(rq, config));
-        AUTO_JSON json_t *checked = doc_copy(config);
-        if (!checked)
-                return request_fail_memory(rq);
-        TRY(rest_normalise(rq,
-                           checked)); /* unknown fields and wrong shapes are the client's, not the merge's */
+        TRY(typed_check(rq, config)); /* unknown fields and wrong shapes are the client's, not the merge's */
         if (convert_prune(rq, rq->resource_version, config, NULL, NULL) < 0 ||
             meta_check_shape(rq, config, NULL) < 0)
                 return request_fail_memory(rq);
         if (live)
                 TRY(rest_check_version(rq, live, config));
-        else if (*meta_uid(config))
+        else
+                json_object_del(json_object_get(config, "metadata"), "resourceVersion");
+        if (!live && *meta_uid(config))
                 return request_fail_conflict(rq, rq->name,
                                              "uid mismatch: the provided object specified uid %s, and no "
                                              "existing object was found",
@@ -192,10 +168,11 @@ static int apply(struct request *rq, const json_t *live, json_t *config, struct 
         return live ? rest_update_live(rq, live, merged, true, ret) : rest_create_applied(rq, merged, ret);
 }
 
-static int fail_unreadable(struct request *rq, enum patch_form form, const char *why)
+static int fail_unreadable(struct request *rq, enum patch_form form, struct slice body, const char *why)
 {
-        bool ends = strstr(why, "ends too early") || strstr(why, "is empty");
-        const char *said = ends ? "unexpected end of JSON input" : why;
+        const char *said = go_json_problem(body, rq->arena);
+        if (!said)
+                said = why;
         if (form == PATCH_APPLY)
                 return request_fail_bad(rq, "error decoding YAML: error converting YAML to JSON: %s", why);
         return request_fail_bad(rq, "%s%s", form == PATCH_STRATEGIC ? "" : "error decoding patch: ", said);
@@ -204,11 +181,15 @@ static int fail_unreadable(struct request *rq, enum patch_form form, const char 
 static int parse(struct request *rq, enum patch_form form, struct slice body, json_t **ret)
 {
         struct error err = { 0 };
-        int r = form == PATCH_APPLY ? yaml_parse(body, ret, &err) : doc_parse(body, ret, &err);
+        int r = form == PATCH_APPLY  ? yaml_parse(body, ret, &err)
+                : form == PATCH_JSON ? doc_parse(body, ret, &err)
+                                     : rest_parse_json(rq, body, ret, &err);
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
+        if (r < 0 && form == PATCH_APPLY && slice_trim(body).len == 0)
+                return (*ret = json_object()) ? 0 : request_fail_memory(rq);
         if (r < 0)
-                return fail_unreadable(rq, form, err.text);
+                return fail_unreadable(rq, form, body, err.text);
         if (form == PATCH_JSON && !json_is_array(*ret))
                 return request_fail_bad(
                         rq, "error decoding patch: json: cannot unmarshal object into Go value of type "
@@ -241,6 +222,16 @@ static int patch_scale(struct request *rq, enum patch_form form, const json_t *p
         return scale_update(rq, patched, ret);
 }
 
+/* The result did not decode, and is no longer what it was when that was tried: it is made anew. */
+static int fail_result(struct request *rq, enum patch_form form, const json_t *live, const json_t *patch)
+{
+        AUTO_JSON json_t *patched = NULL;
+        const char *why = rq->status.decoding;
+        TRY(compute(rq, form, live, patch, &patched));
+        rq->status.decoding = why;
+        return fail_undecodable(rq, form, patch, patched);
+}
+
 int rest_patch(struct request *rq, const char *content_type, struct slice body, struct write_result *ret)
 {
         enum patch_form form = PATCH_JSON;
@@ -255,5 +246,6 @@ int rest_patch(struct request *rq, const char *content_type, struct slice body, 
                 return apply(rq, live, patch, ret);
         TRY(r);
         TRY(compute(rq, form, live, patch, &patched));
-        return rest_update_live(rq, live, patched, false, ret);
+        r = rest_update_live(rq, live, patched, false, ret);
+        return r < 0 && rq->status.decoding ? fail_result(rq, form, live, patch) : r;
 }

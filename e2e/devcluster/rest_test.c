@@ -36,6 +36,68 @@ static bool has_header(struct rig *r, const char *name, const char *part)
         return false;
 }
 
+TEST(what_does_not_fit_the_schema_is_not_applied, {
+        static const struct {
+                const char *spec, *problem;
+        } cases[] = {
+                { "\"replicas\":\"x\"", ".spec.replicas: expected numeric (int or float), got string" },
+                { "\"paused\":1", ".spec.paused: expected boolean, got int64" },
+                { "\"bogus\":1", ".spec.bogus: field not declared in schema" },
+                { "\"template\":[1]", ".spec.template: expected map, got &{[1]}" },
+                { "\"template\":{\"spec\":{\"containers\":\"x\"}}",
+                  ".spec.template.spec.containers: expected list, got &{x}" },
+                { "\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":{\"a\":1}}]}}",
+                  ".spec.template.spec.containers[name=\"c\"].image: expected string, got "
+                  "&value.valueUnstructured{Value:map[string]interface {}{\"a\":1}}" },
+                { "\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"},{\"name\":\"c\"}]}}",
+                  ".spec.template.spec.containers: duplicate entries for key [name=\"c\"]" },
+                { "\"replicas\":true,\"x\":1", "errors:\n  .spec.replicas: expected numeric (int or float), "
+                                               "got bool\n  .spec.x: field not "
+                                               "declared in schema" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                const char *body = arena_printf(
+                        &r->arena,
+                        "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"w\"},"
+                        "\"spec\":{%s}}",
+                        cases[i].spec);
+                assert_int_equal(rig_apply(r, DEPLOY "/w?fieldManager=m", body), 500);
+                assert_string_equal(
+                        rig_string(r, "message"),
+                        arena_printf(&r->arena,
+                                     "failed to create typed patch object (/w; apps/v1, Kind=Deployment): %s",
+                                     cases[i].problem));
+        }
+})
+
+TEST(a_patch_whose_result_does_not_decode_is_invalid, {
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        assert_int_equal(rig_merge(r, DEPLOY "/web", "{\"spec\":{\"replicas\":\"x\"}}"), 422);
+        assert_true(
+                text_starts_with(rig_string(r, "message"), " \"\" is invalid: patch: Invalid value: \"{"));
+        assert_true(text_ends_with(
+                rig_string(r, "message"),
+                "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas "
+                "of type int32"));
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "details.causes"), 0), "field"),
+                "patch");
+})
+
+TEST(doubled_members_are_refused_only_when_asked, {
+        static const char twice[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"1\",\"k\":\"2\"}}";
+        assert_int_equal(rig_post(r, CM "?fieldValidation=Strict", twice), 400);
+        assert_string_equal(rig_string(r, "message"),
+                            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding "
+                            "error: duplicate field \"data.k\"");
+        assert_int_equal(rig_post(r, CM, twice), 201);
+        assert_true(has_header(r, "Warning", "duplicate field \\\"data.k\\\""));
+        assert_string_equal(rig_string(r, "data.k"), "2");
+        assert_int_equal(rig_merge(r, CM "/a?fieldValidation=Ignore", "{\"data\":{\"k\":\"3\",\"k\":\"4\"}}"),
+                         200);
+        assert_string_equal(rig_string(r, "data.k"), "4");
+})
+
 TEST(an_update_with_an_old_version_conflicts, {
         assert_int_equal(rig_post(r, CM, config), 201);
         assert_int_equal(rig_put(r, CM "/a", "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}"),
@@ -411,6 +473,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_update_with_an_old_version_conflicts),
                 cmocka_unit_test(an_update_that_changes_nothing_keeps_the_version),
+                cmocka_unit_test(what_does_not_fit_the_schema_is_not_applied),
+                cmocka_unit_test(a_patch_whose_result_does_not_decode_is_invalid),
+                cmocka_unit_test(doubled_members_are_refused_only_when_asked),
                 cmocka_unit_test(generation_counts_changes_of_the_spec_only),
                 cmocka_unit_test(applying_what_is_there_already_changes_no_generation),
                 cmocka_unit_test(scale_shows_and_sets_replicas),

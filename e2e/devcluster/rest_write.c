@@ -13,28 +13,48 @@
 
 /* ---- steps shared by create and update ---- */
 
-static int report_unknown_fields(struct request *rq, const json_t *removed)
+static void decref(void *json)
 {
-        size_t n = json_array_size(removed);
-        if (n == 0 || rq->field_validation == FIELDS_IGNORE)
+        json_decref(json);
+}
+
+int rest_parse_json(struct request *rq, struct slice text, json_t **ret, struct error *err)
+{
+        json_t *duplicates = NULL;
+        TRY(doc_parse_loose(text, ret, &duplicates, err));
+        if (!duplicates)
+                return 0;
+        rq->duplicates = duplicates;
+        if (arena_defer(rq->arena, decref, duplicates) == 0)
+                return 0;
+        json_decref(duplicates);
+        json_decref(*ret);
+        return error_no_memory(err);
+}
+
+static void report_fields(struct request *rq, const char *what, const json_t *paths, struct buf *b)
+{
+        for (size_t i = 0; i < json_array_size(paths); i++) {
+                const char *path = json_string_value(json_array_get(paths, i));
+                if (rq->field_validation == FIELDS_WARN)
+                        request_warn(rq, "%s field \"%s\"", what, path);
+                else
+                        (void)buf_printf(b, "%s%s field \"%s\"",
+                                         b->len ? ", " : "strict decoding error: ", what, path);
+        }
+}
+
+int rest_report_fields(struct request *rq, const json_t *removed)
+{
+        if ((json_array_size(removed) == 0 && !rq->duplicates) || rq->field_validation == FIELDS_IGNORE)
                 return 0;
         AUTO_BUF struct buf b;
         buf_init(&b, 64u << 10);
-        for (size_t i = 0; i < n; i++) {
-                const char *path = json_string_value(json_array_get(removed, i));
-                if (rq->field_validation == FIELDS_WARN)
-                        request_warn(rq, "unknown field \"%s\"", path);
-                else
-                        (void)buf_printf(&b, "%sunknown field \"%s\"", i ? ", " : "", path);
-        }
+        report_fields(rq, "duplicate", rq->duplicates, &b);
+        report_fields(rq, "unknown", removed, &b);
         if (rq->field_validation == FIELDS_WARN)
                 return 0;
-        const char *kind = rq->resource->kind, *version = rq->resource_version->version;
-        if (rq->resource->custom && text_equal(rq->verb, "patch"))
-                return request_fail_bad(rq, "strict decoding error: %s", b.data);
-        return request_fail_bad(rq,
-                                "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-                                kind, version, kind, b.data);
+        return request_fail_decoding(rq, arena_strdup(rq->arena, b.data ? b.data : ""));
 }
 
 static int shape_builtin(struct request *rq, const struct schema *schema, json_t *doc)
@@ -60,7 +80,7 @@ int rest_normalise(struct request *rq, json_t *doc)
         TRY(meta_check_shape(rq, doc, removed));
         if (convert_prune(rq, v, doc, removed, &err) < 0)
                 return request_fail_error(rq, &err);
-        TRY(report_unknown_fields(rq, removed));
+        TRY(rest_report_fields(rq, removed));
         if (schema && schema_apply_defaults(schema, doc, &err) < 0)
                 return request_fail_error(rq, &err);
         return schema && !rq->resource->custom ? shape_builtin(rq, schema, doc) : 0;
@@ -297,9 +317,10 @@ int rest_create_virtual(struct request *rq, json_t *doc)
 static int fail_immutable(struct request *rq, const char *field, const char *value)
 {
         struct schema_problems p = { .arena = rq->arena };
-        if (problem_add(&p, "FieldValueInvalid", field, "Invalid value: \"%s\": field is immutable", value) <
-            0)
-                return request_fail_memory(rq);
+        for (int twice = 0; twice < 2; twice++) /* metadata is checked with and without the kind */
+                if (problem_add(&p, "FieldValueInvalid", field, "Invalid value: \"%s\": field is immutable",
+                                value) < 0)
+                        return request_fail_memory(rq);
         return request_fail_invalid(rq, rq->name, &p);
 }
 
@@ -352,6 +373,20 @@ static int replace_document(json_t *doc, json_t *by)
         return 0;
 }
 
+/* What /status may say of metadata: of built-in kinds all that a client may set, with exceptions. */
+static int take_metadata(struct request *rq, const json_t *live, json_t *base, const json_t *doc)
+{
+        const char *key = rq->resource->table_key;
+        json_t *meta = json_object_get(doc, "metadata");
+        if (rq->resource->custom || (rq->resource->flags & RESOURCE_STATUS_ONLY))
+                return 0;
+        if (strcmp(key, "apps/deployments") == 0)
+                TRY(keep(meta, json_object_get(live, "metadata"), "labels"));
+        if (strcmp(key, "/pods") == 0) /* old kubelets spoilt them */
+                TRY(keep(meta, json_object_get(live, "metadata"), "ownerReferences"));
+        return json_object_set(base, "metadata", meta);
+}
+
 /* A subresource may write its part only: everything else comes from the live object. */
 static int restrict_to_subresource(struct request *rq, const json_t *live, json_t *doc)
 {
@@ -360,7 +395,7 @@ static int restrict_to_subresource(struct request *rq, const json_t *live, json_
                 return ERR_NO_MEMORY;
         json_t *managed = doc_get_array(doc, "metadata.managedFields");
         if (strcmp(rq->subresource, "status") == 0) {
-                if (keep(base, doc, "status") < 0)
+                if (keep(base, doc, "status") < 0 || take_metadata(rq, live, base, doc) < 0)
                         return ERR_NO_MEMORY;
         } else if (strcmp(rq->subresource, "finalize") == 0) {
                 TRY(doc_set(base, "spec", doc_copy(json_object_get(doc, "spec"))));
@@ -467,6 +502,7 @@ static int settle_managed_fields(const json_t *live, json_t *doc)
 
 static int prepare_update(struct request *rq, const json_t *live, json_t *doc, bool applied)
 {
+        bool reset = is_reset(doc); /* before empty lists go */
         TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
         TRY(rest_normalise(rq, doc));
         if (text_equal(rq->verb, "patch"))
@@ -483,7 +519,6 @@ static int prepare_update(struct request *rq, const json_t *live, json_t *doc, b
         }
         TRY(meta_prepare_update(rq, live, doc));
         if (!applied) {
-                bool reset = is_reset(doc);
                 if (settle_managed_fields(live, doc) < 0)
                         return request_fail_memory(rq);
                 if (reset)

@@ -3,6 +3,10 @@
 
 #include "e2e/devcluster/request.h"
 
+/* doc_parse() of a body, whose duplicate members are noted for fieldValidation. */
+int rest_parse_json(struct request *rq, struct slice text, json_t **ret, struct error *err);
+/* Warns of duplicates and unknown members (paths), or fails the request, as fieldValidation says. */
+int rest_report_fields(struct request *rq, const json_t *removed);
 int rest_normalise(struct request *rq, json_t *doc);
 /* Updates `live` (in the request's version) to doc, in place; `applied`: managedFields of doc are right
  * already. */

@@ -105,6 +105,18 @@ int request_fail_bad(struct request *rq, const char *fmt, ...)
         return fail(rq, 400, "BadRequest", NULL, message);
 }
 
+int request_fail_decoding(struct request *rq, const char *why)
+{
+        const char *kind = rq->resource->kind, *version = rq->resource_version->version;
+
+        if (!why)
+                return request_fail_memory(rq);
+        (void)request_fail_bad(rq, "%s in version \"%s\" cannot be handled as a %s: %s", kind, version, kind,
+                               why);
+        rq->status.decoding = why;
+        return ERR_INVALID;
+}
+
 int request_fail_method(struct request *rq, const char *method)
 {
         (void)method;
@@ -168,22 +180,28 @@ int problem_add(struct schema_problems *p, const char *reason, const char *field
         return 0;
 }
 
-/* One problem stands alone, several are listed in brackets, equal ones once: as apimachinery's Aggregate
- * prints. */
+static bool is_repeated(const struct schema_problems *p, size_t i)
+{
+        for (size_t k = 0; k < i; k++)
+                if (text_equal(p->at[i].field, p->at[k].field) &&
+                    text_equal(p->at[i].message, p->at[k].message))
+                        return true;
+        return false;
+}
+
+/* Equal problems are told once; one stands alone, several in brackets: as apimachinery's Aggregate prints. */
 static int join_problems(const struct schema_problems *p, struct buf *b)
 {
-        if (p->n == 1)
-                return buf_printf(b, "%s: %s", p->at[0].field, p->at[0].message);
-        TRY(buf_append_char(b, '['));
+        size_t different = 0;
         for (size_t i = 0; i < p->n; i++) {
-                bool seen = false;
-                for (size_t k = 0; k < i && !seen; k++)
-                        seen = text_equal(p->at[i].field, p->at[k].field) &&
-                               text_equal(p->at[i].message, p->at[k].message);
-                if (!seen)
-                        TRY(buf_printf(b, "%s%s: %s", i ? ", " : "", p->at[i].field, p->at[i].message));
+                if (is_repeated(p, i))
+                        continue;
+                TRY(buf_printf(b, "%s%s: %s", different++ ? ", " : "[", p->at[i].field, p->at[i].message));
         }
-        return buf_append_char(b, ']');
+        if (different > 1)
+                return buf_append_char(b, ']');
+        memmove(b->data, b->data + 1, b->len--); /* the bracket, not the end */
+        return 0;
 }
 
 int request_fail_invalid(struct request *rq, const char *name, const struct schema_problems *problems)
