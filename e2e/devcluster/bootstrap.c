@@ -36,8 +36,13 @@ int bootstrap_namespace(struct devcluster *d, struct cluster *c, const char *nam
 {
         TRY(create(d, c, "/serviceaccounts", name, json_pack("{s:{s:s}}", "metadata", "name", "default"),
                    err));
-        json_t *ca = json_pack("{s:{s:s},s:{s:s}}", "metadata", "name", "kube-root-ca.crt", "data", "ca.crt",
-                               pki_ca_text(d));
+        static const char description[] =
+                "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
+                "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
+                "guaranteed across distributions of Kubernetes clusters.";
+        json_t *ca =
+                json_pack("{s:{s:s,s:{s:s}},s:{s:s}}", "metadata", "name", "kube-root-ca.crt", "annotations",
+                          "kubernetes.io/description", description, "data", "ca.crt", pki_ca_text(d));
         return create(d, c, "/configmaps", name, ca, err);
 }
 

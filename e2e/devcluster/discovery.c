@@ -119,7 +119,8 @@ static int reply_resource_list(struct request *rq, const char *group, const char
         json_t *list = json_array();
         const char *gv = *group ? arena_printf(rq->arena, "%s/%s", group, version) : version;
         json_object_set_new(doc, "kind", json_string("APIResourceList"));
-        json_object_set_new(doc, "apiVersion", json_string("v1"));
+        if (*group) /* the oldest list says no version of its own */
+                json_object_set_new(doc, "apiVersion", json_string("v1"));
         json_object_set_new(doc, "groupVersion", json_string(gv));
         json_object_set_new(doc, "resources", list);
         for (size_t i = 0; i < n; i++) {
@@ -134,7 +135,9 @@ static int reply_resource_list(struct request *rq, const char *group, const char
                 for (size_t k = 0; k < n_subs; k++)
                         json_array_append_new(list, legacy_subresource(all[i], &subs[k], rq->arena));
         }
-        return found ? reply_doc(rq, 200, doc) : request_fail_no_handler(rq);
+        if (found)
+                return reply_doc(rq, 200, doc);
+        return *group ? request_fail_no_handler(rq) : request_fail_no_path(rq);
 }
 
 static json_t *group_version(const struct api_group *g, const char *version, struct arena *a)
@@ -198,7 +201,8 @@ static int reply_core_versions(struct request *rq)
 
 static json_t *response_kind(const char *group, const char *version, const char *kind)
 {
-        return json_pack("{s:s,s:s,s:s}", "group", group, "version", version, "kind", kind);
+        /* of the core group the version is left out */
+        return json_pack("{s:s,s:s,s:s}", "group", group, "version", *group ? version : "", "kind", kind);
 }
 
 static json_t *aggregated_resource(const struct resource *r, const struct resource_version *v)
@@ -271,23 +275,38 @@ static int reply_aggregated(struct request *rq, bool core, const char *form)
                 return request_fail_memory(rq);
         const char *type = arena_printf(
                 rq->arena, "application/json;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList", form);
-        struct http_header vary = { "Vary", "Accept" };
-        struct http_headers extra = { &vary, 1 };
+        struct http_header headers[] = { { "Vary", "Accept" }, { "Cache-Control", "public" } };
+        struct http_headers extra = { headers, ARRAY_LEN(headers) };
         (void)http_reply(rq->x, 200, type, (struct slice){ out.data, out.len }, &extra);
         return 0;
 }
 
-/* "v2", "v2beta1", or NULL when the client wants the legacy form. */
-static const char *aggregated_form(struct request *rq)
+/* *ret: "v2", "v2beta1", or NULL when the client wants the legacy form. The first form of Accept that there
+ * is counts; 406 when there is none. */
+static int aggregated_form(struct request *rq, const char **ret)
 {
-        const char *accept = http_header_get(&rq->x->headers, "Accept");
-        const char *at = accept ? strstr(accept, "apidiscovery.k8s.io") : NULL;
-        if (!at)
-                return NULL;
-        const char *version = strstr(accept, "v=v2");
-        if (!version)
-                return NULL;
-        return text_starts_with(version, "v=v2beta1") ? "v2beta1" : "v2";
+        struct slice rest = slice_of(http_header_get(&rq->x->headers, "Accept")), range;
+        bool refused = false;
+        *ret = NULL;
+        while (rest.len) {
+                (void)slice_cut(&rest, ',', &range);
+                const char *one = arena_strndup(rq->arena, range.data, range.len);
+                if (!one)
+                        return request_fail_memory(rq);
+                if (!strstr(one, "apidiscovery.k8s.io"))
+                        return 0;
+                if (strstr(one, "v=v2")) {
+                        *ret = strstr(one, "v=v2beta1") ? "v2beta1" : "v2";
+                        return 0;
+                }
+                refused = true;
+        }
+        if (!refused)
+                return 0;
+        return request_fail(
+                rq, 406, "NotAcceptable",
+                "only the following media types are accepted: application/json, application/yaml, "
+                "application/vnd.kubernetes.protobuf");
 }
 
 /* ---- version, health ---- */
@@ -310,7 +329,8 @@ static int reply_paths(struct request *rq)
 
 static int reply_api(struct request *rq, const char *const *s, size_t n)
 {
-        const char *form = aggregated_form(rq);
+        const char *form = NULL;
+        TRY(aggregated_form(rq, &form));
         if (n == 1)
                 return form ? reply_aggregated(rq, true, form) : reply_core_versions(rq);
         return reply_resource_list(rq, "", s[1]);
@@ -318,7 +338,8 @@ static int reply_api(struct request *rq, const char *const *s, size_t n)
 
 static int reply_apis(struct request *rq, const char *const *s, size_t n)
 {
-        const char *form = aggregated_form(rq);
+        const char *form = NULL;
+        TRY(aggregated_form(rq, &form));
         if (n == 1)
                 return form ? reply_aggregated(rq, false, form) : reply_group_list(rq);
         return n == 2 ? reply_group(rq, s[1]) : reply_resource_list(rq, s[1], s[2]);

@@ -113,7 +113,7 @@ static int reply_index(struct request *rq)
         (void)buf_append_str(&b, "}}");
         if (buf_status(&b, NULL, "OpenAPI index") < 0)
                 return request_fail_memory(rq);
-        return reply_text(rq, 200, (struct slice){ b.data, b.len });
+        return reply_plain(rq, 200, (struct slice){ b.data, b.len }); /* JSON, but it is not called so */
 }
 
 static bool is_served(struct request *rq, const char *group, const char *version)
@@ -140,8 +140,12 @@ static int reply_v3(struct request *rq, const char *const *s, size_t n)
         } else {
                 return request_fail_no_path(rq);
         }
-        if (!is_served(rq, group, version))
-                return request_fail_no_path(rq);
+        if (!is_served(rq, group, version)) {
+                struct http_header header = { "Cache-Control", "no-cache, private" };
+                struct http_headers extra = { &header, 1 };
+                (void)http_reply(rq->x, 404, NULL, (struct slice){ "", 0 }, &extra);
+                return 0;
+        }
         /* A hash from before a change of a CRD gets the new document, but not for ever. */
         const char *key = openapi_document_key(rq, OPENAPI_V3, group, version);
         const char *hash = http_query_get(rq->x, "hash");

@@ -145,13 +145,46 @@ static int check_match(struct request *rq, const char *match)
         return 0;
 }
 
+static int fail_initial_events(struct request *rq, const char *match)
+{
+        static const char forbidden[] =
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        const char *field = "resourceVersionMatch";
+        struct status_cause *causes;
+        const char *unsupported;
+
+        if (text_empty(match))
+                return fail_option(rq, "ListOptions", "FieldValueForbidden", field, forbidden);
+        causes = ARENA_NEW_ARRAY(rq->arena, struct status_cause, 2);
+        unsupported = arena_printf(rq->arena, "Unsupported value: \"%s\": supported values: \"NotOlderThan\"",
+                                   match);
+        if (!causes || !unsupported)
+                return request_fail_memory(rq);
+        (void)fail_option(rq, "ListOptions", "FieldValueForbidden", field, forbidden);
+        rq->status.message =
+                arena_printf(rq->arena, "ListOptions.meta.k8s.io \"\" is invalid: [%s: %s, %s: %s]", field,
+                             forbidden, field, unsupported);
+        causes[0] = rq->status.causes[0];
+        causes[1] = (struct status_cause){ "FieldValueNotSupported", unsupported, field };
+        rq->status.causes = causes;
+        rq->status.n_causes = 2;
+        return rq->status.message ? ERR_INVALID : request_fail_memory(rq);
+}
+
 static int check_watch_match(struct request *rq, const char *match, bool initial_events)
 {
+        const char *field = "resourceVersionMatch";
+
+        if (initial_events && !text_equal(match, "NotOlderThan"))
+                return fail_initial_events(rq, match);
         if (!initial_events && !text_empty(match))
                 return fail_forbidden(
-                        rq, "ListOptions", "resourceVersionMatch",
+                        rq, "ListOptions", field,
                         "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
                         "provided");
+        if (!text_empty(http_query_get(rq->x, "continue")))
+                return fail_forbidden(rq, "ListOptions", field,
+                                      "resourceVersionMatch is forbidden when continue is provided");
         return 0;
 }
 

@@ -26,6 +26,7 @@ struct api_status {
         const char *name, *group, *kind, *uid; /* details; NULL = left out */
         const struct status_cause *causes;
         size_t n_causes;
+        const char *continue_token; /* metadata.continue; NULL = none */
         int retry_after_seconds;
         bool plain;           /* the message is sent as text, not as a Status */
         bool details;         /* sent even when empty */

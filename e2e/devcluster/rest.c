@@ -83,9 +83,11 @@ static void reply_failure(struct request *rq)
                 (void)http_reply(rq->x, 500, "text/plain", SLICE("out of memory\n"), NULL);
                 return;
         }
+        int code = rq->status.code ? rq->status.code : 500;
+        if (rq->yaml && send_yaml(rq, code, (struct slice){ out.data, out.len }) == 0)
+                return;
         (void)buf_append_char(&out, '\n');
-        (void)send_reply(rq, rq->status.code ? rq->status.code : 500, "application/json",
-                         (struct slice){ out.data, out.len });
+        (void)send_reply(rq, code, "application/json", (struct slice){ out.data, out.len });
 }
 
 /* ---- the path ---- */
@@ -229,6 +231,19 @@ static bool accept_one(struct request *rq, struct slice range)
         return true;
 }
 
+/* What a Table's rows are to hold of their objects. */
+static int check_include(struct request *rq)
+{
+        static const char *const known[] = { "", "None", "Metadata", "Object" };
+        const char *include = rq->form == FORM_TABLE ? http_query_get(rq->x, "includeObject") : NULL;
+        if (!include || text_in(include, known, ARRAY_LEN(known)))
+                return 0;
+        return request_fail_bad(rq,
+                                "Unable to convert to Table as requested: includeObject: Invalid value: "
+                                "\"%s\": must be 'Metadata', 'Object', 'None', or empty",
+                                include);
+}
+
 static int negotiate(struct request *rq)
 {
         struct slice rest = slice_of(http_header_get(&rq->x->headers, "Accept")), range;
@@ -237,7 +252,7 @@ static int negotiate(struct request *rq)
         while (rest.len) {
                 (void)slice_cut(&rest, ',', &range);
                 if (accept_one(rq, range))
-                        return 0;
+                        return check_include(rq);
         }
         const char *accept = http_header_get(&rq->x->headers, "Accept");
         if (strstr(accept, "as=")) { /* a form there is not; the type itself would do */

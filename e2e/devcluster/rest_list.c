@@ -6,6 +6,7 @@
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/rest_write.h"
 #include "e2e/devcluster/selector.h"
+#include "e2e/devcluster/snapshot.h"
 #include "e2e/devcluster/table.h"
 
 int rest_version_parameter(struct request *rq, uint64_t *ret, bool *ret_given)
@@ -19,6 +20,15 @@ int rest_version_parameter(struct request *rq, uint64_t *ret, bool *ret_given)
                                     "strconv.ParseUint: parsing \"%s\": invalid syntax",
                                     text, text);
         return 0;
+}
+
+int rest_fail_version(struct request *rq)
+{
+        const char *text = http_query_get(rq->x, "resourceVersion");
+        return request_fail(rq, 500, NULL,
+                            "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": "
+                            "invalid syntax",
+                            text, text);
 }
 
 int fail_expired(struct request *rq, uint64_t rv)
@@ -56,6 +66,10 @@ int rest_get(struct request *rq)
                 TRY(scale_get(rq, &scale));
                 return reply_doc(rq, 200, scale);
         }
+        uint64_t rv;
+        bool given;
+        if (rest_version_parameter(rq, &rv, &given) < 0)
+                return rest_fail_version(rq);
         struct blob *b = api_store_get(request_table(rq, false), rq->ns, rq->name);
         if (!b)
                 return request_fail_not_found(rq, rq->name);
@@ -87,17 +101,38 @@ static void free_page(struct page *p)
         vec_free(&p->items);
 }
 
-/* Token: base64url of {"v":"meta.k8s.io/v1","rv":N,"ns":"..","start":".."}; only we read it. */
-static int make_token(struct request *rq, struct page *p, const struct blob *last)
+/* Token: base64 of version, namespace and name, a line each; only we read it. Version 0: go on in the present
+ * state. */
+static int write_token(struct request *rq, uint64_t rv, const char *ns, const char *name, const char **ret)
 {
-        const char *text =
-                arena_printf(rq->arena, "%" PRIu64 "\n%s\n%s", p->rv, blob_ns(last), blob_name(last));
+        const char *text = arena_printf(rq->arena, "%" PRIu64 "\n%s\n%s", rv, ns, name);
         char *token = text ? arena_alloc(rq->arena, text_base64_size(strlen(text))) : NULL;
         if (!token)
                 return request_fail_memory(rq);
         text_base64_encode(text, strlen(text), token);
-        p->continue_token = token;
+        *ret = token;
         return 0;
+}
+
+static int make_token(struct request *rq, struct page *p, const struct blob *last)
+{
+        return write_token(rq, p->rv, blob_ns(last), blob_name(last), &p->continue_token);
+}
+
+/* Comes with a token for those who would rather go on than begin anew. */
+static int fail_old_token(struct request *rq, const struct page *p)
+{
+        const char *token = NULL;
+        TRY(write_token(rq, 0, p->after_ns, p->after_name, &token));
+        (void)request_fail(
+                rq, 410, "Expired",
+                "The provided continue parameter is too old to display a consistent list result. You can "
+                "start a new list without the continue parameter, or use the continue token in this response "
+                "to retrieve the remainder of the results. Continuing with the provided token results in an "
+                "inconsistent list - objects that were created, modified, or deleted between the time the "
+                "first chunk was returned and now may show up in the list.");
+        rq->status.continue_token = token;
+        return ERR_GONE;
 }
 
 static int read_token(struct request *rq, const char *token, struct page *p)
@@ -117,19 +152,18 @@ static int read_token(struct request *rq, const char *token, struct page *p)
                                         "invalid continue token: continue key is not valid: illegal base64 "
                                         "data at input byte %zu",
                                         strlen(token) / 4 * 4);
-        p->rv = version;
+        p->rv = version ? version : rq->cluster->rv;
         p->after_ns = arena_strndup(rq->arena, ns.data, ns.len);
         p->after_name = arena_strndup(rq->arena, rest.data, rest.len);
         if (!p->after_ns || !p->after_name)
                 return request_fail_memory(rq);
-        if (version >= rq->cluster->compacted_rv)
-                return 0;
-        return request_fail(rq, 410, "Expired",
-                            "The provided continue parameter is too old to display a consistent list result. "
-                            "You can start a new list "
-                            "without the continue parameter, or use the continue token in this response to "
-                            "retrieve the remainder of the "
-                            "results.");
+        return p->rv >= rq->cluster->compacted_rv ? 0 : fail_old_token(rq, p);
+}
+
+/* Whether the list is asked for exactly as it was at a version. */
+static bool wants_exact(const struct page *p, const char *match, uint64_t rv)
+{
+        return text_equal(match, "Exact") || (text_empty(match) && rv && p->limit);
 }
 
 static int read_page_options(struct request *rq, struct page *p)
@@ -153,40 +187,61 @@ static int read_page_options(struct request *rq, struct page *p)
                                : read_token(rq, token, p);
         if (given && rv > rq->cluster->rv)
                 return fail_too_large(rq, rv);
-        if (text_equal(match, "Exact") && rv != rq->cluster->rv)
-                return rv < rq->cluster->compacted_rv || rv < rq->cluster->rv ? fail_expired(rq, rv) : 0;
+        if (!wants_exact(p, match, rv))
+                return 0;
+        p->rv = rv;
+        return rv < rq->cluster->compacted_rv ? fail_expired(rq, rv) : 0;
+}
+
+/* The first item a page may have; where the last page ended, it is skipped. */
+static int begin(struct request *rq, struct page *p, struct snapshot *s)
+{
+        const char *ns = p->after_name ? p->after_ns : rq->ns ? rq->ns : "";
+        if (snapshot_begin(s, request_table(rq, false), p->rv, ns, p->after_name ? p->after_name : "") < 0)
+                return request_fail_memory(rq);
         return 0;
 }
 
-static int collect(struct request *rq, struct page *p)
+static bool is_behind_last(const struct page *p, const struct blob *b)
 {
-        const struct table *t = request_table(rq, false);
-        if (!t)
-                return 0;
-        size_t i = p->after_name ? api_store_lower_bound(t, p->after_ns, p->after_name)
-                                 : api_store_lower_bound(t, rq->ns ? rq->ns : "", "");
-        if (p->after_name && i < t->items.n && strcmp(blob_ns(t->items.at[i]), p->after_ns) == 0 &&
-            strcmp(blob_name(t->items.at[i]), p->after_name) == 0)
-                i++;
-        for (; i < t->items.n; i++) {
-                struct blob *b = t->items.at[i];
-                if (rq->ns && strcmp(blob_ns(b), rq->ns) != 0)
-                        break;
-                if (!selector_matches(rq, &p->selector, b))
+        return !p->after_name || strcmp(blob_ns(b), p->after_ns) != 0 ||
+               strcmp(blob_name(b), p->after_name) != 0;
+}
+
+static bool is_in_namespace(const struct request *rq, const struct blob *b)
+{
+        return !rq->ns || strcmp(blob_ns(b), rq->ns) == 0;
+}
+
+static int fill(struct request *rq, struct page *p, struct snapshot *s)
+{
+        for (struct blob *b; (b = snapshot_next(s)) && is_in_namespace(rq, b);) {
+                if (!is_behind_last(p, b) || !selector_matches(rq, &p->selector, b))
                         continue;
                 if (p->limit && (int64_t)p->items.n == p->limit) {
-                        TRY(make_token(rq, p, p->items.at[p->items.n - 1]));
-                        break;
+                        p->remaining = 1;
+                        return make_token(rq, p, p->items.at[p->items.n - 1]);
                 }
                 if (vec_push(&p->items, b) < 0)
                         return request_fail_memory(rq);
                 blob_ref(b);
         }
+        return 0;
+}
+
+static int collect(struct request *rq, struct page *p)
+{
+        CLEANUP(snapshot_end) struct snapshot s = { 0 };
+        TRY(begin(rq, p, &s));
+        TRY(fill(rq, p, &s));
         /* As kube-apiserver: only told when no selector makes the count a guess. */
         bool plain = !p->selector.n_labels && !p->selector.n_fields;
-        for (; p->continue_token && plain && i < t->items.n; i++)
-                if (!rq->ns || strcmp(blob_ns(t->items.at[i]), rq->ns) == 0)
-                        p->remaining++;
+        if (!p->continue_token || !plain) {
+                p->remaining = 0;
+                return 0;
+        }
+        for (const struct blob *b; (b = snapshot_next(&s)) && is_in_namespace(rq, b);)
+                p->remaining++;
         return 0;
 }
 

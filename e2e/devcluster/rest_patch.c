@@ -219,7 +219,8 @@ static int patch_scale(struct request *rq, enum patch_form form, const json_t *p
         TRY(scale_get(rq, &scale));
         TRY(compute(rq, form == PATCH_STRATEGIC || form == PATCH_APPLY ? PATCH_MERGE : form, scale, patch,
                     &patched));
-        return scale_update(rq, patched, ret);
+        int r = scale_update(rq, patched, ret);
+        return r < 0 && rq->status.decoding ? fail_undecodable(rq, form, patch, patched) : r;
 }
 
 /* The result did not decode, and is no longer what it was when that was tried: it is made anew. */

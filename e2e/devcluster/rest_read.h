@@ -10,6 +10,7 @@ int rest_delete_collection(struct request *rq);
 
 /* resourceVersion query parameter: *ret_given false when absent or "". Fails with 400. */
 int rest_version_parameter(struct request *rq, uint64_t *ret, bool *ret_given);
+int rest_fail_version(struct request *rq); /* the same as get and watch say it: 500 */
 int fail_expired(struct request *rq, uint64_t rv);
 
 /* Answers with a whole body; waits for the commit first. Adds Warning headers. */

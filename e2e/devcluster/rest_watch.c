@@ -13,6 +13,7 @@
 #define WATCH_QUEUE_HIGH (1u << 20) /* bytes behind which the fiber waits for the client */
 #define WATCH_DRAIN_MS 30000        /* how long */
 #define BOOKMARK_INTERVAL_MS 60000
+#define BOOKMARK_BEFORE_END_MS 2000
 #define WATCH_TIMEOUT_MIN_S 1800
 
 struct watch {
@@ -162,6 +163,13 @@ static int send_snapshot(struct watch *w, const struct snapshot *s)
         return 0;
 }
 
+/* One a minute, and one shortly before the end. */
+static int64_t next_bookmark(const struct watch *w, int64_t now)
+{
+        int64_t last = w->end_ms - BOOKMARK_BEFORE_END_MS, next = now + BOOKMARK_INTERVAL_MS;
+        return last > now ? MIN(last, next) : next;
+}
+
 static int follow(struct watch *w)
 {
         struct http_exchange *x = w->rq->x;
@@ -176,13 +184,10 @@ static int follow(struct watch *w)
                 if (r < 0 && r != ERR_TIMEOUT)
                         return r;
                 int64_t now = loop_now_ms(loop);
-                if (now >= w->end_ms) {
-                        if (w->bookmarks && w->epoch == c->watch_epoch)
-                                (void)send_bookmark(w, false);
+                if (now >= w->end_ms)
                         return ERR_CLOSED;
-                }
                 if (w->bookmarks && now >= w->next_bookmark_ms) {
-                        w->next_bookmark_ms = now + BOOKMARK_INTERVAL_MS;
+                        w->next_bookmark_ms = next_bookmark(w, now);
                         TRY(send_pending(w));
                         TRY(send_bookmark(w, false));
                 }
@@ -202,18 +207,10 @@ static int read_options(struct watch *w, bool *ret_initial, bool *ret_mark_end)
         TRY(selector_parse(rq, http_query_get(rq->x, "labelSelector"), http_query_get(rq->x, "fieldSelector"),
                            &w->selector));
         TRY(options_check_list(rq, true));
-        int r = rest_version_parameter(rq, &rv, &given);
-        if (r < 0)
-                rq->status.code = 500;
-        TRY(r);
+        if (rest_version_parameter(rq, &rv, &given) < 0)
+                return rest_fail_version(rq);
         const char *send_events = http_query_get(rq->x, "sendInitialEvents");
-        const char *match = http_query_get(rq->x, "resourceVersionMatch");
         w->bookmarks = is_true(http_query_get(rq->x, "allowWatchBookmarks"));
-        if (send_events && !text_equal(match, "NotOlderThan"))
-                return request_fail(rq, 422, "Invalid",
-                                    "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: "
-                                    "Forbidden: sendInitialEvents requires "
-                                    "setting resourceVersionMatch to NotOlderThan");
         bool want = send_events && is_true(send_events);
         *ret_initial = want || (!send_events && (!given || rv == 0));
         *ret_mark_end = want && w->bookmarks;
@@ -231,7 +228,7 @@ static int read_options(struct watch *w, bool *ret_initial, bool *ret_mark_end)
         if (seconds == 0)
                 seconds = WATCH_TIMEOUT_MIN_S;
         w->end_ms = loop_now_ms(loop) + seconds * 1000;
-        w->next_bookmark_ms = loop_now_ms(loop) + BOOKMARK_INTERVAL_MS;
+        w->next_bookmark_ms = next_bookmark(w, loop_now_ms(loop));
         return 0;
 }
 
@@ -255,7 +252,8 @@ int rest_watch(struct request *rq)
         if (rq->yaml)
                 return request_fail(
                         rq, 406, "NotAcceptable",
-                        "only the following media types are accepted: application/json;stream=watch");
+                        "only the following media types are accepted: application/json;stream=watch, "
+                        "application/vnd.kubernetes.protobuf;stream=watch");
         TRY(read_options(&w, &initial, &mark_end));
         if (initial)
                 TRY(take_snapshot(&w, &s));

@@ -465,6 +465,13 @@ static bool is_finished(const json_t *doc)
                json_array_size(doc_get_array(doc, "spec.finalizers")) == 0;
 }
 
+/* The last finalizer is gone. What watchers are shown is the object as it was stored last. */
+static int finish(struct request *rq, const json_t *live)
+{
+        AUTO_JSON json_t *last = doc_copy(live);
+        return last ? rest_remove(rq, last) : request_fail_memory(rq);
+}
+
 static int store_update(struct request *rq, const json_t *live, json_t *doc, struct write_result *ret)
 {
         ret->created = false;
@@ -474,7 +481,7 @@ static int store_update(struct request *rq, const json_t *live, json_t *doc, str
                 return 0;
         }
         if (!rq->dry_run)
-                TRY(is_finished(doc) ? rest_remove(rq, doc) : put(rq, live, doc));
+                TRY(is_finished(doc) ? finish(rq, live) : put(rq, live, doc));
         ret->doc = json_incref(doc);
         return 0;
 }

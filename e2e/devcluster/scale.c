@@ -1,4 +1,5 @@
 /* The scale subresource: a view of three fields as autoscaling/v1 Scale. */
+#include "e2e/devcluster/go_json.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
@@ -71,30 +72,66 @@ int scale_get(struct request *rq, json_t **ret)
         return *ret ? 0 : request_fail_memory(rq);
 }
 
+static int check_kind(struct request *rq, const json_t *scale)
+{
+        const char *kind = doc_get_string(scale, "kind"), *version = doc_get_string(scale, "apiVersion");
+        const char *slash = version ? strchr(version, '/') : NULL;
+        if (!json_is_object(scale))
+                return request_fail_bad(rq, "the body must be a Scale");
+        if (text_empty(kind) || strcmp(kind, "Scale") == 0)
+                return 0;
+        version = slash ? slash + 1 : text_empty(version) ? "v1" : version;
+        return request_fail_bad(rq,
+                                "%s in version \"%s\" cannot be handled as a Scale: converting (%s.%s) to "
+                                "(autoscaling.Scale): unknown conversion",
+                                kind, version, version, kind);
+}
+
+static int read_replicas(struct request *rq, const json_t *scale, int64_t *ret)
+{
+        const json_t *v = doc_get(scale, "spec.replicas");
+        if (!v || json_is_null(v))
+                return 0;
+        if (json_is_integer(v)) {
+                *ret = json_integer_value(v);
+                return 0;
+        }
+        const char *why =
+                arena_printf(rq->arena,
+                             "json: cannot unmarshal %s into Go struct field ScaleSpec.spec.replicas of "
+                             "type int32",
+                             go_json_word(v));
+        if (!why)
+                return request_fail_memory(rq);
+        (void)request_fail_bad(rq, "Scale in version \"v1\" cannot be handled as a Scale: %s", why);
+        rq->status.decoding = why;
+        return ERR_INVALID;
+}
+
+static int fail_negative(struct request *rq, int64_t replicas)
+{
+        struct schema_problems p = { .arena = rq->arena };
+        if (problem_add(&p, "FieldValueInvalid", "spec.replicas",
+                        "Invalid value: %lld: must be greater than or equal to 0", (long long)replicas) < 0)
+                return request_fail_memory(rq);
+        int r = request_fail_invalid(rq, rq->name, &p);
+        rq->status.message = arena_printf(rq->arena, "Scale.autoscaling \"%s\" is invalid: %s: %s", rq->name,
+                                          p.at[0].field, p.at[0].message);
+        rq->status.kind = "Scale";
+        rq->status.group = "autoscaling";
+        return r;
+}
+
 int scale_update(struct request *rq, json_t *scale, struct write_result *ret)
 {
         AUTO_JSON json_t *live = NULL, *doc = NULL;
         TRY(request_load(rq, &live));
-        if (!json_is_object(scale))
-                return request_fail_bad(rq, "the body must be a Scale");
+        TRY(check_kind(rq, scale));
         TRY(rest_check_version(rq, live, scale));
         int64_t replicas = 0;
-        struct error err = { 0 };
-        if (doc_want_int(scale, "spec.replicas", &replicas, &err) < 0)
-                return request_fail_bad(rq, "%s", err.text);
-        if (replicas < 0) {
-                struct schema_problems p = { .arena = rq->arena };
-                if (problem_add(&p, "FieldValueInvalid", "spec.replicas",
-                                "Invalid value: %lld: must be greater than or equal to 0",
-                                (long long)replicas) < 0)
-                        return request_fail_memory(rq);
-                int r = request_fail_invalid(rq, rq->name, &p);
-                rq->status.message = arena_printf(rq->arena, "Scale.autoscaling \"%s\" is invalid: %s: %s",
-                                                  rq->name, p.at[0].field, p.at[0].message);
-                rq->status.kind = "Scale";
-                rq->status.group = "autoscaling";
-                return r;
-        }
+        TRY(read_replicas(rq, scale, &replicas));
+        if (replicas < 0 && !rq->resource->custom) /* a custom object is checked itself */
+                return fail_negative(rq, replicas);
         doc = doc_copy(live);
         if (!doc || doc_set_int(doc, spec_path(rq) + 1, replicas) < 0)
                 return request_fail_memory(rq);

@@ -207,11 +207,7 @@ static int parse_field(struct request *rq, const char *text, struct selector *s,
 {
         const char *eq = strchr(text, '=');
         if (!eq || eq == text)
-                return request_fail_bad(rq,
-                                        "Unable to find \"%s\" that match label selector \"\", field "
-                                        "selector \"%s\": invalid "
-                                        "selector: '%s'; can't understand '%s'",
-                                        rq->plural, text, text, text);
+                return request_fail_bad(rq, "invalid selector: '%s'; can't understand '%s'", text, text);
         bool unequal = eq[-1] == '!';
         t->op = unequal ? TERM_NOT_IN : TERM_IN;
         t->key = arena_strndup(rq->arena, text, (size_t)(eq - text) - (unequal ? 1 : 0));

@@ -273,7 +273,9 @@ json_t *status_to_doc(const struct api_status *s)
         bool failed = s->code >= 400;
         json_object_set_new(doc, "kind", json_string("Status"));
         json_object_set_new(doc, "apiVersion", json_string("v1"));
-        json_object_set_new(doc, "metadata", json_object());
+        json_object_set_new(doc, "metadata",
+                            s->continue_token ? json_pack("{s:s}", "continue", s->continue_token)
+                                              : json_object());
         json_object_set_new(doc, "status", json_string(failed ? "Failure" : "Success"));
         if (s->message)
                 json_object_set_new(doc, "message", json_string(s->message));

@@ -174,7 +174,7 @@ static int append_row(struct request *rq, const json_t *doc, struct buf *out)
         TRY(doc_write(cells, out));
         const char *include = rq->x ? http_query_get(rq->x, "includeObject") : NULL;
         if (text_equal(include, "None"))
-                return buf_append_char(out, '}');
+                return buf_append_str(out, ",\"object\":null}");
         TRY(buf_append_str(out, ",\"object\":"));
         if (text_equal(include, "Object"))
                 TRY(doc_write(doc, out));
@@ -291,25 +291,55 @@ int render_list_begin(struct request *rq, const char *rv, const char *continue_t
         return buf_append_str(out, "},\"items\":[");
 }
 
+/* Kinds without columns of their own: the API server leaves the rows of an empty list null. */
+static bool has_default_columns(const struct request *rq)
+{
+        struct cell_column columns[BUILTIN_COLUMNS_MAX];
+        return !rq->resource->custom &&
+               builtin_columns(rq->resource->group, rq->resource->kind, columns) == 2 &&
+               strcmp(columns[1].name, "Created At") == 0;
+}
+
 int render_list_end(struct request *rq, struct buf *out)
 {
-        (void)rq;
+        static const char empty[] = "\"rows\":[";
+        if (rq->form == FORM_TABLE && out->len && text_ends_with(out->data, empty) &&
+            has_default_columns(rq)) {
+                out->data[--out->len] = '\0';
+                return buf_append_str(out, "null}\n");
+        }
         return buf_append_str(out, "]}\n");
+}
+
+/* The row that a Table shows for an object in which nothing is set. */
+static int append_empty_cells(struct request *rq, struct buf *out)
+{
+        const struct resource *r = rq->resource;
+        AUTO_JSON json_t *nothing = json_object(), *cells = json_array();
+        if (!nothing || !cells)
+                return ERR_NO_MEMORY;
+        TRY(r->custom ? custom_cells(rq, nothing, cells)
+                      : builtin_cells(r->group, r->kind, nothing, rq->now_ms, cells));
+        return doc_write(cells, out);
 }
 
 int render_bookmark(struct request *rq, uint64_t rv, bool initial_end, struct buf *out)
 {
         const char *annotations =
                 initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "";
-        if (rq->form == FORM_TABLE)
+        if (rq->form == FORM_TABLE) {
+                TRY(buf_printf(out,
+                               "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/"
+                               "v1\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
+                               "\"},\"columnDefinitions\":null,\"rows\":[{\"cells\":",
+                               rv));
+                TRY(append_empty_cells(rq, out));
                 return buf_printf(
                         out,
-                        "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/"
-                        "v1\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
-                        "\"},\"columnDefinitions\":null,\"rows\":[{\"cells\":[],\"object\":{\"kind\":"
-                        "\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/"
+                        ",\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/"
                         "v1\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}]}",
-                        rv, rv, annotations);
+                        rv, annotations);
+        }
         const char *kind = rq->form == FORM_PARTIAL ? "PartialObjectMetadata" : rq->resource->kind;
         const char *version = rq->form == FORM_PARTIAL ? "meta.k8s.io/v1" : request_api_version(rq);
         return buf_printf(

@@ -83,7 +83,7 @@ TEST(a_watch_list_sends_the_state_and_marks_its_end, {
         assert_int_equal(rig_get(r, CM "?watch=true&sendInitialEvents=true"), 422);
 })
 
-TEST(bookmarks_come_every_minute_and_at_the_end, {
+TEST(bookmarks_come_every_minute_and_before_the_end, {
         struct rig_watch w;
         rig_watch_open(
                 r, &w,
@@ -152,7 +152,7 @@ int main(void)
                 cmocka_unit_test(a_watch_from_forgotten_history_is_told_so),
                 cmocka_unit_test(cutting_ends_open_watches),
                 cmocka_unit_test(a_watch_list_sends_the_state_and_marks_its_end),
-                cmocka_unit_test(bookmarks_come_every_minute_and_at_the_end),
+                cmocka_unit_test(bookmarks_come_every_minute_and_before_the_end),
                 cmocka_unit_test(a_slow_watcher_is_cut_and_others_go_on),
                 cmocka_unit_test(a_table_watch_sends_one_row_each),
         };

@@ -340,17 +340,18 @@ static int prepare_workload(struct request *rq, const json_t *live, json_t *doc)
         return 0;
 }
 
-static const char *replicas_field(const json_t *doc, const char *path, struct arena *a)
+static const char *job_field(const json_t *doc, const char *path, struct arena *a)
 {
-        if (strcmp(path, "status.replicas") != 0 && strcmp(path, "status.successful") != 0)
+        if (strcmp(path, "status.successful") != 0)
                 return NULL;
         const char *text = arena_printf(a, "%lld", (long long)(doc ? doc_get_int(doc, path, 0) : 0));
         return text ? text : "";
 }
 
-const struct resource_hooks workload_hooks = { .prepare = prepare_workload,
-                                               .validate = validate_workload,
-                                               .field = replicas_field };
+const struct resource_hooks workload_hooks = { .prepare = prepare_workload, .validate = validate_workload };
+const struct resource_hooks job_hooks = { .prepare = prepare_workload,
+                                          .validate = validate_workload,
+                                          .field = job_field };
 
 /* ---- pods ---- */
 
