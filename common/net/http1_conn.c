@@ -113,8 +113,10 @@ static int copy_peer(struct http1_conn *c)
                 if (!(to[i] = arena_strdup(arena, from[i])))
                         return ERR_NO_MEMORY;
         c->x.peer_common_name = arena_strdup(arena, name);
+        c->x.peer_fingerprint = arena_strdup(arena, tls_stream_peer_fingerprint(c->stream));
         c->x.peer_organizations = to;
-        return c->x.remote_address && c->x.peer_common_name && to ? 0 : ERR_NO_MEMORY;
+        return c->x.remote_address && c->x.peer_common_name && c->x.peer_fingerprint && to ? 0
+                                                                                           : ERR_NO_MEMORY;
 }
 
 static void start_handler(struct http1_conn *c)

@@ -16,6 +16,7 @@ struct http_exchange {
         struct slice body;            /* complete, capped */
         const char *peer_common_name; /* verified client certificate: CN and O values; NULL if none */
         const char *const *peer_organizations; /* NULL-terminated; NULL if none */
+        const char *peer_fingerprint;          /* SHA-256 of that certificate in hex; NULL if not known */
         const char *remote_address;
 };
 

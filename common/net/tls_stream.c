@@ -4,6 +4,7 @@
 
 #include <openssl/err.h>
 
+#include "common/base/digest.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/net/cert.h"
@@ -36,6 +37,7 @@ struct tls_stream {
         char remote[64];
         char *common_name;
         char **organizations;
+        char fingerprint[SHA256_HEX_SIZE];
 };
 
 /* ---- ending ---- */
@@ -250,6 +252,12 @@ static int note_peer(struct tls_stream *s)
         X509 *cert = SSL_get0_peer_certificate(s->ssl);
         if (!cert)
                 return 0;
+        unsigned char *der = NULL;
+        int n = i2d_X509(cert, &der);
+        if (n < 0)
+                return ERR_NO_MEMORY;
+        sha256_hex(der, (size_t)n, s->fingerprint);
+        OPENSSL_free(der);
         return openssl_read_name(X509_get_subject_name(cert), &s->common_name, &s->organizations, NULL);
 }
 
@@ -449,6 +457,11 @@ const char *tls_stream_remote(const struct tls_stream *s)
 const char *tls_stream_peer_common_name(const struct tls_stream *s)
 {
         return s->common_name;
+}
+
+const char *tls_stream_peer_fingerprint(const struct tls_stream *s)
+{
+        return s->common_name ? s->fingerprint : NULL;
 }
 
 const char *const *tls_stream_peer_organizations(const struct tls_stream *s)

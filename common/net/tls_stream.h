@@ -59,6 +59,7 @@ const char *tls_stream_remote(const struct tls_stream *s);      /* "127.0.0.1:47
 /* Verified client certificate: CN and O values (NULL-terminated); NULL if none was given. */
 const char *tls_stream_peer_common_name(const struct tls_stream *s);
 const char *const *tls_stream_peer_organizations(const struct tls_stream *s);
+const char *tls_stream_peer_fingerprint(const struct tls_stream *s); /* its SHA-256 in hex */
 
 /* Queues a copy; what one loop turn queues leaves in one piece at its end. ERR_CLOSED once closing,
  * ERR_NO_MEMORY, ERR_LIMIT beyond LIMIT_SERVER_QUEUE_BYTES. */

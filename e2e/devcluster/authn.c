@@ -19,6 +19,14 @@ void authn_free(struct devcluster *d)
         token_cache_free(d);
 }
 
+json_t *identity_extra(const struct identity *who)
+{
+        if (who->extra || !who->certificate)
+                return json_incref((json_t *)who->extra);
+        return json_pack("{s:[o]}", "authentication.kubernetes.io/credential-id",
+                         json_sprintf("X509SHA256=%s", who->certificate));
+}
+
 static int from_certificate(struct request *rq)
 {
         const char *const *o = rq->x->peer_organizations;
@@ -32,7 +40,10 @@ static int from_certificate(struct request *rq)
         for (size_t i = 0; i < n; i++)
                 groups[i] = o[i];
         groups[n] = "system:authenticated";
-        *id = (struct identity){ .name = rq->x->peer_common_name, .uid = "", .groups = groups };
+        *id = (struct identity){ .name = rq->x->peer_common_name,
+                                 .uid = "",
+                                 .groups = groups,
+                                 .certificate = rq->x->peer_fingerprint };
         rq->user = id;
         return 0;
 }

@@ -157,27 +157,6 @@ static const char *event_field(const json_t *doc, const char *path, struct arena
         return known_field(doc, path, known, ARRAY_LEN(known));
 }
 
-static const char *csr_field(const json_t *doc, const char *path, struct arena *a)
-{
-        static const char *const known[] = { "spec.signerName" };
-        return known_field(doc, path, known, ARRAY_LEN(known));
-}
-
-static int prepare_csr(struct request *rq, const json_t *live, json_t *doc)
-{
-        if (live) /* what is asked for cannot change */
-                return doc_set(doc, "spec", doc_copy(json_object_get(live, "spec"))) < 0
-                               ? request_fail_memory(rq)
-                               : 0;
-        json_t *groups = json_array();
-        for (const char *const *g = rq->user->groups; g && *g; g++)
-                json_array_append_new(groups, json_string(*g));
-        int r = doc_set(doc, "spec.groups", groups);
-        r |= doc_set_string(doc, "spec.username", rq->user->name);
-        return r < 0 ? request_fail_memory(rq) : set_defaults(rq, live, doc);
-}
-
 const struct resource_hooks node_hooks = { .prepare = set_defaults, .field = node_field };
 const struct resource_hooks event_hooks = { .prepare = set_defaults, .field = event_field };
-const struct resource_hooks csr_hooks = { .prepare = prepare_csr, .field = csr_field };
 const struct resource_hooks plain_hooks = { .prepare = set_defaults };

@@ -270,6 +270,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
                                        .query = "",
                                        .peer_common_name = tls_stream_peer_common_name(c->tls),
                                        .peer_organizations = tls_stream_peer_organizations(c->tls),
+                                       .peer_fingerprint = tls_stream_peer_fingerprint(c->tls),
                                        .remote_address = tls_stream_remote(c->tls) };
         return nghttp2_session_set_stream_user_data(session, s->id, s);
 }
@@ -395,6 +396,7 @@ static void on_closed(void *owner, struct tls_stream *tls, const struct error *w
                 (void)nghttp2_session_set_stream_user_data(c->session, s->id, NULL);
                 stream_gone(s);
                 s->x.peer_common_name = NULL;
+                s->x.peer_fingerprint = NULL;
                 s->x.peer_organizations = NULL;
                 if (held)
                         stream_release(s);

@@ -13,6 +13,7 @@ struct identity {                  /* authn.h */
         const char *uid;           /* "" if none */
         const char *const *groups; /* NULL-terminated */
         const json_t *extra;       /* object of arrays or NULL */
+        const char *certificate;   /* SHA-256 of the client certificate in hex; NULL if there was none */
 };
 
 struct status_cause {

@@ -1,5 +1,6 @@
 /* The resources that are questions: who am I, whose token is this, may I, what may I. Nothing is stored. */
 #include "common/base/timefmt.h"
+#include "e2e/devcluster/authn.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/internal.h"
@@ -19,8 +20,10 @@ static json_t *user_info(const struct identity *who)
         json_t *user = json_pack("{s:s,s:o}", "username", who->name, "groups", strings(who->groups));
         if (user && !text_empty(who->uid))
                 (void)doc_set_string(user, "uid", who->uid);
-        if (user && who->extra)
-                (void)json_object_set(user, "extra", (json_t *)who->extra);
+        json_t *extra = identity_extra(who);
+        if (user && extra)
+                (void)json_object_set(user, "extra", extra);
+        json_decref(extra);
         return user;
 }
 

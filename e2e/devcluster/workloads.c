@@ -1,5 +1,6 @@
 #include "e2e/devcluster/workloads.h"
 
+#include "e2e/devcluster/csr.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rbac_aggregate.h"
@@ -9,6 +10,7 @@
 
 #define CLUSTER_ROLES "rbac.authorization.k8s.io/clusterroles"
 #define JOBS "batch/jobs"
+#define SIGNING_REQUESTS "certificates.k8s.io/certificatesigningrequests"
 #define OBJECTS_PER_TURN 64
 
 static const char *const simulated[] = {
@@ -28,6 +30,7 @@ static const char *const simulated[] = {
         "policy/poddisruptionbudgets",
         "apiregistration.k8s.io/apiservices",
         "/nodes",
+        SIGNING_REQUESTS,
 };
 
 /* One object to look at; waits in the order of its due time, which is the order of arrival. */
@@ -291,8 +294,11 @@ static int advance(struct simulator *s, struct request *rq, struct error *err)
         doc = doc_copy(live);
         if (!doc || find_facts(s, rq, live, &facts) < 0)
                 return error_no_memory(err);
-        bool role = strcmp(rq->resource->table_key, CLUSTER_ROLES) == 0;
-        if ((role ? rbac_aggregate(rq->cluster, doc) : workload_advance(rq->resource->kind, doc, &facts)) < 0)
+        const char *key = rq->resource->table_key;
+        if (strcmp(key, SIGNING_REQUESTS) == 0)
+                TRY(csr_sign(s->devcluster, doc, rq->now_ms, err));
+        else if ((strcmp(key, CLUSTER_ROLES) == 0 ? rbac_aggregate(rq->cluster, doc)
+                                                  : workload_advance(rq->resource->kind, doc, &facts)) < 0)
                 return error_no_memory(err);
         return doc_equal(live, doc) ? 0 : write_status(s, rq, live, doc, err);
 }
