@@ -301,7 +301,7 @@ static int admit_pod(struct request *rq, json_t *pod)
         TRY(admit_service_account(rq, pod));
         TRY(admit_priority(rq, pod));
         TRY(admit_tolerations(rq, pod));
-        return pod_set_quality(pod) < 0 ? request_fail_memory(rq) : 0;
+        return pod_complete_status(pod, rq->now_ms) < 0 ? request_fail_memory(rq) : 0;
 }
 
 /* Nothing is to run there before its kubelet has said that it is ready. */

@@ -68,7 +68,20 @@ static void after_namespace(struct devcluster *d, struct cluster *c, const json_
                           meta_name(doc), "error", err.text);
 }
 
+static int validate_namespace(struct request *rq, const json_t *live, const json_t *doc,
+                              struct schema_problems *p)
+{
+        const char *phase = field_text(doc, "status.phase"),
+                   *right = meta_is_deleting(doc) ? "Terminating" : "Active";
+        if (!text_equal(rq->subresource, "status") || strcmp(phase, right) == 0)
+                return 0;
+        return problem_add(p, "FieldValueInvalid", "status.Phase",
+                           "Invalid value: \"%s\": may only be '%s' if `deletionTimestamp` is %sempty", phase,
+                           right, meta_is_deleting(doc) ? "not " : "");
+}
+
 const struct resource_hooks namespace_hooks = { .prepare = prepare_namespace,
+                                                .validate = validate_namespace,
                                                 .after_write = after_namespace,
                                                 .before_delete = before_delete_namespace,
                                                 .field = namespace_field };

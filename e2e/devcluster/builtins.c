@@ -54,7 +54,7 @@ static const struct resource_version autoscaling_v2_v1[] = {
 #define ADMISSION "admissionregistration.k8s.io"
 
 const struct resource builtin_resources[] = {
-        RESOURCE("", "bindings", "binding", "Binding", NS | PLAIN, .verbs = VERB_CREATE),
+        VIRTUAL("", "bindings", "binding", "Binding", NS, .hooks = &binding_hooks),
         RESOURCE("", "configmaps", "configmap", "ConfigMap", NS | PLAIN, .short_names = NAMES("cm"),
                  .hooks = &configmap_hooks),
         RESOURCE("", "endpoints", "endpoints", "Endpoints", NS | PLAIN | UPSERT, .short_names = NAMES("ep"),
@@ -85,8 +85,9 @@ const struct resource builtin_resources[] = {
         RESOURCE("", "serviceaccounts", "serviceaccount", "ServiceAccount",
                  NS | PLAIN | RETURNED | RESOURCE_TOKEN, .short_names = NAMES("sa"),
                  .hooks = &service_account_hooks),
-        RESOURCE("", "services", "service", "Service", NS | STATUS | PLAIN | UPSERT | RETURNED,
-                 .short_names = NAMES("svc"), .categories = ALL, .hooks = &service_hooks),
+        RESOURCE("", "services", "service", "Service",
+                 NS | STATUS | PLAIN | UPSERT | RETURNED | RESOURCE_PROXY, .short_names = NAMES("svc"),
+                 .categories = ALL, .hooks = &service_hooks),
 
         RESOURCE("apiregistration.k8s.io", "apiservices", "apiservice", "APIService", STATUS | PLAIN,
                  .categories = EXTENSIONS, .hooks = &plain_hooks),

@@ -63,7 +63,8 @@ static bool is_settled(const json_t *pod, bool ready)
 static int advance_pod(json_t *doc, const struct workload_facts *f)
 {
         char now[RFC3339_SIZE];
-        if (is_over(doc) || is_settled(doc, f->ready))
+        bool gated = json_array_size(doc_get_array(doc, "spec.schedulingGates")) > 0;
+        if (gated || is_over(doc) || is_settled(doc, f->ready))
                 return 0;
         time_format_rfc3339(f->now_ms, now);
         if (f->node)

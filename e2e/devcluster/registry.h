@@ -39,7 +39,8 @@ enum resource_flags {
         RESOURCE_GENERATION_ONE = 8192, /* metadata.generation is set once and never raised */
         RESOURCE_GENERATION_LATE = 16384,   /* metadata.generation begins with the first change */
         RESOURCE_GENERATION_LABELS = 32768, /* changed labels raise metadata.generation, too */
-        RESOURCE_STATUS_ONLY = 65536        /* /status changes nothing in metadata */
+        RESOURCE_STATUS_ONLY = 65536,       /* /status changes nothing in metadata */
+        RESOURCE_PROXY = 131072             /* services, pods, nodes: proxy */
 };
 
 struct printer_column {

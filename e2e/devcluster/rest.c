@@ -453,6 +453,10 @@ static int subresource_verbs(const struct request *rq)
                 return VERB_GET | VERB_UPDATE | VERB_PATCH;
         if (strcmp(s, "log") == 0 && (r->flags & RESOURCE_EVICTION))
                 return VERB_GET;
+        if (strcmp(s, "ephemeralcontainers") == 0 && (r->flags & RESOURCE_EVICTION))
+                return VERB_GET | VERB_UPDATE | VERB_PATCH;
+        if (strcmp(s, "proxy") == 0 && (r->flags & RESOURCE_PROXY))
+                return VERB_GET | VERB_CREATE | VERB_UPDATE | VERB_PATCH | VERB_DELETE;
         if ((strcmp(s, "eviction") == 0 || strcmp(s, "binding") == 0) && (r->flags & RESOURCE_EVICTION))
                 return VERB_CREATE;
         if (strcmp(s, "token") == 0 && (r->flags & RESOURCE_TOKEN))
@@ -494,6 +498,18 @@ static const char *verb_of(struct request *rq)
         return "";
 }
 
+/* Behind services, pods and nodes there is no network. */
+static int refuse_proxy(struct request *rq)
+{
+        AUTO_JSON json_t *live = NULL;
+        TRY(request_load(rq, &live));
+        if (strcmp(rq->resource->table_key, "/services") == 0)
+                return request_fail(rq, 503, "ServiceUnavailable",
+                                    "no endpoints available for service \"%s\"", rq->name);
+        return request_fail(rq, 503, "ServiceUnavailable",
+                            "error trying to reach service: there is no network behind this server");
+}
+
 static int run_verb(struct request *rq)
 {
         int allowed = rq->subresource ? subresource_verbs(rq) : (int)rq->resource->verbs;
@@ -504,6 +520,8 @@ static int run_verb(struct request *rq)
                 return request_fail_method(rq, rq->x->method);
         if (resource_is_namespaced(rq->resource) && !rq->ns && (rq->name || strcmp(rq->verb, "create") == 0))
                 return rq->name ? request_fail_no_path(rq) : request_fail_method(rq, rq->x->method);
+        if (text_equal(rq->subresource, "proxy"))
+                return refuse_proxy(rq);
         for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
                 if (strcmp(verbs[i].name, rq->verb) == 0)
                         return allowed & verbs[i].verb ? verbs[i].run(rq)

@@ -99,6 +99,8 @@ static int delete_live(struct request *rq, const json_t *live, const struct dele
         if (set_propagation_finalizer(doc, o->propagation) < 0)
                 return request_fail_memory(rq);
         if (!must_wait(doc)) {
+                if (rq->resource->flags & RESOURCE_EVICTION) /* deleted with grace, of which none is left */
+                        TRY(mark_deleting(rq, doc));
                 if (!o->dry_run)
                         TRY(rest_remove(rq, doc));
                 *ret = rq->resource->flags & RESOURCE_RETURN_DELETED ? TAKE_PTR(doc) : NULL;

@@ -106,6 +106,14 @@ static int add_problems(struct schema_problems *to, const struct schema_problems
         return 0;
 }
 
+static int validate_builtin(struct request *rq, const json_t *live, const json_t *doc,
+                            struct schema_problems *problems)
+{
+        const char *group = rq->resource->group, *kind = rq->resource->kind;
+        TRY(builtin_validate(group, kind, doc, problems));
+        return live ? builtin_validate_update(group, kind, live, doc, problems) : 0;
+}
+
 static int validate(struct request *rq, const json_t *live, const json_t *doc)
 {
         struct schema_problems problems = { .arena = rq->arena };
@@ -121,7 +129,7 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
         if (meta_validate(rq, live, doc, &problems) < 0 || add_problems(&problems, &shape) < 0)
                 return request_fail_memory(rq);
         if (!rq->resource->custom && !text_equal(rq->subresource, "status") &&
-            builtin_validate(rq->resource->group, rq->resource->kind, doc, &problems) < 0)
+            validate_builtin(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
         if (hooks && hooks->validate && problems.n == 0 && hooks->validate(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
@@ -397,6 +405,12 @@ static int restrict_to_subresource(struct request *rq, const json_t *live, json_
         if (strcmp(rq->subresource, "status") == 0) {
                 if (keep(base, doc, "status") < 0 || take_metadata(rq, live, base, doc) < 0)
                         return ERR_NO_MEMORY;
+        } else if (strcmp(rq->subresource, "ephemeralcontainers") == 0) {
+                if (keep(json_object_get(base, "spec"), json_object_get(doc, "spec"), "ephemeralContainers") <
+                    0)
+                        return ERR_NO_MEMORY;
+        } else if (strcmp(rq->subresource, "binding") == 0) {
+                return 0;
         } else if (strcmp(rq->subresource, "finalize") == 0) {
                 TRY(doc_set(base, "spec", doc_copy(json_object_get(doc, "spec"))));
         } else if (strcmp(rq->subresource, "approval") == 0) {

@@ -108,8 +108,8 @@ static int validate_mounts(struct request *rq, const json_t *doc, const json_t *
         return 0;
 }
 
-static int validate_pod_spec(struct request *rq, const json_t *doc, const json_t *spec, const char *path,
-                             struct schema_problems *p)
+int pod_validate_spec(struct request *rq, const json_t *doc, const json_t *spec, const char *path,
+                      struct schema_problems *p)
 {
         const char *containers = arena_printf(rq->arena, "%s.containers", path);
         const char *init = arena_printf(rq->arena, "%s.initContainers", path);
@@ -235,7 +235,7 @@ static int validate_stateful_update(const json_t *live, const json_t *doc, struc
         return 0;
 }
 
-static int validate_job(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *p)
+static int validate_job(const json_t *doc, struct schema_problems *p)
 {
         static const char *const counts[] = { "spec.parallelism", "spec.completions", "spec.backoffLimit" };
         const char *restart = text_at(doc, "spec.template.spec.restartPolicy");
@@ -245,10 +245,6 @@ static int validate_job(struct request *rq, const json_t *live, const json_t *do
                 TRY(problem_add(p, "FieldValueNotSupported", "spec.template.spec.restartPolicy",
                                 "Unsupported value: \"%s\": supported values: \"OnFailure\", \"Never\"",
                                 restart));
-        const json_t *a = doc_get_object(live, "spec.template"), *b = doc_get_object(doc, "spec.template");
-        if (a && b && !doc_equal(a, b) && !doc_get_bool(live, "spec.suspend", false))
-                return problem_add(p, "FieldValueInvalid", "spec.template",
-                                   "Invalid value: {}: field is immutable");
         return 0;
 }
 
@@ -267,18 +263,18 @@ static int validate_workload(struct request *rq, const json_t *live, const json_
                 return 0;
         if (strcmp(kind, "CronJob") == 0) {
                 TRY(validate_cron_job(doc, p));
-                return validate_pod_spec(rq, doc, doc_get(doc, "spec.jobTemplate.spec.template.spec"),
+                return pod_validate_spec(rq, doc, doc_get(doc, "spec.jobTemplate.spec.template.spec"),
                                          "spec.jobTemplate.spec.template.spec", p);
         }
         if (strcmp(kind, "Job") == 0)
-                TRY(validate_job(rq, live, doc, p));
+                TRY(validate_job(doc, p));
         else
                 TRY(validate_not_negative(doc, "spec.replicas", p));
         if (strcmp(kind, "StatefulSet") == 0)
                 TRY(validate_stateful_update(live, doc, p));
         if (strcmp(rq->resource->group, "apps") == 0)
                 TRY(validate_selector(strcmp(kind, "StatefulSet") == 0 ? NULL : live, doc, p));
-        return validate_pod_spec(rq, doc, doc_get(doc, "spec.template.spec"), "spec.template.spec", p);
+        return pod_validate_spec(rq, doc, doc_get(doc, "spec.template.spec"), "spec.template.spec", p);
 }
 
 /* A job finds its pods by its uid, unless it says that it knows better. */
@@ -352,125 +348,3 @@ const struct resource_hooks workload_hooks = { .prepare = prepare_workload, .val
 const struct resource_hooks job_hooks = { .prepare = prepare_workload,
                                           .validate = validate_workload,
                                           .field = job_field };
-
-/* ---- pods ---- */
-
-/* Whether a container says nothing, or all there is to say, about cpu and memory. */
-static void weigh(const json_t *container, bool *any, bool *all)
-{
-        static const char *const counted[] = { "cpu", "memory" };
-        const json_t *limits = doc_get_object(container, "resources.limits"),
-                     *requests = doc_get_object(container, "resources.requests");
-        for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
-                const json_t *limit = json_object_get(limits, counted[i]),
-                             *request = json_object_get(requests, counted[i]);
-                *any = *any || limit || request;
-                *all = *all && limit && request && doc_equal(limit, request);
-        }
-}
-
-static const char *quality_of(const json_t *pod)
-{
-        static const char *const lists[] = { "spec.containers", "spec.initContainers" };
-        size_t i;
-        json_t *c;
-        bool any = false, all = true;
-        for (size_t k = 0; k < ARRAY_LEN(lists); k++)
-                json_array_foreach(doc_get_array(pod, lists[k]), i, c)
-                        weigh(c, &any, &all);
-        return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
-}
-
-/* After admission, which may have added requests. */
-int pod_set_quality(json_t *pod)
-{
-        return doc_set_string(pod, "status.qosClass", quality_of(pod));
-}
-
-static int prepare_pod(struct request *rq, const json_t *live, json_t *doc)
-{
-        int r = builtin_set_defaults("", "Pod", doc);
-        const char *account = text_at(doc, "spec.serviceAccountName");
-        if (r == 0 && doc_get_object(doc, "spec") && !*account)
-                r = doc_set_string(doc, "spec.serviceAccountName", account = "default");
-        if (r == 0 && doc_get_object(doc, "spec") && !doc_get(doc, "spec.serviceAccount"))
-                r = doc_set_string(doc, "spec.serviceAccount", account);
-        if (r == 0 && !live)
-                r = doc_set(doc, "status",
-                            json_pack("{s:s,s:s}", "phase", "Pending", "qosClass", quality_of(doc)));
-        return r < 0 ? request_fail_memory(rq) : 0;
-}
-
-/* Of a pod's spec only images, tolerations and two deadlines may change. */
-static int validate_pod_update(const json_t *live, const json_t *doc, struct schema_problems *p)
-{
-        static const char *const free_fields[] = {
-                "tolerations",     "activeDeadlineSeconds", "terminationGracePeriodSeconds",
-                "schedulingGates", "nodeSelector",          "affinity"
-        };
-        AUTO_JSON json_t *a = doc_copy(doc_get(live, "spec")), *b = doc_copy(doc_get(doc, "spec"));
-        size_t i;
-        json_t *c;
-        if (!a || !b)
-                return ERR_NO_MEMORY;
-        for (i = 0; i < ARRAY_LEN(free_fields); i++) {
-                json_object_del(a, free_fields[i]);
-                json_object_del(b, free_fields[i]);
-        }
-        json_array_foreach(doc_get_array(a, "containers"), i, c)
-                json_object_del(c, "image");
-        json_array_foreach(doc_get_array(b, "containers"), i, c)
-                json_object_del(c, "image");
-        if (doc_equal(a, b))
-                return 0;
-        return problem_add(
-                p, "FieldValueForbidden", "spec",
-                "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
-                "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
-                "additions "
-                "to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if "
-                "it was "
-                "previously negative)");
-}
-
-static int validate_pod(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *p)
-{
-        if (rq->subresource)
-                return 0;
-        TRY(validate_pod_spec(rq, doc, doc_get(doc, "spec"), "spec", p));
-        return live && p->n == 0 ? validate_pod_update(live, doc, p) : 0;
-}
-
-static const char *pod_field(const json_t *doc, const char *path, struct arena *a)
-{
-        static const char *const known[] = {
-                "spec.nodeName", "spec.restartPolicy",      "spec.schedulerName",      "status.phase",
-                "status.podIP",  "spec.serviceAccountName", "status.nominatedNodeName"
-        };
-        return text_in(path, known, ARRAY_LEN(known)) ? text_at(doc, path) : NULL;
-}
-
-static int evict(struct request *rq, json_t *live, json_t **ret)
-{
-        const struct delete_options o = { .grace_seconds = -1, .dry_run = rq->dry_run };
-        AUTO_JSON json_t *left = NULL;
-        const char *uid = NULL;
-        TRY(rest_delete(rq, rq->ns, rq->name, &o, &left, &uid));
-        *ret = json_pack("{s:s,s:s,s:{},s:s,s:i}", "kind", "Status", "apiVersion", "v1", "metadata", "status",
-                         "Success", "code", 201);
-        return *ret ? 0 : request_fail_memory(rq);
-}
-
-static int create_pod_sub(struct request *rq, json_t *live, json_t *doc, json_t **ret)
-{
-        const char *name = doc_get_string(doc, "metadata.name");
-        if (strcmp(rq->subresource, "eviction") != 0)
-                return request_fail_no_path(rq);
-        if (name && strcmp(name, rq->name) != 0)
-                return request_fail_bad(rq, "name in URL does not match name in Eviction object");
-        return evict(rq, live, ret);
-}
-
-const struct resource_hooks pod_hooks = {
-        .prepare = prepare_pod, .validate = validate_pod, .create_sub = create_pod_sub, .field = pod_field
-};

@@ -383,9 +383,37 @@ static void what_cannot_change_is_kept(void **state)
         rig_run(check_immutable);
 }
 
+/* ---- binding ---- */
+
+static void check_binding(struct rig *r)
+{
+        assert_int_equal(rig_post(r, CORE "/pods",
+                                  "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"schedulingGates\":[{\"name\":"
+                                  "\"x/y\"}]," CONTAINERS "}}"),
+                         201);
+        static const char binding[] = "{\"metadata\":{\"name\":\"p\"},\"target\":{\"kind\":\"Node\",\"name\":"
+                                      "\"n\"}}";
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CORE "/pods/p"), 200);
+        assert_string_equal(rig_string(r, "status.phase"), "Pending");
+        assert_string_equal(condition(r, "PodScheduled", "reason"), "SchedulingGated");
+        assert_int_equal(rig_post(r, CORE "/pods/p/binding", binding), 409);
+        assert_int_equal(rig_merge(r, CORE "/pods/p", "{\"spec\":{\"schedulingGates\":null}}"), 200);
+        assert_int_equal(rig_post(r, CORE "/bindings", binding), 201);
+        assert_int_equal(rig_get(r, CORE "/pods/p"), 200);
+        assert_string_equal(rig_string(r, "spec.nodeName"), "n");
+        assert_int_equal(rig_post(r, CORE "/pods/p/binding", binding), 409);
+}
+
+static void a_pod_is_bound_once_its_gates_are_open(void **state)
+{
+        rig_run(check_binding);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_pod_is_bound_once_its_gates_are_open),
                 cmocka_unit_test(a_deployment_becomes_available_and_follows_its_spec),
                 cmocka_unit_test(a_settled_object_is_written_no_more),
                 cmocka_unit_test(a_new_template_is_a_new_revision),

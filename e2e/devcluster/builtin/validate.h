@@ -6,3 +6,6 @@
 
 /* Appends to problems. 0 or ERR_NO_MEMORY. */
 int builtin_validate(const char *group, const char *kind, const json_t *doc, struct schema_problems *p);
+/* The same for what may not change; both documents are complete. */
+int builtin_validate_update(const char *group, const char *kind, const json_t *live, const json_t *doc,
+                            struct schema_problems *p);
