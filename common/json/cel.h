@@ -30,3 +30,47 @@ int cel_eval(const struct cel_program *p, const struct cel_variable *vars, size_
              struct error *err);
 int cel_eval_bool(const struct cel_program *p, const struct cel_variable *vars, size_t n, bool *ret,
                   struct error *err);
+
+/* ---- checking before the first evaluation ---- */
+
+extern const struct schema cel_anything; /* of a variable whose type nobody knows before it runs */
+
+struct cel_declaration {
+        const char *name;
+        const struct schema *schema; /* cel_anything, or NULL: not followed */
+        bool is_object;              /* has apiVersion, kind and metadata, whatever the schema says */
+};
+/* ERR_INVALID "undeclared reference to 'x'" or "undefined field 'x'". *ret_type (may be NULL): the result's
+ * type, cel_anything, or NULL where only the evaluation can tell. */
+int cel_check(const struct cel_program *p, const struct cel_declaration *declared, size_t n,
+              const struct schema **ret_type, struct error *err);
+
+/* ---- several programs over the same variables: an admission policy ---- */
+
+struct cel_access_question { /* what does not apply is "" */
+        const char *verb, *group, *resource, *subresource, *ns, *name;
+        const char *path;                      /* NULL for resources */
+        const char *account_ns, *account_name; /* a service account instead of who asks; NULL */
+};
+struct cel_authorizer { /* behind the variable "authorizer" */
+        bool (*allowed)(void *ctx, const struct cel_access_question *q, const char **ret_reason);
+        void *ctx;
+        struct cel_access_question request; /* authorizer.requestResource */
+};
+
+struct cel_scope;
+struct cel_result {
+        enum { CEL_RESULT_OTHER, CEL_RESULT_BOOL, CEL_RESULT_STRING, CEL_RESULT_NULL } kind;
+        bool boolean;
+        struct slice text; /* of the scope */
+};
+/* Borrows all that is set in it. `budget`: steps of all evaluations together. */
+struct cel_scope *cel_scope_new(uint64_t budget);
+struct cel_scope *cel_scope_free(struct cel_scope *s); /* returns NULL */
+/* ERR_LIMIT or ERR_NO_MEMORY. A name that is set again has the new value. */
+int cel_scope_set(struct cel_scope *s, const char *name, const json_t *value, const struct schema *schema);
+int cel_scope_set_authorizer(struct cel_scope *s, const struct cel_authorizer *by); /* NULL: takes it away */
+/* Adds variables.NAME. One that fails, fails who reads it. ERR_NO_MEMORY, or ERR_LIMIT for the budget. */
+int cel_scope_define(struct cel_scope *s, const char *name, const struct cel_program *p, struct error *err);
+int cel_scope_eval(struct cel_scope *s, const struct cel_program *p, struct cel_result *ret,
+                   struct error *err);

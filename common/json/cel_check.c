@@ -4,16 +4,22 @@
 
 struct check {
         const struct cel_program *program;
-        const struct schema *self;
+        const struct cel_declaration *declared;
+        size_t n_declared;
         const struct schema *slots[2 * CEL_MAX_VARIABLES]; /* of lambda variables; NULL = unknown */
         struct error *err;
 };
+
+const struct schema cel_anything = { .type = SCHEMA_ANY };
 
 static int check(struct check *c, const struct cel_node *node, const struct schema **ret);
 
 static bool is_implicit(const struct check *c, const struct schema *s, const char *name)
 {
-        bool resource = s == c->self || s->embedded_resource;
+        bool resource = s->embedded_resource;
+
+        for (size_t i = 0; i < c->n_declared; i++)
+                resource |= c->declared[i].is_object && s == c->declared[i].schema;
         return resource &&
                (!strcmp(name, "apiVersion") || !strcmp(name, "kind") || !strcmp(name, "metadata"));
 }
@@ -24,28 +30,38 @@ static bool is_open(const struct schema *s)
                (!s->n_properties && !s->embedded_resource);
 }
 
+static int complain(struct check *c, const struct cel_node *node, const char *what, const char *where)
+{
+        char text[256];
+        snprintf(text, sizeof(text), "%s '%s'%s", what, node->name, where);
+        return cel_source_error(c->err, c->program->expression, node->at, text);
+}
+
 static int check_select(struct check *c, const struct cel_node *node, const struct schema **ret)
 {
         const struct schema *s = NULL, *found = NULL;
         TRY(check(c, node->args[0], &s));
-        if (!s)
+        if (!s || s == &cel_anything) {
+                *ret = node->optional ? NULL : s;
                 return 0;
+        }
         found = schema_property(s, node->name);
         if (!found && node->plain_name)
                 found = schema_property(s, node->plain_name);
         if (!found && !is_open(s) && !is_implicit(c, s, node->name))
-                return error_set(c->err, ERR_INVALID, "undefined field '%s'", node->name);
-        *ret = found;
+                return complain(c, node, "undefined field", "");
+        *ret = node->kind == CEL_NODE_HAS || node->optional ? NULL : found;
         return 0;
 }
 
 static int check_global(struct check *c, const struct cel_node *node, const struct schema **ret)
 {
-        if (strcmp(node->name, "self") != 0 && strcmp(node->name, "oldSelf") != 0)
-                return error_set(c->err, ERR_INVALID, "undeclared reference to '%s' (in container '')",
-                                 node->name);
-        *ret = c->self;
-        return 0;
+        for (size_t i = 0; i < c->n_declared; i++)
+                if (strcmp(c->declared[i].name, node->name) == 0) {
+                        *ret = c->declared[i].schema;
+                        return 0;
+                }
+        return complain(c, node, "undeclared reference to", " (in container '')");
 }
 
 static int check_fold(struct check *c, const struct cel_node *node, const struct schema **ret)
@@ -94,16 +110,12 @@ static int check(struct check *c, const struct cel_node *node, const struct sche
         }
         for (size_t i = 0; i < node->n_args; i++)
                 TRY(check(c, node->args[i], i ? &ignored : &first));
-        if (node->kind == CEL_NODE_INDEX && first)
-                *ret = first->type == SCHEMA_ARRAY ? first->items : first->additional;
+        if (node->kind != CEL_NODE_INDEX || !first || node->optional)
+                return 0;
+        *ret = first == &cel_anything        ? first
+               : first->type == SCHEMA_ARRAY ? first->items
+                                             : first->additional;
         return 0;
-}
-
-int cel_check_fields(const struct cel_program *p, const struct schema *self, struct error *err)
-{
-        struct check c = { .program = p, .self = self, .err = err };
-        const struct schema *ignored = NULL;
-        return check(&c, p->root, &ignored);
 }
 
 int cel_result_kind(const struct cel_program *p)
@@ -132,4 +144,44 @@ int cel_result_kind(const struct cel_program *p)
         default:
                 return -1;
         }
+}
+
+static const struct schema *type_of_kind(int kind)
+{
+        static const struct schema boolean = { .type = SCHEMA_BOOLEAN }, text = { .type = SCHEMA_STRING },
+                                   integer = { .type = SCHEMA_INTEGER }, number = { .type = SCHEMA_NUMBER },
+                                   list = { .type = SCHEMA_ARRAY }, map = { .type = SCHEMA_OBJECT };
+        switch (kind) {
+        case CEL_BOOL:
+                return &boolean;
+        case CEL_STRING:
+                return &text;
+        case CEL_INT:
+                return &integer;
+        case CEL_DOUBLE:
+                return &number;
+        case CEL_LIST:
+                return &list;
+        case CEL_MAP:
+                return &map;
+        default:
+                return NULL;
+        }
+}
+
+int cel_check(const struct cel_program *p, const struct cel_declaration *declared, size_t n,
+              const struct schema **ret_type, struct error *err)
+{
+        struct check c = { .program = p, .declared = declared, .n_declared = n, .err = err };
+        const struct schema *type = NULL;
+        TRY(check(&c, p->root, &type));
+        if (ret_type)
+                *ret_type = type ? type : type_of_kind(cel_result_kind(p));
+        return 0;
+}
+
+int cel_check_fields(const struct cel_program *p, const struct schema *self, struct error *err)
+{
+        const struct cel_declaration both[] = { { "self", self, true }, { "oldSelf", self, true } };
+        return cel_check(p, both, ARRAY_LEN(both), NULL, err);
 }

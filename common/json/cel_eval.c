@@ -25,6 +25,8 @@ static int eval_select(struct cel_run *run, const struct cel_node *node, struct 
                 }
                 operand = *operand.inner;
         }
+        if (operand.kind == CEL_ACCESS)
+                return cel_access_field(run, &operand, node->name, ret);
         if (operand.kind != CEL_MAP)
                 return cel_no_overload(run);
         TRY(cel_map_field(run, &operand, node->name, node->plain_name, &found, &found_value));
@@ -333,6 +335,16 @@ int cel_run_bind(struct cel_run *run, const char *name, const json_t *value, con
                 run->has_global[i] = true;
         }
         return 0;
+}
+
+void cel_run_bind_value(struct cel_run *run, const char *name, const struct cel_value *value)
+{
+        for (size_t i = 0; i < run->program->n_variables; i++) {
+                if (strcmp(run->program->variables[i], name) != 0)
+                        continue;
+                run->globals[i] = *value;
+                run->has_global[i] = true;
+        }
 }
 
 int cel_run_program(struct cel_run *run, struct cel_value *ret)

@@ -32,6 +32,8 @@ enum cel_kind {
         CEL_IP,
         CEL_CIDR,
         CEL_FORMAT,
+        CEL_ACCESS, /* the authorizer and what its functions give */
+        CEL_FAILED, /* a member of `variables` that has no value: reading it fails */
 };
 
 struct cel_value {
@@ -42,7 +44,7 @@ struct cel_value {
                 int64_t integer;
                 uint64_t uinteger;
                 double real;
-                struct slice text; /* STRING, BYTES; TYPE: its name; URL: as written */
+                struct slice text; /* STRING, BYTES; TYPE: its name; URL: as written; FAILED: why */
                 struct {
                         const json_t *node;
                         const struct schema *schema; /* of the node; may be NULL */
@@ -63,6 +65,7 @@ struct cel_value {
                 const struct cel_value *inner; /* OPTIONAL; NULL = none */
                 const struct quantity *quantity;
                 const struct cel_address *address; /* IP, CIDR */
+                const struct cel_access *access;
         };
 };
 
@@ -116,6 +119,7 @@ enum cel_fold { CEL_ALL, CEL_EXISTS, CEL_EXISTS_ONE, CEL_TRANSFORM_LIST, CEL_FIL
 struct cel_node {
         enum cel_node_kind kind;
         uint16_t depth;
+        uint32_t at;        /* GLOBAL, SELECT, HAS: offset in the expression, for complaints */
         bool optional;      /* SELECT, INDEX: .? and [?; an element of LIST or MAP: ?e */
         bool two_variables; /* FOLD */
         enum cel_operator operator;
@@ -148,6 +152,16 @@ struct cel_run {
         const struct regex *regex; /* of the call being made, if its pattern is a literal */
 };
 
+enum cel_access_stage { CEL_AUTHORIZER, CEL_PATH_CHECK, CEL_GROUP_CHECK, CEL_RESOURCE_CHECK, CEL_DECISION };
+
+struct cel_access {
+        enum cel_access_stage stage;
+        const struct cel_authorizer *by;
+        struct cel_access_question question;
+        bool allowed; /* DECISION */
+        const char *reason;
+};
+
 struct cel_function {
         const char *name; /* with its namespace: "math.greatest" */
         bool member;      /* args[0] is what stands before the dot */
@@ -165,6 +179,8 @@ int cel_run_program(struct cel_run *run, struct cel_value *ret);
 /* Takes the value of the variable if the program uses it. */
 int cel_run_bind(struct cel_run *run, const char *name, const json_t *value, const struct schema *schema,
                  bool optional);
+/* The same for a value at hand. */
+void cel_run_bind_value(struct cel_run *run, const char *name, const struct cel_value *value);
 int cel_eval_node(struct cel_run *run, const struct cel_node *node, struct cel_value *ret);
 int cel_eval_fold(struct cel_run *run, const struct cel_node *node, struct cel_value *ret);
 
@@ -230,7 +246,12 @@ int cel_make_optional(struct cel_run *run, const struct cel_value *inner,
 
 /* Function tables of the libraries, each ended by a NULL name. */
 extern const struct cel_function cel_standard_functions[], cel_string_functions[], cel_list_functions[],
-        cel_time_functions[], cel_kubernetes_functions[], cel_math_functions[], cel_network_functions[];
+        cel_time_functions[], cel_kubernetes_functions[], cel_math_functions[], cel_network_functions[],
+        cel_access_functions[];
+
+/* authorizer.requestResource */
+int cel_access_field(struct cel_run *run, const struct cel_value *v, const char *name, struct cel_value *ret);
+const char *cel_access_name(const struct cel_access *a);
 
 /* UTF-8 by code points. */
 size_t cel_count_runes(struct slice s);
@@ -238,6 +259,9 @@ size_t cel_rune_offset(struct slice s, size_t runes); /* byte offset; s.len beyo
 int cel_string_index_of(struct cel_run *run, const struct cel_value *args, size_t n, bool last,
                         struct cel_value *ret);
 int cel_address_to_text(struct cel_run *run, const struct cel_value *v, struct cel_value *ret);
+
+/* ERR_INVALID: "ERROR: <input>:LINE:COLUMN: text", the line itself, and a mark below the place. */
+int cel_source_error(struct error *err, const char *source, size_t at, const char *text);
 
 /* The kind of the program's result as far as its outermost operation tells; -1 if it does not. */
 int cel_result_kind(const struct cel_program *p);

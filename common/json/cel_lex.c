@@ -4,6 +4,33 @@
 
 #include "common/json/cel_lex.h"
 
+/* The line that is complained of, and dots up to the place, as CEL prints them. */
+static int append_excerpt(struct buf *b, const char *line, size_t column)
+{
+        TRY(buf_printf(b, "\n | %.*s\n | ", (int)strcspn(line, "\n"), line));
+        for (size_t i = 1; i < column; i++)
+                TRY(buf_append_char(b, '.'));
+        return buf_append_char(b, '^');
+}
+
+int cel_source_error(struct error *err, const char *source, size_t at, const char *text)
+{
+        AUTO_BUF struct buf excerpt;
+        const char *begin = source;
+        size_t line = 1, column;
+        for (size_t i = 0; i < at; i++)
+                if (source[i] == '\n') {
+                        begin = source + i + 1;
+                        line++;
+                }
+        column = (size_t)(source + at - begin) + 1;
+        buf_init(&excerpt, ERROR_TEXT_MAX);
+        if (append_excerpt(&excerpt, begin, column) < 0) /* too long to be shown */
+                buf_clear(&excerpt);
+        return error_set(err, ERR_INVALID, "ERROR: <input>:%zu:%zu: %s%s", line, column, text,
+                         excerpt.len ? excerpt.data : "");
+}
+
 int cel_lex_error(struct cel_lexer *lex, const char *fmt, ...)
 {
         char text[256];
@@ -11,12 +38,7 @@ int cel_lex_error(struct cel_lexer *lex, const char *fmt, ...)
         va_start(args, fmt);
         vsnprintf(text, sizeof(text), fmt, args);
         va_end(args);
-        int line = 1, column = 1;
-        for (const char *c = lex->source; c < lex->token_begin; c++) {
-                column = *c == '\n' ? 1 : column + 1;
-                line += *c == '\n';
-        }
-        return error_set(lex->err, ERR_INVALID, "ERROR: <input>:%d:%d: %s", line, column, text);
+        return cel_source_error(lex->err, lex->source, (size_t)(lex->token_begin - lex->source), text);
 }
 
 static bool is_digit(char c)

@@ -427,7 +427,7 @@ const struct cel_function cel_standard_functions[] = {
 static const struct cel_function *const libraries[] = { cel_standard_functions, cel_string_functions,
                                                         cel_list_functions,     cel_time_functions,
                                                         cel_math_functions,     cel_kubernetes_functions,
-                                                        cel_network_functions };
+                                                        cel_network_functions,  cel_access_functions };
 
 const struct cel_function *cel_function_find(const char *name, bool member)
 {

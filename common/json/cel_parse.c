@@ -12,6 +12,7 @@ struct parser {
         struct cel_program *program;
         struct scope scope;
         size_t nesting;
+        const char *name_begin; /* of the last name taken */
 };
 
 static int parse_expression(struct parser *p, struct cel_node **ret);
@@ -85,6 +86,7 @@ static int take_name(struct parser *p, const char **ret)
 {
         if (p->lex.token != CEL_TOKEN_IDENTIFIER)
                 return unexpected(p);
+        p->name_begin = p->lex.token_begin;
         *ret = arena_strndup(p->lex.arena, p->lex.text.data, p->lex.text.len);
         return *ret ? cel_lex_next(&p->lex) : error_no_memory(p->lex.err);
 }
@@ -156,6 +158,7 @@ static int global_node(struct parser *p, const char *name, struct cel_node **ret
         TRY(new_node(p, CEL_NODE_GLOBAL, ret));
         (*ret)->slot = (uint32_t)i;
         (*ret)->name = name;
+        (*ret)->at = (uint32_t)(p->name_begin - p->lex.source);
         return 0;
 }
 
@@ -380,7 +383,7 @@ static int parse_member_call(struct parser *p, const char *name, struct cel_node
 /* --- Members
  * ------------------------------------------------------------------------------------------------- */
 
-static int parse_select(struct parser *p, struct cel_node *target, struct cel_node **ret)
+static int parse_select(struct parser *p, const char *dot, struct cel_node *target, struct cel_node **ret)
 {
         bool optional = false, call = false;
         const char *name = NULL;
@@ -395,6 +398,7 @@ static int parse_select(struct parser *p, struct cel_node *target, struct cel_no
                 return parse_member_call(p, name, target, ret);
         TRY(new_node(p, CEL_NODE_SELECT, ret));
         (*ret)->name = name;
+        (*ret)->at = (uint32_t)(dot - p->lex.source);
         (*ret)->optional = optional;
         if (!backticks)
                 TRY(unescape_field(p, name, &(*ret)->plain_name));
@@ -500,10 +504,11 @@ static int parse_member(struct parser *p, struct cel_node **ret)
 {
         TRY(parse_primary(p, ret));
         for (;;) {
+                const char *dot = p->lex.token_begin;
                 bool found = false;
                 TRY(accept(p, ".", &found));
                 if (found) {
-                        TRY(parse_select(p, *ret, ret));
+                        TRY(parse_select(p, dot, *ret, ret));
                         continue;
                 }
                 TRY(accept(p, "[", &found));

@@ -244,6 +244,14 @@ static int call_quote(struct cel_run *run, const struct cel_value *args, size_t 
 
 static int append_value(struct cel_run *run, struct buf *b, const struct cel_value *v);
 
+/* Texts in lists and maps are quoted. */
+static int append_item(struct cel_run *run, struct buf *b, const struct cel_value *v)
+{
+        if (v->kind == CEL_STRING)
+                return buf_append_json_string(b, v->text.data, v->text.len);
+        return append_value(run, b, v);
+}
+
 static int append_items(struct cel_run *run, struct buf *b, const struct cel_value *v)
 {
         struct cel_iterator it;
@@ -255,10 +263,10 @@ static int append_items(struct cel_run *run, struct buf *b, const struct cel_val
                 TRY(cel_spend(run, 1));
                 buf_append_str(b, it.i > 1 ? ", " : "");
                 if (v->kind == CEL_MAP) {
-                        TRY(append_value(run, b, &key));
+                        TRY(append_item(run, b, &key));
                         buf_append_str(b, ": ");
                 }
-                TRY(append_value(run, b, &value));
+                TRY(append_item(run, b, &value));
         }
         buf_append_char(b, v->kind == CEL_LIST ? ']' : '}');
         return more;

@@ -23,8 +23,8 @@ static const char *evaluated(struct arena *arena, const char *expression)
         struct error err = { 0 };
         struct cel_program *program = NULL;
         json_t *doc = NULL, *result = NULL;
-        if (cel_compile(arena, expression, &program, &err) < 0)
-                return arena_strdup(arena, err.text);
+        if (cel_compile(arena, expression, &program, &err) < 0) /* without the excerpt of the source */
+                return arena_strndup(arena, err.text, strcspn(err.text, "\n"));
         assert_int_equal(doc_parse(slice_of(document), &doc, &err), 0);
         struct cel_variable variable = { "doc", doc, NULL };
         int code = cel_eval(program, &variable, 1, &result, &err);
@@ -230,7 +230,7 @@ static void strings_have_the_library_of_kubernetes(void **state)
                 { "'  x \\n'.trim()", "\"x\"" },
                 { "'héy'.reverse()", "\"yéh\"" },
                 { "'%s is %d, %.2f, %x, %b, %s %%'.format(['a', 5, 1.5, 255, 5, [1, 'b']])",
-                  "\"a is 5, 1.50, ff, 101, [1, b] %\"" },
+                  "\"a is 5, 1.50, ff, 101, [1, \\\"b\\\"] %\"" },
                 { "'%s'.format([])", "error: index 0 out of range" },
                 { "'abc 123'.find('[0-9]+') + 'x'.find('[0-9]')", "\"123\"" },
                 { "'1 22 333'.findAll('[0-9]+') + '1 22 333'.findAll('[0-9]+', 1)",
@@ -463,6 +463,115 @@ static void every_failing_allocation_is_reported(void **state)
                 }
 }
 
+static void a_complaint_shows_the_place(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct error err = { 0 };
+        struct cel_program *program = NULL;
+        const struct cel_declaration declared[] = { { .name = "doc", .schema = &cel_anything } };
+        assert_int_equal(cel_compile(&arena, "true ||\n doc.x == other.y", &program, &err), 0);
+        assert_int_equal(cel_check(program, declared, 1, NULL, &err), ERR_INVALID);
+        assert_string_equal(err.text, "ERROR: <input>:2:11: undeclared reference to 'other' (in container "
+                                      "'')\n |  doc.x == other.y\n | ..........^");
+}
+
+/* ---- scopes ---- */
+
+static bool allow_get(void *ctx, const struct cel_access_question *q, const char **ret_reason)
+{
+        *ret_reason = "because";
+        return strcmp(q->verb, "get") == 0 && (q->path || (strcmp(q->group, "g") == 0 && !*q->name)) &&
+               !q->account_name;
+}
+
+struct rig {
+        struct arena arena;
+        struct cel_scope *scope;
+        struct error err;
+        const char *text; /* of the last result, or of the error */
+};
+
+static struct cel_program *compiled(struct rig *r, const char *expression)
+{
+        struct cel_program *program = NULL;
+        assert_int_equal(cel_compile(&r->arena, expression, &program, &r->err), 0);
+        return program;
+}
+
+static const char *scoped(struct rig *r, const char *expression)
+{
+        struct cel_result result;
+        if (cel_scope_eval(r->scope, compiled(r, expression), &result, &r->err) < 0)
+                return r->err.text;
+        return result.kind == CEL_RESULT_STRING ? arena_strndup(&r->arena, result.text.data, result.text.len)
+               : result.kind == CEL_RESULT_BOOL ? (result.boolean ? "true" : "false")
+               : result.kind == CEL_RESULT_NULL ? "null"
+                                                : "other";
+}
+
+static void programs_share_variables_that_are_computed_once(void **state)
+{
+        struct rig r = { .scope = cel_scope_new(10000) };
+        AUTO_JSON json_t *doc = json_pack("{s:s}", "name", "web");
+        assert_int_equal(cel_scope_set(r.scope, "doc", doc, NULL), 0);
+        assert_int_equal(cel_scope_define(r.scope, "name", compiled(&r, "doc.name"), &r.err), 0);
+        assert_int_equal(
+                cel_scope_define(r.scope, "twice", compiled(&r, "variables.name + variables.name"), &r.err),
+                0);
+        assert_int_equal(cel_scope_define(r.scope, "bad", compiled(&r, "doc.none"), &r.err), 0);
+        assert_string_equal(scoped(&r, "variables.twice + '!'"), "webweb!");
+        assert_string_equal(scoped(&r, "variables.bad"),
+                            "composited variable \"bad\" fails to evaluate: no such key: none");
+        assert_string_equal(scoped(&r, "true || variables.bad"), "true");
+        assert_int_equal(cel_scope_set(r.scope, "doc", NULL, NULL), 0);
+        assert_string_equal(scoped(&r, "doc"), "null");
+        cel_scope_free(r.scope);
+        arena_free(&r.arena);
+}
+
+static void rights_are_asked_step_by_step(void **state)
+{
+        static const struct example examples[] = {
+                { "authorizer.group('g').resource('r').check('get').allowed()", "true" },
+                { "authorizer.group('g').resource('r').subresource('s').namespace('n').check('get').reason()",
+                  "because" },
+                { "authorizer.group('g').resource('r').name('x').check('get').allowed()", "false" },
+                { "authorizer.group('g').resource('r').check('put').allowed()", "false" },
+                { "authorizer.serviceAccount('n', 'a').group('g').resource('r').check('get').allowed()",
+                  "false" },
+                { "authorizer.path('/x').check('get').allowed()", "true" },
+                { "authorizer.path('').check('get').allowed()", "path must not be empty" },
+                { "authorizer.requestResource.check('get').errored()", "false" },
+                { "authorizer.requestResource.check('get').error()", "" },
+                { "authorizer.group('g').check('get').allowed()", "no such overload" },
+                { "authorizer.resource('g').check('get').allowed()", "no such overload" },
+                { "authorizer.group(1).resource('r').check('get').allowed()", "no such overload" },
+                { "authorizer.nothing", "no such key: nothing" },
+                { "authorizer.group('g').resource('r').fieldSelector('a=b').check('get').allowed()", "true" },
+        };
+        const struct cel_authorizer by = { .allowed = allow_get, .request = { "", "g", "r", "", "", "" } };
+        struct rig r = { .scope = cel_scope_new(100000000) };
+        assert_int_equal(cel_scope_set_authorizer(r.scope, &by), 0);
+        for (size_t i = 0; i < ARRAY_LEN(examples); i++)
+                assert_string_equal(scoped(&r, examples[i].expression), examples[i].result);
+        assert_int_equal(cel_scope_set_authorizer(r.scope, NULL), 0);
+        assert_string_equal(scoped(&r, "authorizer.path('/x').check('get').allowed()"),
+                            "undeclared reference to 'authorizer' (in container '')");
+        cel_scope_free(r.scope);
+        arena_free(&r.arena);
+}
+
+static void a_budget_is_shared(void **state)
+{
+        struct rig r = { .scope = cel_scope_new(20) };
+        assert_string_equal(scoped(&r, "1 + 1 == 2"), "true");
+        while (strcmp(scoped(&r, "1 + 1 == 2"), "true") == 0)
+                ;
+        assert_non_null(strstr(r.err.text, "cost limit exceeded"));
+        cel_scope_free(r.scope);
+        arena_free(&r.arena);
+}
+
 int main(void)
 {
         mem_hook_libraries();
@@ -481,6 +590,10 @@ int main(void)
                 cmocka_unit_test(deep_and_huge_expressions_are_limits),
                 cmocka_unit_test(evaluation_has_a_budget),
                 cmocka_unit_test(mangled_source_does_no_harm),
+                cmocka_unit_test(a_complaint_shows_the_place),
+                cmocka_unit_test(programs_share_variables_that_are_computed_once),
+                cmocka_unit_test(rights_are_asked_step_by_step),
+                cmocka_unit_test(a_budget_is_shared),
                 cmocka_unit_test(every_failing_allocation_is_reported),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,8 +219,9 @@ const char *cel_kind_name(const struct cel_value *v)
                 [CEL_IP] = "net.IP",
                 [CEL_CIDR] = "net.CIDR",
                 [CEL_FORMAT] = "kubernetes.NamedFormat",
+                [CEL_FAILED] = "error",
         };
-        return names[v->kind];
+        return v->kind == CEL_ACCESS ? cel_access_name(v->access) : names[v->kind];
 }
 
 /* --- Lists and maps
@@ -269,6 +270,8 @@ int cel_map_get(struct cel_run *run, const struct cel_value *map, const struct c
                 if (*ret_found)
                         *ret = map->map.entries[i].value;
         }
+        if (*ret_found && ret->kind == CEL_FAILED)
+                return cel_fail(run, "%.*s", (int)ret->text.len, ret->text.data);
         return 0;
 }
 

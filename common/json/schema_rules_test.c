@@ -642,7 +642,8 @@ static void rules_that_cannot_work_are_refused(void **state)
         } cases[] = {
                 { "rule: self.nope == 1", "openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule:"
                                           " Invalid value: \"self.nope == 1\": "
-                                          "compilation failed: undefined field 'nope'" },
+                                          "compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n"
+                                          " | self.nope == 1\n | ....^" },
                 { "rule: 'has(self.l) && self.l.all(x, x.nope)'", "undefined field 'nope'" },
                 { "rule: other.a == 1", "undeclared reference to 'other' (in container '')" },
                 { "rule: self.a ==", "Syntax error" },
