@@ -1,8 +1,14 @@
-/* Admission between defaulting and validation: policies and webhooks of the cluster. */
+/* Admission: what policies of the cluster say about a write, when everything else about it is settled. */
 #pragma once
 
 #include "e2e/devcluster/request.h"
 
-/* operation: "CREATE", "UPDATE", "DELETE"; doc may be changed in place. Fails the request when it is denied.
- */
-int admission_review(struct request *rq, const char *operation, const json_t *live, json_t *doc);
+/* What is written, where it is not an object of the request's resource: a Scale, an Eviction. */
+struct admission_kind {
+        const char *group, *version, *kind;
+};
+
+/* operation: "CREATE", "UPDATE", "DELETE". live and doc (each may be NULL) are in the request's version, `as`
+ * is NULL for the resource's own kind. Fails the request when it is denied; warnings go to its answer. */
+int admission_review(struct request *rq, const char *operation, const struct admission_kind *as,
+                     const json_t *live, const json_t *doc);

@@ -64,6 +64,17 @@ int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct 
         return 0;
 }
 
+int convert_copy(struct request *rq, const struct resource_version *to, const json_t *doc, json_t **ret,
+                 struct error *err)
+{
+        AUTO_JSON json_t *copy = doc_copy(doc);
+        if (!copy)
+                return error_no_memory(err);
+        TRY(convert(rq, to, copy, err));
+        *ret = TAKE_PTR(copy);
+        return 0;
+}
+
 int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct error *err)
 {
         const struct resource_version *storage = resource_storage_version(rq->resource);
@@ -71,10 +82,5 @@ int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct err
                 *ret = json_incref(doc);
                 return 0;
         }
-        AUTO_JSON json_t *copy = doc_copy(doc);
-        if (!copy)
-                return error_no_memory(err);
-        TRY(convert(rq, storage, copy, err));
-        *ret = TAKE_PTR(copy);
-        return 0;
+        return convert_copy(rq, storage, doc, ret, err);
 }

@@ -12,6 +12,9 @@ int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct 
 /* A copy of a document of the request's version in the storage version; may be the same document again (new
  * reference). */
 int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct error *err);
+/* A copy of a document in another version of the request's resource; *ret is new. */
+int convert_copy(struct request *rq, const struct resource_version *to, const json_t *doc, json_t **ret,
+                 struct error *err);
 /* In place: what a schema says about unknown fields, with metadata left alone. */
 int convert_prune(struct request *rq, const struct resource_version *v, json_t *doc, json_t *ret_removed,
                   struct error *err);

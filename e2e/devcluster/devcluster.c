@@ -6,6 +6,7 @@
 #include "e2e/devcluster/gc.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/openapi.h"
+#include "e2e/devcluster/policy.h"
 #include "e2e/devcluster/readiness.h"
 #include "e2e/devcluster/workloads.h"
 
@@ -21,6 +22,7 @@ static void cluster_free(struct cluster *c)
 {
         gc_forget(c);
         access_free(c);
+        policies_forget(c);
         count_free(c);
         map_free(&c->custom);
         map_free(&c->readiness);

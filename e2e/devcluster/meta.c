@@ -424,6 +424,7 @@ static int generate_name(struct request *rq, json_t *meta)
         const char *full = meta_random_name(rq, base);
         if (!full || json_object_set_new(meta, "name", json_string(full)) < 0)
                 return request_fail_memory(rq);
+        rq->name_generated = true;
         return 0;
 }
 

@@ -7,11 +7,6 @@
         "start and end "                                                                                     \
         "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "       \
         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-#define SUBDOMAIN_MESSAGE                                                                                    \
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "    \
-        "and must start "                                                                                    \
-        "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "          \
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 #define DNS1035_MESSAGE                                                                                      \
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "         \
         "alphabetic character, "                                                                             \
@@ -24,11 +19,6 @@
         "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "   \
         "validation is "                                                                                     \
         "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-#define QUALIFIED_MESSAGE                                                                                    \
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "   \
-        "an alphanumeric "                                                                                   \
-        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "              \
-        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 #define ANNOTATIONS_MAX (256u << 10)
 #define OWNERS_TEXT_MAX (64u << 10)
 

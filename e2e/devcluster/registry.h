@@ -56,6 +56,7 @@ struct resource_hooks {
         /* Appends to problems; answers as schema_validate. */
         int (*validate)(struct request *rq, const json_t *live, const json_t *doc,
                         struct schema_problems *problems);
+        bool validates_all; /* also what has to be there: the schema's complaints are left out */
         /* After the write is in the store. live NULL = created, doc NULL = deleted. Must not park. */
         void (*after_write)(struct devcluster *d, struct cluster *c, const json_t *live, const json_t *doc);
         /* Virtual resources: turns the posted document into the answer, in place. */

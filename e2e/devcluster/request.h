@@ -55,6 +55,7 @@ struct request {
 
         /* options */
         bool watch_path; /* /watch/... before the resource */
+        bool name_generated; /* by the server, from generateName */
         bool dry_run, force;
         const char *field_manager;
         enum field_validation field_validation;

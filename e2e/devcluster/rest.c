@@ -1,5 +1,6 @@
 /* The front door: from an HTTP exchange to a request, to the verb that answers it. */
 #include "common/base/limits.h"
+#include "e2e/devcluster/admission.h"
 #include "e2e/devcluster/authn.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/control.h"
@@ -365,6 +366,20 @@ static int reply_written(struct request *rq, struct write_result *w)
         return reply_doc(rq, w->created ? 201 : 200, doc);
 }
 
+static int review_sub(struct request *rq, const json_t *doc)
+{
+        static const struct {
+                const char *subresource;
+                struct admission_kind kind;
+        } kinds[] = { { "token", { "authentication.k8s.io", "v1", "TokenRequest" } },
+                      { "eviction", { "policy", "v1", "Eviction" } },
+                      { "binding", { "", "v1", "Binding" } } };
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+                if (strcmp(rq->subresource, kinds[i].subresource) == 0)
+                        return admission_review(rq, "CREATE", &kinds[i].kind, NULL, doc);
+        return 0;
+}
+
 static int create_sub(struct request *rq)
 {
         const struct resource_hooks *hooks = rq->resource->hooks;
@@ -373,6 +388,7 @@ static int create_sub(struct request *rq)
                 return request_fail_no_path(rq);
         TRY(parse_body(rq, &doc));
         TRY(request_load(rq, &live));
+        TRY(review_sub(rq, doc));
         TRY(hooks->create_sub(rq, live, doc, &answer));
         return reply_doc(rq, 201, answer);
 }

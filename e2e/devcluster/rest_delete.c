@@ -125,7 +125,7 @@ int rest_delete(struct request *rq, const char *ns, const char *name, const stru
         if (r == 0)
                 r = check_preconditions(&on, live, o);
         if (r == 0)
-                r = admission_review(&on, "DELETE", live, NULL);
+                r = admission_review(&on, "DELETE", NULL, live, NULL);
         if (r == 0) {
                 *ret_uid = arena_strdup(rq->arena, meta_uid(live));
                 r = delete_live(&on, live, o, ret);

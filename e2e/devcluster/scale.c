@@ -1,4 +1,5 @@
 /* The scale subresource: a view of three fields as autoscaling/v1 Scale. */
+#include "e2e/devcluster/admission.h"
 #include "e2e/devcluster/go_json.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
@@ -122,6 +123,16 @@ static int fail_negative(struct request *rq, int64_t replicas)
         return r;
 }
 
+/* Policies see the Scale, before and after. */
+static int review(struct request *rq, const json_t *live, const json_t *doc)
+{
+        static const struct admission_kind scale = { "autoscaling", "v1", "Scale" };
+        AUTO_JSON json_t *before = make_scale(rq, live), *after = make_scale(rq, doc);
+        if (!before || !after)
+                return request_fail_memory(rq);
+        return admission_review(rq, "UPDATE", &scale, before, after);
+}
+
 int scale_update(struct request *rq, json_t *scale, struct write_result *ret)
 {
         AUTO_JSON json_t *live = NULL, *doc = NULL;
@@ -137,6 +148,7 @@ int scale_update(struct request *rq, json_t *scale, struct write_result *ret)
                 return request_fail_memory(rq);
         AUTO_JSON json_t *stored = NULL;
         struct write_result written = { 0 };
+        TRY(review(rq, live, doc));
         TRY(rest_update_live(rq, live, doc, false, &written));
         stored = written.doc;
         ret->created = false;

@@ -100,6 +100,7 @@ struct cluster {
         struct map readiness;      /* readiness.h */
         struct map unsimulated;    /* namespaces whose workloads others run */
         void *access;              /* authz.c: cached rules; NULL = to be read */
+        struct policies *policies; /* policy_cache.c: compiled; NULL = to be read */
         uint64_t schema_version;   /* raised when discovery or OpenAPI changes */
         bool deleted;
 };
