@@ -4,14 +4,14 @@
 
 #define BODY_CACHE_BYTES (24u << 20)
 
-#define HOLD_PER_WAITING_MS 5
+#define HOLD_PER_WAITING_MS 30
 
 /* ---- memories ---- */
 
 void memory_written(struct memory *m)
 {
-        if (m->dirty_since_ms)
-                --*m->n_held;
+        if (m->dirty_since_ms && --m->held->n == 0)
+                m->held->most = 0;
         m->dirty_since_ms = 0;
 }
 
@@ -33,7 +33,7 @@ static struct memory *memory_new(struct hub_agent *a, const char *uid)
 
         if (m) {
                 m->uid = mem_strdup(or_empty(uid));
-                m->n_held = &a->n_held;
+                m->held = &a->held;
         }
         if (m && m->uid)
                 return m;
@@ -83,9 +83,10 @@ int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled)
                 return 0;
         if (m->dirty_since_ms == 0) {
                 m->dirty_since_ms = now;
-                ++*m->n_held;
+                m->held->n++;
+                m->held->most = MAX(m->held->most, m->held->n);
         }
-        hold = MIN(a->settle_ms + (int64_t)*m->n_held * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
+        hold = MIN(a->settle_ms + (int64_t)m->held->most * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
         return MAX(m->dirty_since_ms + hold - now, 0);
 }
 

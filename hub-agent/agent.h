@@ -10,6 +10,11 @@
 struct catalog;
 struct body_cache;
 
+/* Memories with a status difference that waits to be written. */
+struct held {
+        size_t n, most; /* most since there were none */
+};
+
 struct hub_agent {
         const struct hub_agent_options *options;
         struct world *world;
@@ -28,7 +33,7 @@ struct hub_agent {
         struct metric *progress, *join_results, *leave_results;
         struct map progress_shown; /* of placements' keys: struct progress_point, the series they have */
         struct map memories;       /* of keys, "placement name", "binding ns/name": struct memory */
-        size_t n_held;             /* memories with a status difference that waits to be written */
+        struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
 
@@ -41,7 +46,7 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
  * saves requests, and is learnt anew after a restart. */
 struct memory {
         char *uid;              /* of the object it is about; another one starts afresh */
-        size_t *n_held;         /* the agent's count */
+        struct held *held;      /* the agent's count */
         int64_t dirty_since_ms; /* loop time since when a status difference waits to be written; 0 = none */
         int64_t rollout_generation; /* bindings: RolloutStarted=True is due for this generation; 0 = none */
         int64_t done_generation;    /* member clusters: joined for this generation */
@@ -58,8 +63,9 @@ void memory_drop(struct hub_agent *a, const char *what, const char *key);
 void memory_free(void *memory);
 
 /* Status differences that may still change soon are held back for settle_ms, so that a burst of changes costs
- * one write; the more objects wait, the longer, up to HOLD_MAX_MS. Milliseconds to wait, 0 = write now. */
-#define HOLD_MAX_MS 1000
+ * one write; the more objects waited at once in this burst, the longer, up to HOLD_MAX_MS. Milliseconds to
+ * wait, 0 = write now. */
+#define HOLD_MAX_MS 5000
 int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled);
 void memory_written(struct memory *m); /* nothing waits any more */
 

@@ -16,14 +16,34 @@
 
 #define member_crd hub_agent_member_crd
 
+/* An API server that takes its time: one request after the other. */
+struct busy_server {
+        struct loop *loop; /* NULL = not busy */
+        int64_t free_at_ms;
+};
+
 struct fleet {
+        struct busy_server server;
         struct rig *rig;
         struct fiber_group *group;
         struct world world;
         struct log_sink sink;
         struct log log;
-        bool members_stopped;
+        struct loopback_faults line;
 };
+
+#define BUSY_REQUEST_MS 4
+
+static int64_t wait_for_turn(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct busy_server *b = ctx;
+        int64_t now = b->loop ? loop_now_ms(b->loop) : 0;
+
+        if (!b->loop || answer || rq->priority == HTTP_WATCH)
+                return 0;
+        b->free_at_ms = MAX(b->free_at_ms, now) + BUSY_REQUEST_MS;
+        return b->free_at_ms - now;
+}
 
 /* ---- the agent ---- */
 
@@ -121,7 +141,9 @@ static void start(struct rig *r, struct fleet *f)
         f->sink = (struct log_sink){ write_line, wall_of, f, LOG_TEXT,
                                      getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_WARN };
         f->log = (struct log){ .sink = &f->sink };
-        f->world.transport = r->client;
+        f->line = (struct loopback_faults){ .ctx = &f->server, .delay = wait_for_turn };
+        f->world.transport = loopback_transport(r->net, &f->world, &f->line);
+        assert_non_null(f->world.transport);
         install_kinds(r);
         f->group = fiber_group_new(r->loop, NULL, "agents");
         assert_non_null(fiber_spawn(f->group, "hub-agent", agent_fiber, f));
@@ -131,6 +153,7 @@ static void start(struct rig *r, struct fleet *f)
 static void stop(struct fleet *f)
 {
         fiber_group_end(f->group);
+        http_transport_free(f->world.transport);
 }
 
 static const char *condition_of(struct rig *r, const char *type)
@@ -175,6 +198,18 @@ static void place(struct rig *r, const char *rest)
 }
 
 /* ---- tests ---- */
+
+static uint64_t count_of(struct rig *r, const char *cluster, const char *verb, const char *resource)
+{
+        struct devcluster_request_count *c;
+        uint64_t sum = 0;
+        size_t n;
+
+        assert_int_equal(devcluster_requests(r->devcluster, cluster, &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                sum += text_equal(c[i].verb, verb) && text_equal(c[i].resource, resource) ? c[i].n : 0;
+        return sum;
+}
 
 /* Requests on the hub, but for the test's own and, when idle, heartbeats. */
 static uint64_t count_requests(struct rig *r, bool idle)
@@ -229,6 +264,9 @@ static void place_on_three(struct rig *r)
         rig_settle(r);
         rig_settle(r);
         assert_in_range(count_requests(r, false), 15, 24);
+        assert_int_equal(count_of(r, "member-1", "create", "secrets"), 1);
+        assert_int_equal(count_of(r, "member-1", "get", "secrets"), 0);
+        assert_int_equal(count_of(r, "member-1", "get", "namespaces"), 0);
         devcluster_reset_requests(r->devcluster);
         for (int i = 0; i < 120; i++)
                 rig_settle(r);
@@ -241,9 +279,38 @@ a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbe
         rig_run(place_on_three);
 }
 
+enum { MANY = 30 };
+
+static void place_on_many_at_a_busy_server(struct rig *r)
+{
+        struct member m[MANY];
+        struct fleet f;
+
+        start(r, &f);
+        for (int i = 0; i < MANY; i++)
+                add_member(&f, &m[i], i + 1);
+        add_app(r);
+        f.server.loop = r->loop;
+        devcluster_reset_requests(r->devcluster);
+        place(r, "");
+        assert_in_range(wait_available(r), 500, 4000);
+        assert_int_equal(count_of(r, "hub", "create", "works"), MANY);
+        assert_int_equal(count_of(r, "hub", "patch", "works/status"), MANY);
+        assert_in_range(count_of(r, "hub", "patch", "clusterresourcebindings/status"), MANY, MANY + 3);
+        assert_in_range(count_of(r, "hub", "patch", "clusterresourceplacements/status"), 1, 2);
+        stop(&f);
+}
+static void states_in_between_are_not_written_while_a_busy_server_works_off_a_placement(void **state)
+{
+        rig_run(place_on_many_at_a_busy_server);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(
-                a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only) };
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(
+                        a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only),
+                cmocka_unit_test(states_in_between_are_not_written_while_a_busy_server_works_off_a_placement),
+        };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ struct pass {
         enum progress expected[N_PROGRESS];
         size_t n_expected;
         size_t count[N_PROGRESS][3]; /* True, False, Unknown clusters */
+        size_t n_stuck[N_PROGRESS];  /* of the False ones: those that stay so until somebody acts */
         size_t n_selected, n_decided;
         bool any_override;
 };
@@ -189,6 +190,15 @@ static void copy_details(struct pass *p, const struct binding *b, enum progress 
                 e->diffed_placements = LIST_OR_NONE(b->status->diffed_placements);
 }
 
+/* False for now only: work has begun, or waits for workloads to come up. */
+static bool is_under_way(const struct binding *b, const struct condition *c)
+{
+        static const char *const reasons[] = { "ApplyInProgress", "DiffReportInProgress" };
+
+        return text_in(c->reason, reasons, ARRAY_LEN(reasons)) || text_equal(c->type, CONDITION_AVAILABLE) ||
+               (text_equal(c->reason, "NotAllWorkHaveBeenApplied") && !b->status->failed_placements);
+}
+
 /* Walks the binding's conditions; returns how many types were set. */
 static int walk_binding(struct pass *p, const struct binding *b, struct per_cluster_status *e,
                         size_t *ret_set)
@@ -209,6 +219,7 @@ static int walk_binding(struct pass *p, const struct binding *b, struct per_clus
                         make_condition(c->type, c->status, c->reason, or_empty(c->message), p->generation)));
                 copy_details(p, b, which, is_true, e);
                 p->count[which][is_true ? IS_TRUE : IS_FALSE]++;
+                p->n_stuck[which] += !is_true && !is_under_way(b, c);
                 if (!is_true)
                         return 0;
         }
@@ -531,8 +542,7 @@ static void conclude(struct pass *p, struct status_plan *plan)
                                                                                 words[which].event_message };
                 complete = complete && now;
                 was = was && before;
-                /* Not available yet is on its way; the other failures stay until somebody acts. */
-                if (which != AVAILABLE && p->count[which][IS_FALSE] && !p->count[which][IS_UNKNOWN])
+                if (p->n_stuck[which] && !p->count[which][IS_UNKNOWN])
                         plan->settled = true;
         }
         plan->complete = complete;

@@ -39,7 +39,7 @@ struct status_plan {
         struct placement *wanted; /* copy of the placement with the new status */
         bool changed;             /* differs from what the placement says */
         bool complete;            /* rollout completed (spec 7 step 11) */
-        bool settled;             /* nothing is underway: complete, or stopped at something False */
+        bool settled;             /* complete, or stopped at something that stays False until somebody acts */
         struct status_event events[N_PROGRESS + 1];
         size_t n_events;
 };

@@ -144,6 +144,42 @@ static void an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk(void **
         arena_free(&s.arena);
 }
 
+static void what_is_under_way_may_wait_to_be_told_but_a_failure_not(void **state)
+{
+        static const struct {
+                const char *reason, *failed;
+                bool settled;
+        } cases[] = {
+                { "ApplyInProgress", "", false },
+                { "NotAllWorkHaveBeenApplied", "", false },
+                { "NotAllWorkHaveBeenApplied", "\"failedPlacements\":[{\"kind\":\"Pod\",\"name\":\"p\"}],",
+                  true },
+                { "SyncWorkFailed", "", true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                char json[1024];
+                struct scene s;
+
+                begin(&s, "", 2, DECISION("c1"));
+                snprintf(json, sizeof(json),
+                         "{\"metadata\":{\"name\":\"b\",\"generation\":1},\"spec\":{\"state\":\"Bound\","
+                         "\"targetCluster\":\"c1\",\"resourceSnapshotName\":\"new\","
+                         "\"schedulingPolicySnapshotName\":\"web-0\"},\"status\":{%"
+                         "s\"conditions\":["
+                         "{\"type\":\"RolloutStarted\",\"status\":\"True\",\"observedGeneration\":1},"
+                         "{\"type\":\"Overridden\",\"status\":\"True\",\"observedGeneration\":1},"
+                         "{\"type\":\"WorkSynchronized\",\"status\":\"True\",\"observedGeneration\":1},"
+                         "{\"type\":\"Applied\",\"status\":\"False\",\"reason\":\"%s\","
+                         "\"observedGeneration\":1}]}}",
+                         cases[i].failed, cases[i].reason);
+                s.bindings[s.in.bindings.n++] = parse(&s, &cluster_resource_binding_kind, json);
+                run(&s);
+                assert_int_equal(s.plan.settled, cases[i].settled);
+                arena_free(&s.arena);
+        }
+}
+
 /* spec/placement.md checklist 40 */
 static void a_binding_on_an_old_snapshot_has_not_started(void **state)
 {
@@ -223,6 +259,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(all_clusters_true_complete_the_placement),
                 cmocka_unit_test(an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk),
+                cmocka_unit_test(what_is_under_way_may_wait_to_be_told_but_a_failure_not),
                 cmocka_unit_test(a_binding_on_an_old_snapshot_has_not_started),
                 cmocka_unit_test(an_older_schedule_is_pending),
                 cmocka_unit_test(report_diff_goes_another_way),
