@@ -5,8 +5,10 @@
 #include "member-agent/apply/prepare.h"
 #include "member-agent/availability/availability.h"
 
-/* A step answers 0 (go on), DECIDED (the result is set) or an error that ends the pass. */
+/* A step answers 0 (go on), DECIDED (the result is set), LOOK_FIRST (what was taken for absent may be there)
+ * or an error that ends the pass. */
 #define DECIDED 1
+#define LOOK_FIRST 2
 
 static bool is_fatal(int code)
 {
@@ -257,7 +259,7 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
         return 0;
 }
 
-static int apply(struct pass *p, struct manifest *m, json_t **live, struct error *err)
+static int apply(struct pass *p, struct manifest *m, bool looked, json_t **live, struct error *err)
 {
         static const char lead[] = "failed to apply the manifest: ";
         struct prepared prepared CLEANUP(prepared_free) = { 0 };
@@ -278,6 +280,8 @@ static int apply(struct pass *p, struct manifest *m, json_t **live, struct error
                 r = prepare_manifest(m->doc, m->hash, &p->owner, p->strategy.type, &prepared, &why);
         if (r == 0)
                 r = *live ? change(p, m, &prepared, live, &why) : create(p, m, &prepared, live, &why);
+        if (r < 0 && !looked && !is_fatal(r))
+                return LOOK_FIRST;
         if (r < 0)
                 return decide(p, m, RESULT_APPLY_FAILED, lead, &why, err);
         return drift_after(p, m, *live, err);
@@ -326,17 +330,33 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
         return keep_status(p, m, live, err);
 }
 
+/* In a Work's first pass most objects are not there yet: creating them says so for sure, and saves a read. */
+static bool may_be_there(const struct pass *p, const struct manifest *m)
+{
+        const struct applied_work *w = (const struct applied_work *)(const void *)p->applied_work;
+
+        return pass_row(p, m) || (w->status && w->status->applied_resources.n) ||
+               p->strategy.type == STRATEGY_REPORT_DIFF;
+}
+
+static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **live, struct error *err)
+{
+        int r = look ? find_live(p, m, live, err) : 0;
+
+        if (r == 0)
+                r = take_over(p, m, live, err);
+        if (r == 0)
+                r = report_diff(p, m, *live, err);
+        return r == 0 ? apply(p, m, look, live, err) : r;
+}
+
 int object_process(struct pass *p, struct manifest *m, struct error *err)
 {
         AUTO_JSON json_t *live = NULL;
-        int r = find_live(p, m, &live, err);
+        int r = run_steps(p, m, may_be_there(p, m), &live, err);
 
-        if (r == 0)
-                r = take_over(p, m, &live, err);
-        if (r == 0)
-                r = report_diff(p, m, live, err);
-        if (r == 0)
-                r = apply(p, m, &live, err);
+        if (r == LOOK_FIRST)
+                r = run_steps(p, m, true, &live, err);
         if (r < 0)
                 return r;
         return judge(p, m, live, err);
