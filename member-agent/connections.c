@@ -43,7 +43,8 @@ static void tell(struct member_agent *a, const struct kube_connection_change *ch
         if (!change->trouble)
                 return;
         if (change->over)
-                snprintf(message, sizeof(message), "%s: over: %s", title, change->trouble->words);
+                snprintf(message, sizeof(message), "%s: over: %s%s%.700s", title, change->trouble->words,
+                         change->detail[0] ? ": " : "", change->detail);
         else
                 snprintf(message, sizeof(message), "%s: %s: %.700s", title, change->trouble->words,
                          change->detail);

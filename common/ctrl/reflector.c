@@ -276,8 +276,9 @@ static int pause_after(struct reflector *r, int code)
                 ms = r->err.retry_after_ms;
         r->failures++;
         snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, r->err.text);
-        /* One hiccup is normal; say it once when it lasts. */
-        if (r->failures == 2 && !kube_connection_tells(i->kube, &r->err))
+        /* A hiccup is normal, and so are watches that a server that starts ends soon; say it once when it
+         * lasts. */
+        if (r->failures == (code == ERR_CLOSED ? 5 : 2) && !kube_connection_tells(i->kube, &r->err))
                 log_warn(i->kube->log, "list or watch fails", "resource", i->resource.plural, "code",
                          error_code_name(code), "error", r->err.text);
         return kube_connection_pause(i->kube, ms);

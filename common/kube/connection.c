@@ -10,7 +10,7 @@
 #define GRACE_MS 1000
 #define GRACE_MAX_MS 64000
 #define CALM_MS (5 * 60 * 1000)
-#define RIGHTS_MAX 16
+#define RIGHTS_MAX 64
 #define RIGHT_KEEP_MS (30 * 60 * 1000) /* nobody asked for it again: it is wanted no more */
 
 struct right {      /* that is missing */
@@ -79,7 +79,9 @@ static void log_change(const struct kube_connection *c, const struct kube_connec
                  !change->over ? t->words
                  : is_right(t) ? "the right is there"
                                : "");
-        if (change->over)
+        if (change->over && is_right(t))
+                log_info(c->kube.log, message, "server", c->kube.endpoint->base_url, "was", change->detail);
+        else if (change->over)
                 log_info(c->kube.log, message, "server", c->kube.endpoint->base_url);
         else
                 log_warn(c->kube.log, message, "server", c->kube.endpoint->base_url, "error", change->detail,
@@ -131,8 +133,9 @@ static void start_probing(struct kube_connection *c);
 static void failed(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
                    const struct error *err)
 {
+        /* Silence lasts since the question; everything else is seen now. */
         if (c->seen != t)
-                c->seen_ms = begun_ms;
+                c->seen_ms = text_equal(t->reason, HTTP_REASON_NO_ANSWER) ? begun_ms : now_ms(c);
         c->seen = t;
         c->verdict = NULL;
         if (t != c->told && now_ms(c) - c->seen_ms >= c->grace_ms + t->patience_ms)
@@ -157,17 +160,13 @@ static void right_clear(struct right *r)
         mem_free(r->path);
 }
 
-static void forget_right(struct kube_connection *c, size_t i)
-{
-        right_clear(&c->rights.at[i]);
-        vec_remove(&c->rights, i);
-}
-
 static void forget_old_rights(struct kube_connection *c)
 {
         for (size_t i = c->rights.n; i-- > 0;)
-                if (now_ms(c) - c->rights.at[i].seen_ms > RIGHT_KEEP_MS)
-                        forget_right(c, i);
+                if (now_ms(c) - c->rights.at[i].seen_ms > RIGHT_KEEP_MS) {
+                        right_clear(&c->rights.at[i]);
+                        vec_remove(&c->rights, i);
+                }
 }
 
 static bool add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what)
@@ -201,13 +200,14 @@ static void right_there(struct kube_connection *c, const struct kube_attempt *a)
         size_t path = strcspn(a->path, "?");
 
         for (size_t i = c->rights.n; i-- > 0;) {
-                const struct right *r = &c->rights.at[i];
+                struct right r = c->rights.at[i];
 
-                if (!text_equal(r->method, a->method) || strlen(r->path) != path ||
-                    strncmp(r->path, a->path, path) != 0)
+                if (!text_equal(r.method, a->method) || strlen(r.path) != path ||
+                    strncmp(r.path, a->path, path) != 0)
                         continue;
-                forget_right(c, i);
-                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, "");
+                vec_remove(&c->rights, i);
+                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r.what);
+                right_clear(&r);
         }
 }
 

@@ -19,7 +19,7 @@ struct kube_connection_change {
                 *trouble; /* what begins or is over; NULL: good, and nothing was told before */
         bool over;
         size_t left;        /* troubles of this sort that remain: missing rights, else 1 or 0 */
-        const char *detail; /* the error that showed it; "" when it is over */
+        const char *detail; /* the error that showed it; when it is over, the right that was missing or "" */
 };
 
 struct kube_connection_options {

@@ -405,6 +405,7 @@ static void rights_body(struct rig *r)
         allow(r);
         assert_int_equal(call(&b), 0);
         assert_said_once(&b, "INFO  the hub: the right is there");
+        assert_int_equal(times_said(&b, "was=\"cannot list resource"), 1);
         assert_string_equal(problem(&b), "");
         assert_true(b.last.left == 0 && b.last.over);
         tear_down(&b);

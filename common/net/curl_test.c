@@ -236,7 +236,7 @@ static void tls_is_verified_and_a_client_certificate_is_never_shared(void **stat
         run(tls_body);
 }
 
-static void expect_refusal(struct rig *r, const char *words)
+static void expect_refusal(struct rig *r, const char *words, const char *reason)
 {
         struct http_response a;
         struct error err = { 0 };
@@ -245,6 +245,7 @@ static void expect_refusal(struct rig *r, const char *words)
                 print_message("code %d: %s\n", code, err.text);
         assert_int_equal(code, ERR_UNAUTHORIZED);
         assert_non_null(strstr(err.text, words));
+        assert_string_equal(err.reason, reason);
 }
 
 static void wrong_ca_body(struct rig *r)
@@ -257,7 +258,7 @@ static void wrong_ca_body(struct rig *r)
         serve(r, echo);
         assert_int_equal(cert_self_signed_ca("other", now, 1, &other, &other_key, &err), 0);
         r->endpoint.ca_pem = other;
-        expect_refusal(r, "certificate");
+        expect_refusal(r, "certificate", HTTP_REASON_CERT_AUTHORITY);
         struct http_response a;
         r->endpoint.insecure_skip_verify = true;
         assert_int_equal(get(r, &a, &err), 0);
@@ -271,8 +272,19 @@ static void expired_body(struct rig *r)
 {
         make_identity(r, "localhost", loop_wall_ms(r->loop) - 3 * DAY_MS);
         serve(r, echo);
-        expect_refusal(r, "expired");
+        expect_refusal(r, "expired", HTTP_REASON_CERT_EXPIRED);
 }
+static void early_body(struct rig *r)
+{
+        make_identity(r, "localhost", loop_wall_ms(r->loop) + 3 * DAY_MS);
+        serve(r, echo);
+        expect_refusal(r, "not yet valid", HTTP_REASON_CERT_NOT_YET);
+}
+static void a_server_certificate_of_tomorrow_is_refused(void **state)
+{
+        run(early_body);
+}
+
 static void an_expired_server_certificate_is_refused(void **state)
 {
         run(expired_body);
@@ -284,7 +296,7 @@ static void name_body(struct rig *r)
         struct error err = { 0 };
         make_identity(r, "other", loop_wall_ms(r->loop));
         serve(r, echo);
-        expect_refusal(r, "name");
+        expect_refusal(r, "name", HTTP_REASON_CERT_NAME);
         r->endpoint.tls_server_name = mem_strdup("other");
         assert_int_equal(get(r, &a, &err), 0);
         assert_non_null(strstr(a.body.data, "host=127.0.0.1:"));
@@ -307,7 +319,7 @@ static void client_cert_body(struct rig *r)
         assert_int_equal(cert_issue(other, other_key, &subject, false, now, 1, &r->endpoint.client_cert_pem,
                                     &r->endpoint.client_key_pem, &err),
                          0);
-        expect_refusal(r, "alert");
+        expect_refusal(r, "alert", HTTP_REASON_CLIENT_CERT);
         assert_int_equal(r->served, 0);
 }
 static void a_client_certificate_of_another_ca_is_refused(void **state)
@@ -750,6 +762,7 @@ int main(void)
                 cmocka_unit_test(nobody_listening_says_refused),
                 cmocka_unit_test(tls_is_verified_and_a_client_certificate_is_never_shared),
                 cmocka_unit_test(a_server_of_another_ca_is_refused_unless_verification_is_off),
+                cmocka_unit_test(a_server_certificate_of_tomorrow_is_refused),
                 cmocka_unit_test(an_expired_server_certificate_is_refused),
                 cmocka_unit_test(another_name_is_refused_unless_the_endpoint_says_so),
                 cmocka_unit_test(a_client_certificate_of_another_ca_is_refused),

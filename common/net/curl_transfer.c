@@ -386,13 +386,13 @@ bool curl_transfer_answer_lost(const struct curl_transfer *tr)
         return tr->done && tr->result == CURLE_HTTP2_STREAM && !tr->words[0];
 }
 
-/* What OpenSSL found wrong with the server's certificate; a name that does not match is libcurl's finding. */
-static const char *certificate_reason(const struct curl_transfer *tr)
+/* What OpenSSL found wrong with the server's certificate; a name that does not match is libcurl's finding,
+ * which then says 1 in place of a result. */
+static const char *certificate_reason(const struct curl_transfer *tr, const char *words)
 {
         long result = X509_V_OK;
         curl_easy_getinfo(tr->easy, CURLINFO_SSL_VERIFYRESULT, &result);
         switch (result) {
-        case X509_V_OK:
         case X509_V_ERR_HOSTNAME_MISMATCH:
         case X509_V_ERR_IP_ADDRESS_MISMATCH:
                 return HTTP_REASON_CERT_NAME;
@@ -410,7 +410,7 @@ static const char *certificate_reason(const struct curl_transfer *tr)
         case X509_V_ERR_CERT_UNTRUSTED:
                 return HTTP_REASON_CERT_AUTHORITY;
         default:
-                return HTTP_REASON_CERT_INVALID;
+                return strstr(words, "subject name") ? HTTP_REASON_CERT_NAME : HTTP_REASON_CERT_INVALID;
         }
 }
 
@@ -424,7 +424,7 @@ static const char *reason_of(const struct curl_transfer *tr, const char *words)
         case CURLE_OPERATION_TIMEDOUT:
                 return HTTP_REASON_NO_ANSWER;
         case CURLE_PEER_FAILED_VERIFICATION:
-                return certificate_reason(tr);
+                return certificate_reason(tr, words);
         case CURLE_SSL_CACERT_BADFILE:
         case CURLE_SSL_ISSUER_ERROR:
                 return HTTP_REASON_CERT_AUTHORITY;
