@@ -73,15 +73,19 @@ static void check_rendering(const json_t *one, const struct rendering *r, struct
 static void run_case(struct runner *r, const struct chart_test *t, const json_t *file, const json_t *one)
 {
         const char *name = doc_get_string(one, "case"), *release = doc_get_string(one, "release");
+        const char *version = doc_get_string(one, "kube-version");
         const json_t *fails_first = json_object_get(one, "without-base");
+        struct chart_test here = *t;
         CLEANUP(rendering_free) struct rendering rendering = { 0 };
         AUTO_BUF struct buf problems;
         struct error err = { 0 };
 
         buf_init(&problems, 1u << 20);
+        if (version)
+                here.kube_version = version;
         if (!name)
                 buf_append_str(&problems, "a case has no name\n");
-        else if (chart_render(t, release ? release : doc_get_string(file, "chart"),
+        else if (chart_render(&here, release ? release : doc_get_string(file, "chart"),
                               json_is_true(fails_first) ? NULL : json_object_get(file, "values"),
                               json_object_get(one, "values"), json_object_get(one, "set"), &rendering,
                               &err) < 0)

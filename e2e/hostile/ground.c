@@ -5,6 +5,8 @@
 #define HUB_NAMESPACE "/api/v1/namespaces"
 #define PLACEMENT "/apis/placement.kubernetes-fleet.io/v1beta1"
 #define CLUSTER "/apis/cluster.kubernetes-fleet.io/v1beta1"
+#define POLICY_TRIES 100
+#define POLICY_POLL_MS 200
 #define RBAC "/apis/rbac.authorization.k8s.io/v1"
 
 /* Made by the administrator, in this order. */
@@ -26,8 +28,9 @@ static const struct {
           "'spec':{'workload':{'manifests':[{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c',"
           "'namespace':'default'},'data':{'key':'" MARKER "'}}]}}}" },
         { PLACEMENT "/namespaces/fleet-member-" HOSTILE "/works",
-          "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'Work','metadata':{'name':'target'},"
-          "'spec':{'workload':{'manifests':[]}}}" },
+          "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'Work','metadata':{'name':'target',"
+          "'labels':{'of':'the-hub'},'annotations':{'of':'the-hub'},"
+          "'finalizers':['example.com/of-the-hub']},'spec':{'workload':{'manifests':[]}}}" },
         /* As the join script does: the right to renew the own token. */
         { RBAC "/namespaces/fleet-system/roles",
           "{'metadata':{'name':'" HOSTILE_ACCOUNT "'},'rules':[{'apiGroups':[''],'resources':"
@@ -118,6 +121,30 @@ int ground_prepare(struct hostile *h, struct error *err)
                         return error_wrap(err, "POST %s", made[i].path);
         }
         return 0;
+}
+
+int ground_wait_for_policy(struct hostile *h, struct error *err)
+{
+        AUTO_FREE char *authorization = mem_printf("Bearer %s", h->token);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct answer *answer = arena_alloc(&arena, sizeof(*answer));
+        const struct ask change = { .method = "PATCH",
+                                    .path = PLACEMENT "/namespaces/fleet-member-" HOSTILE
+                                                      "/works/target?dryRun=All",
+                                    .content_type = "application/merge-patch+json",
+                                    .body = "{\"spec\":null}",
+                                    .authorization = authorization };
+
+        if (!authorization || !answer)
+                return error_no_memory(err);
+        for (int i = 0; i < POLICY_TRIES; i++) {
+                hostile_ask(h, &change, answer);
+                if (answer->status == 403)
+                        return 0;
+                TRY(fiber_sleep(h->admin->world->loop, POLICY_POLL_MS));
+        }
+        return error_set(err, ERR_TIMEOUT, "a member may change the spec of its Works after %d ms",
+                         POLICY_TRIES * POLICY_POLL_MS);
 }
 
 /* What a member could want to change of an object; not what goes on by itself (versions, heartbeats). */

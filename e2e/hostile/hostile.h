@@ -19,6 +19,8 @@ struct hostile {
 
 /* ---- the ground ---- */
 int ground_prepare(struct hostile *h, struct error *err);
+/* A policy of Kubernetes holds a moment after it is made: waits until it does. */
+int ground_wait_for_policy(struct hostile *h, struct error *err);
 /* What must not change: one line per object. mem_free *ret. */
 int ground_describe(struct hostile *h, char **ret, struct error *err);
 /* Adds the names of what somebody made that is not ours to `found`. */

@@ -97,6 +97,7 @@ static int try_all(struct run *r, struct fleet *f, struct error *err)
         TRY(ground_prepare(h, err));
         TRY(fleet_member_token(f, HOSTILE, 3600, &h->token, err));
         TRY(stop_members(f, err));
+        TRY(ground_wait_for_policy(h, err));
         TRY(attempts_try(h, err));
         return credentials_try(h, err);
 }

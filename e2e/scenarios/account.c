@@ -5,15 +5,22 @@
 
 #define SYSTEM_NAMESPACE "fleet-system"
 #define RBAC "rbac.authorization.k8s.io"
+#define ADMISSION "admissionregistration.k8s.io"
+#define POLICY "hub-agent-member-works"
 #define NAME_MAX_BYTES 64
 
 extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], member_agent_rules_text[],
-        member_agent_apply_rules_text[]; /* rules.S */
+        member_agent_apply_rules_text[], hub_agent_member_policy_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
 static const struct kube_resource bindings = { RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding",
                                                false };
+
+static const struct kube_resource policies = { ADMISSION, "v1", "validatingadmissionpolicies",
+                                               "ValidatingAdmissionPolicy", false };
+static const struct kube_resource policy_bindings = { ADMISSION, "v1", "validatingadmissionpolicybindings",
+                                                      "ValidatingAdmissionPolicyBinding", false };
 
 static bool is_hub(const char *cluster)
 {
@@ -58,6 +65,23 @@ static int put(struct kube_client *k, const struct kube_resource *r, json_t *doc
                               doc_get_string(own, "metadata.name"), KUBE_PATCH_APPLY, own, &how, NULL, err);
 }
 
+/* What members may change of their Works, as the hub's chart installs it. */
+static int put_member_policy(struct kube_client *k, struct error *err)
+{
+        json_t *spec = NULL;
+
+        TRY(yaml_parse(slice_of(hub_agent_member_policy_text), &spec, err));
+        TRY(put(k, &policies,
+                json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", ADMISSION "/v1", "kind", policies.kind,
+                          "metadata", "name", POLICY, "spec", spec),
+                err));
+        return put(k, &policy_bindings,
+                   json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:[s]}}", "apiVersion", ADMISSION "/v1", "kind",
+                             policy_bindings.kind, "metadata", "name", POLICY, "spec", "policyName", POLICY,
+                             "validationActions", "Deny"),
+                   err);
+}
+
 int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
 {
         const char *account = account_of(cluster);
@@ -68,6 +92,8 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
         snprintf(role, sizeof(role), "%.*s-role", (int)(strlen(account) - strlen("-sa")), account);
         snprintf(binding, sizeof(binding), "%s-binding", role);
         TRY(f->ops->client(f, cluster, &k, err));
+        if (is_hub(cluster))
+                TRY(put_member_policy(k, err));
         TRY(rules_of(cluster, &rules, err));
         TRY(put(k, &roles,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",

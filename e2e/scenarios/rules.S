@@ -2,7 +2,7 @@
  * no others. A change of the files needs `touch` on this one; the linter and the charts' tests read the files. */
         .section .rodata
         .global hub_agent_rules_text, hub_agent_select_rules_text, member_agent_rules_text
-        .global member_agent_apply_rules_text
+        .global member_agent_apply_rules_text, hub_agent_member_policy_text
 hub_agent_rules_text:
         .incbin "charts/hub-agent/files/rules.yaml"
         .byte 0
@@ -14,5 +14,8 @@ member_agent_rules_text:
         .byte 0
 member_agent_apply_rules_text:
         .incbin "charts/member-agent/files/rules-apply.yaml"
+        .byte 0
+hub_agent_member_policy_text:
+        .incbin "charts/hub-agent/files/member-policy.yaml"
         .byte 0
         .section .note.GNU-stack,"",@progbits

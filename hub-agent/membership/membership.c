@@ -38,10 +38,10 @@ json_t *member_namespace_doc(const struct member_cluster *c)
 
 /* The rights of a member in its namespace: it reads its Works and its own report object, writes their
  * statuses and its finalizer on Works, and records events. Kubernetes has no narrower right for a finalizer
- * than update and patch on the object, so a member can change what its own Works say; the next change on the
- * hub writes them anew (docs/threat-model.md). `update` is for agents that do not patch. The hub-agent holds
- * all of it itself (charts/hub-agent/files/rules.yaml), so that it may grant it without the rights to
- * escalate or bind.
+ * than update and patch on the object; the chart's admission policy (files/member-policy.yaml) takes back the
+ * rest. It knows members by what they lack: the right to delete Works. `update` is for agents that do not
+ * patch. The hub-agent holds all of it itself (charts/hub-agent/files/rules.yaml), so that it may grant it
+ * without the rights to escalate or bind.
  */
 json_t *member_role_doc(const struct member_cluster *c)
 {

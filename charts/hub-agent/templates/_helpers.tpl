@@ -41,6 +41,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{- /* "true" if members are held to their finalizers: asked for, and Kubernetes can. */ -}}
+{{- define "hub-agent.hasMemberPolicy" -}}
+{{- and .Values.rbac.memberPolicy (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
+
 {{- define "hub-agent.leaseNamespace" -}}
 {{- default .Values.namespace .Values.leaderElection.namespace -}}
 {{- end -}}
