@@ -398,6 +398,13 @@ static int read_managers(struct change *c, const json_t *live, const json_t *sen
                              c->err);
 }
 
+/* Who writes through a scale is noted without a time: the scale's own record has none. */
+static void forget_time(struct change *c)
+{
+        if (text_equal(c->options->subresource, "scale"))
+                c->managers.now[0] = '\0';
+}
+
 static int track(struct change *c)
 {
         AUTO_JSON json_t *taken = NULL;
@@ -434,6 +441,7 @@ int apply_track_update(const json_t *live, json_t *object, const struct schema *
                 TRY(managers_read(&c.managers, NULL, o->wall_ms, err));
         else
                 TRY(read_managers(&c, live, sent == SENT_ENTRIES ? entries : NULL));
+        forget_time(&c);
         if (live && !c.managers.n) /* never tracked, or no longer */
                 return doc_remove(object, "metadata.managedFields");
         TRY(track(&c));

@@ -96,6 +96,7 @@ struct schema_problem {
 struct schema_problems {
         struct schema_problem *at;
         size_t n, cap;
+        size_t n_values; /* of them, the first ones are about single values; then embedded, lists, rules */
         struct arena *arena; /* of the texts; set by the caller */
 };
 /* Validates types, bounds, enums, formats, embedded resources, set and map lists, then the CEL rules; the

@@ -104,7 +104,7 @@ const char *schema_value_text(struct arena *arena, const json_t *value)
                 schema_number_text(json_real_value(value), number);
                 buf_append_str(&b, number);
         } else if (!value || json_is_null(value)) {
-                buf_append_str(&b, "\"null\"");
+                buf_append_str(&b, "null");
         } else {
                 doc_write_canonical(value, &b);
         }

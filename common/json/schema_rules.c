@@ -130,6 +130,16 @@ static const char *text_of_rule(const struct schema_rule *rule)
         return rule->message ? rule->message : rule->rule;
 }
 
+/* The value a rule does not hold for: scalars are told, larger ones would be too much. */
+static const char *bad_value(struct arena *arena, const struct schema *s, const json_t *doc,
+                             const char *between)
+{
+        if (s->type == SCHEMA_OBJECT || s->type == SCHEMA_ARRAY || json_is_object(doc) || json_is_array(doc))
+                return "";
+        const char *text = schema_value_text(arena, doc);
+        return text ? arena_printf(arena, "%s%s", text, between) : NULL;
+}
+
 static int report(struct walk *w, const struct schema *s, const char *field, const char *detail)
 {
         if (!detail)
@@ -236,11 +246,14 @@ static int report_failure(struct walk *w, const struct schema *s, const struct s
         if (text_equal(rule->reason, REASON_REQUIRED))
                 return schema_problem_add(w->v, REASON_REQUIRED, field,
                                           arena_printf(arena, "Required value: %s", detail));
-        if (text_equal(rule->reason, REASON_DUPLICATE))
-                return schema_problem_add(
-                        w->v, REASON_DUPLICATE, field,
-                        arena_printf(arena, "Duplicate value: \"%s\"", schema_type_name(s->type)));
-        return report(w, s, field, detail);
+        bool duplicate = text_equal(rule->reason, REASON_DUPLICATE);
+        const char *value = bad_value(arena, s, p->doc, duplicate ? "" : ": ");
+        if (!value)
+                return error_no_memory(w->v->err);
+        return duplicate ? schema_problem_add(w->v, REASON_DUPLICATE, field,
+                                              arena_printf(arena, "Duplicate value: %s", value))
+                         : schema_problem_add(w->v, REASON_INVALID, field,
+                                              arena_printf(arena, "Invalid value: %s%s", value, detail));
 }
 
 static int check_rule(struct walk *w, const struct schema *s, const struct schema_rule *rule,

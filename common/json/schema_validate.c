@@ -463,6 +463,7 @@ int schema_validate(const struct schema *s, const json_t *doc, const json_t *old
         struct schema_path root = { 0 };
         uint64_t budget = SCHEMA_COST_BUDGET;
         TRY(schema_check_value(&v, s, doc, old, &root));
+        problems->n_values = problems->n;
         TRY(schema_check_embedded(&v, s, doc, &root));
         TRY(schema_check_lists(&v, s, doc, &root));
         if (!s->has_rules)
@@ -470,7 +471,7 @@ int schema_validate(const struct schema *s, const json_t *doc, const json_t *old
         if (blocks_rules(problems))
                 return schema_problem_add(
                         &v, REASON_INVALID, "<nil>",
-                        "Invalid value: \"null\": some validation rules were not checked because the "
+                        "Invalid value: null: some validation rules were not checked because the "
                         "object was invalid; correct the existing errors to complete validation");
         return schema_check_rules(&v, s, doc, old, &root, &budget);
 }

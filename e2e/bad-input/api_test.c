@@ -227,8 +227,9 @@ static void send_mutant(struct mutation *m, const char *field, bool is_null)
         } else {
                 m->refused++;
                 const char *message = rig_string(r, "message");
+                const char *name = strcmp(field, "metadata") == 0 ? "Meta" : field; /* or v1.ObjectMeta */
                 if ((r->status != 400 && r->status != 422) ||
-                    !strcasestr(message, is_null && strstr(message, "is invalid: ") ? "" : field))
+                    !strcasestr(message, is_null && strstr(message, "is invalid: ") ? "" : name))
                         fail_msg("%s: %s: %d %s", field, body, r->status, r->text);
                 if (rig_get(r, path) != 404)
                         fail_msg("%s: refused, yet stored: %s", field, r->text);

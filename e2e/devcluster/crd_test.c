@@ -158,6 +158,32 @@ TEST(server_side_apply_follows_the_schema, {
                          409);
 })
 
+TEST(counts_of_the_scale_are_checked_where_they_stand, {
+        install(r);
+        assert_int_equal(rig_post(r, BETA, widget), 201);
+        assert_int_equal(rig_merge(r, BETA "/w/scale", "{\"spec\":{\"replicas\":2}}"), 200);
+        assert_int_equal(rig_merge(r, BETA "/w", "{\"spec\":{\"size\":-1}}"), 422);
+        assert_non_null(
+                strstr(rig_string(r, "message"),
+                       "[spec.size: Invalid value: -1: spec.size in body should be greater than or equal to "
+                       "1, .spec.size: Invalid value: -1: should be a non-negative integer]"));
+        assert_int_equal(rig_merge(r, BETA "/w", "{\"spec\":{\"size\":\"x\"}}"), 422);
+        assert_non_null(strstr(rig_string(r, "message"),
+                               ".spec.size: Invalid value: 0: .spec.size accessor error: "
+                               "x is of the type string, expected int64"));
+        assert_int_equal(rig_merge(r, BETA "/w/status", "{\"status\":{\"size\":-2}}"), 422);
+        assert_non_null(strstr(rig_string(r, "message"), "is invalid: .status.size: Invalid value: -2"));
+})
+
+TEST(an_object_of_another_kind_is_invalid, {
+        install(r);
+        assert_int_equal(rig_post(r, BETA, widget), 201);
+        assert_int_equal(rig_merge(r, BETA "/w", "{\"kind\":\"Other\"}"), 422);
+        assert_string_equal(
+                rig_string(r, "message"),
+                "Other.example.com \"w\" is invalid: kind: Invalid value: \"Other\": must be Widget");
+})
+
 TEST(a_deleted_crd_takes_its_objects_with_it, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
@@ -209,6 +235,8 @@ int main(void)
                 cmocka_unit_test(a_version_shows_only_its_own_fields_and_writing_through_it_drops_others),
                 cmocka_unit_test(status_and_scale_are_subresources),
                 cmocka_unit_test(server_side_apply_follows_the_schema),
+                cmocka_unit_test(counts_of_the_scale_are_checked_where_they_stand),
+                cmocka_unit_test(an_object_of_another_kind_is_invalid),
                 cmocka_unit_test(a_deleted_crd_takes_its_objects_with_it),
                 cmocka_unit_test(a_changed_schema_counts_for_old_objects),
                 cmocka_unit_test(a_broken_crd_is_refused),

@@ -303,12 +303,10 @@ int go_check_types(struct request *rq, const struct schema *s, const json_t *doc
 static int check_quantity(struct decoder *d, const json_t *v)
 {
         const char *text = json_string_value(v);
-        size_t number;
+        size_t number = text ? strspn(text, "+-0123456789.") : 0;
 
-        if (!text)
-                return json_is_number(v) ? 0 : fail_decoding(d, "unable to parse quantity's suffix");
-        number = strspn(text, "+-0123456789.");
-        if (number > 0 && !text[number + strspn(text + number, "numkKMGTPEei0123456789+-")])
+        if (json_is_number(v) ||
+            (number > 0 && !text[number + strspn(text + number, "numkKMGTPEei0123456789+-")]))
                 return 0;
         return fail_decoding(d, "quantities must match the regular expression "
                                 "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");

@@ -119,11 +119,9 @@ static const struct {
 static int fail_shape(struct request *rq, const char *field, const json_t *v, const char *want)
 {
         return request_fail_decoding(
-                rq,
-                arena_printf(
-                        rq->arena,
-                        "json: cannot unmarshal %s into Go struct field ObjectMeta.metadata.%s of type %s",
-                        go_json_word(v), field, want));
+                rq, arena_printf(rq->arena,
+                                 "json: cannot unmarshal %s into Go struct field ObjectMeta.%s of type %s",
+                                 go_json_word(v), field, want));
 }
 
 static int check_strings(struct request *rq, const char *field, const json_t *v)
@@ -195,8 +193,7 @@ int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed)
         if (!json_is_object(meta))
                 return request_fail_decoding(
                         rq, arena_printf(rq->arena,
-                                         "json: cannot unmarshal %s into Go struct field .metadata of type "
-                                         "v1.ObjectMeta",
+                                         "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
                                          go_json_word(meta)));
         void *next;
         const char *key;
@@ -300,7 +297,13 @@ static int check_as_sent(struct request *rq, const json_t *doc, const char *api_
         as.resource = registry_find_kind(rq->cluster, group, version_of(api_version, rq), kind);
         as.resource_version =
                 as.resource ? resource_find_version(as.resource, version_of(api_version, rq)) : NULL;
-        if (!as.resource_version || as.resource->custom)
+        if (!as.resource_version)
+                return fail_kind(rq, kind, version_of(api_version, rq),
+                                 arena_printf(rq->arena,
+                                              "no kind \"%s\" is registered for version \"%s\" in scheme "
+                                              "\"pkg/runtime/scheme.go:111\"",
+                                              kind, api_version ? api_version : rq->version));
+        if (as.resource->custom)
                 return 0;
         const struct schema *schema = resource_schema(rq->devcluster, as.resource, as.resource_version);
         if (!schema || go_check_types(&as, schema, doc) == 0)
@@ -309,8 +312,24 @@ static int check_as_sent(struct request *rq, const json_t *doc, const char *api_
         return ERR_INVALID;
 }
 
+/* A custom object is decoded as whatever it is, and validation finds that it is another kind. */
+static int fail_custom_kind(struct request *rq, const json_t *doc, const char *sent)
+{
+        const char *name = meta_name(doc), *kind = rq->resource->kind, *group = rq->resource->group;
+        struct schema_problems p = { .arena = rq->arena };
+        if (problem_add(&p, "FieldValueInvalid", "kind", "Invalid value: \"%s\": must be %s", sent, kind) < 0)
+                return request_fail_memory(rq);
+        int r = request_fail_invalid(rq, name, &p);
+        rq->status.kind = arena_strdup(rq->arena, sent);
+        rq->status.message = arena_printf(rq->arena, "%s.%s \"%s\" is invalid: kind: %s", sent, group, name,
+                                          p.at[0].message);
+        return rq->status.message ? r : request_fail_memory(rq);
+}
+
 static int fail_other_kind(struct request *rq, const json_t *doc, const char *sent_version, const char *sent)
 {
+        if (rq->resource->custom)
+                return fail_custom_kind(rq, doc, sent);
         const char *v = version_of(sent_version, rq), *kind = rq->resource->kind;
         TRY(check_as_sent(rq, doc, sent_version, sent));
         return fail_kind(rq, sent, v,

@@ -272,20 +272,23 @@ static int negotiate(struct request *rq)
 
 /* ---- bodies ---- */
 
-/* The body as kube-apiserver quotes it: as it is if it looks like JSON, in hexadecimal otherwise. */
+#define QUOTED_BODY_BYTES 30
+
+/* The begin of the body as kube-apiserver quotes it: as it is if it looks like JSON, in hexadecimal
+ * otherwise. */
 static const char *quoted_body(struct request *rq)
 {
         struct slice body = rq->x->body;
-        size_t n = MIN(body.len, (size_t)1024);
-        char *hex;
+        size_t n = MIN(body.len, (size_t)QUOTED_BODY_BYTES);
+        char hex[2 * QUOTED_BODY_BYTES + 1] = "";
+        const char *more = body.len > n ? " ..." : "";
         if (n == 0)
                 return "<empty>";
-        if (body.data[0] == '{')
-                return arena_strndup(rq->arena, body.data, n);
-        hex = arena_alloc(rq->arena, 2 * n + 1);
-        if (hex)
+        if (body.data[0] != '{')
                 text_hex_encode(body.data, n, hex);
-        return hex ? hex : "";
+        const char *text = *hex ? arena_printf(rq->arena, "%s%s", hex, more)
+                                : arena_printf(rq->arena, "%.*s%s", (int)n, body.data, more);
+        return text ? text : "";
 }
 
 /* A body that cannot be read, in Go's words where they are known. */

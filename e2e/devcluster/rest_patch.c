@@ -5,6 +5,7 @@
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/convert.h"
 #include "e2e/devcluster/go_json.h"
+#include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
@@ -57,6 +58,15 @@ static int find_form(struct request *rq, const char *content_type, enum patch_fo
                                content_type);
 }
 
+static int keep_identity(json_t *doc, const json_t *live)
+{
+        static const char *const keys[] = { "apiVersion", "kind" };
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+                if (json_object_set(doc, keys[i], json_object_get(live, keys[i])) < 0)
+                        return ERR_NO_MEMORY;
+        return 0;
+}
+
 static int compute(struct request *rq, enum patch_form form, const json_t *live, const json_t *patch,
                    json_t **ret)
 {
@@ -69,6 +79,9 @@ static int compute(struct request *rq, enum patch_form form, const json_t *live,
                 r = patch_strategic(live, patch, schema, ret, &err);
         else
                 r = patch_merge(live, patch, ret, &err);
+        if (r == 0 && form == PATCH_STRATEGIC &&
+            json_is_object(*ret)) /* becomes the kind, whatever it says */
+                r = keep_identity(*ret, live);
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
         if (r < 0 && form == PATCH_JSON) { /* kube-apiserver does not say which operation it was */
@@ -144,10 +157,29 @@ static int merge_applied(struct request *rq, const json_t *live, const json_t *c
         return r < 0 ? request_fail_error(rq, &err) : 0;
 }
 
+/* Values that fit the schema, and yet cannot be read: times, bytes. */
+static int check_values(struct request *rq, const json_t *config)
+{
+        const struct schema *s = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        if (!s || rq->resource->custom || go_check_types(rq, s, config) == 0)
+                return 0;
+        const char *version = request_api_version(rq), *slash = strchr(version, '/') ? "" : "/",
+                   *kind = rq->resource->kind, *why = rq->status.decoding;
+        if (!why)
+                return ERR_NO_MEMORY;
+        return request_fail(
+                rq, 500, NULL,
+                "failed to convert new object (%s/%s; %s%s, Kind=%s) to proper version: unable to "
+                "convert unstructured object to %s%s, Kind=%s: %s%s",
+                meta_ns(config), meta_name(config), slash, version, kind, slash, version, kind,
+                text_starts_with(why, "illegal base64") ? "error decoding from json: " : "", why);
+}
+
 static int apply(struct request *rq, const json_t *live, json_t *config, struct write_result *ret)
 {
         TRY(check_applied(rq, config));
         TRY(typed_check(rq, config)); /* unknown fields and wrong shapes are the client's, not the merge's */
+        TRY(check_values(rq, config));
         if (convert_prune(rq, rq->resource_version, config, NULL, NULL) < 0 ||
             meta_check_shape(rq, config, NULL) < 0)
                 return request_fail_memory(rq);

@@ -41,7 +41,7 @@ TEST(what_does_not_fit_the_schema_is_not_applied, {
                 const char *spec, *problem;
         } cases[] = {
                 { "\"replicas\":\"x\"", ".spec.replicas: expected numeric (int or float), got string" },
-                { "\"paused\":1", ".spec.paused: expected boolean, got int64" },
+                { "\"paused\":1", ".spec.paused: expected boolean, got &{1}" },
                 { "\"bogus\":1", ".spec.bogus: field not declared in schema" },
                 { "\"template\":[1]", ".spec.template: expected map, got &{[1]}" },
                 { "\"template\":{\"spec\":{\"containers\":\"x\"}}",

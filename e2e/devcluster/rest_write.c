@@ -124,6 +124,8 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
                 return request_fail_error(rq, &err);
         if (!rq->resource->custom)
                 drop_duplicates(&problems);
+        else if (scale_validate(rq, doc, &problems) < 0)
+                return request_fail_memory(rq);
         if (hooks && hooks->validates_all)
                 problems.n = 0;
         struct schema_problems shape = problems;

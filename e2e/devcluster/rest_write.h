@@ -22,4 +22,7 @@ int rest_remove(struct request *rq, json_t *doc);
 
 /* ---- scale.c ---- */
 int scale_get(struct request *rq, json_t **ret);
+/* Custom objects: what the paths of the subresource must hold. Problems go in where kube-apiserver has them.
+ */
+int scale_validate(struct request *rq, const json_t *doc, struct schema_problems *problems);
 int scale_update(struct request *rq, json_t *scale, struct write_result *ret);

@@ -79,8 +79,16 @@ static int check_kind(struct request *rq, const json_t *scale)
         const char *slash = version ? strchr(version, '/') : NULL;
         if (!json_is_object(scale))
                 return request_fail_bad(rq, "the body must be a Scale");
-        if (text_empty(kind) || strcmp(kind, "Scale") == 0)
+        if ((text_empty(kind) || strcmp(kind, "Scale") == 0) &&
+            (text_empty(version) || strcmp(version, "autoscaling/v1") == 0))
                 return 0;
+        if (text_equal(kind, "Scale"))
+                return request_fail_bad(
+                        rq,
+                        "Scale in version \"%s\" cannot be handled as a Scale: no kind \"Scale\" is "
+                        "registered for version \"%s\" in scheme "
+                        "\"pkg/runtime/scheme.go:111\"",
+                        slash ? slash + 1 : version, version);
         version = slash ? slash + 1 : text_empty(version) ? "v1" : version;
         return request_fail_bad(rq,
                                 "%s in version \"%s\" cannot be handled as a Scale: converting (%s.%s) to "
@@ -154,4 +162,58 @@ int scale_update(struct request *rq, json_t *scale, struct write_result *ret)
         ret->created = false;
         ret->doc = make_scale(rq, stored);
         return ret->doc ? 0 : request_fail_memory(rq);
+}
+
+/* ---- custom objects ---- */
+
+/* The value a path of plain members leads to; NULL if there is none. */
+static const json_t *value_at(const json_t *doc, const char *path)
+{
+        return text_empty(path) ? NULL : doc_get(doc, path + 1);
+}
+
+static int check_count(struct schema_problems *p, const json_t *doc, const char *path)
+{
+        static const char *const types[] = {
+                [JSON_OBJECT] = "map[string]interface {}",
+                [JSON_ARRAY] = "[]interface {}",
+                [JSON_STRING] = "string",
+                [JSON_REAL] = "float64",
+                [JSON_TRUE] = "bool",
+                [JSON_FALSE] = "bool",
+        };
+        const json_t *v = value_at(doc, path);
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, 64u << 10);
+        if (!v || json_is_null(v) || (json_is_integer(v) && json_integer_value(v) >= 0))
+                return 0;
+        if (json_is_integer(v))
+                return problem_add(p, "FieldValueInvalid", path,
+                                   "Invalid value: %" JSON_INTEGER_FORMAT
+                                   ": should be a non-negative integer",
+                                   json_integer_value(v));
+        TRY(doc_write_go(v, &text));
+        return problem_add(p, "FieldValueInvalid", path,
+                           "Invalid value: 0: %s accessor error: %s is of the type %s, expected int64", path,
+                           text.data, types[json_typeof(v)]);
+}
+
+int scale_validate(struct request *rq, const json_t *doc, struct schema_problems *problems)
+{
+        const struct resource_version *v = rq->resource_version;
+        struct schema_problems mine = { .arena = rq->arena };
+        size_t rest = problems->n - problems->n_values;
+
+        if (!rq->resource->custom || !resource_has_scale(rq->resource, v))
+                return 0;
+        TRY(check_count(&mine, doc, v->scale_spec_path));
+        TRY(check_count(&mine, doc, v->scale_status_path));
+        for (size_t i = 0; i < mine.n; i++) { /* one at a time moves into its place */
+                TRY(problem_add(problems, "", "", "%s", ""));
+                struct schema_problem *at = &problems->at[problems->n_values++];
+                memmove(at + 1, at, rest * sizeof(*at));
+                *at = mine.at[i];
+        }
+        return 0;
 }

@@ -66,16 +66,16 @@ static bool is_scalar(const json_t *v)
         return !json_is_object(v) && !json_is_array(v);
 }
 
-/* Quantities and numbers that may be names: any scalar will do. */
-static bool is_untyped(const struct schema *s)
+/* Any scalar will do. */
+static bool is_quantity(const struct schema *s)
 {
-        return s->int_or_string || (s->ref && text_ends_with(s->ref, ".resource.Quantity"));
+        return s->ref && text_ends_with(s->ref, ".resource.Quantity");
 }
 
 static int check_scalar(struct typed *t, const struct schema *s, const json_t *v)
 {
-        if (is_untyped(s))
-                return is_scalar(v) ? 0 : problem(t, "expected any scalar, got ", v, doc_write_go, "");
+        if (is_quantity(s))
+                return is_scalar(v) ? 0 : problem(t, "expected any scalar, got &{", v, doc_write_go, "}");
         switch (s->type) {
         case SCHEMA_STRING:
                 return json_is_string(v)
@@ -88,7 +88,7 @@ static int check_scalar(struct typed *t, const struct schema *s, const json_t *v
                                ? 0
                                : problem(t, "expected numeric (int or float), got ", v, print_type, "");
         case SCHEMA_BOOLEAN:
-                return json_is_boolean(v) ? 0 : problem(t, "expected boolean, got ", v, print_type, "");
+                return json_is_boolean(v) ? 0 : problem(t, "expected boolean, got &{", v, doc_write_go, "}");
         default:
                 return 0;
         }
@@ -149,46 +149,71 @@ static int name_element(struct typed *t, const struct schema *list, const json_t
         return buf_printf(&t->path, "[%s]", b.data);
 }
 
+/* An element's step onto the path, if it has one; what is wrong with that is said of the whole list. */
+static int step_into(struct typed *t, const struct schema *list, const json_t *item, size_t index,
+                     struct map *seen, bool *ret_doubled)
+{
+        if (list->list_type == SCHEMA_LIST_ATOMIC)
+                return buf_printf(&t->path, "[%zu]", index);
+        int r = name_element(t, list, item, seen, ret_doubled);
+        return r == ERR_NOT_FOUND ? buf_printf(&t->path, "[%zu]", index) : r;
+}
+
+static int report_doubled(struct typed *t, size_t before)
+{
+        AUTO_BUF struct buf words;
+
+        buf_init(&words, PATH_MAX_BYTES);
+        TRY(buf_printf(&words, "duplicate entries for key %s", t->path.data + before));
+        step_back(t, before);
+        return problem(t, words.data, NULL, NULL, "");
+}
+
 static int check_element(struct typed *t, const struct schema *list, const json_t *item, size_t index,
                          struct map *seen)
 {
         size_t before = t->path.len;
         bool doubled = false;
-        int r;
+        int r = step_into(t, list, item, index, seen, &doubled);
 
-        if (list->list_type == SCHEMA_LIST_ATOMIC)
-                r = buf_printf(&t->path, "[%zu]", index);
-        else if (list->list_type == SCHEMA_LIST_MAP && !json_is_object(item))
-                r = problem(t, "associative list with keys may not contain non-map elements", NULL, NULL, "");
-        else
-                r = name_element(t, list, item, seen, &doubled);
-        if (r == ERR_NOT_FOUND)
-                r = problem(t,
-                            "associative list with keys has an element that omits all key fields (and "
-                            "doesn't have default values for any key fields)",
-                            NULL, NULL, "");
-        if (doubled) {
-                AUTO_BUF struct buf words;
-                buf_init(&words, PATH_MAX_BYTES);
-                (void)buf_printf(&words, "duplicate entries for key %s", t->path.data + before);
-                step_back(t, before);
-                return words.data ? problem(t, words.data, NULL, NULL, "") : ERR_NO_MEMORY;
-        }
+        if (r == 0 && doubled)
+                return report_doubled(t, before);
         if (r == 0 && list->items)
                 r = check_value(t, list->items, item);
         step_back(t, before);
         return r;
 }
 
+/* Elements without keys cannot be told apart: one that is no map ends the look at the list. */
+static int find_other_than_map(struct typed *t, const json_t *list, bool *ret_found)
+{
+        AUTO_BUF struct buf words;
+        const json_t *item;
+        size_t i;
+
+        buf_init(&words, PATH_MAX_BYTES);
+        json_array_foreach((json_t *)list, i, item)
+                if (!json_is_object(item))
+                        break;
+        *ret_found = i < json_array_size(list);
+        if (!*ret_found)
+                return 0;
+        TRY(buf_printf(&words, "element %zu: associative list with keys may not have non-map elements", i));
+        return problem(t, words.data, NULL, NULL, "");
+}
+
 static int check_list(struct typed *t, const struct schema *s, const json_t *v)
 {
-        CLEANUP(map_free) struct map seen;
+        CLEANUP(map_free) struct map seen = { 0 };
+        bool ended = false;
         int r = 0;
 
         if (!json_is_array(v))
                 return problem(t, "expected list, got &{", v, doc_write_go, "}");
         map_init(&seen, MAP_OWN_KEYS, NULL);
-        for (size_t i = 0; r == 0 && i < json_array_size(v); i++)
+        if (s->list_type == SCHEMA_LIST_MAP)
+                TRY(find_other_than_map(t, v, &ended));
+        for (size_t i = 0; !ended && r == 0 && i < json_array_size(v); i++)
                 r = check_element(t, s, json_array_get(v, i), i, &seen);
         return r;
 }

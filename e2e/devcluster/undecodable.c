@@ -78,10 +78,14 @@ static int write_patched(const json_t *doc, bool sorted, struct buf *b)
         return write_around(doc, "metadata", sorted ? write_sorted_metadata : meta_write_as_go, b);
 }
 
-static int write_value(enum patch_form form, const json_t *patch, const json_t *patched, struct buf *b)
+static int write_value(const struct request *rq, enum patch_form form, const json_t *patch,
+                       const json_t *patched, struct buf *b)
 {
-        return form == PATCH_STRATEGIC ? doc_write_go(patch, b)
-                                       : write_patched(patched, touches_metadata(form, patch), b);
+        if (form == PATCH_STRATEGIC)
+                return doc_write_go(patch, b);
+        if (rq->resource->custom) /* a map all through */
+                return doc_write_canonical(patched, b);
+        return write_patched(patched, touches_metadata(form, patch), b);
 }
 
 /* ---- why a strategic patch's result does not convert: Go's converter, not its decoder, reads it ---- */
@@ -116,6 +120,31 @@ static const char *cannot_restore_members(const struct schema *s, const json_t *
         return why;
 }
 
+static const char *go_scalar(const struct schema *s)
+{
+        return s->type == SCHEMA_STRING    ? "string"
+               : s->type == SCHEMA_BOOLEAN ? "bool"
+               : s->type == SCHEMA_NUMBER  ? "float64"
+               : s->format                 ? s->format
+                                           : "int32";
+}
+
+/* Only between numbers, and from them to text, does Go know a conversion that could fail. */
+static const char *cannot_convert(const struct schema *s, const json_t *v, struct arena *arena)
+{
+        bool fits = s->type == SCHEMA_STRING    ? json_is_string(v)
+                    : s->type == SCHEMA_BOOLEAN ? json_is_boolean(v)
+                    : s->type == SCHEMA_INTEGER ? json_is_integer(v)
+                                                : json_is_number(v);
+
+        if (fits)
+                return NULL;
+        if ((s->type == SCHEMA_STRING && json_is_integer(v)) ||
+            (s->type == SCHEMA_INTEGER && json_is_real(v)))
+                return arena_printf(arena, "cannot convert %s to %s", kind_of(v), go_scalar(s));
+        return arena_printf(arena, "unrecognized type: %s", go_scalar(s));
+}
+
 static const char *cannot_restore(const struct schema *s, const json_t *v, struct arena *arena)
 {
         if (json_is_null(v) || s->preserve_unknown)
@@ -125,6 +154,9 @@ static const char *cannot_restore(const struct schema *s, const json_t *v, struc
         if (s->type == SCHEMA_OBJECT && !json_is_object(v))
                 return arena_printf(arena, "cannot restore %s %s",
                                     s->additional ? "map from" : "struct from:", kind_of(v));
+        /* Quantities and times read themselves; bytes are a slice. */
+        if (s->type >= SCHEMA_STRING && !s->ref && !s->int_or_string && !text_equal(s->format, "byte"))
+                return cannot_convert(s, v, arena);
         return cannot_restore_members(s, v, arena);
 }
 
@@ -133,6 +165,8 @@ static const char *reason_of(struct request *rq, enum patch_form form, const jso
         const struct schema *s = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         const char *why = form == PATCH_STRATEGIC && s ? cannot_restore(s, patched, rq->arena) : NULL;
 
+        if (!why && form == PATCH_STRATEGIC && text_starts_with(rq->status.decoding, "illegal base64"))
+                why = arena_printf(rq->arena, "error decoding from json: %s", rq->status.decoding);
         return why ? why : rq->status.decoding;
 }
 
@@ -144,7 +178,7 @@ int fail_undecodable(struct request *rq, enum patch_form form, const json_t *pat
 
         buf_init(&value, LIMIT_RESPONSE_BYTES);
         buf_init(&quoted, LIMIT_RESPONSE_BYTES);
-        if (!cause || write_value(form, patch, patched, &value) < 0 ||
+        if (!cause || write_value(rq, form, patch, patched, &value) < 0 ||
             buf_append_json_string(&quoted, value.data, value.len) < 0)
                 return request_fail_memory(rq);
         *cause = (struct status_cause){ "FieldValueInvalid",
