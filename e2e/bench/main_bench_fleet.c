@@ -16,7 +16,7 @@ enum {
         SEQUENTIAL = 40, /* placements, one after the other */
         BURST = 200,     /* placements at once */
         CAPACITY = SEQUENTIAL + BURST + 2,
-        IDLE_MS = 30000,
+        IDLE_MS = 60000, /* a heartbeat of each member */
         SETTLE_MS = 3000,
         PAUSE_MS =
                 100, /* between placements, so that none is slowed by the last requests of the one before */
@@ -281,6 +281,7 @@ static int body(struct bench *b, struct error *err)
                                                  .programs = b->programs,
                                                  .scratch = b->scratch,
                                                  .members = MEMBERS,
+                                                 .as_installed = true,
                                                  .direct = true };
         TRY(process_fleet_open(&o, &r.fleet, err));
         int code = measure(&r, err);

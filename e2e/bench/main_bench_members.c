@@ -218,6 +218,7 @@ static int body(struct bench *b, struct error *err)
                                                  .programs = b->programs,
                                                  .scratch = b->scratch,
                                                  .members = MEMBERS,
+                                                 .as_installed = true,
                                                  .direct = true };
         if (!m)
                 return error_no_memory(err);
@@ -228,9 +229,12 @@ static int body(struct bench *b, struct error *err)
                 mem_free(m);
                 return code;
         }
-        m->fleet = (struct fleet){
-                .ops = &ops, .world = &b->world, .log = &m->log, .n_members = MEMBERS, .n_hub_agents = 1
-        };
+        m->fleet = (struct fleet){ .ops = &ops,
+                                   .world = &b->world,
+                                   .log = &m->log,
+                                   .n_members = MEMBERS,
+                                   .n_hub_agents = 1,
+                                   .heartbeat_s = m->programs->heartbeat_s };
         code = measure(m, &p, err);
         placements_close(&p);
         close_mixed(&m->fleet);

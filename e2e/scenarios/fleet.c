@@ -125,11 +125,11 @@ int fleet_join_member(struct fleet *f, const char *member, struct error *err)
 
         TRY(f->ops->client(f, "hub", &hub, err));
         TRY(make_identity(hub, member, account, err));
-        AUTO_JSON json_t *doc =
-                json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s, s:s, s:s, s:s}, s:i}}", "apiVersion",
-                          CLUSTER_API "/v1beta1", "kind", "MemberCluster", "metadata", "name", member, "spec",
-                          "identity", "kind", "ServiceAccount", "name", account, "namespace",
-                          SYSTEM_NAMESPACE, "apiGroup", "", "heartbeatPeriodSeconds", HEARTBEAT_SECONDS);
+        AUTO_JSON json_t *doc = json_pack(
+                "{s:s, s:s, s:{s:s}, s:{s:{s:s, s:s, s:s, s:s}, s:i}}", "apiVersion", CLUSTER_API "/v1beta1",
+                "kind", "MemberCluster", "metadata", "name", member, "spec", "identity", "kind",
+                "ServiceAccount", "name", account, "namespace", SYSTEM_NAMESPACE, "apiGroup", "",
+                "heartbeatPeriodSeconds", f->heartbeat_s ? (int)f->heartbeat_s : HEARTBEAT_SECONDS);
 
         TRY(apply(hub, &member_clusters, NULL, member, doc, err));
         return f->ops->start_agent(f, member, err);

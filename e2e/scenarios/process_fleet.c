@@ -19,7 +19,7 @@ struct program_agent {
 struct program_fleet {
         struct fleet fleet;
         const char *programs, *scratch;
-        bool direct, own_server;
+        bool as_installed, direct, own_server;
         struct server_program *server;
         struct program_agent *agents; /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct arena arena;           /* file names */
@@ -171,17 +171,25 @@ static const char *relayed_url(struct program_fleet *p, unsigned index)
                             relay_port(p->agents[index].relay), port.data + port.len);
 }
 
+/* What a MemberCluster has that does not say. */
+#define HEARTBEAT_INSTALLED_SECONDS 60
+
 /* Short, so that a test need not wait for long when a leader dies, but not shorter than an answer takes on a
  * machine that runs several API servers. */
 struct lease_flags {
-        const char *duration, *renew;
+        const char *duration, *renew, *retry;
 };
 
 static struct lease_flags lease_flags(const struct program_fleet *p)
 {
-        return server_program_is_kubernetes(p->server)
-                       ? (struct lease_flags){ "--leader-lease-duration=15s", "--leader-renew-deadline=12s" }
-                       : (struct lease_flags){ "--leader-lease-duration=10s", "--leader-renew-deadline=7s" };
+        if (p->as_installed)
+                return (struct lease_flags){ "--leader-lease-duration=60s", "--leader-renew-deadline=45s",
+                                             "--leader-retry-period=5s" };
+        if (server_program_is_kubernetes(p->server))
+                return (struct lease_flags){ "--leader-lease-duration=15s", "--leader-renew-deadline=12s",
+                                             "--leader-retry-period=1s" };
+        return (struct lease_flags){ "--leader-lease-duration=10s", "--leader-renew-deadline=7s",
+                                     "--leader-retry-period=1s" };
 }
 
 /* The name of the machine is how the lease tells who leads. */
@@ -200,7 +208,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                "--enable-webhook=false",
                                lease.duration,
                                lease.renew,
-                               "--leader-retry-period=1s",
+                               lease.retry,
                                "--resource-snapshot-creation-minimum-interval=0s",
                                "--resource-changes-collection-duration=0s",
                                NULL };
@@ -238,6 +246,10 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                                "--health-probe-bind-address=0",
                                "--hub-metrics-bind-address=0",
                                "--hub-health-probe-bind-address=0",
+                               p->as_installed ? "--leader-elect=true" : NULL,
+                               "--leader-lease-duration=30s",
+                               "--leader-renew-deadline=20s",
+                               "--leader-retry-period=5s",
                                NULL };
         return process_start(p->fleet.world->loop, argv, environment,
                              arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);
@@ -382,9 +394,11 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
         p->programs = o->programs;
         p->scratch = o->scratch;
         p->direct = o->direct;
+        p->as_installed = o->as_installed;
         p->fleet = (struct fleet){ .ops = &ops,
                                    .n_members = o->members,
                                    .n_hub_agents = MAX(o->hub_agents, 1u),
+                                   .heartbeat_s = o->as_installed ? HEARTBEAT_INSTALLED_SECONDS : 0,
                                    .prepared = o->prepared };
         code = open_all(p, o, err);
         if (code < 0)

@@ -10,6 +10,7 @@ struct process_fleet_options {
         const char *programs;          /* folder with devcluster, hub-agent and member-agent */
         const char *scratch;           /* an empty folder for files; borrowed while the fleet lives */
         unsigned members, hub_agents;  /* hub_agents: 0 = 1 */
+        bool as_installed;             /* heartbeats and leases as the charts set them, not short for tests */
         bool direct;                   /* agents speak to the hub without a relay: set_link is refused */
         struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
                                           own */
