@@ -18,7 +18,7 @@ Clusters
   --hub-kubeconfig F        kubeconfig of the hub; else kubectl's own; without --hub-context its current context
   --member-kubeconfig F     kubeconfig of the member, in the same way
   --name NAME               name of the member in the fleet, at most 50 of a-z, 0-9 and '-'   [MEMBER_CLUSTER]
-  --replace                 the cluster that had this name is gone; this one takes its place
+  --replace                 the cluster that had this name is gone; this one takes its place, and its tokens end
 
 How the member reaches the hub
   --hub-server URL          https address of the hub as the member sees it; else that of the kubeconfig
@@ -57,7 +57,7 @@ EOT
 hub_context=${HUB_CLUSTER_CONTEXT:-} member_context=${MEMBER_CLUSTER_CONTEXT:-} name=${MEMBER_CLUSTER:-}
 hub_server=${HUB_CLUSTER_ADDRESS:-} image_repository=${REGISTRY:+$REGISTRY/member-agent} image_tag=${FLEET_VERSION:-}
 hub_ca='' server_check=yes token_kind=bound token_duration=7d new_token=no heartbeat='' agent=helm chart=$here/../member-agent
-helm_args='' credentials='' timeout=2m replace=no server_given=no
+helm_args='' credentials='' timeout=2m replace=no server_given=no taking_over=no
 
 while [ $# -gt 0 ]; do
         option=$1
@@ -72,28 +72,18 @@ while [ $# -gt 0 ]; do
         *) usage_error "unexpected argument \"$option\"" ;;
         esac
         case $option in
-        --hub-context) hub_context=$value ;;
-        --member-context) member_context=$value ;;
-        --hub-kubeconfig) hub_kubeconfig=$value ;;
-        --member-kubeconfig) member_kubeconfig=$value ;;
-        --name) name=$value ;;
         --hub-server) hub_server=$value && server_given=yes ;;
         --hub-ca) hub_ca=$value ;;
         --token) token_kind=$value ;;
         --token-duration) token_duration=$value ;;
         --heartbeat) heartbeat=$value ;;
-        --agent) agent=$value ;;
         --chart) chart=$value ;;
-        --release) release=$value ;;
         --image-repository) image_repository=$value ;;
         --image-tag) image_tag=$value ;;
         --values) [ -r "$value" ] || problem "--values: file $value cannot be read" && helm_args="$helm_args$option $(quoted "$value")" ;;
         --set) helm_args="$helm_args$option $(quoted "$value")" ;;
-        --namespace) namespace=$value ;;
-        --secret-namespace) secret_namespace=$value ;;
         --write-credentials) credentials=$value ;;
-        --timeout) timeout=$value ;;
-        *) usage_error "unknown option $option" ;;
+        *) take_option "$option" "$value" || usage_error "unknown option $option" ;;
         esac
 done
 account=$name-hub-cluster-access
@@ -118,8 +108,7 @@ check_values() {
         esac
         token_seconds=$(seconds "$token_duration") && [ "$token_seconds" -ge 600 ] ||
                 problem "--token-duration \"$token_duration\" is not a duration of at least 10m, such as 24h or 7d"
-        timeout_seconds=$(seconds "$timeout") && [ "$timeout_seconds" -ge 1 ] ||
-                problem "--timeout \"$timeout\" is not a duration, such as 90s or 5m"
+        check_timeout
         check_hub_server_text
         [ -z "$hub_ca" ] || grep -q 'BEGIN CERTIFICATE' "$hub_ca" 2>/dev/null ||
                 problem "--hub-ca: $hub_ca is not a readable PEM file with a certificate"
@@ -181,13 +170,15 @@ read_hub_state() {
 check_hub() {
         check_context hub "$hub_kubeconfig" "$hub_context" || return
         check_server hub || return
-        check_rights hub <<EOT
-create - serviceaccounts - $namespace -
-create - serviceaccounts token $namespace $account
-create rbac.authorization.k8s.io roles - $namespace -
-create rbac.authorization.k8s.io rolebindings - $namespace -
-create cluster.kubernetes-fleet.io memberclusters - - -
-EOT
+        {
+                echo "create - serviceaccounts - $namespace -"
+                echo "create - serviceaccounts token $namespace $account"
+                echo "create rbac.authorization.k8s.io roles - $namespace -"
+                echo "create rbac.authorization.k8s.io rolebindings - $namespace -"
+                echo "create cluster.kubernetes-fleet.io memberclusters - - -"
+                [ "$replace" = no ] || echo "delete - serviceaccounts - $namespace $account"
+                [ "$replace" = no ] || echo "delete - secrets - $namespace $account-token"
+        } | check_rights hub
         read_hub_state || return
         [ -n "$(value_of agent "$work/hub.state")" ] || hub_agent_deployed ||
                 problem "no hub agent runs on the hub (nobody holds lease $hub_lease in $namespace): install it first (helm install hub-agent charts/hub-agent -n $namespace --create-namespace)"
@@ -240,6 +231,7 @@ check_member_is_free() {
         before=$(value_of account.cluster "$work/hub.state" 2>/dev/null)
         [ -z "$before" ] || [ "$before" = "$cluster" ] || [ "$replace" = yes ] ||
                 problem "another cluster has joined as $name: choose another name, or give --replace if that cluster is gone for good"
+        [ -z "$before" ] || [ "$before" = "$cluster" ] || taking_over=yes
         if [ "$agent" = helm ] && command -v helm >/dev/null 2>&1; then
                 other=$(member_helm get values "$release" -n "$namespace" 2>/dev/null | sed -n 's/^ *memberClusterName: *"\{0,1\}\([^" ]*\).*/\1/p')
                 [ -z "$other" ] || [ "$other" = "$name" ] ||
@@ -278,9 +270,7 @@ seen_already() {
 try_hub() {
         [ "$server_check" != no ] || [ "${2:-}" = quietly ] || return 1
         write_kubeconfig "$1"
-        path=${1#https://*/}
-        [ "$path" != "$1" ] && path=/${path%/} || path=
-        if kubectl --kubeconfig "$work/try" get --raw "$path/version" --request-timeout=15s >"$work/out" 2>"$err"; then
+        if kubectl --kubeconfig "$work/try" version --request-timeout=15s >"$work/out" 2>"$err"; then
                 [ -z "$(value_of token "$work/member.state")" ] || token_valid=yes
                 return 0
         fi
@@ -422,9 +412,14 @@ EOT
 
 namespace_yaml() { printf -- '---\napiVersion: v1\nkind: Namespace\nmetadata: { name: "%s" }\n' "$1"; }
 
-# What is missing on the hub goes to $work/hub.create, what differs to $work/hub.replace.
+# What is missing on the hub goes to $work/hub.create, what differs to $work/hub.replace. The account of a cluster that
+# another one takes the place of is made anew, so that what that cluster still holds opens nothing any more.
 plan_hub() {
         state=$work/hub.state
+        [ "$taking_over" = no ] || {
+                grep -v '^account\|^secret=' "$state" >"$work/hub.kept"
+                state=$work/hub.kept
+        }
         {
                 [ -n "$(value_of namespace "$state")" ] || namespace_yaml "$namespace"
                 [ -n "$(value_of account "$state")" ] || account_yaml
@@ -452,6 +447,12 @@ plan_hub() {
 }
 
 change_hub() {
+        [ "$taking_over" = no ] || {
+                last_heartbeat=$(heartbeat_of) || last_heartbeat=unknown
+                hub -n "$namespace" delete "serviceaccounts/$account" "secrets/$account-token" --ignore-not-found >"$work/out" 2>"$err" ||
+                        fail "the hub refused: $(reason)"
+                sed 's/^/hub: /' "$work/out"
+        }
         if [ -s "$work/hub.create" ]; then
                 hub create --validate=false -f "$work/hub.create" >"$work/out" 2>"$err" || fail "the hub refused: $(reason)"
                 sed 's/^/hub: /' "$work/out"
@@ -469,15 +470,24 @@ change_hub() {
 
 # ---- the token -----------------------------------------------------------------------------------------------
 
-# A TokenRequest, raw: kubectl has `create token` only since 1.24. `--raw` takes the whole path of the server's URL.
-issue_bound_token() {
+# kubectl has `create token` since 1.24. Before, a TokenRequest goes raw, and `--raw` takes the whole path of the server's
+# URL, which later versions put before it themselves.
+request_bound_token() {
+        if hub create token --help >/dev/null 2>&1; then
+                hub create token "$account" -n "$namespace" --duration="${token_seconds}s" -o json
+                return
+        fi
         server=$(value_of server "$work/hub.config")
         path=${server#https://*/}
         [ "$path" != "$server" ] && path=/${path%/} || path=
         printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":%s}}' "$token_seconds" |
-                hub create --raw "$path/api/v1/namespaces/$namespace/serviceaccounts/$account/token" -f - >"$work/out" 2>"$err" ||
-                fail "the hub issued no token for $account: $(reason)"
+                hub create --raw "$path/api/v1/namespaces/$namespace/serviceaccounts/$account/token" -f -
+}
+
+issue_bound_token() {
+        request_bound_token >"$work/out" 2>"$err" || fail "the hub issued no token for $account: $(reason)"
         token=$(sed -n 's/.*"token": *"\([^"]*\)".*/\1/p' "$work/out")
+        [ -n "$token" ] || fail "the hub issued no token for $account: its answer has none"
         say "hub: token issued, valid until $(sed -n 's/.*"expirationTimestamp": *"\([^"]*\)".*/\1/p' "$work/out"); the member renews it"
 }
 
@@ -596,8 +606,28 @@ update_definitions() {
 
 # ---- waiting, and what to tell when it was in vain -------------------------------------------------------------
 
+heartbeat_of() {
+        hub -n "fleet-member-$name" get "internalmemberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found \
+                -o go-template='{{range .status.agentStatus}}{{.lastReceivedHeartbeat}} {{end}}' 2>"$err"
+}
+
+# The hub still counts the cluster that was there before as joined: the new one has when its agent speaks.
+wait_heartbeat() {
+        [ "$last_heartbeat" != unknown ] || return 0
+        waited=0
+        while now=$(heartbeat_of) && [ "$now" = "$last_heartbeat" ] && [ "$waited" -lt "$timeout_seconds" ]; do
+                waited=$((waited + 1))
+                sleep 1
+        done
+        [ "$now" != "$last_heartbeat" ] || {
+                diagnose >&2
+                exit 1
+        }
+}
+
 wait_joined() {
-        [ "$(value_of mc.joined "$work/hub.state")" = True ] || say "waiting until $name has joined (at most $timeout)"
+        [ "$(value_of mc.joined "$work/hub.state")$taking_over" = Trueno ] || say "waiting until $name has joined (at most $timeout)"
+        [ "$taking_over" = no ] || wait_heartbeat
         hub wait --for=condition=Joined "memberclusters.cluster.kubernetes-fleet.io/$name" --timeout="${timeout_seconds}s" >/dev/null 2>"$err" && return 0
         diagnose >&2
         exit 1
@@ -640,6 +670,7 @@ advise() {
 
 tell_plan() {
         say "dry run; a run would:"
+        [ "$taking_over" = no ] || say "  delete the account of the cluster that was $name before on the hub, so that its tokens end"
         [ ! -s "$work/hub.create" ] || sed -n 's/^kind: \(.*\)/  create \1 on the hub/p' "$work/hub.create"
         [ ! -s "$work/hub.replace" ] || sed -n 's/^kind: \(.*\)/  bring \1 on the hub in line/p' "$work/hub.replace"
         [ -z "$new_heartbeat" ] || say "  set the heartbeat of $name to $new_heartbeat s"
@@ -677,7 +708,7 @@ plan_hub
 token=$(value_of token "$work/member.state")
 issue_token=yes
 [ "$new_token" = yes ] || [ "$token_valid" = no ] || [ "$(value_of secret.member "$work/member.state")" != "$name" ] ||
-        [ "$(value_of secret.hub "$work/member.state")" != "$hub_server" ] || [ -z "$(value_of account "$work/hub.state")" ] || issue_token=no
+        [ "$(value_of secret.hub "$work/member.state")" != "$hub_server" ] || [ -z "$(value_of account "$work/hub.state")" ] || [ "$taking_over" = yes ] || issue_token=no
 if [ "$dry_run" = yes ]; then
         tell_plan
         exit 0

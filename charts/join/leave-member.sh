@@ -44,19 +44,7 @@ while [ $# -gt 0 ]; do
         --*) [ $# -ge 2 ] || usage_error "$option needs a value" && value=$2 && shift 2 ;;
         *) usage_error "unexpected argument \"$option\"" ;;
         esac
-        case $option in
-        --hub-context) hub_context=$value ;;
-        --member-context) member_context=$value ;;
-        --hub-kubeconfig) hub_kubeconfig=$value ;;
-        --member-kubeconfig) member_kubeconfig=$value ;;
-        --name) name=$value ;;
-        --agent) agent=$value ;;
-        --release) release=$value ;;
-        --namespace) namespace=$value ;;
-        --secret-namespace) secret_namespace=$value ;;
-        --timeout) timeout=$value ;;
-        *) usage_error "unknown option $option" ;;
-        esac
+        take_option "$option" "$value" || usage_error "unknown option $option"
 done
 account=$name-hub-cluster-access
 
@@ -66,8 +54,7 @@ check_values() {
         check_name
         check_namespace --namespace "$namespace"
         check_namespace --secret-namespace "$secret_namespace"
-        timeout_seconds=$(seconds "$timeout") && [ "$timeout_seconds" -ge 1 ] ||
-                problem "--timeout \"$timeout\" is not a duration, such as 90s or 5m"
+        check_timeout
         case $agent in
         helm) check_helm ;;
         manifest | none) ;;

@@ -41,6 +41,23 @@ helm_reason() { grep -v '^Use --debug\|^$\|^WARNING' "$err" | sed 's/^Error: //;
 # 'a b' -> an argument that eval gives back as it was.
 quoted() { printf "'%s' " "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
 
+# The options that both scripts have; fails at others.
+take_option() { # option value
+        case $1 in
+        --hub-context) hub_context=$2 ;;
+        --member-context) member_context=$2 ;;
+        --hub-kubeconfig) hub_kubeconfig=$2 ;;
+        --member-kubeconfig) member_kubeconfig=$2 ;;
+        --name) name=$2 ;;
+        --agent) agent=$2 ;;
+        --release) release=$2 ;;
+        --namespace) namespace=$2 ;;
+        --secret-namespace) secret_namespace=$2 ;;
+        --timeout) timeout=$2 ;;
+        *) return 1 ;;
+        esac
+}
+
 # ---- the two clusters -------------------------------------------------------------------------------------------
 
 hub() { kubectl ${hub_kubeconfig:+--kubeconfig "$hub_kubeconfig"} ${hub_context:+--context "$hub_context"} "$@"; }
@@ -98,6 +115,11 @@ check_namespace() { # option value
         '' | *[!a-z0-9-]* | -* | *-) problem "$1: \"$2\" is not the name of a namespace" ;;
         esac
         [ ${#2} -le 63 ] || problem "$1: \"$2\" has ${#2} characters: at most 63"
+}
+
+check_timeout() {
+        timeout_seconds=$(seconds "$timeout") && [ "$timeout_seconds" -ge 1 ] ||
+                problem "--timeout \"$timeout\" is not a duration, such as 90s or 5m"
 }
 
 # Reads what the kubeconfig says of a side into $work/SIDE.config. SIDE is hub or member: also the name of its function.

@@ -182,16 +182,13 @@ wrong_access() {
         hub create serviceaccount poor >/dev/null
         hub create clusterrole poor --verb=get,list --resource=memberclusters,customresourcedefinitions,namespaces,serviceaccounts,roles,rolebindings,secrets,leases >/dev/null
         hub create clusterrolebinding poor --clusterrole=poor --serviceaccount=default:poor >/dev/null
-        token=$(printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}' |
-                hub create --raw "$(path_of "$hub_server")/api/v1/namespaces/default/serviceaccounts/poor/token" -f - | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+        token=$(hub -n default create token poor)
         kubectl config set-credentials poor --token "$token" >/dev/null
         kubectl config set-context poor --cluster "$(kubectl config view -o jsonpath='{.contexts[?(@.name=="hub")].context.cluster}')" --user poor >/dev/null
         join --name one --agent none --member-context member-1 --hub-context poor
         says "missing rights are told one by one" 1 "your user may not create serviceaccounts in namespace fleet-system on the hub cluster" \
                 "may not create serviceaccounts/token in namespace fleet-system" "may not create roles" "may not create memberclusters on the hub"
 }
-
-path_of() { sed -E 's,^https://[^/]*,,' <<<"$1"; }
 
 # ---- joining ---------------------------------------------------------------------------------------------------
 
@@ -244,13 +241,18 @@ YAML
 }
 
 may() { # name, account, token, wanted
-        hub config view --minify --flatten >"$work/as-member"
-        kubectl --kubeconfig "$work/as-member" config set-credentials m --token "$3" >/dev/null
-        kubectl --kubeconfig "$work/as-member" config set-context m --user m --cluster "$(kubectl --kubeconfig "$work/as-member" config view -o jsonpath='{.clusters[0].name}')" >/dev/null
-        output=$(printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}' |
-                kubectl --kubeconfig "$work/as-member" --context m create --raw "$(path_of "$hub_server")/api/v1/namespaces/fleet-system/serviceaccounts/$2/token" -f - 2>&1)
+        request_token "$2" "$3"
         [ $? -eq "$4" ]
         result "$1" $?
+}
+
+may_not() { ! request_token "$1" "$2" && echo refused; }
+
+request_token() { # account, token of the one who asks
+        hub config view --minify --flatten >"$work/as-member"
+        kubectl --kubeconfig "$work/as-member" config set-credentials m --token "$2" >/dev/null
+        kubectl --kubeconfig "$work/as-member" config set-context m --user m --cluster "$(kubectl --kubeconfig "$work/as-member" config view -o jsonpath='{.clusters[0].name}')" >/dev/null
+        output=$(kubectl --kubeconfig "$work/as-member" --context m -n fleet-system create token "$1" 2>&1)
 }
 
 # Whatever an interrupted run or a hand left undone, the next run does.
@@ -381,6 +383,51 @@ with_helm() {
         result "no agent remains" $((1 - $?))
 }
 
+# The rendered chart, applied with kubectl; and a cluster that takes the name of one that is gone.
+with_manifest() {
+        local old ok=(--member-context member-2 --name one --agent manifest --hub-server "$hub_server"
+                --image-repository images.test/argosy/member-agent --image-tag v1)
+        join --member-context member-1 --name one --agent none --write-credentials "$work/one"
+        start_member_agent member-1 "$work/one"
+        becomes "the member whose place is taken joins" joined one
+        stop_member_agent
+        old=$(cat "$work/one/token")
+        join "${ok[@]}" --replace --dry-run
+        says "a dry run tells that tokens end" 0 "so that its tokens end" "create ServiceAccount on the hub"
+        join "${ok[@]}" --replace --timeout 2s
+        says "who takes a name over is waited for, though that name had joined" 1 'serviceaccount "one-hub-cluster-access" deleted' \
+                "serviceaccount/one-hub-cluster-access created" "token issued" "deployment.apps/member-agent created" "one has not joined within 2s"
+        # An API server remembers for ten seconds whom it let in.
+        becomes "the token of the cluster that is gone has ended" may_not one-hub-cluster-access "$old"
+
+        join --member-context member-2 --name one --agent none --hub-server "$hub_server" --write-credentials "$work/one-again"
+        start_member_agent member-2 "$work/one-again"
+        join "${ok[@]}" --timeout 60s
+        says "the applied manifests are as they should be" 0 "one has joined the fleet"
+        join "${ok[@]}" --set logVerbosity=2
+        says "changed values are applied" 0 "deployment.apps/member-agent configured" "one has joined the fleet"
+        becomes "its placements are applied on the new cluster" kubectl --context member-2 -n placed get configmap note -o name
+        leave --member-context member-2 --name one --agent manifest --timeout 60s
+        says "leaving deletes what was applied" 0 'deployment.apps "member-agent" deleted' 'clusterrole' "one has left the fleet"
+        stop_member_agent
+        output=$(kubectl --context member-2 get crd appliedworks.placement.kubernetes-fleet.io -o name)
+        result "and keeps the AppliedWork definition" $?
+}
+
+# helm would delete the definition, and with it every AppliedWork and what it owns.
+guarded() {
+        local ok=(--member-context member-2 --name two --hub-server "$hub_server" --timeout 1s
+                --image-repository images.test/argosy/member-agent --image-tag v1)
+        join "${ok[@]}" --set crds.keep=false
+        says "a release that does not keep its definition" 1 "helm release member-agent installed"
+        leave --member-context member-2 --name two
+        says "is not uninstalled" 1 "nothing was changed" "would delete the AppliedWork definition and with it everything that was placed"
+        join "${ok[@]}" --set crds.keep=true
+        says "upgraded to keep it" 1 "helm release member-agent upgraded"
+        leave --member-context member-2 --name two --force --timeout 60s
+        says "it may go" 0 "helm release member-agent uninstalled" "two has left the fleet"
+}
+
 start_servers "${1:-devcluster}"
 
 install_hub
@@ -393,6 +440,6 @@ half_done
 leaving
 without_agent
 HELM=${HELM:-$(command -v helm)}
-if [ -n "$HELM" ]; then with_helm; else echo "skipped the chart: no helm"; fi
+if [ -n "$HELM" ]; then with_helm && guarded && with_manifest; else echo "skipped the chart: no helm"; fi
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
