@@ -425,6 +425,44 @@ static void pick_fixed_places_on_the_clusters_that_exist(void **state)
         rig_run(picks_fixed);
 }
 
+static void late_binding(struct rig *r)
+{
+        const char *other;
+        char body[1024];
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":1}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        other = count(r, FLEET "namespaces/fleet-member-member-1/works") ? "member-2" : "member-1";
+        /* As one that was made by an earlier cycle, whose answer was lost. */
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\","
+                 "\"kind\":\"ClusterResourceBinding\",\"metadata\":{\"name\":\"web-late\","
+                 "\"labels\":{\"kubernetes-fleet.io/parent-CRP\":\"web\"},"
+                 "\"finalizers\":[\"kubernetes-fleet.io/scheduler-crb-cleanup\"]},"
+                 "\"spec\":{\"state\":\"Scheduled\",\"resourceSnapshotName\":\"\","
+                 "\"schedulingPolicySnapshotName\":\"web-0\",\"targetCluster\":\"%s\","
+                 "\"clusterDecision\":{\"clusterName\":\"%s\",\"selected\":true,\"reason\":\"\"}}}",
+                 other, other);
+        assert_int_equal(rig_post(r, FLEET "clusterresourcebindings", body), 201);
+        settle(&f);
+        release_works(&f);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        stop(&f);
+}
+
+static void a_binding_that_comes_to_light_late_is_weighed_again(void **state)
+{
+        rig_run(late_binding);
+}
+
 static void places_in_namespace(struct rig *r)
 {
         struct fleet f;
@@ -718,6 +756,7 @@ int main(void)
                 cmocka_unit_test(a_work_without_its_binding_is_deleted_and_others_are_left_alone),
                 cmocka_unit_test(pick_n_takes_the_best_and_scales_both_ways),
                 cmocka_unit_test(pick_fixed_places_on_the_clusters_that_exist),
+                cmocka_unit_test(a_binding_that_comes_to_light_late_is_weighed_again),
                 cmocka_unit_test(a_resource_placement_works_within_its_namespace),
                 cmocka_unit_test(a_reserved_namespace_is_refused_with_words),
                 cmocka_unit_test(a_member_that_leaves_is_gone_with_its_bindings),

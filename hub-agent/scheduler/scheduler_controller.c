@@ -203,6 +203,14 @@ static void map_policy_snapshot(void *agent, const struct informer_event *e, key
                 emit_owner(e->now, emit, to);
 }
 
+/* A binding may come to light after the cycle that made it, when the answer to its creation was lost and the watch
+ * lags behind: another cluster may have been chosen in between. */
+static void map_binding(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (e->type != INFORMER_UPDATED || (is_deleting(e->now) && !is_deleting(e->old)))
+                map_to_owner(agent, e, emit, to);
+}
+
 static bool is_fully_scheduled(const struct placement *p, const struct scope *scope)
 {
         char type[64];
@@ -265,8 +273,8 @@ const struct controller scheduler_controller = {
                 { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
                 { &cluster_resource_placement_kind, ON_DELETION, NULL },
                 { &resource_placement_kind, ON_DELETION, NULL },
-                { &cluster_resource_binding_kind, ON_DELETION, map_to_owner },
-                { &resource_binding_kind, ON_DELETION, map_to_owner },
+                { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
+                { &resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
                 { &member_cluster_kind, ON_ALL, map_member_cluster },
         },
         .reconcile = reconcile,
