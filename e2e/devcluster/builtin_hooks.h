@@ -18,7 +18,3 @@ extern const struct resource_hooks self_subject_review_hooks, token_review_hooks
 /* What a new pod's status says from the start: quality of service, whether scheduling waits. Comes after
  * admission, which may add requests. 0 or ERR_NO_MEMORY. */
 int pod_complete_status(json_t *pod, int64_t now_ms);
-
-/* ---- workload_hooks.c ---- */
-int pod_validate_spec(struct request *rq, const json_t *doc, const json_t *spec, const char *path,
-                      struct schema_problems *p);

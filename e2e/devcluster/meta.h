@@ -26,18 +26,6 @@ int meta_validate(struct request *rq, const json_t *live, const json_t *doc,
 /* The metadata object as JSON, members in the order of Go's ObjectMeta. */
 int meta_write_as_go(const json_t *meta, struct buf *b);
 
-/* What is said of names that are none. */
-#define SUBDOMAIN_MESSAGE                                                                                    \
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "    \
-        "and must start "                                                                                    \
-        "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "          \
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-#define QUALIFIED_MESSAGE                                                                                    \
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "   \
-        "an alphanumeric "                                                                                   \
-        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "              \
-        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-
 const char *meta_name(const json_t *doc); /* "" if absent */
 const char *meta_ns(const json_t *doc);
 const char *meta_uid(const json_t *doc);

@@ -1,24 +1,8 @@
 /* Names, labels, annotations, finalizers, owner references: what is refused in them. */
+#include "e2e/devcluster/builtin/checks.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 
-#define LABEL_MESSAGE                                                                                        \
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "    \
-        "start and end "                                                                                     \
-        "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "       \
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-#define DNS1035_MESSAGE                                                                                      \
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "         \
-        "alphabetic character, "                                                                             \
-        "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "  \
-        "is "                                                                                                \
-        "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-#define LABEL_VALUE_MESSAGE                                                                                  \
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
-        "must start and "                                                                                    \
-        "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "   \
-        "validation is "                                                                                     \
-        "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 #define ANNOTATIONS_MAX (256u << 10)
 #define OWNERS_TEXT_MAX (64u << 10)
 
@@ -88,20 +72,6 @@ static int validate_name(struct request *rq, const json_t *doc, struct schema_pr
 }
 
 /* Which part of a qualified name is wrong. */
-static const char *key_message(const char *key)
-{
-        const char *slash = strchr(key, '/');
-        if (slash == key)
-                return "prefix part must be non-empty";
-        if (slash) {
-                char prefix[256];
-                snprintf(prefix, sizeof(prefix), "%.*s", (int)MIN(slash - key, 255), key);
-                if (!text_is_dns1123_subdomain(prefix))
-                        return "prefix part " SUBDOMAIN_MESSAGE;
-        }
-        return QUALIFIED_MESSAGE;
-}
-
 static int validate_labels(const json_t *labels, struct schema_problems *p)
 {
         const char *key;
@@ -109,7 +79,7 @@ static int validate_labels(const json_t *labels, struct schema_problems *p)
         json_object_foreach((json_t *)labels, key, value) {
                 const char *v = json_string_value(value);
                 if (!text_is_label_key(key))
-                        TRY(invalid(p, "metadata.labels", key, key_message(key)));
+                        TRY(invalid(p, "metadata.labels", key, label_key_problem(key)));
                 if (strlen(v) > 63)
                         TRY(invalid(p, "metadata.labels", v, "must be no more than 63 bytes"));
                 else if (!text_is_label_value(v))
@@ -131,7 +101,7 @@ static int validate_annotations(const json_t *annotations, struct schema_problem
                         if (*c >= 'A' && *c <= 'Z')
                                 *c = (char)(*c + 'a' - 'A');
                 if (!text_is_label_key(lower))
-                        TRY(invalid(p, "metadata.annotations", key, key_message(key)));
+                        TRY(invalid(p, "metadata.annotations", key, label_key_problem(key)));
                 total += strlen(key) + json_string_length(value);
         }
         if (total > ANNOTATIONS_MAX)
@@ -244,7 +214,7 @@ static int validate_finalizers(struct request *rq, const json_t *live, const jso
                                         "finalizers []string{\"%s\"}",
                                         s));
                 if (!text_is_label_key(s))
-                        TRY(invalid(p, "metadata.finalizers", s, key_message(s)));
+                        TRY(invalid(p, "metadata.finalizers", s, label_key_problem(s)));
                 if (!is_standard_finalizer(s) && !rq->resource->custom)
                         TRY(invalid(p, arena_printf(rq->arena, "metadata.finalizers[%zu]", i), s,
                                     "name is neither a standard finalizer name nor is it fully qualified"));

@@ -125,7 +125,6 @@ static int validate_pod(struct request *rq, const json_t *live, const json_t *do
                 return validate_ephemeral(live, doc, p);
         if (rq->subresource)
                 return 0;
-        TRY(pod_validate_spec(rq, doc, doc_get(doc, "spec"), "spec", p));
         return live && p->n == 0 ? validate_pod_update(live, doc, p) : 0;
 }
 

@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "common/base/limits.h"
+#include "e2e/devcluster/builtin/checks.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/policy.h"
 

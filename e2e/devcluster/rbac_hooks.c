@@ -1,6 +1,7 @@
 /* Roles and bindings as resources: validation, the rule that nobody grants what he does not hold, and telling
  * authz.c what changed. */
 #include "e2e/devcluster/authz.h"
+#include "e2e/devcluster/builtin/checks.h"
 #include "e2e/devcluster/builtin/defaults.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/internal.h"
@@ -185,6 +186,11 @@ static int validate_subject(struct request *rq, const json_t *subject, size_t i,
         bool account = strcmp(kind, "ServiceAccount") == 0;
         if (!*text_at(subject, "name"))
                 TRY(required(rq, p, "subjects", i, "name", ""));
+        else if (account && !text_is_dns1123_subdomain(text_at(subject, "name")))
+                TRY(problem_at(p, "FieldValueInvalid",
+                               arena_printf(rq->arena, "Invalid value: \"%s\": " SUBDOMAIN_MESSAGE,
+                                            text_at(subject, "name")),
+                               "subjects[%zu].name", i));
         if (account && !rq->ns && !*text_at(subject, "namespace"))
                 return required(rq, p, "subjects", i, "namespace", "");
         if (account || strcmp(kind, "User") == 0 || strcmp(kind, "Group") == 0)

@@ -99,10 +99,22 @@ static void drop_duplicates(struct schema_problems *p)
         p->n = kept;
 }
 
+static bool has_problem(const struct schema_problems *p, size_t n, const char *field)
+{
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(p->at[i].field, field))
+                        return true;
+        return false;
+}
+
+/* What the schema says of fields that nobody has said anything about. */
 static int add_problems(struct schema_problems *to, const struct schema_problems *more)
 {
+        size_t told = to->n;
         for (size_t i = 0; i < more->n; i++)
-                TRY(problem_add(to, more->at[i].reason, more->at[i].field, "%s", more->at[i].message));
+                if (!has_problem(to, told, more->at[i].field))
+                        TRY(problem_add(to, more->at[i].reason, more->at[i].field, "%s",
+                                        more->at[i].message));
         return 0;
 }
 
@@ -130,12 +142,16 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
                 problems.n = 0;
         struct schema_problems shape = problems;
         problems = (struct schema_problems){ .arena = rq->arena };
-        if (meta_validate(rq, live, doc, &problems) < 0 || add_problems(&problems, &shape) < 0)
+        if (meta_validate(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
         if (!rq->resource->custom && !text_equal(rq->subresource, "status") &&
             validate_builtin(rq, live, doc, &problems) < 0)
                 return request_fail_memory(rq);
-        if (hooks && hooks->validate && problems.n == 0 && hooks->validate(rq, live, doc, &problems) < 0)
+        bool whole = text_equal(rq->resource->group, "apiextensions.k8s.io"); /* looks at sound ones only */
+        if (hooks && hooks->validate && (!whole || problems.n + shape.n == 0) &&
+            hooks->validate(rq, live, doc, &problems) < 0)
+                return request_fail_memory(rq);
+        if (add_problems(&problems, &shape) < 0)
                 return request_fail_memory(rq);
         return problems.n ? request_fail_invalid(rq, meta_name(doc), &problems) : 0;
 }

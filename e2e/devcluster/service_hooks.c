@@ -1,4 +1,7 @@
 /* Services as resources: cluster addresses and node ports, given once and kept. */
+#include <arpa/inet.h>
+
+#include "e2e/devcluster/builtin/checks.h"
 #include "e2e/devcluster/builtin/defaults.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/internal.h"
@@ -27,6 +30,19 @@ static bool is_taken(struct cluster *c, const char *text)
         const struct table *t = api_store_table(c, "/services", false);
         for (size_t i = 0; t && i < t->items.n; i++)
                 if (memmem(t->items.at[i]->data, t->items.at[i]->len, text, strlen(text)))
+                        return true;
+        return false;
+}
+
+static bool is_taken_by_other(struct cluster *c, const json_t *doc)
+{
+        const struct table *t = api_store_table(c, "/services", false);
+        char text[128];
+        snprintf(text, sizeof(text), "\"clusterIP\":\"%s\"", text_at(doc, "spec.clusterIP"));
+        for (size_t i = 0; t && i < t->items.n; i++)
+                if (strstr(t->items.at[i]->data, text) &&
+                    (strcmp(blob_ns(t->items.at[i]), meta_ns(doc)) != 0 ||
+                     strcmp(blob_name(t->items.at[i]), meta_name(doc)) != 0))
                         return true;
         return false;
 }
@@ -200,6 +216,35 @@ static int validate_port_name(struct request *rq, const json_t *ports, size_t i,
         return 0;
 }
 
+/* Two ports that nothing tells apart: told as the struct Kubernetes compares. */
+static int validate_different(struct request *rq, const json_t *ports, size_t i, struct schema_problems *p)
+{
+        const json_t *port = json_array_get(ports, i);
+        for (size_t k = 0; k < i; k++) {
+                const json_t *other = json_array_get(ports, k);
+                if (doc_get_int(other, "port", 0) == doc_get_int(port, "port", -1) &&
+                    strcmp(text_at(other, "protocol"), text_at(port, "protocol")) == 0)
+                        return problem_at(p, "FieldValueDuplicate",
+                                          arena_printf(rq->arena,
+                                                       "Duplicate value: {\"Name\":\"\",\"Protocol\":\"%s\","
+                                                       "\"AppProtocol\":null,\"Port\":%lld,\"TargetPort\":0,"
+                                                       "\"NodePort\":0}",
+                                                       text_at(port, "protocol"),
+                                                       (long long)doc_get_int(port, "port", 0)),
+                                          "spec.ports[%zu]", i);
+        }
+        return 0;
+}
+
+static int validate_target_port(struct request *rq, const json_t *port, size_t i, struct schema_problems *p)
+{
+        const char *name = doc_get_string(port, "targetPort");
+        const char *path = arena_printf(rq->arena, "spec.ports[%zu].targetPort", i);
+        if (!path)
+                return ERR_NO_MEMORY;
+        return name ? check_port_name(name, path, p) : 0;
+}
+
 static int validate_ports(struct request *rq, const json_t *doc, struct schema_problems *p)
 {
         size_t i;
@@ -212,9 +257,40 @@ static int validate_ports(struct request *rq, const json_t *doc, struct schema_p
                 TRY(validate_port_name(rq, ports, i, p));
                 TRY(validate_number(rq, port, i, "port", 1, p));
                 TRY(validate_number(rq, port, i, "targetPort", 1, p));
+                TRY(validate_target_port(rq, port, i, p));
+                TRY(validate_different(rq, ports, i, p));
                 TRY(validate_node_port(rq, port, i, p));
         }
         return 0;
+}
+
+#define SERVICE_RANGE 0x0a600000u /* 10.96.0.0/12 */
+#define SERVICE_RANGE_MASK 0xfff00000u
+
+/* An address a client chose: one of the range, and nobody else's. */
+static int validate_chosen(struct request *rq, const json_t *live, const json_t *doc,
+                           struct schema_problems *p)
+{
+        const char *address = text_at(doc, "spec.clusterIP"), *why = NULL;
+        struct in6_addr six;
+        struct in_addr four;
+        if (!*address || strcmp(address, "None") == 0 ||
+            strcmp(address, text_at(live, "spec.clusterIP")) == 0)
+                return 0;
+        bool is_four = inet_pton(AF_INET, address, &four) == 1;
+        if (!is_four && inet_pton(AF_INET6, address, &six) != 1)
+                return problem_add(p, "FieldValueInvalid", "spec.clusterIPs[0]",
+                                   "Invalid value: \"%s\": must be a valid IP address, (e.g. 10.9.8.7 or "
+                                   "2001:db8::ffff)",
+                                   address);
+        if (!is_four || (ntohl(four.s_addr) & SERVICE_RANGE_MASK) != SERVICE_RANGE)
+                why = "the provided network does not match the current range";
+        else if (is_taken_by_other(rq->cluster, doc))
+                why = "provided IP is already allocated";
+        return why ? problem_add(p, "FieldValueInvalid", "spec.clusterIPs",
+                                 "Invalid value: [\"%s\"]: failed to allocate IP %s: %s", address, address,
+                                 why)
+                   : 0;
 }
 
 static int validate_address(const json_t *live, const json_t *doc, struct schema_problems *p)
@@ -241,7 +317,9 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc, s
         if (has_type(doc, "ExternalName") && !*text_at(doc, "spec.externalName"))
                 TRY(problem_add(p, "FieldValueRequired", "spec.externalName", "Required value"));
         TRY(validate_ports(rq, doc, p));
-        return validate_address(live, doc, p);
+        TRY(check_labels(doc_get_object(doc, "spec.selector"), "spec.selector", p));
+        TRY(validate_address(live, doc, p));
+        return p->n ? 0 : validate_chosen(rq, live, doc, p);
 }
 
 const struct resource_hooks service_hooks = { .prepare = prepare, .validate = validate };

@@ -345,8 +345,7 @@ static void check_mistakes(struct rig *r)
                   "spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive" },
                 { BATCH "/jobs",
                   "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"template\":{\"spec\":{" CONTAINERS "}}}}",
-                  "spec.template.spec.restartPolicy: Unsupported value: \"Always\": supported values: "
-                  "\"OnFailure\", "
+                  "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "
                   "\"Never\"" },
         };
         for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -81,7 +81,7 @@ static void drop_directives(json_t *spec)
                 json_object_del(c, "resources");
 }
 
-static int check_job(const json_t *live, const json_t *doc, struct schema_problems *p)
+static int check_job_update(const json_t *live, const json_t *doc, struct schema_problems *p)
 {
         bool waiting = doc_get_bool(live, "spec.suspend", false) && !doc_get(live, "status.startTime");
         bool indexed = text_equal(doc_get_string(doc, "spec.completionMode"), "Indexed");
@@ -103,10 +103,39 @@ static int check_job(const json_t *live, const json_t *doc, struct schema_proble
         return doc_equal(before, now) ? 0 : add_immutable(p, "spec.template", now);
 }
 
+/* ---- selectors, stateful sets ---- */
+
+static int check_workload_selector(const char *kind, const json_t *live, const json_t *doc,
+                                   struct schema_problems *p)
+{
+        static const char *const kinds[] = { "Deployment", "ReplicaSet", "DaemonSet" };
+        const json_t *before = doc_get(live, "spec.selector"), *now = doc_get(doc, "spec.selector");
+
+        if (!text_in(kind, kinds, ARRAY_LEN(kinds)) || !now || doc_equal(before, now))
+                return 0;
+        return add_immutable(p, "spec.selector", now);
+}
+
+/* Only replicas, template and the like of a stateful set may change. */
+static int check_stateful_set_update(const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        static const char *const kept[] = { "spec.serviceName", "spec.podManagementPolicy",
+                                            "spec.volumeClaimTemplates", "spec.selector" };
+
+        for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+                if (!doc_equal(doc_get(live, kept[i]), doc_get(doc, kept[i])))
+                        return problem_add(
+                                p, "FieldValueForbidden", "spec",
+                                "Forbidden: updates to statefulset spec for fields other than 'replicas', "
+                                "'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
+                                "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
+        return 0;
+}
+
 /* ---- claims and volumes ---- */
 
 /* A claim gets its volume once, and may grow while it is bound. */
-static int check_claim(const json_t *live, const json_t *doc, struct schema_problems *p)
+static int check_claim_update(const json_t *live, const json_t *doc, struct schema_problems *p)
 {
         AUTO_JSON json_t *before = doc_copy(doc_get(live, "spec")), *now = doc_copy(doc_get(doc, "spec"));
 
@@ -129,7 +158,7 @@ static int check_claim(const json_t *live, const json_t *doc, struct schema_prob
                            "volumeAttributesClassName for bound claims");
 }
 
-static int check_volume(const json_t *live, const json_t *doc, struct schema_problems *p)
+static int check_volume_update(const json_t *live, const json_t *doc, struct schema_problems *p)
 {
         static const char *const free_fields[] = { "capacity",
                                                    "accessModes",
@@ -156,9 +185,12 @@ int builtin_validate_update(const char *group, const char *kind, const json_t *l
                             struct schema_problems *p)
 {
         TRY(check_fixed(group, kind, live, doc, p));
+        TRY(check_workload_selector(kind, live, doc, p));
+        if (text_equal(kind, "StatefulSet"))
+                return check_stateful_set_update(live, doc, p);
         if (text_equal(kind, "Job"))
-                return check_job(live, doc, p);
+                return check_job_update(live, doc, p);
         if (text_equal(kind, "PersistentVolumeClaim"))
-                return check_claim(live, doc, p);
-        return text_equal(kind, "PersistentVolume") ? check_volume(live, doc, p) : 0;
+                return check_claim_update(live, doc, p);
+        return text_equal(kind, "PersistentVolume") ? check_volume_update(live, doc, p) : 0;
 }

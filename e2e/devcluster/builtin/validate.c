@@ -1,15 +1,16 @@
 #include "e2e/devcluster/builtin/validate.h"
 
-#include "e2e/devcluster/request.h"
+#include "e2e/devcluster/builtin/checks.h"
 
 /* ---- rules on one field each, as a table ---- */
 
-enum rule { ONE_OF, AT_LEAST_0, ABOVE_0, PORT };
+enum rule { ONE_OF, ALL_OF, AT_LEAST_0, ABOVE_0, PORT };
 
 struct field_rule {
         const char *group, *kind, *path; /* "spec.ports[].protocol" */
         enum rule rule;
-        const char *values; /* ONE_OF: as kube-apiserver lists them */
+        const char *
+                values; /* ONE_OF, ALL_OF (items of a list, told of the list): as kube-apiserver lists them */
 };
 
 #define PULL "\"Always\", \"IfNotPresent\", \"Never\""
@@ -26,6 +27,24 @@ static const struct field_rule field_rules[] = {
         { "", "Pod", "spec.restartPolicy", ONE_OF, "\"Always\", \"OnFailure\", \"Never\"" },
         { "", "Pod", "spec.dnsPolicy", ONE_OF, DNS },
         { "apps", "Deployment", "spec.template.spec.restartPolicy", ONE_OF, "\"Always\"" },
+        { "apps", "Deployment", "spec.replicas", AT_LEAST_0, NULL },
+        { "apps", "ReplicaSet", "spec.replicas", AT_LEAST_0, NULL },
+        { "apps", "ReplicaSet", "spec.minReadySeconds", AT_LEAST_0, NULL },
+        { "apps", "StatefulSet", "spec.replicas", AT_LEAST_0, NULL },
+        { "apps", "StatefulSet", "spec.minReadySeconds", AT_LEAST_0, NULL },
+        { "apps", "StatefulSet", "spec.revisionHistoryLimit", AT_LEAST_0, NULL },
+        { "apps", "DaemonSet", "spec.minReadySeconds", AT_LEAST_0, NULL },
+        { "apps", "DaemonSet", "spec.revisionHistoryLimit", AT_LEAST_0, NULL },
+        { "", "ReplicationController", "spec.replicas", AT_LEAST_0, NULL },
+        { "", "ReplicationController", "spec.minReadySeconds", AT_LEAST_0, NULL },
+        { "batch", "Job", "spec.parallelism", AT_LEAST_0, NULL },
+        { "batch", "Job", "spec.completions", AT_LEAST_0, NULL },
+        { "batch", "Job", "spec.backoffLimit", AT_LEAST_0, NULL },
+        { "batch", "Job", "spec.activeDeadlineSeconds", AT_LEAST_0, NULL },
+        { "batch", "Job", "spec.ttlSecondsAfterFinished", AT_LEAST_0, NULL },
+        { "batch", "CronJob", "spec.successfulJobsHistoryLimit", AT_LEAST_0, NULL },
+        { "batch", "CronJob", "spec.failedJobsHistoryLimit", AT_LEAST_0, NULL },
+        { "batch", "CronJob", "spec.startingDeadlineSeconds", AT_LEAST_0, NULL },
         { "apps", "Deployment", "spec.minReadySeconds", AT_LEAST_0, NULL },
         { "apps", "Deployment", "spec.revisionHistoryLimit", AT_LEAST_0, NULL },
         { "apps", "DaemonSet", "spec.template.spec.restartPolicy", ONE_OF, "\"Always\"" },
@@ -34,8 +53,8 @@ static const struct field_rule field_rules[] = {
         { "batch", "CronJob", "spec.concurrencyPolicy", ONE_OF, "\"Allow\", \"Forbid\", \"Replace\"" },
         { "", "Service", "spec.ports[].protocol", ONE_OF, PROTOCOLS },
         { "", "Service", "spec.sessionAffinity", ONE_OF, "\"ClientIP\", \"None\"" },
-        { "", "PersistentVolumeClaim", "spec.accessModes[]", ONE_OF, MODES },
-        { "", "PersistentVolume", "spec.accessModes[]", ONE_OF, MODES },
+        { "", "PersistentVolumeClaim", "spec.accessModes", ALL_OF, MODES },
+        { "", "PersistentVolume", "spec.accessModes", ALL_OF, MODES },
         { "storage.k8s.io", "StorageClass", "reclaimPolicy", ONE_OF, "\"Delete\", \"Retain\"" },
         { "scheduling.k8s.io", "PriorityClass", "preemptionPolicy", ONE_OF,
           "\"PreemptLowerPriority\", \"Never\"" },
@@ -44,6 +63,7 @@ static const struct field_rule field_rules[] = {
         { "discovery.k8s.io", "EndpointSlice", "addressType", ONE_OF, "\"FQDN\", \"IPv4\", \"IPv6\"" },
         { "networking.k8s.io", "NetworkPolicy", "spec.ingress[].ports[].protocol", ONE_OF,
           "\"TCP\", \"UDP\", \"SCTP\"" },
+        { "networking.k8s.io", "NetworkPolicy", "spec.policyTypes[]", ONE_OF, "\"Ingress\", \"Egress\"" },
         { "networking.k8s.io", "NetworkPolicy", "spec.ingress[].ports[].port", PORT, NULL },
 };
 
@@ -71,7 +91,17 @@ static int check_rule(const struct field_rule *r, const char *path, const json_t
                       struct schema_problems *p)
 {
         const char *text = json_string_value(v);
+        json_t *item;
+        size_t i;
 
+        if (r->rule == ALL_OF) {
+                struct field_rule one = *r;
+
+                one.rule = ONE_OF;
+                json_array_foreach((json_t *)v, i, item)
+                        TRY(check_rule(&one, path, item, p));
+                return 0;
+        }
         if (r->rule == ONE_OF && text && !lists(r->values, text))
                 return problem_add(p, "FieldValueNotSupported", path,
                                    "Unsupported value: \"%s\": supported values: %s", text, r->values);
@@ -215,58 +245,6 @@ static int check_claim(const json_t *doc, struct schema_problems *p)
         return 0;
 }
 
-static int check_strategy(const json_t *doc, struct schema_problems *p)
-{
-        const json_t *rolling = doc_get_object(doc, "spec.strategy.rollingUpdate");
-        const json_t *surge = json_object_get(rolling, "maxSurge"),
-                     *down = json_object_get(rolling, "maxUnavailable");
-        bool no_surge = json_integer_value(surge) == 0 &&
-                        (json_is_integer(surge) || text_equal(json_string_value(surge), "0%"));
-        bool no_down = json_integer_value(down) == 0 &&
-                       (json_is_integer(down) || text_equal(json_string_value(down), "0%"));
-
-        if (text_equal(doc_get_string(doc, "spec.strategy.type"), "Recreate") && rolling)
-                return problem_add(p, "FieldValueForbidden", "spec.strategy.rollingUpdate",
-                                   "Forbidden: may not be specified when strategy `type` is 'Recreate'");
-        if (rolling && no_surge && no_down)
-                return problem_add(p, "FieldValueInvalid", "spec.strategy.rollingUpdate.maxUnavailable",
-                                   "Invalid value: 0: may not be 0 when `maxSurge` is 0");
-        return 0;
-}
-
-static int check_ingress(const json_t *doc, struct schema_problems *p)
-{
-        if (json_array_size(doc_get_array(doc, "spec.rules")) == 0 &&
-            !doc_get_object(doc, "spec.defaultBackend"))
-                return problem_add(
-                        p, "FieldValueInvalid", "spec",
-                        "Invalid value: null: either `defaultBackend` or `rules` must be specified");
-        return 0;
-}
-
-static int check_budget(const json_t *doc, struct schema_problems *p)
-{
-        const json_t *least = doc_get(doc, "spec.minAvailable"), *most = doc_get(doc, "spec.maxUnavailable");
-        const char *percent = json_string_value(least);
-        int64_t n;
-
-        if (json_is_integer(least) && json_is_integer(most) && !doc_get(doc, "spec.selector"))
-                return problem_add(
-                        p, "FieldValueInvalid", "spec",
-                        "Invalid value: {\"MinAvailable\":%lld,\"Selector\":null,\"MaxUnavailable\":%lld,"
-                        "\"UnhealthyPodEvictionPolicy\":null}: minAvailable and maxUnavailable cannot be "
-                        "both set",
-                        (long long)json_integer_value(least), (long long)json_integer_value(most));
-        if (least && most)
-                return problem_add(p, "FieldValueInvalid", "spec",
-                                   "Invalid value: minAvailable and maxUnavailable cannot be both set");
-        if (percent && text_ends_with(percent, "%") &&
-            slice_parse_i64((struct slice){ percent, strlen(percent) - 1 }, &n) && n > 100)
-                return problem_add(p, "FieldValueInvalid", "spec.minAvailable",
-                                   "Invalid value: \"%s\": must not be greater than 100%%", percent);
-        return 0;
-}
-
 static int check_event(const json_t *doc, struct schema_problems *p)
 {
         const char *about = doc_get_string(doc, "involvedObject.namespace"),
@@ -313,9 +291,24 @@ static const struct {
         { "", "Secret", check_secret },
         { "", "PersistentVolumeClaim", check_claim },
         { "", "Event", check_event },
-        { "apps", "Deployment", check_strategy },
+        { "", "Pod", check_pod },
+        { "", "ReplicationController", check_replication_controller },
+        { "", "ResourceQuota", check_quota },
+        { "", "LimitRange", check_limit_range },
+        { "", "PersistentVolume", check_volume },
+        { "apps", "Deployment", check_deployment },
+        { "apps", "ReplicaSet", check_replica_set },
+        { "apps", "StatefulSet", check_stateful_set },
+        { "apps", "DaemonSet", check_daemon_set },
+        { "batch", "Job", check_job },
+        { "batch", "CronJob", check_cron_job },
         { "networking.k8s.io", "Ingress", check_ingress },
+        { "networking.k8s.io", "NetworkPolicy", check_network_policy },
         { "policy", "PodDisruptionBudget", check_budget },
+        { "autoscaling", "HorizontalPodAutoscaler", check_autoscaler },
+        { "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", check_webhooks },
+        { "admissionregistration.k8s.io", "MutatingWebhookConfiguration", check_webhooks },
+        { "events.k8s.io", "Event", check_new_event },
         { "scheduling.k8s.io", "PriorityClass", check_priority_class },
 };
 
