@@ -1,6 +1,7 @@
 /* Lookups in a schema, pruning of unknown fields and defaulting. */
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "common/json/schema_internal.h"
 
 static int compare_name(const void *key, const void *element)
@@ -47,7 +48,7 @@ const json_t *schema_old_item(const struct schema *list, const json_t *old, cons
  * ------------------------------------------------------------------------------------------------- */
 
 struct pruning {
-        json_t *removed;
+        json_t *removed, *embedded; /* paths; those in the metadata of embedded resources come last */
         struct arena arena;
         struct error *err;
 };
@@ -57,13 +58,48 @@ static bool is_type_meta(const char *key)
         return !strcmp(key, "apiVersion") || !strcmp(key, "kind") || !strcmp(key, "metadata");
 }
 
-static int note_removed(struct pruning *p, const struct schema_path *at)
+static int note_removed(struct pruning *p, json_t *paths, const struct schema_path *at)
 {
-        if (!p->removed)
+        if (!paths)
                 return 0;
         const char *path = schema_path_text(&p->arena, at, true);
-        if (!path || json_array_append_new(p->removed, json_string(path)) < 0)
+        if (!path || json_array_append_new(paths, json_string(path)) < 0)
                 return error_no_memory(p->err);
+        return 0;
+}
+
+/* The metadata of an embedded resource holds what ObjectMeta has, whatever the schema says. */
+static int prune_metadata(struct pruning *p, json_t *metadata, const struct schema_path *at)
+{
+        static const char *const known[] = {
+                "annotations",
+                "creationTimestamp",
+                "deletionGracePeriodSeconds",
+                "deletionTimestamp",
+                "finalizers",
+                "generateName",
+                "generation",
+                "labels",
+                "managedFields",
+                "name",
+                "namespace",
+                "ownerReferences",
+                "resourceVersion",
+                "selfLink",
+                "uid",
+        };
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(metadata, next, key, value) {
+                struct schema_path here = PATH_CHILD_OF(at, key);
+                if (text_in(key, known, ARRAY_LEN(known)))
+                        continue;
+                if (p->removed && !p->embedded && !(p->embedded = json_array()))
+                        return error_no_memory(p->err);
+                TRY(note_removed(p, p->embedded, &here));
+                json_object_del(metadata, key);
+        }
         return 0;
 }
 
@@ -80,12 +116,14 @@ static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, 
         json_object_foreach_safe(doc, next, key, value) {
                 const struct schema *property = schema_property(s, key);
                 struct schema_path here = PATH_CHILD_OF(at, key);
+                if (resource && at->kind != PATH_ROOT && strcmp(key, "metadata") == 0)
+                        TRY(prune_metadata(p, value, &here));
                 if (resource && is_type_meta(key))
                         continue;
                 if (property) {
                         TRY(prune(p, property, value, &here, property->embedded_resource));
                 } else if (!keep_unknown) {
-                        TRY(note_removed(p, &here));
+                        TRY(note_removed(p, p->removed, &here));
                         json_object_del(doc, key);
                 }
         }
@@ -106,11 +144,45 @@ static int prune(struct pruning *p, const struct schema *s, json_t *doc, const s
         return 0;
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+        return strcmp(json_string_value(*(json_t *const *)a), json_string_value(*(json_t *const *)b));
+}
+
+/* Sorts the texts of an array from one index on. */
+static int sort_from(json_t *texts, size_t first, struct error *err)
+{
+        size_t n = json_array_size(texts) - first;
+        if (n < 2)
+                return 0;
+        AUTO_FREE json_t **all = mem_calloc(n, sizeof(json_t *));
+        if (!all)
+                return error_no_memory(err);
+        for (size_t i = 0; i < n; i++)
+                all[i] = json_incref(json_array_get(texts, first + i));
+        qsort(all, n, sizeof(json_t *), compare_texts);
+        for (size_t i = 0; i < n; i++)
+                json_array_set_new(texts, first + i, all[i]);
+        return 0;
+}
+
+/* A CRD's schema removes first and tells then, in order; built-in kinds are told as they are decoded. */
+static int settle_removed(struct pruning *p, const struct schema *s, size_t first)
+{
+        if (p->removed && !s->ref)
+                TRY(sort_from(p->removed, first, p->err));
+        return p->embedded && json_array_extend(p->removed, p->embedded) < 0 ? error_no_memory(p->err) : 0;
+}
+
 int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err)
 {
         struct pruning p = { .removed = ret_removed, .err = err };
         struct schema_path root = { 0 };
+        size_t first = json_array_size(ret_removed);
         int code = prune(&p, s, doc, &root, true);
+        if (code == 0)
+                code = settle_removed(&p, s, first);
+        json_decref(p.embedded);
         arena_free(&p.arena);
         return code;
 }

@@ -255,7 +255,8 @@ static void unknown_fields_are_pruned_but_not_where_they_are_preserved(void **st
                 &arena,
                 "{`apiVersion`:`v1`,`kind`:`K`,`metadata`:{`name`:`n`,`labels`:{`a`:`b`}},`a`:{`x`:`1`,`y`:2}"
                 ",`keep`:{`z`:1,`in`:{`gone`:1}},"
-                "`e`:{`apiVersion`:`v1`,`kind`:`K`,`metadata`:{`name`:`n`},`spec`:{`gone`:1},`gone`:1},"
+                "`e`:{`apiVersion`:`v1`,`kind`:`K`,`metadata`:{`name`:`n`,`odd`:1},`spec`:{`gone`:1},`gone`:"
+                "1},"
                 "`l`:[{`x`:`1`,`gone`:1}],`m`:{`k`:{`gone`:1,`x`:`1`}},`gone`:1}"));
         AUTO_JSON json_t *removed = json_array();
         assert_int_equal(schema_prune(s, doc, removed, NULL), 0);
@@ -265,7 +266,8 @@ static void unknown_fields_are_pruned_but_not_where_they_are_preserved(void **st
                         "`e`:{`apiVersion`:`v1`,`kind`:`K`,`metadata`:{`name`:`n`},`spec`:{}},`l`:[{`x`:`1`}]"
                         ",`m`:{`k`:{`x`:`1`}}}");
         expect_document(&arena, removed,
-                        "[`a.y`,`keep.in.gone`,`e.spec.gone`,`e.gone`,`l[0].gone`,`m.k.gone`,`gone`]");
+                        "[`a.y`,`e.gone`,`e.spec.gone`,`gone`,`keep.in.gone`,`l[0].gone`,`m.k.gone`,`e."
+                        "metadata.odd`]");
 }
 
 static void defaults_fill_present_parents_only(void **state)

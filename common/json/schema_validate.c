@@ -124,22 +124,24 @@ static int check_pattern(struct validation *v, const struct schema *s, const jso
                        arena_printf(v->problems->arena, "should match '%s'", s->pattern));
 }
 
+/* Of length, pattern and format only the first that does not hold is told. */
 static int check_string(struct validation *v, const struct schema *s, const json_t *doc,
                         const struct schema_path *at)
 {
         struct arena *arena = v->problems->arena;
+        size_t before = v->problems->n;
         int64_t length = s->max_length >= 0 || s->min_length >= 0 ? count_characters(doc) : 0;
         if (s->max_length >= 0 && length > s->max_length)
-                TRY(schema_problem_add(v, REASON_TOO_LONG, path_of(v, at),
-                                       arena_printf(arena, "Too long: may not be more than %lld byte%s",
-                                                    (long long)s->max_length,
-                                                    s->max_length == 1 ? "" : "s")));
+                return schema_problem_add(v, REASON_TOO_LONG, path_of(v, at),
+                                          arena_printf(arena, "Too long: may not be more than %lld byte%s",
+                                                       (long long)s->max_length,
+                                                       s->max_length == 1 ? "" : "s"));
         if (s->min_length >= 0 && length < s->min_length)
-                TRY(in_body(
+                return in_body(
                         v, REASON_INVALID, at, doc,
-                        arena_printf(arena, "should be at least %lld chars long", (long long)s->min_length)));
+                        arena_printf(arena, "should be at least %lld chars long", (long long)s->min_length));
         TRY(check_pattern(v, s, doc, at));
-        if (s->type != SCHEMA_STRING || !s->format ||
+        if (v->problems->n > before || s->type != SCHEMA_STRING || !s->format ||
             schema_format_valid(s->format, json_string_value(doc), json_string_length(doc)))
                 return 0;
         const char *quoted = schema_value_text(arena, doc);

@@ -313,20 +313,25 @@ static int check_as_sent(struct request *rq, const json_t *doc, const char *api_
 }
 
 /* A custom object is decoded as whatever it is, and validation finds that it is another kind. */
-static int fail_custom_kind(struct request *rq, const json_t *doc, const char *sent)
+static int fail_custom_kind(struct request *rq, json_t *doc, const char *sent)
 {
         const char *name = meta_name(doc), *kind = rq->resource->kind, *group = rq->resource->group;
         struct schema_problems p = { .arena = rq->arena };
+        const struct schema *schema = rq->resource_version->schema;
+        struct error err = { 0 };
+        TRY(meta_check_shape(rq, doc, NULL));
         if (problem_add(&p, "FieldValueInvalid", "kind", "Invalid value: \"%s\": must be %s", sent, kind) < 0)
                 return request_fail_memory(rq);
+        if (schema && schema_validate(schema, doc, NULL, &p, &err) < 0) /* as it is: without defaults */
+                return request_fail_error(rq, &err);
         int r = request_fail_invalid(rq, name, &p);
+        const char *problems = strstr(rq->status.message, " is invalid: ");
         rq->status.kind = arena_strdup(rq->arena, sent);
-        rq->status.message = arena_printf(rq->arena, "%s.%s \"%s\" is invalid: kind: %s", sent, group, name,
-                                          p.at[0].message);
+        rq->status.message = arena_printf(rq->arena, "%s.%s \"%s\"%s", sent, group, name, problems);
         return rq->status.message ? r : request_fail_memory(rq);
 }
 
-static int fail_other_kind(struct request *rq, const json_t *doc, const char *sent_version, const char *sent)
+static int fail_other_kind(struct request *rq, json_t *doc, const char *sent_version, const char *sent)
 {
         if (rq->resource->custom)
                 return fail_custom_kind(rq, doc, sent);
@@ -337,10 +342,24 @@ static int fail_other_kind(struct request *rq, const json_t *doc, const char *se
                                       internal_group(rq), kind));
 }
 
-static int fail_other_version(struct request *rq, const char *sent, const char *api_version)
+/* Of a version that there is not all fields are unknown. */
+static void warn_of_all(struct request *rq, const json_t *doc)
+{
+        static const char *const known[] = { "apiVersion", "kind", "metadata" };
+        const char *key;
+        json_t *value;
+        json_object_foreach((json_t *)doc, key, value)
+                if (rq->field_validation == FIELDS_WARN && !text_in(key, known, ARRAY_LEN(known)))
+                        request_warn(rq, "unknown field \"%s\"", key);
+}
+
+static int fail_other_version(struct request *rq, const json_t *doc, const char *sent,
+                              const char *api_version)
 {
         const char *kind = rq->resource->kind, *v = version_of(sent, rq);
         bool other_group = strchr(sent, '/') || *rq->resource->group;
+        if (rq->resource->custom && !resource_find_version(rq->resource, v))
+                warn_of_all(rq, doc);
         if (rq->resource->custom || (other_group && !text_equal(rq->verb, "patch")))
                 return request_fail_bad(
                         rq, "the API version in the data (%s) does not match the expected API version (%s)",
@@ -370,7 +389,7 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
         if (!text_empty(k) && strcmp(k, kind) != 0)
                 return fail_other_kind(rq, doc, v, k);
         if (!text_empty(v) && strcmp(v, api_version) != 0)
-                return fail_other_version(rq, v, api_version);
+                return fail_other_version(rq, doc, v, api_version);
         if (text_empty(k) && rq->resource->custom)
                 return request_fail_bad(rq, "Object 'Kind' is missing in the request's body");
         if (json_object_set_new(doc, "kind", json_string(kind)) < 0 ||

@@ -532,8 +532,9 @@ static int refuse_proxy(struct request *rq)
 static int run_verb(struct request *rq)
 {
         int allowed = rq->subresource ? subresource_verbs(rq) : (int)rq->resource->verbs;
-        if (allowed < 0)
-                return request_fail_no_path(rq);
+        if (allowed < 0) /* a custom resource lacks the subresource, others the path */
+                return rq->resource->custom && rq->name ? request_fail_not_found(rq, rq->name)
+                                                        : request_fail_no_path(rq);
         bool needs_name = text_equal(rq->verb, "update") || text_equal(rq->verb, "patch");
         if ((needs_name && !rq->name) || (text_equal(rq->verb, "create") && rq->name && !rq->subresource))
                 return request_fail_method(rq, rq->x->method);
