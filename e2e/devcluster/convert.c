@@ -36,6 +36,18 @@ int convert_prune(struct request *rq, const struct resource_version *v, json_t *
         return r;
 }
 
+static bool is_storage(const struct request *rq, const struct resource_version *v)
+{
+        return v == resource_storage_version(rq->resource);
+}
+
+/* Defaults of a custom resource are set where it is decoded: in what a client sends, and in what is stored.
+ */
+static bool sets_defaults(const struct request *rq, const struct resource_version *to)
+{
+        return !rq->resource->custom || is_storage(rq, to);
+}
+
 static int convert(struct request *rq, const struct resource_version *to, json_t *doc, struct error *err)
 {
         const char *api_version = resource_api_version(rq->resource, to, rq->arena);
@@ -46,7 +58,14 @@ static int convert(struct request *rq, const struct resource_version *to, json_t
                 return error_no_memory(err);
         TRY(convert_prune(rq, to, doc, NULL, err));
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, to);
-        return schema ? schema_apply_defaults(schema, doc, err) : 0;
+        return schema && sets_defaults(rq, to) ? schema_apply_defaults(schema, doc, err) : 0;
+}
+
+int convert_stored(struct request *rq, json_t *doc, struct error *err)
+{
+        if (!is_storage(rq, rq->resource_version))
+                TRY(convert(rq, resource_storage_version(rq->resource), doc, err));
+        return convert(rq, rq->resource_version, doc, err);
 }
 
 int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct error *err)
@@ -54,12 +73,8 @@ int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct 
         AUTO_JSON json_t *doc = NULL;
         TRY(blob_parse(b, &doc, err));
         const struct table *t = request_table(rq, false);
-        if (!t || !convert_is_identity(rq, t, b)) {
-                const struct resource_version *storage = resource_storage_version(rq->resource);
-                if (rq->resource_version != storage)
-                        TRY(convert(rq, storage, doc, err));
-                TRY(convert(rq, rq->resource_version, doc, err));
-        }
+        if (!t || !convert_is_identity(rq, t, b))
+                TRY(convert_stored(rq, doc, err));
         *ret = TAKE_PTR(doc);
         return 0;
 }

@@ -9,6 +9,8 @@
 bool convert_is_identity(const struct request *rq, const struct table *t, const struct blob *b);
 /* The stored object in the request's version; *ret is new. */
 int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct error *err);
+/* A document as it is stored, in place. */
+int convert_stored(struct request *rq, json_t *doc, struct error *err);
 /* A copy of a document of the request's version in the storage version; may be the same document again (new
  * reference). */
 int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct error *err);

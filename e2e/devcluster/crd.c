@@ -125,15 +125,26 @@ static int compile_version(struct arena *a, const json_t *from, struct resource_
                 return error_no_memory(err);
         v->openapi = doc_get_object(from, "schema.openAPIV3Schema");
         if (!v->openapi)
-                return error_set(err, ERR_INVALID, "openAPIV3Schema: Required value: schemas are required");
+                return error_set(err, ERR_INVALID, "openAPIV3Schema: Required value");
         return schema_from_crd(a, v->openapi, &v->schema, err);
 }
 
-/* "openAPIV3Schema.type: Required value" becomes "spec.versions[0].schema.openAPIV3Schema.type: ...". */
-static int put_path_before(struct error *err, size_t version)
+/* "openAPIV3Schema.type: Required value" becomes "spec.versions[0].schema.openAPIV3Schema.type: ...". A
+ * schema that is that of all versions counts as the definition's own. */
+static int put_path_before(struct error *err, const json_t *versions, size_t version)
 {
+        const json_t *schema = doc_get(json_array_get(versions, version), "schema.openAPIV3Schema");
+        bool common = schema;
+        size_t i;
+        json_t *v;
         char text[ERROR_TEXT_MAX];
         snprintf(text, sizeof(text), "%s", err->text);
+        json_array_foreach((json_t *)versions, i, v) {
+                const json_t *other = doc_get(v, "schema.openAPIV3Schema");
+                common = common && other && doc_equal(other, schema);
+        }
+        if (common)
+                return error_set(err, err->code, "spec.validation.%.960s", text);
         return error_set(err, err->code, "spec.versions[%zu].schema.%.960s", version, text);
 }
 
@@ -148,7 +159,7 @@ static int compile_versions(struct custom_resource *c, struct error *err)
                 struct resource_version v = { 0 };
                 int r = compile_version(&c->arena, json_array_get(list, i), &v, err);
                 if (r < 0)
-                        return put_path_before(err, i);
+                        return put_path_before(err, list, i);
                 size_t at = k++;
                 while (at > 0 && version_compare(versions[at - 1].version, v.version) > 0) {
                         versions[at] = versions[at - 1];

@@ -1,8 +1,8 @@
 /* The CustomResourceDefinition resource itself: defaults, validation, conditions. Names are accepted and the
  * CRD is Established in the same write that creates it; kube-apiserver takes a few milliseconds more. */
-#include "common/base/timefmt.h"
 #include "e2e/devcluster/builtin_hooks.h"
 #include "e2e/devcluster/crd.h"
+#include "e2e/devcluster/crd_names.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 
@@ -33,63 +33,6 @@ static int default_names(struct request *rq, json_t *doc)
         return 0;
 }
 
-static int set_condition(json_t *conditions, const char *now, const char *type, const char *status,
-                         const char *reason, const char *message)
-{
-        size_t i;
-        json_t *c, *found = NULL;
-        json_array_foreach(conditions, i, c)
-                if (text_equal(json_string_value(json_object_get(c, "type")), type))
-                        found = c;
-        if (found && strcmp(text_at(found, "status"), status) == 0 &&
-            strcmp(text_at(found, "reason"), reason) == 0)
-                return 0;
-        json_t *fresh = json_pack("{s:s,s:s,s:s,s:s,s:s}", "lastTransitionTime", now, "message", message,
-                                  "reason", reason, "status", status, "type", type);
-        if (!fresh)
-                return ERR_NO_MEMORY;
-        if (found) {
-                int r = json_object_update(found, fresh);
-                json_decref(fresh);
-                return r < 0 ? ERR_NO_MEMORY : 0;
-        }
-        return json_array_append_new(conditions, fresh) < 0 ? ERR_NO_MEMORY : 0;
-}
-
-/* True when another CRD of the group has taken the kind or the plural already. */
-static const struct resource *name_taken(struct request *rq, const json_t *doc)
-{
-        const char *group = text_at(doc, "spec.group"), *kind = text_at(doc, "spec.names.kind");
-        const struct resource *r = registry_find_kind(rq->cluster, group, NULL, kind);
-        return r && strcmp(r->plural, text_at(doc, "spec.names.plural")) != 0 ? r : NULL;
-}
-
-static int set_status(struct request *rq, const json_t *live, json_t *doc)
-{
-        char now[RFC3339_SIZE];
-        time_format_rfc3339(rq->now_ms, now);
-        json_t *status = live ? doc_copy(json_object_get(live, "status")) : json_object();
-        if (!json_is_object(status)) {
-                json_decref(status);
-                status = json_object();
-        }
-        if (json_object_set_new(doc, "status", status) < 0)
-                return ERR_NO_MEMORY;
-        json_t *conditions = json_object_get(status, "conditions");
-        if (!json_is_array(conditions) &&
-            json_object_set_new(status, "conditions", conditions = json_array()) < 0)
-                return ERR_NO_MEMORY;
-
-        const struct resource *other = name_taken(rq, doc);
-        if (other)
-                return set_condition(conditions, now, "NamesAccepted", "False", "KindConflict",
-                                     arena_printf(rq->arena, "\"%s\" is already in use", other->kind));
-        TRY(doc_set(doc, "status.acceptedNames", doc_copy(doc_get_object(doc, "spec.names"))));
-        TRY(set_condition(conditions, now, "NamesAccepted", "True", "NoConflicts", "no conflicts found"));
-        return set_condition(conditions, now, "Established", "True", "InitialNamesAccepted",
-                             "the initial names have been accepted");
-}
-
 /* storedVersions only grows by itself; clients take versions out through /status after a migration. */
 static int set_stored_versions(json_t *doc)
 {
@@ -114,7 +57,8 @@ static int prepare(struct request *rq, const json_t *live, json_t *doc)
 {
         if (rq->subresource && strcmp(rq->subresource, "status") == 0)
                 return 0;
-        if (default_names(rq, doc) < 0 || set_status(rq, live, doc) < 0 || set_stored_versions(doc) < 0)
+        if (default_names(rq, doc) < 0 || crd_set_names_status(rq, live, doc) < 0 ||
+            set_stored_versions(doc) < 0)
                 return request_fail_memory(rq);
         return 0;
 }
@@ -130,14 +74,133 @@ static int need(struct schema_problems *p, const json_t *doc, const char *path)
 
 static int validate_versions(const json_t *doc, struct schema_problems *p)
 {
+        const json_t *versions = doc_get_array(doc, "spec.versions");
         size_t i, n_storage = 0;
         json_t *v;
-        json_array_foreach(doc_get_array(doc, "spec.versions"), i, v)
+        json_array_foreach((json_t *)versions, i, v)
                 n_storage += doc_get_bool(v, "storage", false);
-        if (n_storage != 1)
-                return problem_add(p, "FieldValueInvalid", "spec.versions",
-                                   "Invalid value: must have exactly one version marked as storage version");
+        if (n_storage == 1)
+                return 0;
+        TRY(problem_add(p, "FieldValueInvalid", "spec.versions",
+                        "Invalid value: %smust have exactly one version marked as storage version",
+                        json_array_size(versions) ? "" : "[]: "));
+        if (json_array_size(doc_get_array(doc, "status.storedVersions")))
+                return 0;
+        return problem_add(p, "FieldValueInvalid", "status.storedVersions",
+                           "Invalid value: null: must have at least one stored version");
+}
+
+static bool has_version(const json_t *doc, const char *name)
+{
+        size_t i;
+        json_t *v;
+        json_array_foreach(doc_get_array(doc, "spec.versions"), i, v)
+                if (strcmp(text_at(v, "name"), name) == 0)
+                        return true;
+        return false;
+}
+
+/* Objects may still be stored in them. */
+static int validate_stored_versions(const json_t *doc, struct schema_problems *p)
+{
+        size_t i;
+        json_t *v;
+        json_array_foreach(doc_get_array(doc, "status.storedVersions"), i, v) {
+                const char *name = json_string_value(v);
+                char field[64];
+                if (!name || has_version(doc, name))
+                        continue;
+                snprintf(field, sizeof(field), "status.storedVersions[%zu]", i);
+                TRY(problem_add(
+                        p, "FieldValueInvalid", field,
+                        "Invalid value: \"%s\": missing from spec.versions; %s was previously a storage "
+                        "version, and must remain in spec.versions until a storage migration ensures no "
+                        "data remains persisted in %s and removes %s from status.storedVersions",
+                        name, name, name, name));
+        }
         return 0;
+}
+
+/* Groups of the community itself are for what it has approved. */
+static int validate_approval(const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        static const char annotation[] = "api-approved.kubernetes.io";
+        const char *group = text_at(doc, "spec.group");
+        const json_t *annotations = doc_get_object(doc, "metadata.annotations");
+        if (live || (!text_ends_with(group, ".k8s.io") && !text_ends_with(group, ".kubernetes.io")) ||
+            !text_empty(json_string_value(json_object_get(annotations, annotation))))
+                return 0;
+        return problem_add(p, "FieldValueRequired", "metadata.annotations[api-approved.kubernetes.io]",
+                           "Required value: protected groups must have approval annotation \"%s\", see "
+                           "https://github.com/kubernetes/enhancements/pull/1111",
+                           annotation);
+}
+
+/* What objects are stored under. */
+static int validate_unchanged(const json_t *live, const json_t *doc, struct schema_problems *p)
+{
+        static const char *const fixed[] = { "spec.group", "spec.scope", "spec.names.kind",
+                                             "spec.names.plural" };
+        for (size_t i = 0; live && i < ARRAY_LEN(fixed); i++)
+                if (strcmp(text_at(live, fixed[i]), text_at(doc, fixed[i])) != 0)
+                        TRY(problem_add(p, "FieldValueInvalid", fixed[i],
+                                        "Invalid value: \"%s\": field is immutable", text_at(doc, fixed[i])));
+        return 0;
+}
+
+static int validate_name(struct request *rq, const json_t *doc, struct schema_problems *p)
+{
+        const char *wanted = arena_printf(rq->arena, "%s.%s", text_at(doc, "spec.names.plural"),
+                                          text_at(doc, "spec.group"));
+        if (!wanted)
+                return ERR_NO_MEMORY;
+        if (strcmp(meta_name(doc), wanted) == 0)
+                return 0;
+        return problem_add(p, "FieldValueInvalid", "metadata.name",
+                           "Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group",
+                           meta_name(doc));
+}
+
+static int validate_choices(const json_t *doc, struct schema_problems *p)
+{
+        const char *scope = text_at(doc, "spec.scope"), *strategy = text_at(doc, "spec.conversion.strategy");
+        if (*scope && strcmp(scope, "Cluster") != 0 && strcmp(scope, "Namespaced") != 0)
+                TRY(problem_add(p, "FieldValueNotSupported", "spec.scope",
+                                "Unsupported value: \"%s\": supported values: \"Cluster\", \"Namespaced\"",
+                                scope));
+        if (doc_get_bool(doc, "spec.preserveUnknownFields", false))
+                TRY(problem_add(p, "FieldValueInvalid", "spec.preserveUnknownFields",
+                                "Invalid value: true: cannot set to true, set "
+                                "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema "
+                                "instead"));
+        if (strcmp(strategy, "None") == 0)
+                return 0; /* others are better refused than quietly not converted */
+        return problem_add(p, "FieldValueNotSupported", "spec.conversion.strategy",
+                           "Unsupported value: \"%s\": supported values: \"None\"", strategy);
+}
+
+/* The reason that goes with a message of the schema compiler. */
+static const char *reason_of(const char *message)
+{
+        return text_starts_with(message, "Required value")      ? "FieldValueRequired"
+               : text_starts_with(message, "Unsupported value") ? "FieldValueNotSupported"
+               : strstr(message, " in body must be of type ")   ? "FieldValueTypeInvalid"
+                                                                : "FieldValueInvalid";
+}
+
+static int validate_schemas(struct request *rq, const json_t *doc, struct schema_problems *p)
+{
+        struct custom_resource *compiled;
+        struct error err = { 0 };
+        int r = crd_compile(rq->devcluster, json_object_get(doc, "spec"), &compiled, &err);
+        if (r == ERR_NO_MEMORY)
+                return r;
+        if (r == 0) /* kept until the request ends, so that the installation after the write finds it */
+                return arena_defer(rq->arena, (void (*)(void *))custom_resource_unref, compiled);
+        const char *colon = strstr(err.text, ": ");
+        const char *field = colon ? arena_strndup(rq->arena, err.text, (size_t)(colon - err.text)) : "spec";
+        const char *message = colon ? colon + 2 : err.text;
+        return problem_add(p, reason_of(message), field ? field : "spec", "%s", message);
 }
 
 static int validate(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *p)
@@ -146,44 +209,14 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc, s
                                               "spec.scope" };
         for (size_t i = 0; i < ARRAY_LEN(needed); i++)
                 TRY(need(p, doc, needed[i]));
-        const char *wanted = arena_printf(rq->arena, "%s.%s", text_at(doc, "spec.names.plural"),
-                                          text_at(doc, "spec.group"));
-        if (!wanted)
-                return ERR_NO_MEMORY;
-        if (strcmp(meta_name(doc), wanted) != 0)
-                TRY(problem_add(p, "FieldValueInvalid", "metadata.name",
-                                "Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group",
-                                meta_name(doc)));
-        const char *scope = text_at(doc, "spec.scope");
-        if (*scope && strcmp(scope, "Cluster") != 0 && strcmp(scope, "Namespaced") != 0)
-                TRY(problem_add(p, "FieldValueNotSupported", "spec.scope",
-                                "Unsupported value: \"%s\": supported values: \"Cluster\", \"Namespaced\"",
-                                scope));
-        if (live && strcmp(scope, text_at(live, "spec.scope")) != 0)
-                TRY(problem_add(p, "FieldValueInvalid", "spec.scope",
-                                "Invalid value: \"%s\": field is immutable", scope));
-        const char *strategy = text_at(doc, "spec.conversion.strategy");
-        if (strcmp(strategy, "None") != 0) /* better refused than quietly not converted */
-                TRY(problem_add(p, "FieldValueNotSupported", "spec.conversion.strategy",
-                                "Unsupported value: \"%s\": supported values: \"None\"", strategy));
+        TRY(validate_unchanged(live, doc, p));
+        if (!live)
+                TRY(validate_name(rq, doc, p));
+        TRY(validate_approval(live, doc, p));
+        TRY(validate_choices(doc, p));
         TRY(validate_versions(doc, p));
-        if (p->n)
-                return 0;
-
-        struct custom_resource *compiled;
-        struct error err = { 0 };
-        int r = crd_compile(rq->devcluster, json_object_get(doc, "spec"), &compiled, &err);
-        if (r == ERR_NO_MEMORY)
-                return r;
-        if (r < 0) {
-                const char *colon = strstr(err.text, ": ");
-                const char *field =
-                        colon ? arena_strndup(rq->arena, err.text, (size_t)(colon - err.text)) : "spec";
-                return problem_add(p, "FieldValueInvalid", field ? field : "spec", "%s",
-                                   colon ? colon + 2 : err.text);
-        }
-        /* Kept until the request ends, so that the installation after the write finds it compiled. */
-        return arena_defer(rq->arena, (void (*)(void *))custom_resource_unref, compiled);
+        TRY(validate_stored_versions(doc, p));
+        return p->n ? 0 : validate_schemas(rq, doc, p);
 }
 
 /* ---- effects ---- */
@@ -191,11 +224,13 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc, s
 static void after_write(struct devcluster *d, struct cluster *c, const json_t *live, const json_t *doc)
 {
         struct error err = { 0 };
-        if (!doc)
+        if (!doc) {
                 crd_uninstall(c, live);
-        else if (crd_install(d, c, doc, &err) < 0)
+                crd_names_freed(d, c, text_at(live, "spec.group"));
+        } else if (crd_install(d, c, doc, &err) < 0) {
                 log_error(d->log, "custom resource is not served", "cluster", c->name, "crd", meta_name(doc),
                           "error", err.text);
+        }
 }
 
 /* The instances go first: gc.c removes them and then this finalizer. */

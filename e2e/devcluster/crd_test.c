@@ -184,6 +184,39 @@ TEST(an_object_of_another_kind_is_invalid, {
                 "Other.example.com \"w\" is invalid: kind: Invalid value: \"Other\": must be Widget");
 })
 
+TEST(names_are_given_to_who_came_first_and_then_to_who_waits, {
+        static const char second[] =
+                "metadata: {name: gadgets.example.com}\n"
+                "spec: {group: example.com, scope: Cluster, names: {plural: gadgets, kind: "
+                "Widget, shortNames: [wd, other]}, versions: [{name: v1, served: true, "
+                "storage: true, schema: {openAPIV3Schema: {type: object}}}]}";
+        install(r);
+        assert_int_equal(rig_call(r, "POST", CRDS, "application/yaml", second), 201);
+        const json_t *condition = json_array_get(doc_get_array(r->answer, "status.conditions"), 0);
+        assert_string_equal(doc_get_string(condition, "reason"), "ListKindConflict");
+        assert_string_equal(doc_get_string(condition, "message"), "\"WidgetList\" is already in use");
+        assert_string_equal(rig_string(r, "status.acceptedNames.plural"), "gadgets");
+        assert_string_equal(rig_string(r, "status.acceptedNames.kind"), "");
+        assert_null(doc_get(r->answer, "status.acceptedNames.shortNames"));
+        assert_int_equal(rig_get(r, "/apis/example.com/v1/gadgets"), 404);
+        assert_int_equal(rig_delete(r, CRDS "/widgets.example.com"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CRDS "/gadgets.example.com"), 200);
+        assert_string_equal(rig_string(r, "status.acceptedNames.kind"), "Widget");
+        assert_int_equal(rig_get(r, "/apis/example.com/v1/gadgets"), 200);
+})
+
+TEST(what_a_definition_is_stored_under_stays, {
+        install(r);
+        assert_int_equal(
+                rig_merge(r, CRDS "/widgets.example.com", "{\"spec\":{\"names\":{\"kind\":\"Gadget\"}}}"),
+                422);
+        assert_non_null(strstr(rig_string(r, "message"),
+                               "is invalid: spec.names.kind: Invalid value: \"Gadget\": field is immutable"));
+        assert_int_equal(
+                rig_merge(r, CRDS "/widgets.example.com", "{\"spec\":{\"group\":\"other.example\"}}"), 422);
+})
+
 TEST(a_deleted_crd_takes_its_objects_with_it, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
@@ -224,7 +257,7 @@ TEST(a_broken_crd_is_refused, {
                                   "properties: {a: {}}}}}]}"),
                          422);
         assert_non_null(strstr(rig_string(r, "message"),
-                               "is invalid: spec.versions[0].schema.openAPIV3Schema.properties[a]"));
+                               "is invalid: spec.validation.openAPIV3Schema.properties[a]"));
 })
 
 int main(void)
@@ -237,6 +270,8 @@ int main(void)
                 cmocka_unit_test(server_side_apply_follows_the_schema),
                 cmocka_unit_test(counts_of_the_scale_are_checked_where_they_stand),
                 cmocka_unit_test(an_object_of_another_kind_is_invalid),
+                cmocka_unit_test(names_are_given_to_who_came_first_and_then_to_who_waits),
+                cmocka_unit_test(what_a_definition_is_stored_under_stays),
                 cmocka_unit_test(a_deleted_crd_takes_its_objects_with_it),
                 cmocka_unit_test(a_changed_schema_counts_for_old_objects),
                 cmocka_unit_test(a_broken_crd_is_refused),

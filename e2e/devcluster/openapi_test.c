@@ -207,14 +207,14 @@ TEST(a_client_that_has_the_document_gets_304_until_a_crd_changes, {
         assert_int_equal(rig_get_with(r, WIDGETS, "If-None-Match", tag), 304);
         assert_string_equal(r->text, "");
         assert_int_equal(rig_get_with(r, "/openapi/v2", "If-None-Match", tag), 200);
-        assert_int_equal(rig_merge(r, CRDS "/widgets.example.com",
-                                   "{\"spec\":{\"names\":{\"kind\":\"Gadget\","
-                                   "\"listKind\":\"GadgetList\"}}}"),
-                         200);
+        assert_int_equal(
+                rig_call(r, "PATCH", CRDS "/widgets.example.com", "application/json-patch+json",
+                         "[{\"op\":\"add\",\"path\":\"/spec/versions/0/schema/openAPIV3Schema/properties/"
+                         "extra\",\"value\":{\"type\":\"string\"}}]"),
+                200);
         rig_settle(r);
         assert_int_equal(rig_get_with(r, WIDGETS, "If-None-Match", tag), 200);
-        assert_non_null(definition(r, "com.example.v1.Gadget"));
-        assert_null(definition(r, WIDGET));
+        assert_non_null(doc_get(definition(r, WIDGET), "properties.extra"));
 })
 
 TEST(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words, {

@@ -194,6 +194,25 @@ static int track(struct request *rq, const json_t *live, json_t *doc)
         return 0;
 }
 
+static int replace_document(json_t *doc, json_t *by)
+{
+        if (!by || json_object_clear(doc) < 0 || json_object_update(doc, by) < 0)
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
+/* What the storage version does not have is not there any more: the answer must not show it. */
+static int show_stored(struct request *rq, const json_t *stored, json_t *doc)
+{
+        AUTO_JSON json_t *shown = doc_copy(stored);
+        struct error err = { 0 };
+        if (!shown)
+                return request_fail_memory(rq);
+        if (convert_stored(rq, shown, &err) < 0)
+                return request_fail_error(rq, &err);
+        return replace_document(doc, shown) < 0 ? request_fail_memory(rq) : 0;
+}
+
 /* Stores doc (request's version), whose resourceVersion is set to the new one. */
 static int put(struct request *rq, const json_t *live, json_t *doc)
 {
@@ -208,7 +227,7 @@ static int put(struct request *rq, const json_t *live, json_t *doc)
                                 json_string(meta_rv(stored))) < 0)
                 return request_fail_memory(rq);
         run_after_write(rq, live, stored);
-        return 0;
+        return stored != doc && rq->resource->custom ? show_stored(rq, stored, doc) : 0;
 }
 
 int rest_remove(struct request *rq, json_t *doc)
@@ -392,13 +411,6 @@ static int keep(json_t *doc, const json_t *live, const char *key)
         if (!value)
                 return json_object_del(doc, key), 0;
         return json_object_set(doc, key, value);
-}
-
-static int replace_document(json_t *doc, json_t *by)
-{
-        if (!by || json_object_clear(doc) < 0 || json_object_update(doc, by) < 0)
-                return ERR_NO_MEMORY;
-        return 0;
 }
 
 /* What /status may say of metadata: of built-in kinds all that a client may set, with exceptions. */
