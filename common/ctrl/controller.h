@@ -97,7 +97,9 @@ void manager_enqueue(struct manager *m, const struct controller *c, const char *
 void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms);
 /* Parks until cancelled or leadership is lost: starts informers, elects, runs controllers; on the way out
  * drains running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end; ERR_TIMEOUT when
- * the lease was lost: the process is to end, as what it believes of the cluster may be old. */
+ * another has the lease: the process is to end, as what it believes of the cluster may be old. When the lease
+ * could not be renewed because the API server is away, the controllers stop in time and go on once it is
+ * renewed. */
 int manager_run(struct manager *m, struct error *err);
 struct manager *manager_free(struct manager *m);
 

@@ -39,6 +39,7 @@ struct bench {
         size_t running, most_running, twice; /* twice: two reconciles of one key at once */
         struct map active;
         bool stalled; /* watches say nothing more */
+        bool away;    /* no request gets through */
         struct outcome (*reconcile)(struct bench *b, struct reconcile *rc);
         int code; /* for fails_once */
         int64_t after_ms;
@@ -534,6 +535,40 @@ static void a_manager_that_loses_its_lease_stops_and_says_so(void **state)
         rig_run(body_lost_lease);
 }
 
+static int away(void *ctx, const struct http_request *rq)
+{
+        return ((struct bench *)ctx)->away ? ERR_RETRY : 0;
+}
+
+/* Whether the server comes back after a minute or a day makes no difference. */
+static void body_server_away(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        b.faults.fate = away;
+        make(r, "a");
+        run_manager(&b);
+        assert_int_equal(b.visits.n, 1);
+        b.away = true;
+        wait_ms(&b, 86400000);
+        assert_false(manager_is_leader(b.manager));
+        assert_int_equal(b.run_code, 1); /* it has not ended */
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 60000);
+        assert_int_equal(b.visits.n, 1);
+        b.away = false;
+        wait_ms(&b, 60000);
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 2);
+        close_bench(&b);
+}
+
+static void a_manager_whose_server_was_away_leads_again(void **state)
+{
+        rig_run(body_server_away);
+}
+
 static void body_standby(struct rig *r)
 {
         struct bench b;
@@ -606,6 +641,7 @@ int main(void)
                 cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),
                 cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),
                 cmocka_unit_test(a_manager_that_loses_its_lease_stops_and_says_so),
+                cmocka_unit_test(a_manager_whose_server_was_away_leads_again),
                 cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
                 cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
         };

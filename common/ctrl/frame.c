@@ -8,6 +8,7 @@
 #define CONCURRENCY 16
 #define RECONCILE_DEADLINE_MS 120000
 #define BACKOFF_MAX_MS 60000
+#define RIGHT_RETRY_MS 60000
 
 /* ---- events to keys ---- */
 
@@ -192,6 +193,8 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
                 work_queue_forget(r->queue, key);
                 if (o->after_ms > 0)
                         work_queue_add_after(r->queue, key, o->after_ms, QUEUE_NORMAL);
+        } else if (o->code == ERR_FORBIDDEN && kube_trouble_of(err)) { /* a right, which somebody may grant */
+                work_queue_add_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS), QUEUE_LOW);
         } else if (o->code == ERR_INVALID || o->code == ERR_FORBIDDEN || o->code == ERR_UNSUPPORTED) {
                 work_queue_add_after(r->queue, key, longest, QUEUE_LOW);
         } else if (err->retry_after_ms > 0) {

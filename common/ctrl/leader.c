@@ -203,11 +203,49 @@ int leader_hold(struct leader *le, struct error *err)
                         continue;
                 if (code == ERR_EXISTS || time_left_ms(le) <= 0) {
                         le->leading = false;
+                        le->lapsed = code != ERR_EXISTS;
                         return error_set(err, ERR_TIMEOUT, "leadership lost: %s",
                                          code == ERR_EXISTS ? "another holds the lease"
                                                             : "the lease could not be renewed in time");
                 }
         }
+}
+
+/* One try. ERR_EXISTS when it cannot be ours any more. */
+static int regain_once(struct leader *le, struct kube_client *k, struct error *err)
+{
+        AUTO_JSON json_t *lease = NULL;
+        AUTO_JSON json_t *stored = NULL;
+        int64_t sent_ms = loop_now_ms(k->world->loop);
+        int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
+
+        if (code == ERR_NOT_FOUND)
+                return error_set(err, ERR_EXISTS, "the lease is gone");
+        if (code < 0)
+                return code;
+        if (!text_equal(doc_get_string(lease, "spec.holderIdentity"), le->options.identity))
+                return error_set(err, ERR_EXISTS, "another holds the lease");
+        if (claim(le, lease) < 0)
+                return error_no_memory(err);
+        TRY(kube_doc_update(k, &leases, le->options.ns, le->options.name, lease, NULL, &stored, err));
+        return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
+}
+
+int leader_regain(struct leader *le, struct error *err)
+{
+        struct kube_client patient = *le->kube;
+        int code;
+
+        patient.call_deadline_ms = le->options.renew_deadline_ms;
+        do {
+                error_clear(err);
+                code = regain_once(le, &patient, err);
+                if (code == 0 || code == ERR_CANCELLED)
+                        return code;
+                if (code == ERR_EXISTS)
+                        return error_set(err, ERR_TIMEOUT, "leadership lost: %s", err->text);
+        } while (kube_connection_pause(le->kube, le->options.retry_ms) == 0);
+        return error_set(err, ERR_CANCELLED, "cancelled");
 }
 
 void leader_release(struct leader *le)

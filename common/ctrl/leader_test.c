@@ -218,6 +218,48 @@ static void await_renewal(struct rig *r)
         }
 }
 
+static void body_regain(struct rig *r)
+{
+        struct candidate a;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 60000);
+        a.fate = ERR_RETRY;
+        wait_ms(r, 3 * LEASE_MS);
+        assert_int_equal(a.code, ERR_TIMEOUT);
+        assert_true(a.leader.lapsed);
+        a.fate = 0;
+        assert_int_equal(leader_regain(&a.leader, &a.err), 0);
+        assert_true(a.leader.leading);
+        holder_is(r, "a", 0); /* nobody was in between */
+        close_candidate(&a);
+}
+
+static void body_regain_too_late(struct rig *r)
+{
+        struct candidate a, b;
+
+        open_both(r, &a, &b);
+        a.fate = ERR_RETRY;
+        wait_ms(r, 3 * LEASE_MS);
+        assert_true(b.leader.leading && a.leader.lapsed);
+        a.fate = 0;
+        assert_int_equal(leader_regain(&a.leader, &a.err), ERR_TIMEOUT);
+        assert_string_equal(a.err.text, "leadership lost: another holds the lease");
+        holder_is(r, "b", 1);
+        close_candidate(&b);
+        assert_int_equal(rig_delete(r, PATH), 200);
+        assert_int_equal(leader_regain(&a.leader, &a.err), ERR_TIMEOUT);
+        close_candidate(&a);
+}
+
+static void a_lease_that_lapsed_is_regained_unless_another_had_it(void **state)
+{
+        rig_run(body_regain);
+        rig_run(body_regain_too_late);
+}
+
 /* The other one counts from the moment the renewal was written. */
 static void body_late_answers(struct rig *r)
 {
@@ -353,6 +395,7 @@ int main(void)
                 cmocka_unit_test(a_killed_leader_is_replaced_when_its_lease_has_run_out),
                 cmocka_unit_test(a_leader_that_is_stopped_gives_the_lease_back_at_once),
                 cmocka_unit_test(a_leader_that_cannot_renew_stops_before_another_starts),
+                cmocka_unit_test(a_lease_that_lapsed_is_regained_unless_another_had_it),
                 cmocka_unit_test(a_leader_counts_from_when_it_asked_and_not_from_the_answer),
                 cmocka_unit_test(a_lost_answer_to_a_renewal_loses_nothing),
                 cmocka_unit_test(a_leader_whose_lease_was_taken_stops_at_its_next_renewal),

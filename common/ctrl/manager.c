@@ -268,12 +268,11 @@ static void set_leading(struct manager *m, bool leading)
                          m->options.lease_name, "identity", m->options.identity);
 }
 
-static int lead(struct manager *m, struct error *err)
+/* One term of office. */
+static int govern(struct manager *m, struct error *err)
 {
         int code;
 
-        if (m->options.lease_name)
-                TRY(leader_acquire(&m->leader, err));
         set_leading(m, true);
         code = start_controllers(m, false);
         if (code == 0 && m->options.lease_name)
@@ -282,6 +281,21 @@ static int lead(struct manager *m, struct error *err)
                 code = fiber_park(m->options.world->loop, DEADLINE_NONE);
         stop_controllers(m, false);
         set_leading(m, false);
+        return code;
+}
+
+/* While the API server was away nobody could take the lease either: then we go on where we stopped. */
+static int lead(struct manager *m, struct error *err)
+{
+        int code;
+
+        if (m->options.lease_name)
+                TRY(leader_acquire(&m->leader, err));
+        do {
+                code = govern(m, err);
+                if (code == ERR_TIMEOUT && m->leader.lapsed)
+                        code = leader_regain(&m->leader, err);
+        } while (code == 0);
         return code;
 }
 

@@ -28,7 +28,7 @@ struct kube_connection {
         bool good, was_good, probing;
         const struct kube_trouble *told;
         const struct kube_trouble *seen; /* since seen_ms every call met it; NULL = the last one was fine */
-        int64_t seen_ms;
+        int64_t seen_ms, answered_ms;
         const struct kube_trouble *verdict; /* of the probe, since verdict_ms */
         int64_t verdict_ms;
         /* How long something has to last until it is told. What comes back soon after it was over has to last
@@ -130,15 +130,30 @@ static void become_good(struct kube_connection *c)
 
 static void start_probing(struct kube_connection *c);
 
+static bool is_vague(const struct kube_trouble *t)
+{
+        return t && text_equal(t->reason, HTTP_REASON_FAILED);
+}
+
+/* Silence lasts since the question, unless somebody else was answered meanwhile; all else is seen now. */
+static int64_t begin_of(const struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms)
+{
+        return text_equal(t->reason, HTTP_REASON_NO_ANSWER) ? MAX(begun_ms, c->answered_ms) : now_ms(c);
+}
+
+/* One cause shows in several ways: a refused client certificate as an alert, or as a connection that breaks.
+ * The one that tells more counts. */
 static void failed(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
                    const struct error *err)
 {
-        /* Silence lasts since the question; everything else is seen now. */
-        if (c->seen != t)
-                c->seen_ms = text_equal(t->reason, HTTP_REASON_NO_ANSWER) ? begun_ms : now_ms(c);
-        c->seen = t;
+        bool same = c->seen == t || (c->seen && is_vague(t));
+
+        if (!same && !is_vague(c->seen))
+                c->seen_ms = begin_of(c, t, begun_ms);
+        if (!same)
+                c->seen = t;
         c->verdict = NULL;
-        if (t != c->told && now_ms(c) - c->seen_ms >= c->grace_ms + t->patience_ms)
+        if (c->seen == t && t != c->told && now_ms(c) - c->seen_ms >= c->grace_ms + t->patience_ms)
                 tell(c, t, err);
         start_probing(c);
 }
@@ -146,6 +161,7 @@ static void failed(struct kube_connection *c, const struct kube_trouble *t, int6
 /* What was told is over only when the probe says so: it knows whether that is a server we can work with. */
 static void answered(struct kube_connection *c)
 {
+        c->answered_ms = now_ms(c);
         c->seen = NULL;
         if (c->told && c->told != c->verdict)
                 waitq_wake_all(&c->look);
@@ -211,6 +227,13 @@ static void right_there(struct kube_connection *c, const struct kube_attempt *a)
         }
 }
 
+/* Whatever the answer is: it comes from behind the authorizer. */
+static bool is_allowed(int code, const struct error *err)
+{
+        return code == 0 || (err->http_status >= 400 && err->http_status < 500 && err->http_status != 403 &&
+                             err->http_status != 429);
+}
+
 /* What says nothing about the server. */
 static bool is_ours(int code)
 {
@@ -235,11 +258,19 @@ void kube_connection_report(struct kube_client *k, const struct kube_attempt *a,
         answered(c);
         if (t)
                 right_missing(c, a, err);
-        else if (code == 0 && c->rights.n > 0)
+        else if (c->rights.n > 0 && is_allowed(code, err))
                 right_there(c, a);
 }
 
 /* ---- the probe ---- */
+
+static bool is_verdict(const struct kube_trouble *t)
+{
+        static const char *const reasons[] = { KUBE_REASON_VERSION, KUBE_REASON_NOT_KUBERNETES,
+                                               KUBE_REASON_SERVER_ERROR };
+
+        return text_in(t->reason, reasons, ARRAY_LEN(reasons));
+}
 
 /* The server answers, and with that shows that it is none for us: a verdict of the probe alone. */
 static void judge(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
@@ -271,7 +302,7 @@ static bool probe(struct kube_connection *c)
                 become_good(c);
                 return true;
         }
-        if (t != c->seen)
+        if (t != c->seen && is_verdict(t))
                 judge(c, t, begun_ms, &err);
         return false;
 }

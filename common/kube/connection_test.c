@@ -402,9 +402,16 @@ static void rights_body(struct rig *r)
         assert_non_null(strstr(problem(&b), what));
         assert_true(kube_connection_good(b.connection)); /* the server itself is fine */
         assert_true(b.last.left == 1 && !b.last.over);
+        AUTO_JSON json_t *nothing = NULL;
+        assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
+                         ERR_FORBIDDEN);
+        assert_int_equal(b.last.left, 2);
         allow(r);
+        assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
+                         ERR_NOT_FOUND);
+        assert_int_equal(b.last.left, 1); /* also an answer */
         assert_int_equal(call(&b), 0);
-        assert_said_once(&b, "INFO  the hub: the right is there");
+        assert_int_equal(times_said(&b, "INFO  the hub: the right is there"), 2);
         assert_int_equal(times_said(&b, "was=\"cannot list resource"), 1);
         assert_string_equal(problem(&b), "");
         assert_true(b.last.left == 0 && b.last.over);

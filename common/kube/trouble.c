@@ -16,12 +16,15 @@
 
 /* A sidecar that brings the token starts together with the agent. */
 #define TOKEN_FILE_PATIENCE_MS 10000
+/* Some calls have short deadlines; a server that is slow with one of them is no trouble yet. */
+#define SILENCE_PATIENCE_MS 4000
 
 const struct kube_trouble kube_troubles[] = {
         { HTTP_REASON_REFUSED, "connection refused",
           "start the API server, or correct the address: nothing listens there" },
         { HTTP_REASON_NO_ANSWER, "no answer in time",
-          "look for a firewall or network policy that drops packets, or an API server that hangs" },
+          "look for a firewall or network policy that drops packets, or an API server that hangs",
+          SILENCE_PATIENCE_MS },
         { HTTP_REASON_NAME_UNKNOWN, "its name cannot be resolved",
           "correct the host name in the address, or the DNS" },
         { HTTP_REASON_FAILED, "the connection fails", "look at the network and at the proxies on the way" },
@@ -183,6 +186,17 @@ static const char *explain_refusal(struct kube_client *k, struct buf *b)
         return header ? TOKEN_REFUSED : NO_CREDENTIAL;
 }
 
+/* With TLS 1.3 a server may turn the certificate down and close before its alert is read. */
+static void explain_broken(struct kube_client *k, struct error *err, struct buf *b)
+{
+        const char *reason = explain_certificate(k, b);
+
+        if (text_equal(reason, HTTP_REASON_CLIENT_CERT))
+                buf_clear(b); /* nothing wrong with it that could be seen from here */
+        else
+                error_set_reason(err, reason);
+}
+
 void kube_trouble_explain(struct kube_client *k, struct error *err)
 {
         AUTO_BUF struct buf more;
@@ -191,6 +205,8 @@ void kube_trouble_explain(struct kube_client *k, struct error *err)
         buf_init(&more, 2 * ERROR_TEXT_MAX);
         if (text_equal(err->reason, HTTP_REASON_CLIENT_CERT) && k->endpoint->client_cert_pem)
                 error_set_reason(err, explain_certificate(k, &more));
+        else if (text_equal(err->reason, HTTP_REASON_FAILED) && k->endpoint->client_cert_pem)
+                explain_broken(k, err, &more);
         else if (kube_trouble_of(err))
                 return;
         else if (err->http_status == 401)

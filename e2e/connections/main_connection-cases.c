@@ -22,7 +22,7 @@ static const struct flag flag_table[] = {
           false },
         { "only", FLAG_STRING, "", offsetof(struct flags, only), "runs the cases whose name holds this", 0, 0,
           false },
-        { "lanes", FLAG_INT, "12", offsetof(struct flags, lanes), "how many run side by side", 1, 64, false },
+        { "lanes", FLAG_INT, "8", offsetof(struct flags, lanes), "how many run side by side", 1, 64, false },
         { "help", FLAG_BOOL, "false", offsetof(struct flags, help), "print this help", 0, 0, false },
 };
 

@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/json/doc.h"
 #include "e2e/connections/insider.h"
+#include "hub-agent/membership/membership.h"
 #include "proto/gen/kinds.h"
 #include "proto/object.h"
 
@@ -15,6 +16,10 @@
 #define ACCOUNT_NS "default"
 #define DAY_MS INT64_C(86400000)
 
+extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], member_agent_rules_text[],
+        member_agent_apply_rules_text[]; /* e2e/scenarios/rules.S */
+
+static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource bindings = { RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding",
                                                false };
@@ -131,12 +136,46 @@ void scene_make_account(struct scene *s)
         make_account(s, scene_admin(s));
 }
 
+static json_t *chart_rules(const char *own, const char *more)
+{
+        AUTO_JSON json_t *extension = NULL;
+        json_t *rules = NULL;
+
+        if (yaml_parse(slice_of(own), &rules, NULL) < 0 || yaml_parse(slice_of(more), &extension, NULL) < 0)
+                return NULL;
+        json_array_extend(rules, extension);
+        return rules;
+}
+
+/* What the hub-agent lets a member do. */
+static json_t *member_rules(void)
+{
+        const struct member_cluster c = { .object.kind = &member_cluster_kind,
+                                          .object.meta = { .name = "m1" } };
+        AUTO_JSON json_t *role = member_role_doc(&c);
+
+        return json_incref(json_object_get(role, "rules"));
+}
+
+/* The rights of the charts, and no others. */
+static void make_role(struct scene *s, struct kube_client *k)
+{
+        json_t *rules = k == &s->member ? chart_rules(member_agent_rules_text, member_agent_apply_rules_text)
+                        : s->side == HUB_AGENT
+                                ? chart_rules(hub_agent_rules_text, hub_agent_select_rules_text)
+                                : member_rules();
+
+        scene_create(s, k, &roles, NULL,
+                     json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",
+                               "metadata", "name", ACCOUNT, "rules", rules));
+}
+
 static void bind_account(struct scene *s, struct kube_client *k)
 {
         scene_create(s, k, &bindings, NULL,
                      json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:s, s:s}, s:[{s:s, s:s, s:s}]}", "apiVersion",
                                RBAC "/v1", "kind", "ClusterRoleBinding", "metadata", "name", ACCOUNT,
-                               "roleRef", "apiGroup", RBAC, "kind", "ClusterRole", "name", "cluster-admin",
+                               "roleRef", "apiGroup", RBAC, "kind", "ClusterRole", "name", ACCOUNT,
                                "subjects", "kind", "ServiceAccount", "name", ACCOUNT, "namespace",
                                ACCOUNT_NS));
 }
@@ -203,6 +242,7 @@ static void make_cluster(struct scene *s, bool member, struct stand **ret)
         scene_check(s, devcluster_create_cluster(s->b->devcluster, cluster, &err), &err, cluster);
         define_kinds(s, k, member);
         make_account(s, k);
+        make_role(s, k);
         bind_account(s, k);
         write_text(s, file_of(s, member, "ca"), s->b->ca);
         write_text(s, file_of(s, member, "token"), token_of(s, member, NULL, 86400));
@@ -244,6 +284,11 @@ static void start_hub_agent(struct scene *s)
                                arena_printf(&s->arena, "--health-probe-bind-address=127.0.0.1:%d",
                                             s->health_port),
                                "--enable-webhook=false",
+                               "--leader-elect=true",
+                               "--leader-election-namespace=default",
+                               "--leader-lease-duration=8s",
+                               "--leader-renew-deadline=6s",
+                               "--leader-retry-period=1s",
                                NULL };
         struct error err = { 0 };
 
@@ -274,6 +319,11 @@ static void start_member_agent(struct scene *s)
                                "--health-probe-bind-address=0",
                                arena_printf(&s->arena, "--hub-health-probe-bind-address=127.0.0.1:%d",
                                             s->health_port),
+                               "--leader-elect=true",
+                               "--leader-election-namespace=default",
+                               "--leader-lease-duration=8s",
+                               "--leader-renew-deadline=6s",
+                               "--leader-retry-period=1s",
                                NULL };
         struct error err = { 0 };
 
