@@ -8,11 +8,11 @@
 #define CONNECT_MS 10000
 #define KEEPALIVE_IDLE_S 30 /* a dead peer of a silent watch is noticed after this and a few probes */
 #define KEEPALIVE_INTERVAL_S 10
-#define RECEIVE_BYTES (64L << 10)
-/* Held as long as the watch is open. More than the 32 KiB that libcurl takes from an HTTP/2 connection at
- * once: what is left over of them is given out only when the next bytes arrive, so the end of an event would
- * hang. */
-#define WATCH_RECEIVE_BYTES (36L << 10)
+/* Of each transfer under way, so small; but more than the 32 KiB that libcurl takes from an HTTP/2 connection at
+ * once: what is left over of them is given out only when the next bytes arrive, so the end of a watch's event
+ * would hang. */
+#define RECEIVE_BYTES (36L << 10)
+#define SEND_BYTES (16L << 10)
 
 /* ---- what libcurl tells: store, never call back into it ---- */
 
@@ -243,7 +243,8 @@ static void set_behaviour(struct curl_transfer *tr, const struct http_request *r
         curl_easy_setopt(easy, CURLOPT_PREREQDATA, tr);
         curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)MIN(left, CONNECT_MS));
-        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, stream ? WATCH_RECEIVE_BYTES : RECEIVE_BYTES);
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+        curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BYTES);
         if (!stream)
                 curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 }
