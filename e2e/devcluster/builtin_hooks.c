@@ -167,6 +167,11 @@ static const char *event_field(const json_t *doc, const char *path, struct arena
                                              "regarding.namespace",
                                              "regarding.name",
                                              "regarding.uid" };
+        const char *regarding = text_starts_with(path, "regarding.") ? path + strlen("regarding") : NULL;
+        if (regarding && text_in(path, known, ARRAY_LEN(known))) { /* stored is the core shape */
+                const char *stored = arena_printf(a, "involvedObject%s", regarding);
+                return stored ? field_text(doc, stored) : "";
+        }
         return known_field(doc, path, known, ARRAY_LEN(known));
 }
 

@@ -101,8 +101,8 @@ const struct resource builtin_resources[] = {
                  .short_names = NAMES("rs"), .categories = ALL, .hooks = &workload_hooks),
         RESOURCE("apps", "statefulsets", "statefulset", "StatefulSet", NS | STATUS | SCALE,
                  .short_names = NAMES("sts"), .categories = ALL, .hooks = &workload_hooks),
-        RESOURCE("events.k8s.io", "events", "event", "Event", NS | PLAIN | UPSERT, .short_names = NAMES("ev"),
-                 .hooks = &event_hooks),
+        RESOURCE("events.k8s.io", "events", "event", "Event", NS | PLAIN | UPSERT | RESOURCE_AS_CORE,
+                 .short_names = NAMES("ev"), .hooks = &event_hooks),
 
         VIRTUAL(AUTHN, "selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview", 0,
                 .hooks = &self_subject_review_hooks),

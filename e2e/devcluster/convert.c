@@ -1,11 +1,14 @@
 #include "e2e/devcluster/convert.h"
 
+#include "e2e/devcluster/events.h"
+#include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/hpa.h"
 #include "e2e/devcluster/internal.h"
 
 bool convert_is_identity(const struct request *rq, const struct table *t, const struct blob *b)
 {
-        return rq->resource_version == resource_storage_version(rq->resource) && b->rv > t->stale_rv;
+        return rq->resource_version == resource_storage_version(rq->resource) && b->rv > t->stale_rv &&
+               !(rq->resource->flags & RESOURCE_AS_CORE);
 }
 
 /* metadata has rules of its own (meta.c), and a CRD's schema only says it is an object: keep it out of the
@@ -68,12 +71,25 @@ int convert_stored(struct request *rq, json_t *doc, struct error *err)
         return convert(rq, rq->resource_version, doc, err);
 }
 
+/* Between the two shapes of events; Go writes either one with its own fields. */
+static int convert_event(struct request *rq, json_t *doc, bool to_core, struct error *err)
+{
+        const struct resource *core = registry_find_key(rq->cluster, CORE_EVENTS),
+                              *r = to_core ? core : rq->resource;
+        const struct schema *schema = resource_schema(rq->devcluster, r, resource_storage_version(r));
+        if ((to_core ? event_to_core(doc) : event_from_core(doc)) < 0 || !schema || go_shape(schema, doc) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
 int convert_blob(struct request *rq, const struct blob *b, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
         TRY(blob_parse(b, &doc, err));
         const struct table *t = request_table(rq, false);
-        if (!t || !convert_is_identity(rq, t, b))
+        if (rq->resource->flags & RESOURCE_AS_CORE)
+                TRY(convert_event(rq, doc, false, err));
+        else if (!t || !convert_is_identity(rq, t, b))
                 TRY(convert_stored(rq, doc, err));
         *ret = TAKE_PTR(doc);
         return 0;
@@ -93,6 +109,14 @@ int convert_copy(struct request *rq, const struct resource_version *to, const js
 int convert_to_storage(struct request *rq, json_t *doc, json_t **ret, struct error *err)
 {
         const struct resource_version *storage = resource_storage_version(rq->resource);
+        if (rq->resource->flags & RESOURCE_AS_CORE) {
+                AUTO_JSON json_t *copy = doc_copy(doc);
+                if (!copy)
+                        return error_no_memory(err);
+                TRY(convert_event(rq, copy, true, err));
+                *ret = TAKE_PTR(copy);
+                return 0;
+        }
         if (rq->resource_version == storage) {
                 *ret = json_incref(doc);
                 return 0;

@@ -40,8 +40,11 @@ enum resource_flags {
         RESOURCE_GENERATION_LATE = 16384,   /* metadata.generation begins with the first change */
         RESOURCE_GENERATION_LABELS = 32768, /* changed labels raise metadata.generation, too */
         RESOURCE_STATUS_ONLY = 65536,       /* /status changes nothing in metadata */
-        RESOURCE_PROXY = 131072             /* services, pods, nodes: proxy */
+        RESOURCE_PROXY = 131072,            /* services, pods, nodes: proxy */
+        RESOURCE_AS_CORE = 262144 /* events.k8s.io: stored in the table and shape of the core kind */
 };
+
+#define CORE_EVENTS "/events" /* table key of what RESOURCE_AS_CORE shows */
 
 struct printer_column {
         const char *name, *type, *format, *description, *json_path; /* format and description may be "" */

@@ -8,7 +8,8 @@
 
 struct table *request_table(struct request *rq, bool create)
 {
-        return api_store_table(rq->cluster, rq->resource->table_key, create);
+        const char *key = rq->resource->flags & RESOURCE_AS_CORE ? CORE_EVENTS : rq->resource->table_key;
+        return api_store_table(rq->cluster, key, create);
 }
 
 const char *request_api_version(struct request *rq)

@@ -54,7 +54,7 @@ struct request {
         const struct resource_version *resource_version;
 
         /* options */
-        bool watch_path; /* /watch/... before the resource */
+        bool watch_path;     /* /watch/... before the resource */
         bool name_generated; /* by the server, from generateName */
         bool dry_run, force;
         const char *field_manager;

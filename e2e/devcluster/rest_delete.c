@@ -1,6 +1,7 @@
 /* delete: preconditions, finalizers, propagation. What happens to dependents is gc.c's business. */
 #include "common/base/timefmt.h"
 #include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/convert.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
@@ -79,7 +80,9 @@ static int store_deleting(struct request *rq, const json_t *live, json_t *doc, b
         struct error err = { 0 };
         if (dry_run || doc_equal(live, doc))
                 return 0;
-        if (api_store_put(request_table(rq, true), doc, NULL, &err) < 0)
+        AUTO_JSON json_t *stored = NULL;
+        if (convert_to_storage(rq, doc, &stored, &err) < 0 ||
+            api_store_put(request_table(rq, true), stored, NULL, &err) < 0)
                 return request_fail_error(rq, &err);
         const struct resource_hooks *hooks = rq->resource->hooks;
         if (hooks && hooks->after_write)

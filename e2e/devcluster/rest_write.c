@@ -60,8 +60,7 @@ int rest_report_fields(struct request *rq, const json_t *removed)
 static int shape_builtin(struct request *rq, const struct schema *schema, json_t *doc)
 {
         const struct resource *r = rq->resource;
-        bool stored = rq->resource_version == resource_storage_version(r); /* the shape that defaults know */
-        if ((stored && builtin_set_defaults(r->group, r->kind, doc) < 0) || go_shape(schema, doc) < 0)
+        if (builtin_set_defaults(r->group, r->kind, doc) < 0 || go_shape(schema, doc) < 0)
                 return request_fail_memory(rq);
         return 0;
 }

@@ -215,15 +215,16 @@ int request_fail_invalid(struct request *rq, const char *name, const struct sche
         for (size_t i = 0; i < problems->n; i++)
                 causes[i] = (struct status_cause){ problems->at[i].reason, problems->at[i].message,
                                                    problems->at[i].field };
+        const char *group = r->flags & RESOURCE_AS_CORE ? "" : r->group;
         const char *message = arena_printf(rq->arena, "%s%s%s \"%s\" is invalid: %s", r->kind,
-                                           *r->group ? "." : "", r->group, name ? name : "", b.data);
+                                           *group ? "." : "", group, name ? name : "", b.data);
         if (!message)
                 return request_fail_memory(rq);
         rq->status = (struct api_status){ .code = 422,
                                           .reason = "Invalid",
                                           .message = message,
                                           .name = arena_strdup(rq->arena, name ? name : ""),
-                                          .group = r->group,
+                                          .group = group,
                                           .kind = r->kind,
                                           .causes = causes,
                                           .n_causes = problems->n };

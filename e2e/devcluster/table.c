@@ -268,6 +268,10 @@ int render_item(struct request *rq, const struct blob *b, struct buf *out)
         TRY(convert_blob(rq, b, &doc, NULL));
         if (rq->form == FORM_TABLE)
                 return append_row(rq, doc, out);
+        if (!rq->resource->custom) { /* the list says it for all */
+                json_object_del(doc, "kind");
+                json_object_del(doc, "apiVersion");
+        }
         return doc_write(doc, out);
 }
 

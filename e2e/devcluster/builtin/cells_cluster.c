@@ -22,11 +22,6 @@ static void print_node_external_ip(struct cell *c)
         print_node_address(c, "ExternalIP");
 }
 
-static void print_first_seen(struct cell *c)
-{
-        cell_print_since(c, doc_get_string(c->doc, "firstTimestamp") ? "firstTimestamp" : "eventTime");
-}
-
 static void print_namespace_status(struct cell *c)
 {
         cell_print_path(c, "status.phase");
@@ -124,32 +119,64 @@ static void print_param_ref(struct cell *c)
         cell_print_path(c, "spec.paramRef.name");
 }
 
+/* A member under its core name, or as events.k8s.io calls it. */
+static const char *either(const json_t *doc, const char *core, const char *other)
+{
+        return text_empty(doc_get_string(doc, core)) && doc_get(doc, other) ? other : core;
+}
+
 static void print_event_object(struct cell *c)
 {
-        const char *kind = doc_get_string(c->doc, "involvedObject.kind");
+        const char *kind = doc_get_string(c->doc, either(c->doc, "involvedObject.kind", "regarding.kind"));
 
         for (; kind && *kind; kind++)
                 buf_append_char(c->out, (char)(*kind >= 'A' && *kind <= 'Z' ? *kind + 32 : *kind));
         buf_append_char(c->out, '/');
-        cell_print_path(c, "involvedObject.name");
+        cell_print_path(c, either(c->doc, "involvedObject.name", "regarding.name"));
 }
 
-static bool is_time(const json_t *doc, const char *path)
+static void print_event_part(struct cell *c)
+{
+        cell_print_path(c, either(c->doc, "involvedObject.fieldPath", "regarding.fieldPath"));
+}
+
+static void print_event_message(struct cell *c)
+{
+        cell_print_path(c, either(c->doc, "message", "note"));
+}
+
+static bool has_text(const json_t *doc, const char *path)
 {
         return !text_empty(doc_get_string(doc, path));
 }
 
+static void print_first_seen(struct cell *c)
+{
+        const char *first = either(c->doc, "firstTimestamp", "deprecatedFirstTimestamp");
+
+        cell_print_since(c, has_text(c->doc, first) ? first : "eventTime");
+}
+
 static void print_last_seen(struct cell *c)
 {
-        cell_print_since(c, is_time(c->doc, "lastTimestamp") ? "lastTimestamp"
-                            : is_time(c->doc, "eventTime")   ? "eventTime"
-                                                             : "firstTimestamp");
+        const char *last = either(c->doc, "lastTimestamp", "deprecatedLastTimestamp");
+
+        if (has_text(c->doc, last))
+                cell_print_since(c, last);
+        else if (has_text(c->doc, "eventTime"))
+                cell_print_since(c, "eventTime");
+        else
+                print_first_seen(c);
 }
 
 static void print_event_count(struct cell *c)
 {
         bool series = doc_get_object(c->doc, "series");
-        int64_t n = cell_number(c, series ? "series.count" : "count", 0);
+        int64_t n = cell_number(c,
+                                series                     ? "series.count"
+                                : doc_get(c->doc, "count") ? "count"
+                                                           : "deprecatedCount",
+                                0);
 
         buf_printf(c->out, "%lld", (long long)(n == 0 && !series ? 1 : n));
 }
@@ -157,10 +184,12 @@ static void print_event_count(struct cell *c)
 /* "component, host", or who reported it. */
 static void print_event_source(struct cell *c)
 {
-        bool old = !text_empty(doc_get_string(c->doc, "source.component"));
-        const char *instance = doc_get_string(c->doc, old ? "source.host" : "reportingInstance");
+        const char *source = either(c->doc, "source.component", "deprecatedSource.component"),
+                   *host = either(c->doc, "source.host", "deprecatedSource.host");
+        bool old = has_text(c->doc, source);
+        const char *instance = doc_get_string(c->doc, old ? host : "reportingInstance");
 
-        cell_print_path(c, old ? "source.component" : "reportingComponent");
+        cell_print_path(c, old ? source : either(c->doc, "reportingComponent", "reportingController"));
         if (!text_empty(instance))
                 buf_printf(c->out, ", %s", instance);
 }
@@ -250,9 +279,9 @@ static const struct column event_columns[] = {
         { .name = "Type", .path = "type" },
         { .name = "Reason", .path = "reason" },
         { .name = "Object", .print = print_event_object },
-        { .name = "Subobject", .path = "involvedObject.fieldPath", WIDE },
+        { .name = "Subobject", .print = print_event_part, WIDE },
         { .name = "Source", .print = print_event_source, WIDE },
-        { .name = "Message", .path = "message" },
+        { .name = "Message", .print = print_event_message },
         { .name = "First Seen", .print = print_first_seen, WIDE },
         { .name = "Count", .print = print_event_count, .as_integer = true, WIDE },
         { .name = "Name", .path = "metadata.name", .format = "name", WIDE },

@@ -253,6 +253,10 @@ static void print_targets(struct cell *c)
                      *statuses = doc_get_array(c->doc, "status.currentMetrics");
         size_t n = json_array_size(metrics);
 
+        int64_t cpu = cell_number(c, "spec.targetCPUUtilizationPercentage", -1); /* autoscaling/v1 */
+
+        if (cpu >= 0)
+                buf_printf(c->out, "cpu: <unknown>/%lld%%", (long long)cpu);
         for (size_t i = 0; i < n && i < SHOWN_METRICS; i++) {
                 buf_append_str(c->out, i ? ", " : "");
                 print_metric(c, json_array_get(metrics, i), json_array_get(statuses, i));
