@@ -193,8 +193,7 @@ static const char *const true_expressions[] = {
         "'system:masters' in request.userInfo.groups",
         "authorizer.requestResource.check('create').allowed()",
         "authorizer.path('/metrics').check('get').allowed()",
-        "!authorizer.serviceAccount('default', 'nobody').group('').resource('secrets').namespace('default')"
-        ".check('get').allowed()",
+        "!authorizer.serviceAccount('default', 'x').group('').resource('secrets').check('get').allowed()",
         "!authorizer.group('').resource('pods').check('list').errored()",
         "variables.name == 'a' && variables.both == 'aa'",
 };

@@ -111,12 +111,57 @@ static void print_param_kind(struct cell *c)
         cell_print_path(c, "spec.paramKind.kind");
 }
 
+/* The next key behind `last` (NULL = the first) in the order of bytes; NULL at the end. */
+static const char *next_key(const json_t *o, const char *last)
+{
+        const char *key, *next = NULL;
+        json_t *value;
+
+        json_object_foreach((json_t *)o, key, value)
+                if ((!last || strcmp(key, last) > 0) && (!next || strcmp(key, next) < 0))
+                        next = key;
+        return next;
+}
+
+static void print_strings(struct buf *b, const json_t *list)
+{
+        json_t *item;
+        size_t i;
+
+        json_array_foreach((json_t *)list, i, item)
+                buf_printf(b, "%s%s", i ? " " : "", json_string_value(item) ? json_string_value(item) : "");
+}
+
+/* As Go prints the structure. */
+static void print_go_selector(struct buf *b, const json_t *selector)
+{
+        const json_t *labels = json_object_get(selector, "matchLabels"), *term;
+        size_t i;
+
+        buf_append_str(b, "&LabelSelector{MatchLabels:map[string]string{");
+        for (const char *key = next_key(labels, NULL); key; key = next_key(labels, key))
+                buf_printf(b, "%s: %s,", key, json_string_value(json_object_get(labels, key)));
+        buf_append_str(b, "},MatchExpressions:[]LabelSelectorRequirement{");
+        json_array_foreach(json_object_get(selector, "matchExpressions"), i, term) {
+                const char *key = doc_get_string(term, "key"), *operator= doc_get_string(term, "operator");
+
+                buf_printf(b, "LabelSelectorRequirement{Key:%s,Operator:%s,Values:[", key ? key : "",
+                           operator? operator: "");
+                print_strings(b, json_object_get(term, "values"));
+                buf_append_str(b, "],},");
+        }
+        buf_append_str(b, "},}");
+}
+
 static void print_param_ref(struct cell *c)
 {
-        cell_print_path(c, "spec.paramRef.namespace");
-        if (c->out->len > 0)
-                buf_append_char(c->out, '/');
-        cell_print_path(c, "spec.paramRef.name");
+        const json_t *ref = doc_get_object(c->doc, "spec.paramRef");
+        const char *ns = doc_get_string(ref, "namespace"), *name = doc_get_string(ref, "name");
+
+        if (!text_empty(name))
+                buf_printf(c->out, "%s/%s", text_empty(ns) ? "*" : ns, name);
+        else if (json_object_get(ref, "selector"))
+                print_go_selector(c->out, json_object_get(ref, "selector"));
 }
 
 /* A member under its core name, or as events.k8s.io calls it. */
