@@ -220,6 +220,23 @@ static void expressions_see_request_objects_and_rights(struct rig *r)
         }
 }
 
+/* As deep as the parser lets them be: they are parsed, checked and evaluated on a fiber's stack. */
+static void deep_expressions_fit_the_stack(struct rig *r)
+{
+        AUTO_BUF struct buf b;
+        buf_init(&b, 64u << 10);
+        buf_append_str(&b, CONFIGMAPS ",\"validations\":[{\"expression\":\"");
+        for (int i = 0; i < 55; i++)
+                buf_append_str(&b, "!(");
+        buf_append_str(&b, "object.metadata.name == 'a'");
+        for (int i = 0; i < 55; i++)
+                buf_append_char(&b, ')');
+        buf_append_str(&b, "\"}]");
+        assert_int_equal(install(r, "p", b.data, "\"Deny\""), 201);
+        assert_int_equal(make(r, "a"), 422);
+        assert_int_equal(make(r, "b"), 201);
+}
+
 /* Whatever fails for want of memory, a denied write is never let through. */
 static void no_memory_lets_nothing_through(struct rig *r)
 {
@@ -250,6 +267,7 @@ TEST(policies_do_not_judge_policies)
 TEST(an_expression_that_is_wrong_is_refused_when_it_is_written)
 TEST(expressions_see_request_objects_and_rights)
 TEST(no_memory_lets_nothing_through)
+TEST(deep_expressions_fit_the_stack)
 
 int main(void)
 {
@@ -265,6 +283,7 @@ int main(void)
                 cmocka_unit_test(test_an_expression_that_is_wrong_is_refused_when_it_is_written),
                 cmocka_unit_test(test_expressions_see_request_objects_and_rights),
                 cmocka_unit_test(test_no_memory_lets_nothing_through),
+                cmocka_unit_test(test_deep_expressions_fit_the_stack),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
                 drop_duplicates(&problems);
         else if (scale_validate(rq, doc, &problems) < 0)
                 return request_fail_memory(rq);
-        if (hooks && hooks->validates_all)
+        if (hooks && hooks->validates_all && !rq->subresource)
                 problems.n = 0;
         struct schema_problems shape = problems;
         problems = (struct schema_problems){ .arena = rq->arena };
