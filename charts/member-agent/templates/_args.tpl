@@ -84,4 +84,13 @@
   valueFrom:
     fieldRef:
       fieldPath: metadata.namespace
+# What its events about the connection to the hub are about.
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: POD_UID
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.uid
 {{- end -}}
