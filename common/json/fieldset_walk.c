@@ -82,6 +82,7 @@ static const json_t *key_field(const json_t *element, const struct schema *items
         return s ? s->default_value : NULL;
 }
 
+/* Keys that an element lacks are left out, be it all of them: that is validation's to refuse. */
 static int write_map_key(struct buf *b, const json_t *element, const struct schema *list, struct error *err)
 {
         AUTO_JSON json_t *fields = json_object();
@@ -93,10 +94,6 @@ static int write_map_key(struct buf *b, const json_t *element, const struct sche
                 if (v && json_object_set_new_nocheck(fields, name, doc_copy(v)) < 0)
                         return error_no_memory(err);
         }
-        if (json_object_size(fields) == 0)
-                return error_set(err, ERR_INVALID,
-                                 "associative list with keys has an element that omits all key fields "
-                                 "(and doesn't have default values for any key fields)");
         buf_append_str(b, "k:");
         doc_write_canonical(fields, b);
         return buf_status(b, err, "a list key");

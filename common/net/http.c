@@ -244,7 +244,7 @@ int http_reply(struct http_exchange *x, int status, const char *content_type, st
         for (size_t i = 0; i < n_extra; i++)
                 at[n++] = extra->at[i];
         TRY(http_begin(x, status, &(struct http_headers){ at, n }));
-        if (body.len > 0)
+        if (body.len > 0 && !text_equal(x->method, "HEAD"))
                 TRY(http_write(x, body.data, body.len));
         return http_end(x);
 }

@@ -226,7 +226,7 @@ static int check_bytes(struct decoder *d, const json_t *v)
 }
 
 static int check_quantity(struct decoder *d, const json_t *v);
-static int check_value(struct decoder *d, const struct schema *s, const json_t *v);
+static int check_value(struct decoder *d, const struct schema *s, json_t *v);
 
 /* Times are read by a layout; what does not begin with a year names the first part. */
 static int check_time(struct decoder *d, const json_t *v, bool micro)
@@ -248,14 +248,28 @@ static int check_time(struct decoder *d, const json_t *v, bool micro)
                                              text, layout, text));
 }
 
-static int check_members(struct decoder *d, const struct schema *s, const json_t *v)
+/* What a null element of a list or a map is read as; new, NULL where it stays. */
+static json_t *null_element(const struct schema *s)
+{
+        bool special = s->ref && !is_struct(s);
+
+        if (special || s->preserve_unknown || s->type == SCHEMA_ANY || s->type == SCHEMA_ARRAY ||
+            s->additional)
+                return NULL;
+        return zero_value(s, SCHEMA_ALWAYS_ZERO);
+}
+
+static int check_members(struct decoder *d, const struct schema *s, json_t *v)
 {
         const char *key, *owner = d->owner, *path = d->path;
         json_t *member;
 
-        json_object_foreach((json_t *)v, key, member) {
+        json_object_foreach(v, key, member) {
                 const struct schema *p = schema_property(s, key);
+                json_t *zero = p && json_is_null(member) && p == s->additional ? null_element(p) : NULL;
 
+                if (zero && json_object_set_new(v, key, zero) < 0)
+                        return request_fail_memory(d->rq);
                 if (!p || json_is_null(member))
                         continue;
                 if (is_struct(s)) {
@@ -271,11 +285,24 @@ static int check_members(struct decoder *d, const struct schema *s, const json_t
         return 0;
 }
 
-static int check_value(struct decoder *d, const struct schema *s, const json_t *v)
+static int check_elements(struct decoder *d, const struct schema *items, json_t *list)
 {
         json_t *item;
         size_t i;
 
+        json_array_foreach(list, i, item) {
+                json_t *zero = json_is_null(item) ? null_element(items) : NULL;
+
+                if (zero && json_array_set_new(list, i, zero) < 0)
+                        return request_fail_memory(d->rq);
+                if (!json_is_null(item))
+                        TRY(check_value(d, items, item));
+        }
+        return 0;
+}
+
+static int check_value(struct decoder *d, const struct schema *s, json_t *v)
+{
         if (!fits(s, v))
                 return fail_type(d, s, v);
         if (s->ref && text_ends_with(s->ref, ".resource.Quantity"))
@@ -285,13 +312,11 @@ static int check_value(struct decoder *d, const struct schema *s, const json_t *
         if (text_equal(s->format, "byte") && json_is_string(v))
                 return check_bytes(d, v);
         if (json_is_array(v) && s->items)
-                json_array_foreach((json_t *)v, i, item)
-                        if (!json_is_null(item))
-                                TRY(check_value(d, s->items, item));
+                TRY(check_elements(d, s->items, v));
         return json_is_object(v) ? check_members(d, s, v) : 0;
 }
 
-int go_check_types(struct request *rq, const struct schema *s, const json_t *doc)
+int go_check_types(struct request *rq, const struct schema *s, json_t *doc)
 {
         struct decoder d = { rq, rq->resource->kind, "" };
 

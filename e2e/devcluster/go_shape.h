@@ -4,8 +4,9 @@
 
 #include "e2e/devcluster/request.h"
 
-/* Fails with 400 in the words of Go's decoder when a value does not fit its field. */
-int go_check_types(struct request *rq, const struct schema *s, const json_t *doc);
+/* Fails with 400 in the words of Go's decoder when a value does not fit its field. Nulls in lists and maps
+ * become what Go makes of them, in place: zero values. */
+int go_check_types(struct request *rq, const struct schema *s, json_t *doc);
 /* Brings the document, in place, into the shape in which Go would write it. ERR_NO_MEMORY. */
 int go_shape(const struct schema *s, json_t *doc);
 /* What Go writes of an object nobody has set anything in; new, NULL on no memory. */

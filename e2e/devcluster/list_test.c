@@ -82,6 +82,17 @@ TEST(all_pages_show_the_state_of_the_first_one, {
         assert_string_equal(items(r), "b d e f2 jnew k");
 })
 
+TEST(any_state_is_given_whole_and_none_of_the_future, {
+        make(r, "a");
+        make(r, "b");
+        assert_int_equal(rig_get(r, CM "?labelSelector=t&limit=1&resourceVersion=0"), 200);
+        assert_string_equal(items(r), "a b");
+        assert_string_equal(rig_string(r, "metadata.continue"), "");
+        assert_int_equal(rig_get(r, CM "?resourceVersion=99999999"), 504);
+        assert_int_equal(rig_get(r, CM "/a?resourceVersion=99999999"), 504);
+        assert_int_equal(rig_call(r, "HEAD", CM, "application/json", ""), 405);
+})
+
 TEST(remaining_items_are_those_of_the_snapshot, {
         make(r, "a");
         make(r, "b");
@@ -114,6 +125,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(all_pages_show_the_state_of_the_first_one),
+                cmocka_unit_test(any_state_is_given_whole_and_none_of_the_future),
                 cmocka_unit_test(remaining_items_are_those_of_the_snapshot),
                 cmocka_unit_test(an_old_token_comes_back_with_one_that_goes_on),
         };

@@ -124,27 +124,36 @@ static int fail_shape(struct request *rq, const char *field, const json_t *v, co
                                  go_json_word(v), field, want));
 }
 
-static int check_strings(struct request *rq, const char *field, const json_t *v)
+/* A null in a list or a map of texts is read as the empty text. */
+static int check_strings(struct request *rq, const char *field, json_t *v)
 {
         size_t i;
         json_t *item;
         if (!json_is_array(v))
                 return fail_shape(rq, field, v, "[]string");
-        json_array_foreach(v, i, item)
-                if (!json_is_string(item))
+        json_array_foreach(v, i, item) {
+                bool null = json_is_null(item);
+                if (null && json_array_set_new(v, i, json_string("")) < 0)
+                        return request_fail_memory(rq);
+                if (!null && !json_is_string(item))
                         return fail_shape(rq, field, item, "string");
+        }
         return 0;
 }
 
-static int check_string_map(struct request *rq, const char *field, const json_t *v)
+static int check_string_map(struct request *rq, const char *field, json_t *v)
 {
         const char *key;
         json_t *item;
         if (!json_is_object(v))
                 return fail_shape(rq, field, v, "map[string]string");
-        json_object_foreach((json_t *)v, key, item)
-                if (!json_is_string(item))
+        json_object_foreach(v, key, item) {
+                bool null = json_is_null(item);
+                if (null && json_object_set_new(v, key, json_string("")) < 0)
+                        return request_fail_memory(rq);
+                if (!null && !json_is_string(item))
                         return fail_shape(rq, field, item, "string");
+        }
         return 0;
 }
 
@@ -160,7 +169,7 @@ static int check_objects(struct request *rq, const char *field, const json_t *v)
         return 0;
 }
 
-static int check_field(struct request *rq, const char *field, enum shape shape, const json_t *v)
+static int check_field(struct request *rq, const char *field, enum shape shape, json_t *v)
 {
         switch (shape) {
         case SHAPE_STRING:
@@ -287,7 +296,7 @@ static int fail_kind(struct request *rq, const char *sent, const char *version, 
 }
 
 /* A patched object is decoded as the kind it says it is, and only then found to be the wrong one. */
-static int check_as_sent(struct request *rq, const json_t *doc, const char *api_version, const char *kind)
+static int check_as_sent(struct request *rq, json_t *doc, const char *api_version, const char *kind)
 {
         const char *slash = api_version ? strchr(api_version, '/') : NULL;
         const char *group = slash ? arena_strndup(rq->arena, api_version, (size_t)(slash - api_version)) : "";

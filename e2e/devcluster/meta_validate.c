@@ -71,7 +71,6 @@ static int validate_name(struct request *rq, const json_t *doc, struct schema_pr
         return validate_name_text(rq->resource, "metadata.name", name, p);
 }
 
-/* Which part of a qualified name is wrong. */
 static int validate_labels(const json_t *labels, struct schema_problems *p)
 {
         const char *key;
@@ -151,7 +150,7 @@ static int validate_owner(const json_t *owner, struct schema_problems *p)
                 if (*text_of(owner, needed[k]))
                         continue;
                 snprintf(field, sizeof(field), "metadata.ownerReferences.%s", needed[k]);
-                TRY(invalid(p, field, "", "must not be empty"));
+                TRY(invalid(p, field, "", k == 0 ? "version must not be empty" : "must not be empty"));
         }
         if (strcmp(text_of(owner, "apiVersion"), "v1") != 0 || strcmp(text_of(owner, "kind"), "Event") != 0)
                 return 0;

@@ -123,16 +123,64 @@ static int check_number(struct request *rq, const char *name)
         return request_fail_bad(rq, "strconv.ParseInt: parsing \"%s\": invalid syntax", text);
 }
 
+/* Two problems of one field, each as "reason: sentence". */
+static int fail_match_twice(struct request *rq, const struct status_cause *first,
+                            const struct status_cause *second)
+{
+        struct status_cause *causes = ARENA_NEW_ARRAY(rq->arena, struct status_cause, 2);
+        const char *field = "resourceVersionMatch";
+
+        (void)fail_option(rq, "ListOptions", first->reason, field, first->message);
+        rq->status.message =
+                arena_printf(rq->arena, "ListOptions.meta.k8s.io \"\" is invalid: [%s: %s, %s: %s]", field,
+                             first->message, field, second->message);
+        if (!causes || !first->message || !second->message || !rq->status.message)
+                return request_fail_memory(rq);
+        causes[0] = (struct status_cause){ first->reason, first->message, field };
+        causes[1] = (struct status_cause){ second->reason, second->message, field };
+        rq->status.causes = causes;
+        rq->status.n_causes = 2;
+        return ERR_INVALID;
+}
+
+static int fail_initial_events(struct request *rq, const char *match)
+{
+        static const char forbidden[] =
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        struct status_cause first = { "FieldValueForbidden", forbidden, NULL }, second;
+
+        if (text_empty(match))
+                return fail_option(rq, "ListOptions", first.reason, "resourceVersionMatch", forbidden);
+        second = (struct status_cause){
+                "FieldValueNotSupported",
+                arena_printf(rq->arena, "Unsupported value: \"%s\": supported values: \"NotOlderThan\"",
+                             match),
+                NULL
+        };
+        return fail_match_twice(rq, &first, &second);
+}
+
 static int check_match(struct request *rq, const char *match)
 {
+        static const struct status_cause without = {
+                "FieldValueForbidden",
+                "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided", NULL
+        };
+        static const struct status_cause with = {
+                "FieldValueForbidden",
+                "Forbidden: resourceVersionMatch is forbidden when continue is provided", NULL
+        };
         const char *rv = http_query_get(rq->x, "resourceVersion"), *field = "resourceVersionMatch";
+        bool goes_on = !text_empty(http_query_get(rq->x, "continue"));
 
         if (text_empty(match))
                 return 0;
+        if (text_empty(rv) && goes_on)
+                return fail_match_twice(rq, &without, &with);
         if (text_empty(rv))
                 return fail_forbidden(rq, "ListOptions", field,
                                       "resourceVersionMatch is forbidden unless resourceVersion is provided");
-        if (!text_empty(http_query_get(rq->x, "continue")))
+        if (goes_on)
                 return fail_forbidden(rq, "ListOptions", field,
                                       "resourceVersionMatch is forbidden when continue is provided");
         if (!text_equal(match, "Exact") && !text_equal(match, "NotOlderThan"))
@@ -143,32 +191,6 @@ static int check_match(struct request *rq, const char *match)
                         rq, "ListOptions", field,
                         "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
         return 0;
-}
-
-static int fail_initial_events(struct request *rq, const char *match)
-{
-        static const char forbidden[] =
-                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-        const char *field = "resourceVersionMatch";
-        struct status_cause *causes;
-        const char *unsupported;
-
-        if (text_empty(match))
-                return fail_option(rq, "ListOptions", "FieldValueForbidden", field, forbidden);
-        causes = ARENA_NEW_ARRAY(rq->arena, struct status_cause, 2);
-        unsupported = arena_printf(rq->arena, "Unsupported value: \"%s\": supported values: \"NotOlderThan\"",
-                                   match);
-        if (!causes || !unsupported)
-                return request_fail_memory(rq);
-        (void)fail_option(rq, "ListOptions", "FieldValueForbidden", field, forbidden);
-        rq->status.message =
-                arena_printf(rq->arena, "ListOptions.meta.k8s.io \"\" is invalid: [%s: %s, %s: %s]", field,
-                             forbidden, field, unsupported);
-        causes[0] = rq->status.causes[0];
-        causes[1] = (struct status_cause){ "FieldValueNotSupported", unsupported, field };
-        rq->status.causes = causes;
-        rq->status.n_causes = 2;
-        return rq->status.message ? ERR_INVALID : request_fail_memory(rq);
 }
 
 static int check_watch_match(struct request *rq, const char *match, bool initial_events)

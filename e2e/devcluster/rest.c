@@ -532,6 +532,8 @@ static int refuse_proxy(struct request *rq)
 static int run_verb(struct request *rq)
 {
         int allowed = rq->subresource ? subresource_verbs(rq) : (int)rq->resource->verbs;
+        if (strcmp(rq->x->method, "HEAD") == 0)
+                return request_fail_method(rq, rq->x->method);
         if (allowed < 0) /* a custom resource lacks the subresource, others the path */
                 return rq->resource->custom && rq->name ? request_fail_not_found(rq, rq->name)
                                                         : request_fail_no_path(rq);

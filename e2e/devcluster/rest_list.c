@@ -70,6 +70,8 @@ int rest_get(struct request *rq)
         bool given;
         if (rest_version_parameter(rq, &rv, &given) < 0)
                 return rest_fail_version(rq);
+        if (rv > rq->cluster->rv)
+                return fail_too_large(rq, rv);
         struct blob *b = api_store_get(request_table(rq, false), rq->ns, rq->name);
         if (!b)
                 return request_fail_not_found(rq, rq->name);
@@ -187,6 +189,8 @@ static int read_page_options(struct request *rq, struct page *p)
                                : read_token(rq, token, p);
         if (given && rv > rq->cluster->rv)
                 return fail_too_large(rq, rv);
+        if (given && rv == 0) /* any state will do: kube-apiserver answers from its cache, and whole */
+                p->limit = 0;
         if (!wants_exact(p, match, rv))
                 return 0;
         p->rv = rv;

@@ -158,7 +158,7 @@ static int merge_applied(struct request *rq, const json_t *live, const json_t *c
 }
 
 /* Values that fit the schema, and yet cannot be read: times, bytes. */
-static int check_values(struct request *rq, const json_t *config)
+static int check_values(struct request *rq, json_t *config)
 {
         const struct schema *s = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         if (!s || rq->resource->custom || go_check_types(rq, s, config) == 0)
@@ -180,9 +180,9 @@ static int apply(struct request *rq, const json_t *live, json_t *config, struct 
         TRY(check_applied(rq, config));
         TRY(typed_check(rq, config)); /* unknown fields and wrong shapes are the client's, not the merge's */
         TRY(check_values(rq, config));
-        if (convert_prune(rq, rq->resource_version, config, NULL, NULL) < 0 ||
-            meta_check_shape(rq, config, NULL) < 0)
+        if (convert_prune(rq, rq->resource_version, config, NULL, NULL) < 0)
                 return request_fail_memory(rq);
+        TRY(meta_check_shape(rq, config, NULL));
         if (live)
                 TRY(rest_check_version(rq, live, config));
         else

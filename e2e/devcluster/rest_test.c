@@ -84,6 +84,23 @@ TEST(a_patch_whose_result_does_not_decode_is_invalid, {
                 "patch");
 })
 
+TEST(nulls_in_maps_and_lists_are_read_as_empty, {
+        assert_int_equal(
+                rig_post(r, CM,
+                         "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":null},\"finalizers\":null},"
+                         "\"data\":{\"c\":null,\"d\":\"1\"}}"),
+                201);
+        assert_string_equal(rig_string(r, "data.c"), "");
+        assert_string_equal(rig_string(r, "metadata.labels.x"), "");
+        assert_null(doc_get(r->answer, "metadata.finalizers"));
+        assert_int_equal(
+                rig_apply(r, CM "/b?fieldManager=m",
+                          "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"},"
+                          "\"data\":{\"c\":null}}"),
+                201);
+        assert_string_equal(rig_string(r, "data.c"), "");
+})
+
 TEST(doubled_members_are_refused_only_when_asked, {
         static const char twice[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"1\",\"k\":\"2\"}}";
         assert_int_equal(rig_post(r, CM "?fieldValidation=Strict", twice), 400);
@@ -475,6 +492,7 @@ int main(void)
                 cmocka_unit_test(an_update_that_changes_nothing_keeps_the_version),
                 cmocka_unit_test(what_does_not_fit_the_schema_is_not_applied),
                 cmocka_unit_test(a_patch_whose_result_does_not_decode_is_invalid),
+                cmocka_unit_test(nulls_in_maps_and_lists_are_read_as_empty),
                 cmocka_unit_test(doubled_members_are_refused_only_when_asked),
                 cmocka_unit_test(generation_counts_changes_of_the_spec_only),
                 cmocka_unit_test(applying_what_is_there_already_changes_no_generation),
