@@ -8,9 +8,9 @@
 #define CONNECT_MS 10000
 #define KEEPALIVE_IDLE_S 30 /* a dead peer of a silent watch is noticed after this and a few probes */
 #define KEEPALIVE_INTERVAL_S 10
-/* Of each transfer under way, so small; but more than the 32 KiB that libcurl takes from an HTTP/2 connection at
- * once: what is left over of them is given out only when the next bytes arrive, so the end of a watch's event
- * would hang. */
+/* Of each transfer under way, so small; but more than the 32 KiB that libcurl takes from an HTTP/2 connection
+ * at once: what is left over of them is given out only when the next bytes arrive, so the end of a watch's
+ * event would hang. */
 #define RECEIVE_BYTES (36L << 10)
 #define SEND_BYTES (16L << 10)
 

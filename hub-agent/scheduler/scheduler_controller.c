@@ -203,8 +203,8 @@ static void map_policy_snapshot(void *agent, const struct informer_event *e, key
                 emit_owner(e->now, emit, to);
 }
 
-/* A binding may come to light after the cycle that made it, when the answer to its creation was lost and the watch
- * lags behind: another cluster may have been chosen in between. */
+/* A binding may come to light after the cycle that made it, when the answer to its creation was lost and the
+ * watch lags behind: another cluster may have been chosen in between. */
 static void map_binding(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         if (e->type != INFORMER_UPDATED || (is_deleting(e->now) && !is_deleting(e->old)))
