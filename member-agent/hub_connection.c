@@ -4,8 +4,6 @@
 #include "common/base/memory.h"
 #include "common/net/http_files.h"
 
-#define TOKEN_POLL_MS 250
-
 void hub_connection_free(struct hub_connection *c)
 {
         http_endpoint_free(&c->endpoint);
@@ -140,21 +138,6 @@ int hub_connection_load(struct world *w, bool use_ca_auth, bool insecure, struct
                 return r;
         }
         *ret = c;
-        return 0;
-}
-
-int hub_connection_wait_token(struct world *w, const struct hub_connection *c, int64_t deadline_ms,
-                              struct error *err)
-{
-        const char *path = c->endpoint.bearer_token_file;
-
-        while (path && w->files->stamp(w->ctx, path) == 0) {
-                if (loop_now_ms(w->loop) >= deadline_ms)
-                        return error_set(err, ERR_TIMEOUT, "token file %s (CONFIG_PATH) does not exist",
-                                         path);
-                if (fiber_sleep(w->loop, TOKEN_POLL_MS) < 0)
-                        return error_set(err, ERR_CANCELLED, "cancelled");
-        }
         return 0;
 }
 

@@ -10,13 +10,10 @@ struct hub_connection {
 };
 void hub_connection_free(struct hub_connection *c);
 
-/* ERR_INVALID names the variable and the rule. Files are read here; the token file is only named. */
+/* ERR_INVALID names the variable and the rule. Files are read here; the token file is only
+ * named: it may come later. */
 int hub_connection_load(struct world *w, bool use_ca_auth, bool insecure, struct arena *arena,
                         struct hub_connection *ret, struct error *err);
-/* Waits, up to deadline_ms of the loop, until the token file exists. ERR_TIMEOUT. */
-int hub_connection_wait_token(struct world *w, const struct hub_connection *c, int64_t deadline_ms,
-                              struct error *err);
-
 /* A transport that adds headers to every request; one that the request carries already makes it fail. Borrows
  * both. */
 struct http_transport *header_transport_new(struct http_transport *inner, const struct http_headers *headers);
