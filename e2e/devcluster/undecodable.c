@@ -108,15 +108,16 @@ static const char *cannot_restore_members(const struct schema *s, const json_t *
         json_t *member;
         size_t i;
 
-        json_array_foreach((json_t *)v, i, member)
-                if (s->items && !why)
-                        why = cannot_restore(s->items, member, arena);
-        if (json_is_object(v))
-                json_object_foreach((json_t *)v, key, member) {
-                        const struct schema *p = schema_property(s, key);
-                        if (p && !why)
-                                why = cannot_restore(p, member, arena);
-                }
+        if (json_is_array(v) && s->items) {
+                json_array_foreach((json_t *)v, i, member)
+                        why = why ? why : cannot_restore(s->items, member, arena);
+                return why;
+        }
+        json_object_foreach((json_t *)v, key, member) {
+                const struct schema *p = schema_property(s, key);
+                if (p && !why)
+                        why = cannot_restore(p, member, arena);
+        }
         return why;
 }
 
