@@ -360,6 +360,15 @@ static struct informer *informer_free(struct informer *i)
         return NULL;
 }
 
+static int start_reflector(struct informer *i)
+{
+        i->group = fiber_group_new(fiber_group_loop(i->parent), i->parent, i->resource.plural);
+        if (i->group && fiber_spawn(i->group, i->resource.plural, reflector_run, i))
+                return 0;
+        i->group = fiber_group_end(i->group);
+        return ERR_NO_MEMORY;
+}
+
 struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
                               const struct informer_options *o)
 {
@@ -372,14 +381,15 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
         /* No destructor while it lives: replace() hands the old object to its caller. */
         map_init(&i->objects, MAP_OWN_KEYS, NULL);
-        i->group = fiber_group_new(fiber_group_loop(group), group, i->resource.plural);
-        if (!i->group)
-                return informer_free(i);
-        if (!fiber_spawn(i->group, i->resource.plural, reflector_run, i)) {
-                fiber_group_end(i->group);
-                return informer_free(i);
-        }
-        return i;
+        i->parent = group;
+        return start_reflector(i) < 0 ? informer_free(i) : i;
+}
+
+int informer_refresh(struct informer *i)
+{
+        i->group = fiber_group_end(i->group);
+        i->synced = false;
+        return start_reflector(i);
 }
 
 struct informer *informer_stop(struct informer *i)

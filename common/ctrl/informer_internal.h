@@ -25,8 +25,8 @@ struct informer {
         struct kube_client *kube;
         struct informer_options options;
         struct kube_resource resource;
-        struct fiber_group *group; /* of the reflector's fiber */
-        struct map objects;        /* "ns/name" or "name" -> const struct object *, one reference each */
+        struct fiber_group *parent, *group; /* group: of the reflector's fiber */
+        struct map objects; /* "ns/name" or "name" -> const struct object *, one reference each */
         VEC(struct index *) indexes;
         VEC(struct handler) handlers;
         struct waitq synced_wait;

@@ -21,6 +21,7 @@ struct server {
         struct waitq changed;
         unsigned lists, watches;
         bool cut;                   /* ends all watches */
+        bool stalled;               /* watches say nothing */
         unsigned fail_lists;        /* that many lists answer 500 */
         unsigned page;              /* items a page; 0 = all */
         void (*on_page)(void *ctx); /* told before each page */
@@ -124,7 +125,7 @@ static void serve_watch(struct server *s, struct http_exchange *x)
         http_begin(x, 200, &headers);
         s->cut = false;
         while (!s->cut) {
-                for (; at < s->log.n; at++)
+                for (; !s->stalled && at < s->log.n; at++)
                         if (http_write(x, s->log.at[at], strlen(s->log.at[at])) < 0)
                                 return;
                 if (x->ops->wait(x, &s->changed, DEADLINE_NONE) < 0)
@@ -454,9 +455,38 @@ static void own_writes_are_seen_at_once_and_never_twice_nor_after_deletion(void 
         with_informer(body_observe);
 }
 
+static void body_refresh(struct fixture *f)
+{
+        put(&f->server, "a");
+        put(&f->server, "b");
+        open_informer(f);
+        f->server.stalled = true;
+        put(&f->server, "b");
+        put(&f->server, "c");
+        drop(&f->server, "a");
+        settle(f);
+        expect_seen(f, "+a +b ");
+        assert_int_equal(informer_refresh(f->informer), 0);
+        assert_false(informer_synced(f->informer));
+        assert_non_null(informer_get(f->informer, NULL, "a"));
+        assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
+        expect_seen(f, "~b +c -a ");
+        f->server.stalled = false;
+        put(&f->server, "d");
+        settle(f);
+        expect_seen(f, "+d ");
+        assert_int_equal(f->server.lists, 2);
+}
+
+static void a_refresh_lists_what_a_stalled_watch_kept_back(void **state)
+{
+        with_informer(body_refresh);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_refresh_lists_what_a_stalled_watch_kept_back),
                 cmocka_unit_test(it_lists_once_and_then_follows_the_watch),
                 cmocka_unit_test(a_long_list_comes_in_pages),
                 cmocka_unit_test(a_cut_watch_is_opened_again_without_a_list),

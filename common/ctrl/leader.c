@@ -149,9 +149,11 @@ int leader_acquire(struct leader *le, struct error *err)
         int code;
 
         patient.call_deadline_ms = le->options.renew_deadline_ms; /* later an answer is no use */
+        le->followed = false;
         while ((code = try_once(le, &patient, err)) < 0) {
                 if (code == ERR_CANCELLED)
                         return code;
+                le->followed = le->followed || code == ERR_EXISTS;
                 if (code != ERR_CONFLICT && !text_equal(said, err->text)) {
                         tell_wait(le, code, err);
                         snprintf(said, sizeof(said), "%s", err->text);

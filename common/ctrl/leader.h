@@ -17,7 +17,8 @@ struct leader {
         int64_t renewed_at_ms;  /* last success */
         json_t *held;           /* the lease as we last wrote it: a renewal needs no read */
         bool leading;
-        bool lapsed; /* leader_hold() ended because no renewal got through, not because another leads */
+        bool followed; /* another led while leader_acquire() waited */
+        bool lapsed;   /* leader_hold() ended because no renewal got through, not because another leads */
 };
 
 void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o);
@@ -26,7 +27,8 @@ int leader_acquire(struct leader *le, struct error *err); /* parks until leading
 /* Parks while leading: returns ERR_TIMEOUT once the lease could not be renewed in time, or was taken;
  * ERR_CANCELLED. */
 int leader_hold(struct leader *le, struct error *err);
-/* After a lapse: parks until the lease is renewed, which needs that nobody else had it meanwhile. 0;
+/* After a lapse, or before work that waited: parks until the lease is renewed, which needs that nobody else
+ * had it meanwhile. 0;
  * ERR_TIMEOUT if another has it or it is gone, so that what we remember may be old; ERR_CANCELLED. */
 int leader_regain(struct leader *le, struct error *err);
 void leader_release(struct leader *le); /* gives the lease back if it is ours; bounded, never fails loudly */

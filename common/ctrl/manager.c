@@ -284,6 +284,19 @@ static int govern(struct manager *m, struct error *err)
         return code;
 }
 
+/* Whoever led before us wrote until a moment ago, and a watch of ours may lag behind: a rollout begun on what
+ * it knows would be counted wrongly. The lease is renewed after it, as listing may take long. */
+static int take_over(struct manager *m, struct error *err)
+{
+        size_t n = m->informers.n;
+
+        for (size_t i = 0; i < n; i++)
+                if (informer_refresh(m->informers.at[i]) < 0)
+                        return error_no_memory(err);
+        TRY(wait_for_caches(m));
+        return leader_regain(&m->leader, err);
+}
+
 /* While the API server was away nobody could take the lease either: then we go on where we stopped. */
 static int lead(struct manager *m, struct error *err)
 {
@@ -291,6 +304,8 @@ static int lead(struct manager *m, struct error *err)
 
         if (m->options.lease_name)
                 TRY(leader_acquire(&m->leader, err));
+        if (m->leader.followed)
+                TRY(take_over(m, err));
         do {
                 code = govern(m, err);
                 if (code == ERR_TIMEOUT && m->leader.lapsed)
