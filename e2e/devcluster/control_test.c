@@ -15,12 +15,6 @@
         "\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":" \
         "\"c\",\"image\":\"i\"}]}}}}"
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 static int64_t count_of(struct rig *r, const char *verb, const char *resource)
 {
         assert_int_equal(rig_get(r, "/devcluster/requests"), 200);
@@ -34,7 +28,7 @@ static int64_t count_of(struct rig *r, const char *verb, const char *resource)
         return 0;
 }
 
-TEST(requests_are_counted_by_verb_and_resource_until_reset, {
+RIG_TEST(requests_are_counted_by_verb_and_resource_until_reset, {
         assert_int_equal(rig_get(r, CM), 200);
         assert_int_equal(rig_get(r, CM), 200);
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\"}}"), 201);
@@ -52,7 +46,7 @@ static int64_t available(struct rig *r)
         return doc_get_int(r->answer, "status.availableReplicas", 0);
 }
 
-TEST(a_readiness_rule_holds_a_workload_back_until_it_is_taken_away, {
+RIG_TEST(a_readiness_rule_holds_a_workload_back_until_it_is_taken_away, {
         assert_int_equal(
                 rig_post(r, "/devcluster/readiness?kind=Deployment&namespace=&name=web&ready=false", ""),
                 200);
@@ -63,7 +57,7 @@ TEST(a_readiness_rule_holds_a_workload_back_until_it_is_taken_away, {
         assert_int_equal(available(r), 2);
 })
 
-TEST(workloads_that_others_run_keep_the_status_these_write, {
+RIG_TEST(workloads_that_others_run_keep_the_status_these_write, {
         assert_int_equal(rig_post(r, "/devcluster/simulated?namespace=default&value=false", ""), 200);
         assert_int_equal(rig_post(r, DEPLOYMENTS, WEB), 201);
         assert_int_equal(available(r), 0);
@@ -75,7 +69,7 @@ TEST(workloads_that_others_run_keep_the_status_these_write, {
         assert_int_equal(rig_post(r, "/devcluster/simulated?value=true", ""), 400);
 })
 
-TEST(cutting_watches_with_compaction_makes_an_old_version_gone, {
+RIG_TEST(cutting_watches_with_compaction_makes_an_old_version_gone, {
         assert_int_equal(rig_get(r, CM), 200);
         const char *old = arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\"}}"), 201);
@@ -88,7 +82,7 @@ TEST(cutting_watches_with_compaction_makes_an_old_version_gone, {
         assert_int_equal(rig_get(r, arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", old)), 410);
 })
 
-TEST(bad_commands_say_what_is_wrong, {
+RIG_TEST(bad_commands_say_what_is_wrong, {
         assert_int_equal(rig_post(r, "/devcluster/readiness?kind=Deployment", ""), 400);
         assert_string_equal(rig_string(r, "message"),
                             "query parameter ready must be true or false, not \"\"");

@@ -12,12 +12,6 @@
 #define V1 "/apis/example.com/v1/namespaces/default/widgets"
 #define BETA "/apis/example.com/v1beta1/namespaces/default/widgets"
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 static const char crd[] =
         "apiVersion: apiextensions.k8s.io/v1\n"
         "kind: CustomResourceDefinition\n"
@@ -68,7 +62,7 @@ static void install(struct rig *r)
         assert_int_equal(rig_call(r, "POST", CRDS, "application/yaml", crd), 201);
 }
 
-TEST(a_crd_is_established_and_served, {
+RIG_TEST(a_crd_is_established_and_served, {
         assert_int_equal(rig_get(r, V1), 404);
         install(r);
         assert_string_equal(rig_string(r, "status.acceptedNames.singular"), "widget");
@@ -83,7 +77,7 @@ TEST(a_crd_is_established_and_served, {
         assert_int_equal(rig_get(r, "/openapi/v3/apis/example.com/v1beta1"), 200);
 })
 
-TEST(objects_are_defaulted_pruned_and_validated, {
+RIG_TEST(objects_are_defaulted_pruned_and_validated, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(doc_get_int(r->answer, "spec.size", 0), 3);
@@ -104,7 +98,7 @@ TEST(objects_are_defaulted_pruned_and_validated, {
                          415);
 })
 
-TEST(a_version_shows_only_its_own_fields_and_writing_through_it_drops_others, {
+RIG_TEST(a_version_shows_only_its_own_fields_and_writing_through_it_drops_others, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_get(r, V1 "/w"), 200);
@@ -119,7 +113,7 @@ TEST(a_version_shows_only_its_own_fields_and_writing_through_it_drops_others, {
         assert_string_equal(rig_string(r, "apiVersion"), "example.com/v1beta1");
 })
 
-TEST(status_and_scale_are_subresources, {
+RIG_TEST(status_and_scale_are_subresources, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_merge(r, BETA "/w", "{\"status\":{\"size\":3}}"), 200);
@@ -141,7 +135,7 @@ TEST(status_and_scale_are_subresources, {
         assert_string_equal(json_string_value(json_array_get(cells, 3)), "0s");
 })
 
-TEST(server_side_apply_follows_the_schema, {
+RIG_TEST(server_side_apply_follows_the_schema, {
         install(r);
         assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m", widget), 500);
         assert_string_equal(rig_string(r, "message"),
@@ -158,7 +152,7 @@ TEST(server_side_apply_follows_the_schema, {
                          409);
 })
 
-TEST(counts_of_the_scale_are_checked_where_they_stand, {
+RIG_TEST(counts_of_the_scale_are_checked_where_they_stand, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_merge(r, BETA "/w/scale", "{\"spec\":{\"replicas\":2}}"), 200);
@@ -175,7 +169,7 @@ TEST(counts_of_the_scale_are_checked_where_they_stand, {
         assert_non_null(strstr(rig_string(r, "message"), "is invalid: .status.size: Invalid value: -2"));
 })
 
-TEST(an_object_of_another_kind_is_invalid, {
+RIG_TEST(an_object_of_another_kind_is_invalid, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_merge(r, BETA "/w", "{\"kind\":\"Other\"}"), 422);
@@ -184,7 +178,7 @@ TEST(an_object_of_another_kind_is_invalid, {
                 "Other.example.com \"w\" is invalid: kind: Invalid value: \"Other\": must be Widget");
 })
 
-TEST(names_are_given_to_who_came_first_and_then_to_who_waits, {
+RIG_TEST(names_are_given_to_who_came_first_and_then_to_who_waits, {
         static const char second[] =
                 "metadata: {name: gadgets.example.com}\n"
                 "spec: {group: example.com, scope: Cluster, names: {plural: gadgets, kind: "
@@ -206,7 +200,7 @@ TEST(names_are_given_to_who_came_first_and_then_to_who_waits, {
         assert_int_equal(rig_get(r, "/apis/example.com/v1/gadgets"), 200);
 })
 
-TEST(what_a_definition_is_stored_under_stays, {
+RIG_TEST(what_a_definition_is_stored_under_stays, {
         install(r);
         assert_int_equal(
                 rig_merge(r, CRDS "/widgets.example.com", "{\"spec\":{\"names\":{\"kind\":\"Gadget\"}}}"),
@@ -217,7 +211,7 @@ TEST(what_a_definition_is_stored_under_stays, {
                 rig_merge(r, CRDS "/widgets.example.com", "{\"spec\":{\"group\":\"other.example\"}}"), 422);
 })
 
-TEST(a_deleted_crd_takes_its_objects_with_it, {
+RIG_TEST(a_deleted_crd_takes_its_objects_with_it, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_delete(r, CRDS "/widgets.example.com"), 200);
@@ -229,7 +223,7 @@ TEST(a_deleted_crd_takes_its_objects_with_it, {
         assert_int_equal(json_array_size(doc_get_array(r->answer, "items")), 0);
 })
 
-TEST(a_changed_schema_counts_for_old_objects, {
+RIG_TEST(a_changed_schema_counts_for_old_objects, {
         install(r);
         assert_int_equal(rig_post(r, BETA, widget), 201);
         assert_int_equal(rig_call(r, "PATCH", CRDS "/widgets.example.com", "application/json-patch+json",
@@ -241,7 +235,7 @@ TEST(a_changed_schema_counts_for_old_objects, {
         assert_string_equal(rig_string(r, "spec.colour"), "red");
 })
 
-TEST(a_broken_crd_is_refused, {
+RIG_TEST(a_broken_crd_is_refused, {
         assert_int_equal(rig_call(r, "POST", CRDS, "application/yaml",
                                   "metadata: {name: x}\nspec: {group: example.com, scope: Namespaced, names: "
                                   "{plural: widgets, kind: Widget}, "

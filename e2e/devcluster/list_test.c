@@ -10,12 +10,6 @@
 
 #define CM "/api/v1/namespaces/default/configmaps"
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 static void make(struct rig *r, const char *name)
 {
         assert_int_equal(
@@ -44,7 +38,7 @@ static const char *items(struct rig *r)
         return text;
 }
 
-TEST(all_pages_show_the_state_of_the_first_one, {
+RIG_TEST(all_pages_show_the_state_of_the_first_one, {
         for (const char *c = "bdfhj"; *c; c++)
                 make(r, arena_printf(&r->arena, "%c", *c));
         assert_int_equal(rig_get(r, CM "?labelSelector=t&limit=2"), 200);
@@ -82,7 +76,7 @@ TEST(all_pages_show_the_state_of_the_first_one, {
         assert_string_equal(items(r), "b d e f2 jnew k");
 })
 
-TEST(any_state_is_given_whole_and_none_of_the_future, {
+RIG_TEST(any_state_is_given_whole_and_none_of_the_future, {
         make(r, "a");
         make(r, "b");
         assert_int_equal(rig_get(r, CM "?labelSelector=t&limit=1&resourceVersion=0"), 200);
@@ -93,7 +87,7 @@ TEST(any_state_is_given_whole_and_none_of_the_future, {
         assert_int_equal(rig_call(r, "HEAD", CM, "application/json", ""), 405);
 })
 
-TEST(remaining_items_are_those_of_the_snapshot, {
+RIG_TEST(remaining_items_are_those_of_the_snapshot, {
         make(r, "a");
         make(r, "b");
         make(r, "c");
@@ -105,7 +99,7 @@ TEST(remaining_items_are_those_of_the_snapshot, {
         assert_int_equal(doc_get_int(r->answer, "metadata.remainingItemCount", 0), 2);
 })
 
-TEST(an_old_token_comes_back_with_one_that_goes_on, {
+RIG_TEST(an_old_token_comes_back_with_one_that_goes_on, {
         make(r, "a");
         make(r, "c");
         assert_int_equal(rig_get(r, CM "?labelSelector=t&limit=1"), 200);

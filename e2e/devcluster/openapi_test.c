@@ -13,12 +13,6 @@
 #define WIDGETS "/openapi/v3/apis/example.com/v1"
 #define WIDGET "com.example.v1.Widget"
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 #define CRD(extra)                                                                                           \
         "apiVersion: apiextensions.k8s.io/v1\n"                                                              \
         "kind: CustomResourceDefinition\n"                                                                   \
@@ -85,7 +79,7 @@ static void check_references(struct rig *r, const json_t *doc, const char *prefi
         }
 }
 
-TEST(the_index_leads_to_a_complete_document_of_every_group_version, {
+RIG_TEST(the_index_leads_to_a_complete_document_of_every_group_version, {
         const char *key;
         json_t *entry;
         create_crd(r);
@@ -105,7 +99,7 @@ TEST(the_index_leads_to_a_complete_document_of_every_group_version, {
         assert_false(has_header(r, "Cache-Control", "immutable"));
 })
 
-TEST(urls_of_the_index_begin_at_openapi_so_that_clients_add_their_prefix, {
+RIG_TEST(urls_of_the_index_begin_at_openapi_so_that_clients_add_their_prefix, {
         assert_int_equal(rig_get(r, "/openapi/v3"), 200);
         const json_t *apps = json_object_get(doc_get_object(r->answer, "paths"), "apis/apps/v1");
         const char *url = json_string_value(json_object_get(apps, "serverRelativeURL"));
@@ -134,7 +128,7 @@ static void check_patch(struct rig *r, const char *path, const char *kind)
                             kind);
 }
 
-TEST(patch_is_said_to_take_field_validation_and_dry_run, {
+RIG_TEST(patch_is_said_to_take_field_validation_and_dry_run, {
         create_crd(r);
         assert_int_equal(rig_get(r, "/openapi/v3/apis/apps/v1"), 200);
         check_patch(r, "/apis/apps/v1/namespaces/{namespace}/deployments/{name}", "Deployment");
@@ -145,7 +139,7 @@ TEST(patch_is_said_to_take_field_validation_and_dry_run, {
         check_references(r, r->answer, "#/definitions/");
 })
 
-TEST(a_built_in_type_says_how_its_lists_merge, {
+RIG_TEST(a_built_in_type_says_how_its_lists_merge, {
         assert_int_equal(rig_get(r, "/openapi/v3/apis/apps/v1"), 200);
         const json_t *pod = definition(r, "io.k8s.api.core.v1.PodSpec");
         const json_t *containers = doc_get(pod, "properties.containers");
@@ -160,7 +154,7 @@ TEST(a_built_in_type_says_how_its_lists_merge, {
         assert_int_equal(json_array_size(json_object_get(pod, "required")), 1);
 })
 
-TEST(common_types_and_their_metadata_are_described, {
+RIG_TEST(common_types_and_their_metadata_are_described, {
         assert_int_equal(rig_get(r, "/openapi/v3/apis/apps/v1"), 200);
         const json_t *kind = definition(r, "io.k8s.api.apps.v1.Deployment");
         assert_non_null(strstr(doc_get_string(kind, "description"), "pods"));
@@ -172,7 +166,7 @@ TEST(common_types_and_their_metadata_are_described, {
                 assert_non_null(doc_get_string(field, "description"));
 })
 
-TEST(a_custom_type_is_shown_as_given_with_the_fields_of_every_object, {
+RIG_TEST(a_custom_type_is_shown_as_given_with_the_fields_of_every_object, {
         create_crd(r);
         assert_int_equal(rig_get(r, WIDGETS), 200);
         const json_t *widget = definition(r, WIDGET);
@@ -186,7 +180,7 @@ TEST(a_custom_type_is_shown_as_given_with_the_fields_of_every_object, {
         assert_non_null(definition(r, WIDGET "List"));
 })
 
-TEST(v2_leaves_out_what_its_clients_would_take_wrongly, {
+RIG_TEST(v2_leaves_out_what_its_clients_would_take_wrongly, {
         create_crd(r);
         assert_int_equal(rig_get(r, "/openapi/v2"), 200);
         const json_t *spec = doc_get(definition(r, WIDGET), "properties.spec.properties");
@@ -200,7 +194,7 @@ TEST(v2_leaves_out_what_its_clients_would_take_wrongly, {
         assert_string_equal(doc_get_string(mixed, "type"), "string");
 })
 
-TEST(a_client_that_has_the_document_gets_304_until_a_crd_changes, {
+RIG_TEST(a_client_that_has_the_document_gets_304_until_a_crd_changes, {
         create_crd(r);
         assert_int_equal(rig_get(r, WIDGETS), 200);
         const char *tag = arena_strdup(&r->arena, http_header_get(&r->headers, "Etag"));
@@ -217,7 +211,7 @@ TEST(a_client_that_has_the_document_gets_304_until_a_crd_changes, {
         assert_non_null(doc_get(definition(r, WIDGET), "properties.extra"));
 })
 
-TEST(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words, {
+RIG_TEST(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words, {
         create_crd(r);
         assert_int_equal(rig_post(r, "/apis/example.com/v1/namespaces/default/widgets?fieldValidation=Strict",
                                   "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{"
@@ -228,7 +222,7 @@ TEST(an_unknown_field_of_a_custom_object_is_refused_in_the_servers_words, {
                             "unknown field \"spec.foo\"");
 })
 
-TEST(a_removed_crd_takes_its_document_along, {
+RIG_TEST(a_removed_crd_takes_its_document_along, {
         create_crd(r);
         assert_int_equal(rig_get(r, WIDGETS), 200);
         assert_int_equal(rig_delete(r, CRDS "/widgets.example.com"), 200);
@@ -238,7 +232,7 @@ TEST(a_removed_crd_takes_its_document_along, {
         assert_null(definition(r, WIDGET));
 })
 
-TEST(v2_is_protobuf_for_those_who_ask, {
+RIG_TEST(v2_is_protobuf_for_those_who_ask, {
         static const char old[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
         assert_int_equal(rig_get_as(r, "/openapi/v2", old), 200);
         assert_true(has_header(r, "Content-Type", "spec.v2.v1.0+protobuf"));

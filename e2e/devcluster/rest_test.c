@@ -22,12 +22,6 @@ static const char deployment[] =
         "\"spec\":{\"containers\":"
         "[{\"name\":\"c\",\"image\":\"nginx\"}]}}}}";
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 static bool has_header(struct rig *r, const char *name, const char *part)
 {
         for (size_t i = 0; i < r->headers.n; i++)
@@ -36,7 +30,7 @@ static bool has_header(struct rig *r, const char *name, const char *part)
         return false;
 }
 
-TEST(what_does_not_fit_the_schema_is_not_applied, {
+RIG_TEST(what_does_not_fit_the_schema_is_not_applied, {
         static const struct {
                 const char *spec, *problem;
         } cases[] = {
@@ -70,7 +64,7 @@ TEST(what_does_not_fit_the_schema_is_not_applied, {
         }
 })
 
-TEST(a_patch_whose_result_does_not_decode_is_invalid, {
+RIG_TEST(a_patch_whose_result_does_not_decode_is_invalid, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(rig_merge(r, DEPLOY "/web", "{\"spec\":{\"replicas\":\"x\"}}"), 422);
         assert_true(
@@ -84,7 +78,7 @@ TEST(a_patch_whose_result_does_not_decode_is_invalid, {
                 "patch");
 })
 
-TEST(nulls_in_maps_and_lists_are_read_as_empty, {
+RIG_TEST(nulls_in_maps_and_lists_are_read_as_empty, {
         assert_int_equal(
                 rig_post(r, CM,
                          "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":null},\"finalizers\":null},"
@@ -101,7 +95,7 @@ TEST(nulls_in_maps_and_lists_are_read_as_empty, {
         assert_string_equal(rig_string(r, "data.c"), "");
 })
 
-TEST(doubled_members_are_refused_only_when_asked, {
+RIG_TEST(doubled_members_are_refused_only_when_asked, {
         static const char twice[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"1\",\"k\":\"2\"}}";
         assert_int_equal(rig_post(r, CM "?fieldValidation=Strict", twice), 400);
         assert_string_equal(rig_string(r, "message"),
@@ -115,7 +109,7 @@ TEST(doubled_members_are_refused_only_when_asked, {
         assert_string_equal(rig_string(r, "data.k"), "4");
 })
 
-TEST(an_update_with_an_old_version_conflicts, {
+RIG_TEST(an_update_with_an_old_version_conflicts, {
         assert_int_equal(rig_post(r, CM, config), 201);
         assert_int_equal(rig_put(r, CM "/a", "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}"),
                          409);
@@ -125,7 +119,7 @@ TEST(an_update_with_an_old_version_conflicts, {
                                                       "your changes to the latest version and try again");
 })
 
-TEST(an_update_that_changes_nothing_keeps_the_version, {
+RIG_TEST(an_update_that_changes_nothing_keeps_the_version, {
         assert_int_equal(rig_post(r, CM, config), 201);
         const char *rv = arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
         assert_int_equal(rig_put(r, CM "/a", config), 200);
@@ -134,7 +128,7 @@ TEST(an_update_that_changes_nothing_keeps_the_version, {
         assert_string_equal(rig_string(r, "metadata.resourceVersion"), rv);
 })
 
-TEST(generation_counts_changes_of_the_spec_only, {
+RIG_TEST(generation_counts_changes_of_the_spec_only, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
         assert_int_equal(rig_merge(r, DEPLOY "/web",
@@ -153,13 +147,13 @@ TEST(generation_counts_changes_of_the_spec_only, {
         assert_int_equal(doc_get_int(r->answer, "status.replicas", 0), 1);
 })
 
-TEST(applying_what_is_there_already_changes_no_generation, {
+RIG_TEST(applying_what_is_there_already_changes_no_generation, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(rig_apply(r, DEPLOY "/web?fieldManager=m", deployment), 200);
         assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
 })
 
-TEST(scale_shows_and_sets_replicas, {
+RIG_TEST(scale_shows_and_sets_replicas, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(rig_get(r, DEPLOY "/web/scale"), 200);
         assert_string_equal(rig_string(r, "kind"), "Scale");
@@ -171,7 +165,7 @@ TEST(scale_shows_and_sets_replicas, {
         assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 2);
 })
 
-TEST(apply_takes_conflicts_and_force, {
+RIG_TEST(apply_takes_conflicts_and_force, {
         assert_int_equal(rig_apply(r, CM "/a?fieldManager=one", config), 201);
         const char *other = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},"
                             "\"data\":{\"k\":\"w\"}}";
@@ -185,7 +179,7 @@ TEST(apply_takes_conflicts_and_force, {
         assert_int_equal(rig_apply(r, CM "/a", other), 422);
 })
 
-TEST(each_patch_type_works, {
+RIG_TEST(each_patch_type_works, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(rig_call(r, "PATCH", DEPLOY "/web", "application/json-patch+json",
                                   "[{\"op\":\"replace\",\"path\":\"/spec/replicas\",\"value\":4}]"),
@@ -201,7 +195,7 @@ TEST(each_patch_type_works, {
         assert_int_equal(rig_merge(r, DEPLOY "/none", "{}"), 404);
 })
 
-TEST(unknown_fields_are_dropped_told_or_refused, {
+RIG_TEST(unknown_fields_are_dropped_told_or_refused, {
         const char *odd = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\","
                           "\"odd\":1},\"odder\":2}";
         assert_int_equal(rig_post(r, CM "?fieldValidation=Strict", odd), 400);
@@ -212,7 +206,7 @@ TEST(unknown_fields_are_dropped_told_or_refused, {
         assert_null(json_object_get(r->answer, "odder"));
 })
 
-TEST(a_dry_run_stores_nothing, {
+RIG_TEST(a_dry_run_stores_nothing, {
         assert_int_equal(rig_post(r, CM "?dryRun=All", config), 201);
         assert_int_equal(rig_get(r, CM "/a"), 404);
         assert_int_equal(rig_post(r, CM, config), 201);
@@ -223,7 +217,7 @@ TEST(a_dry_run_stores_nothing, {
         assert_string_equal(rig_string(r, "data.k"), "v");
 })
 
-TEST(names_are_generated_and_checked, {
+RIG_TEST(names_are_generated_and_checked, {
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"generateName\":\"x-\"}}"), 201);
         assert_int_equal(strlen(rig_string(r, "metadata.name")), 7);
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"A_b\"}}"), 422);
@@ -237,7 +231,7 @@ TEST(names_are_generated_and_checked, {
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"other\"}}"), 400);
 })
 
-TEST(lists_come_in_pages, {
+RIG_TEST(lists_come_in_pages, {
         for (int i = 0; i < 7; i++)
                 assert_int_equal(
                         rig_post(r, CM, arena_printf(&r->arena, "{\"metadata\":{\"name\":\"p%d\"}}", i)),
@@ -258,7 +252,7 @@ TEST(lists_come_in_pages, {
         assert_int_equal(rig_get(r, CM "?labelSelector=a+in+(b"), 400);
 })
 
-TEST(finalizers_hold_a_deleted_object, {
+RIG_TEST(finalizers_hold_a_deleted_object, {
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}"), 201);
         assert_int_equal(rig_delete(r, CM "/a"), 200);
         assert_string_equal(rig_string(r, "kind"), "ConfigMap");
@@ -269,7 +263,7 @@ TEST(finalizers_hold_a_deleted_object, {
         assert_int_equal(rig_get(r, CM "/a"), 404);
 })
 
-TEST(deletes_check_their_preconditions, {
+RIG_TEST(deletes_check_their_preconditions, {
         assert_int_equal(rig_post(r, CM, config), 201);
         assert_int_equal(
                 rig_call(r, "DELETE", CM "/a", "application/json", "{\"preconditions\":{\"uid\":\"nope\"}}"),
@@ -279,7 +273,7 @@ TEST(deletes_check_their_preconditions, {
         assert_int_equal(rig_delete(r, CM "/a"), 404);
 })
 
-TEST(a_namespace_takes_its_contents_with_it, {
+RIG_TEST(a_namespace_takes_its_contents_with_it, {
         assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}"), 201);
         assert_string_equal(rig_string(r, "status.phase"), "Active");
         assert_int_equal(rig_get(r, "/api/v1/namespaces/n/serviceaccounts/default"), 200);
@@ -322,7 +316,7 @@ static const char *make_owner(struct rig *r)
         return uid;
 }
 
-TEST(dependents_go_behind_their_owner, {
+RIG_TEST(dependents_go_behind_their_owner, {
         make_owner(r);
         assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Background"), 200);
         rig_settle(r);
@@ -330,7 +324,7 @@ TEST(dependents_go_behind_their_owner, {
         assert_int_equal(rig_get(r, CM "/c"), 404);
 })
 
-TEST(dependents_go_before_their_owner_in_the_foreground, {
+RIG_TEST(dependents_go_before_their_owner_in_the_foreground, {
         make_owner(r);
         assert_int_equal(rig_merge(r, NS "/secrets/s", "{\"metadata\":{\"finalizers\":[\"x.io/y\"]}}"), 200);
         assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Foreground"), 200);
@@ -344,7 +338,7 @@ TEST(dependents_go_before_their_owner_in_the_foreground, {
         assert_int_equal(rig_get(r, CM "/c"), 404);
 })
 
-TEST(orphans_stay, {
+RIG_TEST(orphans_stay, {
         make_owner(r);
         assert_int_equal(rig_delete(r, CM "/a?propagationPolicy=Orphan"), 200);
         rig_settle(r);
@@ -353,13 +347,13 @@ TEST(orphans_stay, {
         assert_null(doc_get(r->answer, "metadata.ownerReferences"));
 })
 
-TEST(an_object_whose_owner_never_was_goes, {
+RIG_TEST(an_object_whose_owner_never_was_goes, {
         assert_int_equal(rig_post(r, CM, owned(r, "c", "ghost", "1-2-3", false)), 201);
         rig_settle(r);
         assert_int_equal(rig_get(r, CM "/c"), 404);
 })
 
-TEST(tables_and_partial_objects_are_rendered, {
+RIG_TEST(tables_and_partial_objects_are_rendered, {
         assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
         assert_int_equal(
                 rig_get_as(r, DEPLOY, "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), 200);
@@ -379,7 +373,7 @@ TEST(tables_and_partial_objects_are_rendered, {
         assert_int_equal(rig_get_as(r, DEPLOY, "application/vnd.kubernetes.protobuf"), 406);
 })
 
-TEST(paths_methods_and_bodies_are_checked, {
+RIG_TEST(paths_methods_and_bodies_are_checked, {
         assert_int_equal(rig_get(r, "/api/v1/namespaces/default/nothings"), 404);
         assert_string_equal(rig_string(r, "message"), "the server could not find the requested resource");
         assert_int_equal(rig_post(r, CM "/a", config), 405);
@@ -395,7 +389,7 @@ TEST(paths_methods_and_bodies_are_checked, {
         assert_int_equal(rig_get_as(r, CM "?watch=true", "application/yaml"), 406);
 })
 
-TEST(everything_is_discovered, {
+RIG_TEST(everything_is_discovered, {
         assert_int_equal(rig_get(r, "/api"), 200);
         assert_string_equal(rig_string(r, "kind"), "APIVersions");
         assert_int_equal(rig_get(r, "/apis"), 200);
@@ -426,7 +420,7 @@ TEST(everything_is_discovered, {
         assert_int_equal(rig_get(r, "/apis/none/v1"), 404);
 })
 
-TEST(a_collection_can_be_deleted_by_label, {
+RIG_TEST(a_collection_can_be_deleted_by_label, {
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\"}}}"), 201);
         assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"x\":\"2\"}}}"), 201);
         assert_int_equal(rig_delete(r, CM "?labelSelector=x%3D1"), 200);
@@ -436,7 +430,7 @@ TEST(a_collection_can_be_deleted_by_label, {
 
 /* Each request meets one failing allocation, further along every time; the server must answer the next one.
  */
-TEST(a_request_that_finds_no_memory_fails_alone, {
+RIG_TEST(a_request_that_finds_no_memory_fails_alone, {
         uint64_t step = 1;
         bool fired = true;
         for (uint64_t n = 1; fired; n += step) {
@@ -457,7 +451,7 @@ TEST(a_request_that_finds_no_memory_fails_alone, {
 
 #define HPA "/namespaces/default/horizontalpodautoscalers"
 
-TEST(an_autoscaler_is_the_same_in_both_versions, {
+RIG_TEST(an_autoscaler_is_the_same_in_both_versions, {
         const char *body =
                 "{\"metadata\":{\"name\":\"h\"},\"spec\":{\"maxReplicas\":3,"
                 "\"targetCPUUtilizationPercentage\":70,"
@@ -472,7 +466,7 @@ TEST(an_autoscaler_is_the_same_in_both_versions, {
         assert_int_equal(doc_get_int(r->answer, "spec.targetCPUUtilizationPercentage", 0), 70);
 })
 
-TEST(a_deleted_cluster_ends_its_watches, {
+RIG_TEST(a_deleted_cluster_ends_its_watches, {
         struct error err = { 0 };
         struct rig_watch w;
         assert_int_equal(devcluster_create_cluster(r->devcluster, "other", &err), 0);

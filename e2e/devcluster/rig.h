@@ -46,6 +46,13 @@ int rig_delete(struct rig *r, const char *path);
 const char *rig_string(struct rig *r, const char *path); /* of the answer; "" if absent */
 void rig_settle(struct rig *r);                          /* lets controllers work for a virtual second */
 
+/* RIG_TEST(what_holds, { ... }): a cmocka test whose body runs in a fiber, with `struct rig *r`. */
+#define RIG_TEST(name, ...)                                                                                  \
+        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
+        {                                                                                                    \
+                rig_run(body_##name);                                                                        \
+        }
+
 /* An open watch; lines come one by one. */
 struct rig_watch {
         struct rig *rig;

@@ -10,12 +10,6 @@
 
 #define CM "/api/v1/namespaces/default/configmaps"
 
-#define TEST(name, ...)                                                                                      \
-        static void body_##name(struct rig *r) __VA_ARGS__ static void name(void **state)                    \
-        {                                                                                                    \
-                rig_run(body_##name);                                                                        \
-        }
-
 static void make(struct rig *r, const char *name)
 {
         assert_int_equal(rig_post(r, CM, arena_printf(&r->arena, "{\"metadata\":{\"name\":\"%s\"}}", name)),
@@ -28,7 +22,7 @@ static const char *list_version(struct rig *r)
         return arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
 }
 
-TEST(a_watch_goes_on_from_a_version, {
+RIG_TEST(a_watch_goes_on_from_a_version, {
         struct rig_watch w;
         const char *rv = list_version(r);
         make(r, "a");
@@ -41,7 +35,7 @@ TEST(a_watch_goes_on_from_a_version, {
         rig_watch_close(&w);
 })
 
-TEST(a_watch_from_forgotten_history_is_told_so, {
+RIG_TEST(a_watch_from_forgotten_history_is_told_so, {
         const char *rv = list_version(r);
         make(r, "a");
         devcluster_cut_watches(r->devcluster, "hub", true);
@@ -55,7 +49,7 @@ TEST(a_watch_from_forgotten_history_is_told_so, {
         rig_watch_close(&w);
 })
 
-TEST(cutting_ends_open_watches, {
+RIG_TEST(cutting_ends_open_watches, {
         struct rig_watch w;
         rig_watch_open(r, &w, arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", list_version(r)));
         assert_string_equal(rig_watch_next(&w, 100), "timeout");
@@ -64,7 +58,7 @@ TEST(cutting_ends_open_watches, {
         rig_watch_close(&w);
 })
 
-TEST(a_watch_list_sends_the_state_and_marks_its_end, {
+RIG_TEST(a_watch_list_sends_the_state_and_marks_its_end, {
         struct rig_watch w;
         make(r, "a");
         rig_watch_open(r, &w,
@@ -83,7 +77,7 @@ TEST(a_watch_list_sends_the_state_and_marks_its_end, {
         assert_int_equal(rig_get(r, CM "?watch=true&sendInitialEvents=true"), 422);
 })
 
-TEST(bookmarks_come_every_minute_and_before_the_end, {
+RIG_TEST(bookmarks_come_every_minute_and_before_the_end, {
         struct rig_watch w;
         rig_watch_open(
                 r, &w,
@@ -97,7 +91,7 @@ TEST(bookmarks_come_every_minute_and_before_the_end, {
         rig_watch_close(&w);
 })
 
-TEST(a_slow_watcher_is_cut_and_others_go_on, {
+RIG_TEST(a_slow_watcher_is_cut_and_others_go_on, {
         struct rig_watch slow;
         struct rig_watch quick;
         const char *rv = list_version(r);
@@ -127,7 +121,7 @@ TEST(a_slow_watcher_is_cut_and_others_go_on, {
         rig_watch_close(&quick);
 })
 
-TEST(a_table_watch_sends_one_row_each, {
+RIG_TEST(a_table_watch_sends_one_row_each, {
         struct http_header header = { "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io" };
         struct http_request rq = { .endpoint = &r->endpoint,
                                    .method = "GET",

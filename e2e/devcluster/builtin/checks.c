@@ -167,3 +167,13 @@ bool check_selects(const json_t *selector, const json_t *labels)
                         return false;
         return selector != NULL;
 }
+
+bool check_amount(const json_t *v, struct quantity *ret)
+{
+        char number[32];
+
+        if (json_is_integer(v))
+                snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(v));
+        const char *text = json_is_integer(v) ? number : json_string_value(v);
+        return text && quantity_parse(slice_of(text), ret, NULL) == 0;
+}

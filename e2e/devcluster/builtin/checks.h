@@ -2,6 +2,7 @@
  * with them. Functions that add problems return 0 or ERR_NO_MEMORY. */
 #pragma once
 
+#include "common/json/quantity.h"
 #include "e2e/devcluster/request.h"
 
 #define LABEL_MESSAGE                                                                                        \
@@ -42,6 +43,8 @@ static inline const char *check_text(const json_t *doc, const char *path)
         return s ? s : "";
 }
 
+/* A quantity, written as text or as a number. */
+bool check_amount(const json_t *v, struct quantity *ret);
 /* What is wrong with a label's key that is no good. */
 const char *label_key_problem(const char *key);
 /* A map of labels: bad keys and values are problems of `path`. */

@@ -82,16 +82,6 @@ static int check_variable(const json_t *e, const char *at, struct schema_problem
                           "%s.valueFrom", at);
 }
 
-static bool read_amount(const json_t *v, struct quantity *ret)
-{
-        char number[32];
-
-        if (json_is_integer(v))
-                snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(v));
-        const char *text = json_is_integer(v) ? number : json_string_value(v);
-        return text && quantity_parse(slice_of(text), ret, NULL) == 0;
-}
-
 static int check_resources(const json_t *container, const char *at, struct schema_problems *p)
 {
         const json_t *limits = doc_get_object(container, "resources.limits");
@@ -102,7 +92,7 @@ static int check_resources(const json_t *container, const char *at, struct schem
                 struct quantity wanted, most;
                 char wanted_text[64], most_text[64];
 
-                if (!read_amount(v, &wanted) || !read_amount(json_object_get(limits, key), &most) ||
+                if (!check_amount(v, &wanted) || !check_amount(json_object_get(limits, key), &most) ||
                     quantity_compare(wanted, most) <= 0)
                         continue;
                 quantity_print(wanted, wanted_text);

@@ -3,16 +3,6 @@
 #include "common/json/quantity.h"
 #include "e2e/devcluster/builtin/checks.h"
 
-static bool read_amount(const json_t *v, struct quantity *ret)
-{
-        char number[32];
-
-        if (json_is_integer(v))
-                snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(v));
-        const char *text = json_is_integer(v) ? number : json_string_value(v);
-        return text && quantity_parse(slice_of(text), ret, NULL) == 0;
-}
-
 /* ---- quotas ---- */
 
 static bool is_counted(const char *name)
@@ -62,7 +52,7 @@ int check_quota(const json_t *doc, struct schema_problems *p)
                         TRY(problem_add(p, "FieldValueInvalid", path,
                                         "Invalid value: \"%s\": must be a standard resource for quota", key));
                 }
-                if (read_amount(v, &q) && q.nano < 0)
+                if (check_amount(v, &q) && q.nano < 0)
                         TRY(problem_add(p, "FieldValueInvalid", path,
                                         "Invalid value: \"%s\": must be greater than or equal to 0",
                                         json_is_string(v) ? json_string_value(v) : ""));
@@ -100,7 +90,7 @@ static int check_order(const json_t *limit, size_t i, const struct order *o, str
                 struct quantity a, b;
                 char less[64], most[64];
 
-                if (!read_amount(v, &a) || !read_amount(json_object_get(more, key), &b) ||
+                if (!check_amount(v, &a) || !check_amount(json_object_get(more, key), &b) ||
                     quantity_compare(a, b) <= 0)
                         continue;
                 quantity_print(a, less);
