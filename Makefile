@@ -70,7 +70,7 @@ $(OBJ)/members: FORCE
 
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/members
 	@echo "  AR    $@"
-	@rm -f $@ && ar rcs $@ $(LIBRARY_OBJECTS)
+	@rm -f $@ && $(AR) rcs $@ $(LIBRARY_OBJECTS)
 
 define program_rule
 $(BIN)/$(patsubst main_%.c,%,$(notdir $(1))): $(OBJ)/$(1).o $(LIBRARY)
