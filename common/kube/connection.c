@@ -11,21 +11,23 @@
 #define GRACE_MAX_MS 64000
 #define CALM_MS (5 * 60 * 1000)
 #define RIGHTS_MAX 64
+#define RIGHT_GRACE_MS 3000            /* an agent may start a moment before its rights are there */
 #define RIGHT_KEEP_MS (30 * 60 * 1000) /* nobody asked for it again: it is wanted no more */
 
 struct right {      /* that is missing */
         char *what; /* "cannot list resource ..." */
-        char *method, *path;
-        int64_t seen_ms;
+        char *method, *path, *error;
+        int64_t since_ms, seen_ms;
+        bool told;
 };
 
 struct kube_connection {
         struct kube_connection_options o;
         struct kube_client kube; /* the probe's */
         struct fiber_group *group;
-        struct waitq better; /* it became good */
-        struct waitq look;   /* of the probe: an answer came */
-        bool good, was_good, probing;
+        struct waitq better;                   /* it became good */
+        struct waitq look;                     /* of the probe: an answer came */
+        bool good, was_good, probing, waiting; /* waiting: for missing rights to be told of */
         const struct kube_trouble *told;
         const struct kube_trouble *seen; /* since seen_ms every call met it; NULL = the last one was fine */
         int64_t seen_ms, answered_ms;
@@ -59,7 +61,8 @@ void kube_connection_print(const struct kube_connection *c, struct buf *b)
         if (c->told)
                 print_line(b, c->o.name, c->told->words, c->detail);
         vec_for_each(&c->rights, r)
-                print_line(b, c->o.name, "a right is missing", r->what);
+                if (r->told)
+                        print_line(b, c->o.name, "a right is missing", r->what);
 }
 
 static bool is_right(const struct kube_trouble *t)
@@ -88,10 +91,19 @@ static void log_change(const struct kube_connection *c, const struct kube_connec
                          "do", t->mend);
 }
 
+static size_t rights_told(const struct kube_connection *c)
+{
+        size_t n = 0;
+
+        vec_for_each(&c->rights, r)
+                n += r->told;
+        return n;
+}
+
 static void announce(struct kube_connection *c, const struct kube_trouble *t, bool over, const char *detail)
 {
         const struct kube_connection_change change = { c->o.name, t, over,
-                                                       t && is_right(t) ? c->rights.n : !over, detail };
+                                                       t && is_right(t) ? rights_told(c) : !over, detail };
 
         if (t)
                 log_change(c, &change);
@@ -174,6 +186,7 @@ static void right_clear(struct right *r)
         mem_free(r->what);
         mem_free(r->method);
         mem_free(r->path);
+        mem_free(r->error);
 }
 
 static void forget_old_rights(struct kube_connection *c)
@@ -185,15 +198,52 @@ static void forget_old_rights(struct kube_connection *c)
                 }
 }
 
-static bool add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what)
+/* Tells of what has been missing long enough. When the next one is due, TIME_NONE = there is none. */
+static int64_t tell_rights(struct kube_connection *c)
 {
-        struct right r = { mem_strdup(what), mem_strdup(a->method),
-                           mem_strndup(a->path, strcspn(a->path, "?")), now_ms(c) };
+        int64_t next_ms = TIME_NONE;
 
-        if (r.what && r.method && r.path && c->rights.n < RIGHTS_MAX && vec_push(&c->rights, r) == 0)
-                return true;
-        right_clear(&r);
-        return false;
+        vec_for_each(&c->rights, r) {
+                int64_t due_ms = r->since_ms + RIGHT_GRACE_MS;
+
+                if (r->told)
+                        continue;
+                if (due_ms > now_ms(c)) {
+                        next_ms = next_ms == TIME_NONE ? due_ms : MIN(next_ms, due_ms);
+                        continue;
+                }
+                r->told = true;
+                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, r->error);
+        }
+        return next_ms;
+}
+
+static void rights_fiber(void *ctx)
+{
+        struct kube_connection *c = ctx;
+        int64_t next_ms;
+
+        while ((next_ms = tell_rights(c)) != TIME_NONE)
+                if (fiber_sleep(c->kube.world->loop, next_ms - now_ms(c)) < 0)
+                        break;
+        c->waiting = false;
+}
+
+static void add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what,
+                      const struct error *err)
+{
+        struct right r = { .what = mem_strdup(what),
+                           .method = mem_strdup(a->method),
+                           .path = mem_strndup(a->path, strcspn(a->path, "?")),
+                           .error = mem_strdup(err->text),
+                           .since_ms = now_ms(c),
+                           .seen_ms = now_ms(c) };
+
+        if (!r.what || !r.method || !r.path || !r.error || c->rights.n >= RIGHTS_MAX ||
+            vec_push(&c->rights, r) < 0)
+                right_clear(&r);
+        else if (!c->waiting)
+                c->waiting = fiber_spawn(c->group, "missing rights", rights_fiber, c) != NULL;
 }
 
 static void right_missing(struct kube_connection *c, const struct kube_attempt *a, const struct error *err)
@@ -207,8 +257,7 @@ static void right_missing(struct kube_connection *c, const struct kube_attempt *
                         r->seen_ms = now_ms(c);
                         return;
                 }
-        if (add_right(c, a, what))
-                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, err->text);
+        add_right(c, a, what, err);
 }
 
 static void right_there(struct kube_connection *c, const struct kube_attempt *a)
@@ -222,7 +271,8 @@ static void right_there(struct kube_connection *c, const struct kube_attempt *a)
                     strncmp(r.path, a->path, path) != 0)
                         continue;
                 vec_remove(&c->rights, i);
-                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r.what);
+                if (r.told)
+                        announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r.what);
                 right_clear(&r);
         }
 }

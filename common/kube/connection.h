@@ -6,7 +6,8 @@
  *
  * A hiccup shorter than a second is not told. While the way is bad, a fiber asks for the server's version
  * with growing pauses; its answer ends the trouble, unless that version is one we cannot work with. Missing
- * rights concern single requests: each is told when it is first missed and when it is there. */
+ * rights concern single requests: each is told once it has been missed for three seconds, and when
+ * it is there. */
 #pragma once
 
 #include "common/kube/trouble.h"

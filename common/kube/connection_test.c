@@ -385,6 +385,24 @@ static void allow(struct rig *r)
                          201);
 }
 
+static void late_right_body(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, ACCOUNTS, "{\"metadata\":{\"name\":\"agent\"}}"), 201);
+        begin_with_token(&b, r, new_token(r, "{\"expirationSeconds\":86400}"), NULL);
+        assert_int_equal(call(&b), ERR_FORBIDDEN);
+        wait_ms(&b, 1000);
+        assert_int_equal(call(&b), ERR_FORBIDDEN);
+        assert_string_equal(problem(&b), "");
+        allow(r);
+        wait_ms(&b, 1000);
+        assert_int_equal(call(&b), 0);
+        wait_ms(&b, 10000);
+        assert_int_equal(times_said(&b, "right"), 0);
+        tear_down(&b);
+}
+
 static void rights_body(struct rig *r)
 {
         static const char what[] = "cannot list resource \"configmaps\" in API group \"\" in the namespace "
@@ -405,6 +423,8 @@ static void rights_body(struct rig *r)
         AUTO_JSON json_t *nothing = NULL;
         assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
                          ERR_FORBIDDEN);
+        assert_int_equal(b.last.left, 1);
+        wait_ms(&b, 3100);
         assert_int_equal(b.last.left, 2);
         allow(r);
         assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
@@ -495,6 +515,7 @@ static void pause_body(struct rig *r)
 TEST(whatever_is_in_the_servers_place_is_told_once_and_its_end_too, stand_ins_body)
 TEST(a_refused_token_is_explained_and_its_successor_ends_that, tokens_body)
 TEST(a_refused_client_certificate_is_explained, a_client_certificate_that_ended_is_named)
+TEST(a_right_that_comes_a_moment_after_the_start_is_not_told_of, late_right_body)
 TEST(a_missing_right_is_told_once_and_does_not_make_the_server_bad, rights_body)
 TEST(hiccups_are_not_told, hiccups_body)
 TEST(a_proxy_that_answers_by_halves_does_not_fill_the_log, halves_body)
@@ -506,6 +527,7 @@ int main(void)
                 cmocka_unit_test(whatever_is_in_the_servers_place_is_told_once_and_its_end_too),
                 cmocka_unit_test(a_refused_token_is_explained_and_its_successor_ends_that),
                 cmocka_unit_test(a_refused_client_certificate_is_explained),
+                cmocka_unit_test(a_right_that_comes_a_moment_after_the_start_is_not_told_of),
                 cmocka_unit_test(a_missing_right_is_told_once_and_does_not_make_the_server_bad),
                 cmocka_unit_test(hiccups_are_not_told),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_fill_the_log),
