@@ -205,7 +205,7 @@ static int keep(struct running_pod *p)
                         continue;
                 }
                 refresh(p);
-                if (p->dirty || p->ending || p->stale)
+                if (p->dirty || p->ending || (p->stale && p->prepared))
                         continue;
                 int code = waitq_wait(p->runner->loop, &p->changed, next_deadline(p));
 
