@@ -473,7 +473,7 @@ change_hub() {
 # kubectl has `create token` since 1.24. Before, a TokenRequest goes raw, and `--raw` takes the whole path of the server's
 # URL, which later versions put before it themselves.
 request_bound_token() {
-        if hub create token --help >/dev/null 2>&1; then
+        if hub create token --help 2>/dev/null | grep -q -- --duration; then
                 hub create token "$account" -n "$namespace" --duration="${token_seconds}s" -o json
                 return
         fi

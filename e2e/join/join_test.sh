@@ -174,7 +174,7 @@ wrong_access() {
         local token
         kubectl config set-cluster nowhere --server https://127.0.0.1:1 >/dev/null
         kubectl config set-context nowhere --cluster nowhere --user nobody >/dev/null
-        kubectl config set-credentials nobody --token nonsense >/dev/null
+        add_user nobody nonsense
         refuses "a server that does not answer" "member cluster's API server https://127.0.0.1:1 does not answer" --name one --agent none --member-context nowhere
         kubectl config set-context stranger --cluster "$(kubectl config view -o jsonpath='{.contexts[?(@.name=="hub")].context.cluster}')" --user nobody >/dev/null
         refuses "a user whom the server does not know" "hub cluster's API server does not accept your user" --name one --agent none --member-context member-1 --hub-context stranger
@@ -182,8 +182,8 @@ wrong_access() {
         hub create serviceaccount poor >/dev/null
         hub create clusterrole poor --verb=get,list --resource=memberclusters,customresourcedefinitions,namespaces,serviceaccounts,roles,rolebindings,secrets,leases >/dev/null
         hub create clusterrolebinding poor --clusterrole=poor --serviceaccount=default:poor >/dev/null
-        token=$(hub -n default create token poor)
-        kubectl config set-credentials poor --token "$token" >/dev/null
+        token=$(create_token default poor --context hub)
+        add_user poor "$token"
         kubectl config set-context poor --cluster "$(kubectl config view -o jsonpath='{.contexts[?(@.name=="hub")].context.cluster}')" --user poor >/dev/null
         join --name one --agent none --member-context member-1 --hub-context poor
         says "missing rights are told one by one" 1 "your user may not create serviceaccounts in namespace fleet-system on the hub cluster" \
@@ -240,6 +240,25 @@ YAML
         may "a token renews no other" another "$token" 1
 }
 
+# Debian's kubectl 1.20 falls over `config set-credentials`.
+add_user() { # name, token
+        printf 'apiVersion: v1\nkind: Config\nusers:\n- name: %s\n  user: { token: "%s" }\n' "$1" "$2" >"$work/user-$1"
+        [[ :$KUBECONFIG: == *:$work/user-$1:* ]] || KUBECONFIG=$KUBECONFIG:$work/user-$1
+}
+
+# kubectl has `create token` since 1.24; before, --raw takes the whole path of the server's URL.
+create_token() { # namespace, account, flags of kubectl
+        local ns=$1 account=$2 answer
+        shift 2
+        if kubectl create token --help 2>/dev/null | grep -q -- --duration; then
+                kubectl "$@" -n "$ns" create token "$account"
+                return
+        fi
+        answer=$(printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}' |
+                kubectl "$@" create --raw "$(sed -E 's,^https://[^/]*,,' <<<"$hub_server")/api/v1/namespaces/$ns/serviceaccounts/$account/token" -f -) || return
+        sed -n 's/.*"token":"\([^"]*\)".*/\1/p' <<<"$answer"
+}
+
 may() { # name, account, token, wanted
         request_token "$2" "$3"
         [ $? -eq "$4" ]
@@ -249,10 +268,9 @@ may() { # name, account, token, wanted
 may_not() { ! request_token "$1" "$2" && echo refused; }
 
 request_token() { # account, token of the one who asks
-        hub config view --minify --flatten >"$work/as-member"
-        kubectl --kubeconfig "$work/as-member" config set-credentials m --token "$2" >/dev/null
-        kubectl --kubeconfig "$work/as-member" config set-context m --user m --cluster "$(kubectl --kubeconfig "$work/as-member" config view -o jsonpath='{.clusters[0].name}')" >/dev/null
-        output=$(kubectl --kubeconfig "$work/as-member" --context m -n fleet-system create token "$1" 2>&1)
+        add_user m "$2"
+        kubectl config set-context m --user m --cluster "$(kubectl config view -o jsonpath='{.contexts[?(@.name=="hub")].context.cluster}')" >/dev/null
+        output=$(create_token fleet-system "$1" --context m 2>&1)
 }
 
 # Whatever an interrupted run or a hand left undone, the next run does.
