@@ -60,11 +60,10 @@ struct watch {
         watch_map map;
 };
 
-#define CONTROLLER_WATCHES_MAX 12
-
 struct controller {
         const char *name;
-        struct watch watches[CONTROLLER_WATCHES_MAX]; /* ends at kind == NULL */
+        const struct watch *watches;
+        size_t n_watches;
         struct outcome (*reconcile)(struct reconcile *rc);
         unsigned concurrency;          /* fibers at once, 0 = 16 */
         int64_t reconcile_deadline_ms; /* 0 = 120,000: then the fiber is cancelled and the key retried */
@@ -118,10 +117,11 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
                    struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
 
-/* Writes, with the caches told of the answer. *ret may be NULL. */
-int rc_create(struct reconcile *rc, const struct object *o, struct object **ret);
+/* Writes, with the caches told of the answer. *ret is what the cache holds too, so nobody may change it; ret
+ * may be NULL. */
+int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret);
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
-                  enum object_part part, struct object **ret);
+                  enum object_part part, const struct object **ret);
 int rc_delete(struct reconcile *rc, const struct object *o);
 
 /* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its

@@ -74,9 +74,14 @@ static struct outcome reconcile(struct reconcile *rc)
         return result;
 }
 
+static const struct watch watches[] = {
+        { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
+};
+
 static const struct controller two_at_a_time = {
         .name = "test",
-        .watches = { { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL } },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 2,
         .reconcile_deadline_ms = DEADLINE_MS,

@@ -284,7 +284,7 @@ static void resync(void *ctx)
 
 void running_requeue_all(struct running *r)
 {
-        for (size_t i = 0; i < ARRAY_LEN(r->controller->watches) && r->controller->watches[i].kind; i++) {
+        for (size_t i = 0; i < r->controller->n_watches; i++) {
                 const struct watch *w = &r->controller->watches[i];
                 struct informer *informer = manager_find_informer(r->manager, w->kind);
                 struct running_watch rw = { r, w };

@@ -13,7 +13,7 @@ struct running_watch {
 };
 
 struct running {
-        struct running_watch watches[CONTROLLER_WATCHES_MAX];
+        struct running_watch *watches; /* one per watch of the controller */
         struct manager *manager;
         const struct controller *controller;
         struct work_queue *queue;

@@ -145,6 +145,7 @@ void manager_remove_informer(struct manager *m, struct informer *i)
 static struct running *running_free(struct running *r)
 {
         work_queue_free(r->queue);
+        mem_free(r->watches);
         mem_free(r);
         return NULL;
 }
@@ -153,7 +154,7 @@ static int watch_all(struct manager *m, struct running *r)
 {
         const struct controller *c = r->controller;
 
-        for (size_t i = 0; i < ARRAY_LEN(c->watches) && c->watches[i].kind; i++) {
+        for (size_t i = 0; i < c->n_watches; i++) {
                 struct informer *informer = manager_informer(m, c->watches[i].kind);
 
                 if (!informer || informer_add_handler(informer, frame_handle_event, &r->watches[i]) < 0)
@@ -171,13 +172,14 @@ int manager_add_controller(struct manager *m, const struct controller *c)
                 return ERR_NO_MEMORY;
         *r = (struct running){ .manager = m,
                                .controller = c,
-                               .queue = work_queue_new(m->options.world->loop, &queue) };
-        for (size_t i = 0; i < ARRAY_LEN(c->watches); i++)
-                r->watches[i] = (struct running_watch){ r, &c->watches[i] };
-        if (!r->queue || vec_push(&m->running, r) < 0) {
+                               .queue = work_queue_new(m->options.world->loop, &queue),
+                               .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
+        if (!r->queue || !r->watches || vec_push(&m->running, r) < 0) {
                 running_free(r);
                 return ERR_NO_MEMORY;
         }
+        for (size_t i = 0; i < c->n_watches; i++)
+                r->watches[i] = (struct running_watch){ r, &c->watches[i] };
         return watch_all(m, r);
 }
 
@@ -429,7 +431,8 @@ int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list
 }
 
 /* The server's answer goes to the cache and, if wanted, to the caller for the length of the reconcile. */
-static int take_answer(struct reconcile *rc, struct informer *i, struct object *block, struct object **ret)
+static int take_answer(struct reconcile *rc, struct informer *i, struct object *block,
+                       const struct object **ret)
 {
         if (i)
                 informer_observe(i, block);
@@ -459,7 +462,7 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
         object_unref(block);
 }
 
-int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
+int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, o->kind);
         struct kube_block_options b = block_options(rc, i);
@@ -472,7 +475,7 @@ int rc_create(struct reconcile *rc, const struct object *o, struct object **ret)
 }
 
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
-                  enum object_part part, struct object **ret)
+                  enum object_part part, const struct object **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, now->kind);
         struct kube_block_options b = block_options(rc, i);
@@ -487,7 +490,7 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
         if (block)
                 return take_answer(rc, i, block, ret);
         if (ret)
-                *ret = (struct object *)now;
+                *ret = now;
         return 0;
 }
 

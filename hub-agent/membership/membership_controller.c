@@ -28,7 +28,8 @@ static void tell(struct pass *s, const char *type, const char *reason, const cha
 
 static int ensure_finalizer(struct pass *s)
 {
-        struct object *wanted = object_copy(&s->member->object, s->rc->arena), *stored;
+        struct object *wanted = object_copy(&s->member->object, s->rc->arena);
+        const struct object *stored;
 
         if (!wanted || add_finalizer(wanted, FINALIZER_MEMBER_CLUSTER, s->rc->arena) < 0 ||
             set_label(wanted, LABEL_MEMBER_NAME, s->rc->name, s->rc->arena) < 0)
@@ -141,7 +142,7 @@ static int sync_report_object(struct pass *s, const char *state)
 {
         struct internal_member_cluster *wanted = member_report_object(s->rc->arena, s->member, state);
         struct object_meta owner;
-        struct object *stored;
+        const struct object *stored;
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
@@ -387,12 +388,15 @@ void membership_check_again(struct hub_agent *a, const char *ns)
         manager_enqueue(a->manager, &membership_controller, name, QUEUE_NORMAL);
 }
 
+static const struct watch watches[] = {
+        { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
+        { &internal_member_cluster_kind, ON_ALL, map_report },
+        { &namespace_kind, ON_META | ON_DELETION, map_namespace },
+};
+
 const struct controller membership_controller = {
         .name = "membership",
-        .watches = {
-                { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
-                { &internal_member_cluster_kind, ON_ALL, map_report },
-                { &namespace_kind, ON_META | ON_DELETION, map_namespace },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
 };

@@ -91,13 +91,16 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
         emit_override(e->now, emit, to);
 }
 
+static const struct watch watches[] = {
+        { &cluster_resource_override_kind, ON_SPEC | ON_DELETION, NULL },
+        { &resource_override_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_resource_override_snapshot_kind, ON_DELETION, map_snapshot },
+        { &resource_override_snapshot_kind, ON_DELETION, map_snapshot },
+};
+
 const struct controller override_controller = {
         .name = "override",
-        .watches = {
-                { &cluster_resource_override_kind, ON_SPEC | ON_DELETION, NULL },
-                { &resource_override_kind, ON_SPEC | ON_DELETION, NULL },
-                { &cluster_resource_override_snapshot_kind, ON_DELETION, map_snapshot },
-                { &resource_override_snapshot_kind, ON_DELETION, map_snapshot },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
 };

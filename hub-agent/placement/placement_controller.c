@@ -60,7 +60,8 @@ static int clean_up(struct reconcile *rc, const struct scope *scope, const struc
 /* Both finalizers in one write; the scheduler adds its own where it is missing. */
 static int ensure_finalizers(struct pass *s)
 {
-        struct object *wanted, *stored;
+        const struct object *stored;
+        struct object *wanted;
 
         if (has_finalizer(&s->p->object, FINALIZER_PLACEMENT))
                 return 0;
@@ -75,7 +76,7 @@ static int ensure_finalizers(struct pass *s)
 
 /* ---- snapshots ---- */
 
-static int relabel(struct reconcile *rc, const struct relabel *r, struct object **ret)
+static int relabel(struct reconcile *rc, const struct relabel *r, const struct object **ret)
 {
         return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, ret) : 0;
 }
@@ -90,7 +91,7 @@ static int remove_all(struct reconcile *rc, const struct object **list, size_t n
 static int sync_policy(struct pass *s)
 {
         struct policy_snapshot_plan plan;
-        struct object *stored = NULL;
+        const struct object *stored = NULL;
 
         TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, &plan, s->rc->err));
         s->policy = plan.latest;
@@ -193,7 +194,7 @@ static int identifiers_of_group(void *ctx, const char *index, struct resource_id
 
 static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
 {
-        struct object *stored = NULL;
+        const struct object *stored = NULL;
 
         s->latest = plan->latest;
         s->delay_ms = plan->delay_ms;
@@ -240,7 +241,7 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
 /* Writes the status if it differs; s->p becomes what is stored. */
 static int write_status(struct pass *s, const struct placement *wanted)
 {
-        struct object *stored = NULL;
+        const struct object *stored = NULL;
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
@@ -439,18 +440,21 @@ static struct outcome reconcile(struct reconcile *rc)
         return outcome;
 }
 
+static const struct watch watches[] = {
+        { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+        { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
+        { &scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
+        { &cluster_resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
+        { &resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
+        { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
+        { &resource_snapshot_kind, ON_DELETION, map_to_owner },
+        { &cluster_resource_placement_status_kind, ON_DELETION, map_mirror },
+};
+
 const struct controller placement_controller = {
         .name = "placement",
-        .watches = {
-                { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
-                { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
-                { &cluster_scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
-                { &scheduling_policy_snapshot_kind, ON_ALL, map_to_owner },
-                { &cluster_resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
-                { &resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },
-                { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
-                { &resource_snapshot_kind, ON_DELETION, map_to_owner },
-                { &cluster_resource_placement_status_kind, ON_DELETION, map_mirror },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
 };

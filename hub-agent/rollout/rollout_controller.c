@@ -44,7 +44,7 @@ static int push_strategy(struct reconcile *rc, void *plan, size_t i)
 static int update(struct reconcile *rc, void *plan, size_t i)
 {
         const struct rollout_write *w = &((const struct rollout_plan *)plan)->update[i];
-        struct object *stored;
+        const struct object *stored;
 
         TRY(rc_patch_diff(rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC, &stored));
         announce(rc, stored);
@@ -151,17 +151,20 @@ static void map_override_snapshot(void *agent, const struct informer_event *e, k
                 emit(to, key);
 }
 
+static const struct watch watches[] = {
+        { &cluster_resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
+        { &resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
+        { &cluster_resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
+        { &resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
+        { &cluster_resource_placement_kind, ON_SPEC, NULL },
+        { &resource_placement_kind, ON_SPEC, NULL },
+        { &cluster_resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
+        { &resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
+};
+
 const struct controller rollout_controller = {
         .name = "rollout",
-        .watches = {
-                { &cluster_resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
-                { &resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
-                { &cluster_resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
-                { &resource_binding_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_to_owner },
-                { &cluster_resource_placement_kind, ON_SPEC, NULL },
-                { &resource_placement_kind, ON_SPEC, NULL },
-                { &cluster_resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
-                { &resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
 };

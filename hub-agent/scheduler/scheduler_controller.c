@@ -266,16 +266,19 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         emit_placements(a, scope_of("any"), changes, emit, to);
 }
 
+static const struct watch watches[] = {
+        { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
+        { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
+        { &cluster_resource_placement_kind, ON_DELETION, NULL },
+        { &resource_placement_kind, ON_DELETION, NULL },
+        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
+        { &resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
+        { &member_cluster_kind, ON_ALL, map_member_cluster },
+};
+
 const struct controller scheduler_controller = {
         .name = "scheduler",
-        .watches = {
-                { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
-                { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
-                { &cluster_resource_placement_kind, ON_DELETION, NULL },
-                { &resource_placement_kind, ON_DELETION, NULL },
-                { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
-                { &resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
-                { &member_cluster_kind, ON_ALL, map_member_cluster },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
 };

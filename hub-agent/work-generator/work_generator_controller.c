@@ -268,7 +268,8 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
 
 static int ensure_finalizer(struct pass *s)
 {
-        struct object *wanted, *stored;
+        const struct object *stored;
+        struct object *wanted;
 
         if (has_finalizer(&s->b->object, FINALIZER_WORK))
                 return 0;
@@ -325,13 +326,16 @@ static struct outcome reconcile(struct reconcile *rc)
         return report(&s, &r);
 }
 
+static const struct watch watches[] = {
+        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
+        { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
+        { &work_kind, ON_ALL, map_work },
+};
+
 const struct controller work_generator_controller = {
         .name = "work-generator",
-        .watches = {
-                { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
-                { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
-                { &work_kind, ON_ALL, map_work },
-        },
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 100,
 };
