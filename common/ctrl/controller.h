@@ -118,11 +118,15 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
 
 /* Writes, with the caches told of the answer. *ret is what the cache holds too, so nobody may change it; ret
- * may be NULL. */
+ * may be NULL. ERR_CONFLICT: what the server has now is in the cache, so that the retry decides from it. */
 int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret);
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
                   enum object_part part, const struct object **ret);
+/* Bound to uid and resourceVersion: what the decision to delete was made from. Gone already counts as done.
+ */
 int rc_delete(struct reconcile *rc, const struct object *o);
+/* Bound to the uid alone: for what is to go whatever became of it, because its parent goes. */
+int rc_delete_any_version(struct reconcile *rc, const struct object *o);
 
 /* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its
  * own (arena and the rest are shared), and parks until all are through. After a failure no further one is

@@ -511,6 +511,41 @@ static void after_a_conflict_the_retry_computes_from_what_the_server_has(void **
         rig_run(body_conflict);
 }
 
+static struct outcome removes_slow_ones(struct bench *b, struct reconcile *rc)
+{
+        const struct object *now = cache_get(rc, &member_cluster_kind, NULL, rc->name);
+
+        if (!now || heartbeat_of(now) < 60)
+                return done();
+        return rc_delete(rc, now) < 0 ? failed(rc->err) : done();
+}
+
+static void body_conditional_delete(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        make(r, "b");
+        run_manager(&b);
+        b.stalled = true;
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}"); /* no longer to be deleted */
+        wait_ms(&b, 1000);
+        b.reconcile = removes_slow_ones;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_HIGH);
+        manager_enqueue(b.manager, &two_at_a_time, "b", QUEUE_NORMAL);
+        wait_ms(&b, 1000);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_int_equal(rig_get(r, GROUP "/b"), 404);
+        assert_int_equal(b.visits.at[b.visits.n - 1].heartbeat, 30);
+        close_bench(&b);
+}
+
+static void what_changed_since_it_was_read_is_not_deleted(void **state)
+{
+        rig_run(body_conditional_delete);
+}
+
 /* ---- leadership, the end ---- */
 
 /* spec/membership-webhooks-charts.md 7.1.7 */
@@ -645,6 +680,7 @@ int main(void)
                 cmocka_unit_test(only_what_a_watch_asks_for_makes_a_key),
                 cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),
                 cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),
+                cmocka_unit_test(what_changed_since_it_was_read_is_not_deleted),
                 cmocka_unit_test(a_manager_that_loses_its_lease_stops_and_says_so),
                 cmocka_unit_test(a_manager_whose_server_was_away_leads_again),
                 cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),

@@ -494,7 +494,18 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
         return 0;
 }
 
-int rc_delete(struct reconcile *rc, const struct object *o)
+int rc_delete_any_version(struct reconcile *rc, const struct object *o)
 {
         return kube_delete(rc->kube, o, false, rc->err);
+}
+
+int rc_delete(struct reconcile *rc, const struct object *o)
+{
+        struct informer *i = manager_find_informer(rc->manager, o->kind);
+        struct kube_block_options b = block_options(rc, i);
+        int code = kube_delete(rc->kube, o, true, rc->err);
+
+        if (code == ERR_CONFLICT)
+                refresh(rc, i, o, &b);
+        return code;
 }

@@ -44,7 +44,7 @@ def exempt(path, group):
     if layer_of(path) in GROUPS[group][1]:
         return True
     name = path.rsplit("/", 1)[-1]
-    if name.endswith("_test.c") or name.startswith("test_"):
+    if name.endswith(("_test.c", "_test.h")) or name.startswith("test_"):
         return group in TEST_MAY
     if name.startswith("main_") and group in MAIN_MAY:
         return True

@@ -25,7 +25,7 @@ def complaint(path, included):
 
 bad = 0
 for path, text in files("*.c", "*.h"):
-    if path.endswith("_test.c") or layer_of(path) is None:
+    if path.endswith(("_test.c", "_test.h")) or layer_of(path) is None:
         continue
     for m in INCLUDE.finditer(text):
         why = complaint(path, m.group(1))

@@ -20,7 +20,7 @@ static int clean_up(struct reconcile *rc, const struct object *o, const struct o
         if (!has_finalizer(o, FINALIZER_OVERRIDE))
                 return 0;
         for (size_t i = 0; i < snapshots->n; i++)
-                TRY(rc_delete(rc, snapshots->at[i]));
+                TRY(rc_delete_any_version(rc, snapshots->at[i]));
         wanted = object_copy(o, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);

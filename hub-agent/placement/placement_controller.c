@@ -33,7 +33,7 @@ static int delete_all(struct reconcile *rc, const struct kind *kind)
         TRY(cache_by_index(rc, kind, INDEX_OWNER, rc->key, &all));
         for (size_t i = 0; i < all.n; i++)
                 if (!is_deleting(all.at[i]))
-                        TRY(rc_delete(rc, all.at[i]));
+                        TRY(rc_delete_any_version(rc, all.at[i]));
         return 0;
 }
 

@@ -23,7 +23,7 @@ static int drop_binding(struct reconcile *rc, void *ctx, size_t i)
 
         if (has_finalizer(b, FINALIZER_SCHEDULER_BINDING))
                 TRY(release_binding(rc, b));
-        return is_deleting(b) ? 0 : rc_delete(rc, b);
+        return is_deleting(b) ? 0 : rc_delete_any_version(rc, b);
 }
 
 static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)

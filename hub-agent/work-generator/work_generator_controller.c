@@ -83,7 +83,7 @@ static struct outcome clean_up(struct pass *s)
         if (list_works(s, true, &all) < 0)
                 return failed(s->rc->err);
         for (size_t i = 0; i < all.n; i++)
-                if (!is_deleting(all.at[i]) && rc_delete(s->rc, all.at[i]) < 0)
+                if (!is_deleting(all.at[i]) && rc_delete_any_version(s->rc, all.at[i]) < 0)
                         return failed(s->rc->err);
         if (all.n > 0 && !departed)
                 return again_after(DELETION_FALLBACK_MS);
@@ -111,7 +111,7 @@ static struct outcome remove_orphans(struct pass *s)
                         continue;
                 log_info(&s->rc->log, "deleting a Work without a binding", "namespace", all.at[i]->meta.ns,
                          "work", all.at[i]->meta.name);
-                if (rc_delete(s->rc, all.at[i]) < 0)
+                if (rc_delete_any_version(s->rc, all.at[i]) < 0)
                         return failed(s->rc->err);
         }
         return done();

@@ -1,0 +1,206 @@
+/* What the tests of the hub agent as a whole share: the agent against devcluster in a simulated loop, with
+ * fake members that answer Works. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "e2e/devcluster/rig.h"
+#include "hub-agent/hub_agent.h"
+
+#define FLEET "/apis/placement.kubernetes-fleet.io/v1beta1/"
+#define CLUSTERS "/apis/cluster.kubernetes-fleet.io/v1beta1/"
+
+struct fleet {
+        struct rig *rig;
+        struct fiber_group *group;
+        struct world world;
+        struct log_sink sink;
+        struct log log;
+        bool members_stopped;
+};
+
+/* ---- the agent ---- */
+
+static inline void write_line(void *ctx, const char *line, size_t n)
+{
+        fwrite(line, 1, n, stderr);
+}
+static inline int64_t wall_of(void *ctx)
+{
+        return loop_wall_ms(((struct fleet *)ctx)->rig->loop);
+}
+
+static inline void agent_fiber(void *ctx)
+{
+        struct fleet *f = ctx;
+        struct error err = { 0 };
+        struct hub_agent_options o = { .world = &f->world,
+                                       .log = &f->log,
+                                       .hub = &f->rig->endpoint,
+                                       .metrics_port = -1,
+                                       .health_port = -1,
+                                       .resource_snapshot_min_interval_ms = 0,
+                                       .resource_change_collect_ms = 0 };
+
+        assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);
+}
+
+/* ---- members ---- */
+
+static inline void stamp_now(struct fleet *f, char *out)
+{
+        time_format_rfc3339(loop_wall_ms(f->rig->loop), out);
+}
+
+/* What a member agent reports: joined (or left, when asked to), healthy, alive. */
+static inline void report_member(struct fleet *f, const char *name, const char *joined)
+{
+        char path[256], body[1024], now[RFC3339_SIZE];
+
+        stamp_now(f, now);
+        snprintf(path, sizeof(path), CLUSTERS "namespaces/fleet-member-%s/internalmemberclusters/%s/status",
+                 name, name);
+        snprintf(body, sizeof(body),
+                 "{\"status\":{\"agentStatus\":[{\"type\":\"MemberAgent\",\"lastReceivedHeartbeat\":\"%s\","
+                 "\"conditions\":[{\"type\":\"Joined\",\"status\":\"%s\",\"reason\":\"X\",\"message\":\"\","
+                 "\"lastTransitionTime\":\"%s\",\"observedGeneration\":1},{\"type\":\"Healthy\",\"status\":"
+                 "\"True\","
+                 "\"reason\":\"X\",\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":1}]}"
+                 "]}}",
+                 now, joined, now, now);
+        rig_merge(f->rig, path, body);
+}
+
+static inline void add_member(struct fleet *f, const char *name, const char *labels)
+{
+        char body[512];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"cluster.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"MemberCluster\",\"metadata\":"
+                 "{\"name\":\"%s\",\"labels\":{%s}},\"spec\":{\"identity\":{\"kind\":\"ServiceAccount\","
+                 "\"name\":\"%s\","
+                 "\"namespace\":\"fleet-system\"}}}",
+                 name, labels, name);
+        assert_int_equal(rig_post(f->rig, CLUSTERS "memberclusters", body), 201);
+        rig_settle(f->rig);
+        report_member(f, name, "True");
+        assert_int_equal(f->rig->status, 200);
+        rig_settle(f->rig);
+}
+
+/* Says of every Work that it is applied and available, as a member agent would. */
+static inline void answer_works(struct fleet *f)
+{
+        AUTO_JSON json_t *list = NULL;
+        json_t *item;
+        size_t i;
+
+        rig_get(f->rig, FLEET "works");
+        list = json_incref(f->rig->answer);
+        json_array_foreach(json_object_get(list, "items"), i, item) {
+                char path[512], body[1024], now[RFC3339_SIZE];
+                long long generation = doc_get_int(item, "metadata.generation", 0);
+
+                stamp_now(f, now);
+                snprintf(path, sizeof(path), FLEET "namespaces/%s/works/%s/status",
+                         doc_get_string(item, "metadata.namespace"), doc_get_string(item, "metadata.name"));
+                snprintf(body, sizeof(body),
+                         "{\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"True\",\"reason\":"
+                         "\"A\","
+                         "\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld},"
+                         "{\"type\":\"Available\",\"status\":\"True\",\"reason\":\"B\",\"message\":\"\","
+                         "\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld}]}}",
+                         now, generation, now, generation);
+                assert_int_equal(rig_merge(f->rig, path, body), 200);
+        }
+}
+
+static inline void settle(struct fleet *f)
+{
+        rig_settle(f->rig);
+        answer_works(f);
+        rig_settle(f->rig);
+}
+
+/* ---- fixture ---- */
+
+static inline void install_kinds(struct rig *r)
+{
+        for (size_t i = 0; hub_agent_crd(i); i++)
+                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                          hub_agent_crd(i)),
+                                 201);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}");
+        rig_settle(r);
+}
+
+static inline void start_again(struct rig *r, struct fleet *f)
+{
+        f->group = fiber_group_new(r->loop, NULL, "agents");
+        assert_non_null(fiber_spawn(f->group, "hub-agent", agent_fiber, f));
+        rig_settle(r);
+}
+
+static inline void start(struct rig *r, struct fleet *f)
+{
+        *f = (struct fleet){ .rig = r, .world = r->world };
+        f->sink = (struct log_sink){ write_line, wall_of, f, LOG_TEXT,
+                                     getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_WARN };
+        f->log = (struct log){ .sink = &f->sink };
+        f->world.transport = r->client;
+        install_kinds(r);
+        start_again(r, f);
+}
+
+static inline void stop(struct fleet *f)
+{
+        fiber_group_end(f->group);
+}
+
+static inline const char *condition_of(struct rig *r, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, "status");
+        return "absent";
+}
+
+static inline size_t count(struct rig *r, const char *path)
+{
+        rig_get(r, path);
+        return json_array_size(json_object_get(r->answer, "items"));
+}
+
+static inline void add_app(struct rig *r)
+{
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app\"}}"), 201);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/app/configmaps",
+                                  "{\"metadata\":{\"name\":\"settings\"},\"data\":{\"a\":\"b\"}}"),
+                         201);
+        rig_settle(r);
+}
+
+#define SELECT_APP                                                                                           \
+        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"app\"}" \
+        "]"
+static inline void place(struct rig *r, const char *rest)
+{
+        char body[1024];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
+                 "\"metadata\":{\"name\":\"web\"},\"spec\":{" SELECT_APP "%s}}",
+                 rest);
+        assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
+}

@@ -1,0 +1,71 @@
+/* The rollout controller within a whole agent: what another controller does while its writes are under way.
+ */
+#include "hub-agent/hub_agent_test.h"
+
+static int64_t deletes_take_2_s(void *ctx, const struct http_request *rq, bool answer)
+{
+        return !answer && text_equal(rq->method, "DELETE") ? 2000 : 0;
+}
+
+/* Bindings that are not being deleted. */
+static size_t bindings_kept(struct rig *r)
+{
+        json_t *item;
+        size_t i, n = 0;
+
+        rig_get(r, FLEET "clusterresourcebindings");
+        json_array_foreach(json_object_get(r->answer, "items"), i, item)
+                n += !doc_get_string(item, "metadata.deletionTimestamp");
+        return n;
+}
+
+static void set_number(struct rig *r, int n)
+{
+        char patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"spec\":{\"policy\":{\"numberOfClusters\":%d}}}", n);
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web", patch), 200);
+}
+
+static void takes_back(struct rig *r)
+{
+        static const struct loopback_faults slow = { .delay = deletes_take_2_s };
+        struct http_transport *direct = r->client;
+        struct fleet f;
+
+        r->client = loopback_transport(r->net, &r->world, &slow);
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
+        settle(&f);
+        settle(&f);
+        assert_int_equal(bindings_kept(r), 2);
+        set_number(r, 1);
+        fiber_sleep(r->loop, 500); /* the DELETE is on its way */
+        set_number(r, 2);
+        for (int i = 0; i < 10; i++) {
+                fiber_sleep(r->loop, 500);
+                assert_int_equal(bindings_kept(r), 2);
+        }
+        set_number(r, 1); /* and what is to go still goes */
+        fiber_sleep(r->loop, 5000);
+        assert_int_equal(bindings_kept(r), 1);
+        stop(&f);
+        http_transport_free(r->client);
+        r->client = direct;
+}
+static void a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays(void **state)
+{
+        rig_run(takes_back);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
