@@ -44,7 +44,12 @@ TESTS := $(filter %_test.c,$(SOURCES))
 MAINS := $(filter %.c,$(foreach s,$(SOURCES),$(if $(filter main_%,$(notdir $(s))),$(s))))
 LIBRARY_SOURCES := $(filter-out $(TESTS) $(MAINS),$(SOURCES))
 LIBRARY_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(LIBRARY_SOURCES))
-LIBRARY := $(OBJ)/libargosy.a
+# One archive a layer, upper ones first as the linker wants them: who needs an agent alone builds the product alone.
+E2E_OBJECTS := $(filter $(OBJ)/e2e/%,$(LIBRARY_OBJECTS))
+DEVCLUSTER_OBJECTS := $(filter $(OBJ)/e2e/devcluster/%,$(E2E_OBJECTS))
+PRODUCT := $(OBJ)/libargosy.a
+DEVCLUSTER := $(OBJ)/libdevcluster.a $(PRODUCT)
+LIBRARY := $(OBJ)/libe2e.a $(DEVCLUSTER)
 PROGRAMS := $(foreach m,$(MAINS),$(BIN)/$(patsubst main_%.c,%,$(notdir $(m))))
 TEST_PROGRAMS := $(patsubst %.c,$(OBJ)/test/%,$(TESTS))
 
@@ -63,20 +68,28 @@ $(OBJ)/%.S.o: %.S
 	@$(CC) -g -c -o $@ $<
 	@sed -n 's|.*\.incbin "\(.*\)"|$@: \1|p' $< > $(@:.o=.d)
 
-# The archive is made anew whenever its list of members changes, so a removed file cannot linger.
-$(OBJ)/members: FORCE
-	@mkdir -p $(@D)
-	@echo '$(LIBRARY_OBJECTS)' | cmp -s - $@ || echo '$(LIBRARY_OBJECTS)' > $@
+# An archive is made anew whenever its list of members changes, so a removed file cannot linger.
+define archive_rule
+$(OBJ)/$(1).members: FORCE
+	@mkdir -p $$(@D)
+	@echo '$(2)' | cmp -s - $$@ || echo '$(2)' > $$@
 
-$(LIBRARY): $(LIBRARY_OBJECTS) $(OBJ)/members
-	@echo "  AR    $@"
-	@rm -f $@ && $(AR) rcs $@ $(LIBRARY_OBJECTS)
+$(OBJ)/$(1).a: $(2) $(OBJ)/$(1).members
+	@echo "  AR    $$@"
+	@rm -f $$@ && $(AR) rcs $$@ $(2)
+endef
+$(eval $(call archive_rule,libargosy,$(filter-out $(E2E_OBJECTS),$(LIBRARY_OBJECTS))))
+$(eval $(call archive_rule,libdevcluster,$(DEVCLUSTER_OBJECTS)))
+$(eval $(call archive_rule,libe2e,$(filter-out $(DEVCLUSTER_OBJECTS),$(E2E_OBJECTS))))
+
+# What a program of this folder may use.
+libraries_of = $(if $(filter e2e/devcluster/%,$(1)),$(DEVCLUSTER),$(if $(filter e2e/%,$(1)),$(LIBRARY),$(PRODUCT)))
 
 define program_rule
-$(BIN)/$(patsubst main_%.c,%,$(notdir $(1))): $(OBJ)/$(1).o $(LIBRARY)
+$(BIN)/$(patsubst main_%.c,%,$(notdir $(1))): $(OBJ)/$(1).o $(call libraries_of,$(1))
 	@mkdir -p $$(@D)
 	@echo "  LINK  $$@"
-	@$(CC) $(OPTIMISE) -o $$@ $$< $$(ALLOCATOR) $(LIBRARY) $(LIBS)
+	@$(CC) $(OPTIMISE) -o $$@ $$< $$(ALLOCATOR) $(call libraries_of,$(1)) $(LIBS)
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rule,$(m))))
 
