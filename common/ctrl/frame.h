@@ -34,7 +34,7 @@ struct manager {
         struct event_recorder *events;
         struct frame_metrics metrics;
         struct leader leader;
-        char identity[224]; /* made up when none was given */
+        char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
         uint64_t next_id;
 };

@@ -8,6 +8,21 @@
 
 static const struct kube_resource leases = { "coordination.k8s.io", "v1", "leases", "Lease", true };
 
+static const char *environment(const struct world *w, const char *name)
+{
+        return w->process ? w->process->getenv(w->ctx, name) : NULL;
+}
+
+void leader_identity(const struct world *w, const char *component, char ret[LEADER_IDENTITY_SIZE])
+{
+        const char *host = environment(w, "HOSTNAME"), *uid = environment(w, "POD_UID");
+        char made_up[20];
+
+        snprintf(made_up, sizeof(made_up), "%016llx", (unsigned long long)loop_random_u64(w->loop));
+        snprintf(ret, LEADER_IDENTITY_SIZE, "%.150s_%.64s", text_empty(host) ? component : host,
+                 text_empty(uid) ? made_up : uid);
+}
+
 void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o)
 {
         *le = (struct leader){ .kube = k, .options = *o };

@@ -21,6 +21,11 @@ struct leader {
         bool lapsed;   /* leader_hold() ended because no renewal got through, not because another leads */
 };
 
+/* Who a process is in a lease: "HOST_UID" in a Pod that knows its uid (environment POD_UID), where no two run
+ * at once, so that a container started again after a crash goes on under its own lease; elsewhere
+ * "HOST_RANDOM". Without a HOSTNAME the component's name stands for it. */
+#define LEADER_IDENTITY_SIZE 224
+void leader_identity(const struct world *w, const char *component, char ret[LEADER_IDENTITY_SIZE]);
 void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o);
 void leader_clear(struct leader *le);
 int leader_acquire(struct leader *le, struct error *err); /* parks until leading; ERR_CANCELLED */

@@ -388,6 +388,61 @@ static void the_holders_own_duration_is_waited_for_and_the_change_is_counted(voi
         rig_run(body_foreign);
 }
 
+/* ---- who it is ---- */
+
+static const char *in_a_pod(void *ctx, const char *name)
+{
+        return text_equal(name, "HOSTNAME") ? "hub-agent-7d4" : text_equal(name, "POD_UID") ? "0b5f" : NULL;
+}
+
+static const char *on_a_machine(void *ctx, const char *name)
+{
+        return text_equal(name, "HOSTNAME") ? "laptop" : NULL;
+}
+
+static void body_identity(struct rig *r)
+{
+        static const struct world_process pod = { .getenv = in_a_pod }, machine = { .getenv = on_a_machine };
+        struct world w = r->world;
+        char one[LEADER_IDENTITY_SIZE], two[LEADER_IDENTITY_SIZE];
+
+        w.process = &pod;
+        leader_identity(&w, "hub-agent", one);
+        assert_string_equal(one, "hub-agent-7d4_0b5f");
+        w.process = &machine;
+        leader_identity(&w, "hub-agent", one);
+        leader_identity(&w, "hub-agent", two);
+        assert_memory_equal(one, "laptop_", 7);
+        assert_string_not_equal(one, two);
+}
+
+static void a_process_has_one_identity_for_the_life_of_its_pod(void **state)
+{
+        rig_run(body_identity);
+}
+
+static void body_successor(struct rig *r)
+{
+        struct candidate killed, successor;
+
+        open_candidate(r, &killed, "pod_uid");
+        open_candidate(r, &successor, "pod_uid");
+        start(&killed);
+        wait_ms(r, 1000);
+        killed.fate = ERR_RETRY; /* dead: it releases nothing */
+        start(&successor);
+        wait_ms(r, 100);
+        assert_true(successor.leader.leading);
+        assert_false(successor.leader.followed);
+        close_candidate(&killed);
+        close_candidate(&successor);
+}
+
+static void who_comes_back_under_the_same_identity_does_not_wait_for_its_own_lease(void **state)
+{
+        rig_run(body_successor);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -402,6 +457,8 @@ int main(void)
                 cmocka_unit_test(a_deleted_lease_is_made_again_by_its_holder),
                 cmocka_unit_test(clocks_that_differ_by_hours_change_nothing),
                 cmocka_unit_test(the_holders_own_duration_is_waited_for_and_the_change_is_counted),
+                cmocka_unit_test(a_process_has_one_identity_for_the_life_of_its_pod),
+                cmocka_unit_test(who_comes_back_under_the_same_identity_does_not_wait_for_its_own_lease),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,18 +48,6 @@ static void count_request(void *ctx, const char *verb, const char *resource, int
         metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
 }
 
-/* The name of the machine, in a cluster that of the pod, so that a lease says who holds it. */
-static void make_identity(struct manager *m)
-{
-        const struct world *w = m->options.world;
-        const char *host = w->process ? w->process->getenv(w->ctx, "HOSTNAME") : NULL;
-
-        snprintf(m->identity, sizeof(m->identity), "%.200s_%016llx",
-                 text_empty(host) ? m->options.component : host,
-                 (unsigned long long)loop_random_u64(w->loop));
-        m->options.identity = m->identity;
-}
-
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
 {
         struct manager *m = NEW(struct manager);
@@ -72,8 +60,10 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
         }
         m->options = *o;
         m->log = *o->log;
-        if (!o->identity)
-                make_identity(m);
+        if (!o->identity) {
+                leader_identity(o->world, o->component, m->identity);
+                m->options.identity = m->identity;
+        }
         register_metrics(&m->metrics, o->metrics);
         if (o->kube && !o->kube->count) {
                 o->kube->count = count_request;
