@@ -167,6 +167,8 @@ check 'pod becomes ready' 'pod/p condition met' wait --for=condition=Ready pod/p
 check 'pod table' "NAME +READY +STATUS +RESTARTS +AGE +IP +NODE +NOMINATED NODE +READINESS GATES
 p +1/1 +Running +0 +[0-9]+s +10\.244\.[0-9.]+ +n1 +<none> +<none>" get pods -o wide
 check 'logs' '.*simulated' logs p
+check 'exec is refused with the reason' '.*pods are simulated; there is no container to run a command in.*' exec p -- ls
+check 'port-forward is refused with the reason' '.*pods are simulated; there is no container to forward a port to.*' port-forward p 1:1
 check 'stateful set' '.*2 new pods have been updated...' rollout status statefulset/s --timeout=20s
 check 'daemon set' '.*daemon set "d" successfully rolled out' rollout status daemonset/d --timeout=20s
 check 'job completes' 'job.batch/j condition met' wait --for=condition=Complete job/j --timeout=20s

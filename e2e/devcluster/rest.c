@@ -529,11 +529,34 @@ static int refuse_proxy(struct request *rq)
                             "error trying to reach service: there is no network behind this server");
 }
 
+/* exec, attach, portforward: there are no containers that could answer. */
+static bool needs_container(const struct request *rq)
+{
+        static const char *const all[] = { "exec", "attach", "portforward" };
+
+        return rq->name && (rq->resource->flags & RESOURCE_EVICTION) && rq->subresource &&
+               text_in(rq->subresource, all, ARRAY_LEN(all));
+}
+
+static int refuse_container(struct request *rq)
+{
+        AUTO_JSON json_t *live = NULL;
+
+        TRY(request_load(rq, &live));
+        return request_fail(rq, 501, "NotImplemented",
+                            "devcluster: pods are simulated; there is no container to %s",
+                            strcmp(rq->subresource, "exec") == 0     ? "run a command in"
+                            : strcmp(rq->subresource, "attach") == 0 ? "attach to"
+                                                                     : "forward a port to");
+}
+
 static int run_verb(struct request *rq)
 {
         int allowed = rq->subresource ? subresource_verbs(rq) : (int)rq->resource->verbs;
         if (strcmp(rq->x->method, "HEAD") == 0)
                 return request_fail_method(rq, rq->x->method);
+        if (needs_container(rq))
+                return refuse_container(rq);
         if (allowed < 0) /* a custom resource lacks the subresource, others the path */
                 return rq->resource->custom && rq->name ? request_fail_not_found(rq, rq->name)
                                                         : request_fail_no_path(rq);
