@@ -120,8 +120,8 @@ lint: packages ## format, warnings of both compilers, static analysis, layer ord
 format: ## format the tree
 	@git ls-files '*.c' '*.h' | grep -v '/gen/' | xargs clang-format -i
 
-clean: ## remove everything built
-	@rm -rf $(BUILD)
+clean: ## remove everything built; the demo's fleet stays
+	@[ ! -d $(BUILD) ] || find $(BUILD) -mindepth 1 -maxdepth 1 ! -name demo -exec rm -rf {} +
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

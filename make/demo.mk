@@ -1,5 +1,9 @@
-demo: ## a hub, three members and an application on this machine
+.PHONY: demo-fresh
+demo: ## a hub, three members and an application on this machine; run again, goes on with that fleet
 	@e2e/demo/run
 
-demo-down: ## end the demo
+demo-fresh: ## the same from nothing: wipes the fleet that is there
+	@e2e/demo/run --fresh
+
+demo-down: ## end the demo's programs; its state stays
 	@e2e/demo/down
