@@ -183,6 +183,7 @@ static int place_at_once(struct run *r, size_t first, size_t n, struct error *er
         struct loop *l = r->bench->loop;
         for (size_t i = first; i < first + n; i++)
                 TRY(placements_prepare(&r->placements, i, err));
+        TRY(placements_follow_bindings(&r->placements, first, n * MEMBERS, err));
         TRY(fiber_sleep(l, SETTLE_MS));
         int64_t began = loop_now_us(l);
         for (size_t i = first; i < first + n; i++)
@@ -190,6 +191,28 @@ static int place_at_once(struct run *r, size_t first, size_t n, struct error *er
         TRY(placements_wait(&r->placements, first + n, loop_now_ms(l) + PATIENCE_MS, err));
         bench_line((double)(loop_now_us(l) - began) / 1e6, "s", "placements_%zu_at_once_all_available_s", n);
         return 0;
+}
+
+/* Whether statuses keep up with the work: how many placements say Available when half of the bindings do, and
+ * how long after its last binding each one does. */
+static void report_lag(struct run *r, size_t first, size_t n)
+{
+        double lag[CAPACITY];
+        for (size_t i = 0; i < n; i++) {
+                const struct placement_times *t = &r->placements.at[first + i];
+                lag[i] = (double)(t->available - t->last_binding) / 1000;
+        }
+        bench_line(100.0 * (double)(r->placements.n_available_at_half - first) / (double)n, "percent",
+                   "burst_%zu_available_at_half_of_bindings", n);
+        bench_line(bench_percentile(lag, n, 90), "ms", "burst_%zu_last_binding_to_available_p90_ms", n);
+        bench_line(bench_percentile(lag, n, 100), "ms", "burst_%zu_last_binding_to_available_max_ms", n);
+}
+
+static void report_status_writes(const json_t *items)
+{
+        double n = bench_count(items, "patch", "clusterresourcebindings/status") +
+                   bench_count(items, "patch", "clusterresourceplacements/status");
+        bench_line(n / BURST, "requests", "burst_%d_status_writes_per_placement", BURST);
 }
 
 /* CPU time and requests of the burst: what its duration is made of, whatever else the machine does. */
@@ -209,6 +232,8 @@ static int report_burst(struct run *r, const struct bench_usage *before, struct 
                 bench_line((double)doc_get_int(item, "count", 0) / BURST, "requests",
                            "hub_requests_per_placement_of_%d:%s:%s", BURST, doc_get_string(item, "verb"),
                            doc_get_string(item, "resource"));
+        report_status_writes(items);
+        report_lag(r, SEQUENTIAL + 1, BURST);
         return 0;
 }
 

@@ -2,8 +2,9 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "proto/names.h"
 
-#define PLACEMENTS_PATH "/apis/placement.kubernetes-fleet.io/v1/clusterresourceplacements"
+#define GROUP_PATH "/apis/placement.kubernetes-fleet.io/v1/"
 #define NAME_PREFIX "bench-"
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
@@ -26,15 +27,23 @@ static bool holds(const json_t *object, const char *type)
         return false;
 }
 
-static void note_event(struct placements *p, const json_t *object)
+/* NULL if it is none of the benchmark's. */
+static struct placement_times *times_of(struct placements *p, const char *name)
 {
-        const char *name = doc_get_string(object, "metadata.name");
-        int64_t number = -1, now = loop_now_us(p->hub->world->loop);
+        int64_t number = -1;
         if (!name || !text_starts_with(name, NAME_PREFIX) ||
             !slice_parse_i64(slice_of(name + strlen(NAME_PREFIX)), &number) || number < 0 ||
             (size_t)number >= p->capacity)
+                return NULL;
+        return &p->at[number];
+}
+
+static void note_placement(struct placements *p, const json_t *object)
+{
+        struct placement_times *t = times_of(p, doc_get_string(object, "metadata.name"));
+        int64_t now = loop_now_us(p->hub->world->loop);
+        if (!t)
                 return;
-        struct placement_times *t = &p->at[number];
         if (!t->applied && holds(object, "ClusterResourcePlacementApplied"))
                 t->applied = now;
         if (!t->available && holds(object, "ClusterResourcePlacementAvailable")) {
@@ -44,24 +53,43 @@ static void note_event(struct placements *p, const json_t *object)
         }
 }
 
-static int take_lines(struct placements *p, struct buf *pending)
+/* The first time only: bindings of a benchmark do not change again. */
+static void note_binding(struct placements *p, const json_t *object)
+{
+        const char *name = doc_get_string(object, "metadata.name");
+        struct placement_times *t;
+        const json_t *labels;
+        if (!name || !holds(object, "Available") || map_has(&p->bindings, name))
+                return;
+        labels = json_object_get(json_object_get(object, "metadata"), "labels");
+        t = times_of(p, json_string_value(json_object_get(labels, LABEL_PARENT_PLACEMENT)));
+        if (!t || t < p->first_followed || map_put(&p->bindings, name, t) < 0)
+                return;
+        t->last_binding = loop_now_us(p->hub->world->loop);
+        if (++p->n_bindings == p->half_of_bindings)
+                p->n_available_at_half = p->n_available;
+}
+
+typedef void (*note_fn)(struct placements *p, const json_t *object);
+
+static int take_lines(struct placements *p, struct buf *pending, note_fn note)
 {
         char *end;
         while ((end = memchr(pending->data, '\n', pending->len))) {
                 size_t n = (size_t)(end - pending->data);
                 AUTO_JSON json_t *event = NULL;
                 TRY(doc_parse((struct slice){ pending->data, n }, &event, &p->err));
-                note_event(p, json_object_get(event, "object"));
+                note(p, json_object_get(event, "object"));
                 buf_consume(pending, n + 1);
         }
         return 0;
 }
 
-static int follow(struct placements *p)
+static int follow(struct placements *p, const char *path, note_fn note)
 {
         struct http_request rq = { .endpoint = p->hub->endpoint,
                                    .method = "GET",
-                                   .path = PLACEMENTS_PATH "?watch=true&timeoutSeconds=3600",
+                                   .path = path,
                                    .deadline_ms = loop_now_ms(p->hub->world->loop) + 10000,
                                    .priority = HTTP_WATCH };
         struct http_stream *stream = NULL;
@@ -74,16 +102,25 @@ static int follow(struct placements *p)
                 if (code == 0)
                         code = buf_append(&pending, data.data, data.len);
                 if (code == 0)
-                        code = take_lines(p, &pending);
+                        code = take_lines(p, &pending, note);
         }
         http_stream_close(stream);
         return code;
 }
 
-static void watch_fiber(void *ctx)
+#define WATCH "?watch=true&timeoutSeconds=3600"
+
+static void watch_placements(void *ctx)
 {
         struct placements *p = ctx;
-        p->code = follow(p);
+        p->code = follow(p, GROUP_PATH "clusterresourceplacements" WATCH, note_placement);
+        waitq_wake_all(&p->changed);
+}
+
+static void watch_bindings(void *ctx)
+{
+        struct placements *p = ctx;
+        p->code = follow(p, GROUP_PATH "clusterresourcebindings" WATCH, note_binding);
         waitq_wake_all(&p->changed);
 }
 
@@ -91,16 +128,25 @@ int placements_open(struct placements *p, struct kube_client *hub, struct fiber_
                     size_t capacity, struct error *err)
 {
         *p = (struct placements){ .hub = hub, .capacity = capacity };
+        map_init(&p->bindings, MAP_OWN_KEYS, NULL);
         p->at = mem_calloc(capacity, sizeof(*p->at));
         p->group = fiber_group_new(hub->world->loop, parent, "placements");
-        if (!p->at || !p->group || !fiber_spawn(p->group, "placement watch", watch_fiber, p))
+        if (!p->at || !p->group || !fiber_spawn(p->group, "placement watch", watch_placements, p))
                 return error_no_memory(err);
         return 0;
+}
+
+int placements_follow_bindings(struct placements *p, size_t first, size_t n, struct error *err)
+{
+        p->first_followed = &p->at[first];
+        p->half_of_bindings = n / 2;
+        return fiber_spawn(p->group, "binding watch", watch_bindings, p) ? 0 : error_no_memory(err);
 }
 
 void placements_close(struct placements *p)
 {
         fiber_group_end(p->group);
+        map_free(&p->bindings);
         mem_free(p->at);
 }
 

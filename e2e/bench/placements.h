@@ -2,11 +2,13 @@
  * Deployment, selected by a ClusterResourcePlacement onto all members (PickAll). */
 #pragma once
 
+#include "common/base/map.h"
 #include "e2e/bench/bench.h"
 
 /* Microseconds of the loop's clock; 0 = not yet. */
 struct placement_times {
         int64_t began, applied, available;
+        int64_t last_binding; /* when the last of its bindings became Available, of those that are followed */
 };
 
 struct placements {
@@ -14,8 +16,11 @@ struct placements {
         size_t capacity;            /* placements "bench-0" ... */
         struct placement_times *at; /* by number */
         size_t n_available;
+        struct map bindings; /* names of the followed ones that are Available */
+        const struct placement_times *first_followed;
+        size_t n_bindings, half_of_bindings, n_available_at_half;
         struct waitq changed;
-        struct fiber_group *group; /* of the watcher */
+        struct fiber_group *group; /* of the watchers */
         int code;                  /* the watcher's, when it has ended */
         struct error err;
 };
@@ -24,6 +29,9 @@ struct placements {
 int placements_open(struct placements *p, struct kube_client *hub, struct fiber_group *parent,
                     size_t capacity, struct error *err);
 void placements_close(struct placements *p);
+/* From now on the bindings of placements from `first` on are followed too: when half of n of them are
+ * Available, n_available is noted. */
+int placements_follow_bindings(struct placements *p, size_t first, size_t n, struct error *err);
 
 int placements_prepare(struct placements *p, size_t number, struct error *err); /* what is to be placed */
 /* Creates the placement; its time begins just before the request. */
