@@ -29,18 +29,25 @@ struct outcome {
         int code; /* 0 = done; negative = the error in rc->err: retried with backoff, except ERR_INVALID
                    * and ERR_FORBIDDEN, which are retried at the backoff's maximum */
         int64_t after_ms; /* > 0: again after that time */
+        bool unfinished;  /* that pass is to end what this one began: it comes before new work */
 };
 static inline struct outcome done(void)
 {
-        return (struct outcome){ 0, 0 };
+        return (struct outcome){ 0 };
 }
+/* A time that has come already is the next moment, not never. */
 static inline struct outcome again_after(int64_t ms)
 {
-        return (struct outcome){ 0, ms };
+        return (struct outcome){ .after_ms = ms > 0 ? ms : 1 };
 }
+static inline struct outcome finish_after(int64_t ms)
+{
+        return (struct outcome){ .after_ms = ms > 0 ? ms : 1, .unfinished = true };
+}
+/* A failure that left no error is a bug of ours, and no success. */
 static inline struct outcome failed(const struct error *err)
 {
-        return (struct outcome){ err->code, 0 };
+        return (struct outcome){ .code = err->code < 0 ? err->code : ERR_INTERNAL };
 }
 
 enum watch_on {
@@ -54,10 +61,14 @@ enum watch_on {
 typedef void (*key_emit)(void *to, const char *key);
 typedef void (*watch_map)(void *agent, const struct informer_event *e, key_emit emit, void *to);
 
+/* How urgent its keys are: without a map a changed spec is a user's edit (QUEUE_HIGH), unless agents write
+ * these objects; with a map the event speaks of an object that came of work already begun (QUEUE_FOLLOW_UP).
+ */
 struct watch {
         const struct kind *kind;
         unsigned on;
         watch_map map;
+        bool by_agents; /* written by agents, not by users */
 };
 
 struct controller {

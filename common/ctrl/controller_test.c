@@ -16,6 +16,7 @@
 #define GROUP "/apis/cluster.kubernetes-fleet.io/v1beta1/memberclusters"
 #define BACKOFF_MAX_MS 40000
 #define DEADLINE_MS 20000
+#define NO_CODE 1 /* for fails_once */
 
 struct visit {
         char key[32];
@@ -98,12 +99,15 @@ static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
         return answer && rq->priority == HTTP_WATCH && b->stalled ? 3600000 : 0;
 }
 
-static void install_crd(struct rig *r)
+static void install_crds(struct rig *r)
 {
+        static const char *const names[] = { "memberclusters.cluster.kubernetes-fleet.io",
+                                             "internalmemberclusters.cluster.kubernetes-fleet.io" };
+
         if (rig_get(r, GROUP) == 200)
                 return;
         for (size_t i = 0; i < n_crd_texts; i++)
-                if (text_equal(crd_texts[i].name, "memberclusters.cluster.kubernetes-fleet.io"))
+                if (text_in(crd_texts[i].name, names, ARRAY_LEN(names)))
                         assert_int_equal(rig_post(r,
                                                   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
                                                   crd_texts[i].json),
@@ -135,7 +139,7 @@ static void wait_ms(struct bench *b, int64_t ms)
         assert_int_equal(fiber_sleep(b->rig->loop, ms), 0);
 }
 
-static void open_bench(struct rig *r, struct bench *b, bool elect)
+static void open_bench_with(struct rig *r, struct bench *b, bool elect, const struct controller *c)
 {
         struct manager_options o = { .component = "test",
                                      .lease_namespace = elect ? "default" : NULL,
@@ -151,7 +155,7 @@ static void open_bench(struct rig *r, struct bench *b, bool elect)
         b->interns = intern_table_new();
         b->group = fiber_group_new(r->loop, NULL, "bench");
         map_init(&b->active, MAP_OWN_KEYS, NULL);
-        install_crd(r);
+        install_crds(r);
         o.world = &b->world;
         o.log = &b->log;
         o.kube = &b->kube;
@@ -160,7 +164,12 @@ static void open_bench(struct rig *r, struct bench *b, bool elect)
         o.interns = b->interns;
         b->manager = manager_new(&o, b->group, &b->run_err);
         assert_non_null(b->manager);
-        assert_int_equal(manager_add_controller(b->manager, &two_at_a_time), 0);
+        assert_int_equal(manager_add_controller(b->manager, c), 0);
+}
+
+static void open_bench(struct rig *r, struct bench *b, bool elect)
+{
+        open_bench_with(r, b, elect, &two_at_a_time);
 }
 
 static void manager_fiber(void *ctx)
@@ -207,6 +216,8 @@ static struct outcome fails_once(struct bench *b, struct reconcile *rc)
                 return done();
         if (b->code == 0)
                 return again_after(b->after_ms);
+        if (b->code == NO_CODE)
+                return failed(rc->err);
         error_set(rc->err, b->code, "as the test wants it");
         rc->err->retry_after_ms = b->retry_after_ms;
         return failed(rc->err);
@@ -229,6 +240,9 @@ static void body_retries(struct rig *r)
                 { ERR_FORBIDDEN, 0, 0, BACKOFF_MAX_MS },
                 { ERR_UNSUPPORTED, 0, 0, BACKOFF_MAX_MS },
                 { 0, 0, 3000, 3000 },
+                { 0, 0, 0, 1 }, /* now is a time, too */
+                { 0, 0, -5, 1 },
+                { NO_CODE, 0, 0, 100 }, /* failed, and no error says why */
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -376,7 +390,7 @@ static void body_concurrency(struct rig *r)
 {
         struct bench b;
 
-        install_crd(r);
+        install_crds(r);
         for (char name[2] = "a"; name[0] <= 'f'; name[0]++)
                 make(r, name);
         open_bench(r, &b, false);
@@ -400,7 +414,7 @@ static void body_priority(struct rig *r)
 {
         struct bench b;
 
-        install_crd(r);
+        install_crds(r);
         for (char name[2] = "a"; name[0] <= 'f'; name[0]++)
                 make(r, name);
         open_bench(r, &b, false);
@@ -416,6 +430,73 @@ static void body_priority(struct rig *r)
 static void what_a_user_edits_overtakes_the_backlog(void **state)
 {
         rig_run(body_priority);
+}
+
+/* ---- classes ---- */
+
+static void map_other(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (e->type == INFORMER_UPDATED)
+                emit(to, "parent");
+}
+
+static const struct watch of_each_class[] = {
+        { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
+        { &member_cluster_kind, ON_STATUS, map_other },
+        { &internal_member_cluster_kind, ON_SPEC | ON_DELETION, NULL, true },
+};
+static const struct controller one_at_a_time = {
+        .name = "test",
+        .watches = of_each_class,
+        .n_watches = ARRAY_LEN(of_each_class),
+        .reconcile = reconcile,
+        .concurrency = 1,
+};
+
+static void make_derived(struct rig *r, const char *name)
+{
+        char body[256];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"cluster.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"InternalMemberCluster\",\"metadata\":{\"name\":\"%s\"},\"spec\":{"
+                 "\"state\":\"Join\",\"heartbeatPeriodSeconds\":60}"
+                 "}",
+                 name);
+        assert_int_equal(rig_post(r,
+                                  "/apis/cluster.kubernetes-fleet.io/v1beta1/namespaces/default/"
+                                  "internalmemberclusters",
+                                  body),
+                         201);
+}
+
+static void body_classes(struct rig *r)
+{
+        static const char *const order[] = { "first", "parent", "edited", "default/derived", "retried" };
+        struct bench b;
+
+        open_bench_with(r, &b, false, &one_at_a_time);
+        run_manager(&b);
+        b.reconcile = waits_at_the_gate;
+        make(r, "first");
+        wait_ms(&b, 100);
+        make_derived(r, "derived");
+        wait_ms(&b, 100);
+        manager_enqueue(b.manager, &one_at_a_time, "retried", QUEUE_NORMAL);
+        make(r, "edited");
+        wait_ms(&b, 100);
+        assert_int_equal(rig_merge(r, GROUP "/first/status", "{\"status\":{\"agentStatus\":[]}}"), 200);
+        wait_ms(&b, 100);
+        open_gate(&b);
+        assert_int_equal(b.visits.n, ARRAY_LEN(order));
+        for (size_t i = 0; i < ARRAY_LEN(order); i++)
+                assert_string_equal(b.visits.at[i].key, order[i]);
+        close_bench(&b);
+}
+
+static void what_is_under_way_comes_first_then_edits_then_what_agents_wrote(void **state)
+{
+        rig_run(body_classes);
 }
 
 static void body_filters(struct rig *r)
@@ -677,6 +758,7 @@ int main(void)
                 cmocka_unit_test(changes_during_a_reconcile_give_one_more_and_never_two_at_once),
                 cmocka_unit_test(no_more_keys_run_at_once_than_the_controller_allows),
                 cmocka_unit_test(what_a_user_edits_overtakes_the_backlog),
+                cmocka_unit_test(what_is_under_way_comes_first_then_edits_then_what_agents_wrote),
                 cmocka_unit_test(only_what_a_watch_asks_for_makes_a_key),
                 cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),
                 cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),

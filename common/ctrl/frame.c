@@ -95,18 +95,26 @@ static void emit_self(const struct object *o, struct emission *em)
                 emit_key(em, key);
 }
 
+/* An event of another object than the key's own speaks of work that is under way: finishing it comes before
+ * what users begin anew, or in a burst nothing is finished before all is begun. */
+static enum queue_priority class_of(const struct watch *w, const struct informer_event *e, unsigned changed)
+{
+        if (e->initial)
+                return QUEUE_LOW;
+        if (w->map)
+                return QUEUE_FOLLOW_UP;
+        return (changed & (ON_SPEC | ON_DELETION)) && !w->by_agents ? QUEUE_HIGH : QUEUE_NORMAL;
+}
+
 void frame_handle_event(void *running_watch, const struct informer_event *e)
 {
         const struct running_watch *w = running_watch;
         unsigned changed = changes(e);
-        struct emission em = { w->running, QUEUE_NORMAL };
+        struct emission em = { .running = w->running };
 
         if (!(changed & w->watch->on))
                 return;
-        if (e->initial)
-                em.priority = QUEUE_LOW;
-        else if (changed & (ON_SPEC | ON_DELETION))
-                em.priority = QUEUE_HIGH;
+        em.priority = class_of(w->watch, e, changed);
         if (w->watch->map)
                 w->watch->map(w->running->manager->options.agent, e, emit_key, &em);
         else
@@ -178,6 +186,8 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
                 return failed(err);
         }
         o = r->controller->reconcile(&rc);
+        if (o.code == ERR_INTERNAL && err->code == 0)
+                error_set(err, ERR_INTERNAL, "the reconcile failed and left no error");
         if (a->timed_out && o.code < 0)
                 o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
         tell_outcome(&rc, o.code);
@@ -192,13 +202,14 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
         if (o->code >= 0) {
                 work_queue_forget(r->queue, key);
                 if (o->after_ms > 0)
-                        work_queue_add_after(r->queue, key, o->after_ms, QUEUE_NORMAL);
+                        work_queue_again_after(r->queue, key, o->after_ms,
+                                               o->unfinished ? QUEUE_FOLLOW_UP : QUEUE_NORMAL);
         } else if (o->code == ERR_FORBIDDEN && kube_trouble_of(err)) { /* a right, which somebody may grant */
-                work_queue_add_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS), QUEUE_LOW);
+                work_queue_again_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS), QUEUE_LOW);
         } else if (o->code == ERR_INVALID || o->code == ERR_FORBIDDEN || o->code == ERR_UNSUPPORTED) {
-                work_queue_add_after(r->queue, key, longest, QUEUE_LOW);
+                work_queue_again_after(r->queue, key, longest, QUEUE_LOW);
         } else if (err->retry_after_ms > 0) {
-                work_queue_add_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
+                work_queue_again_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
         } else {
                 work_queue_add_backoff(r->queue, key);
         }
@@ -225,7 +236,7 @@ static void attempt_fiber(void *ctx)
         int64_t limit = r->controller->reconcile_deadline_ms > 0 ? r->controller->reconcile_deadline_ms
                                                                  : RECONCILE_DEADLINE_MS;
         int64_t begin = loop_now_us(l);
-        struct outcome o = { ERR_NO_MEMORY, 0 };
+        struct outcome o = { .code = ERR_NO_MEMORY };
         struct error err;
 
         error_clear(&err);

@@ -1,9 +1,11 @@
 /* The work queue. Every known key has one entry that moves between states:
  *
- *     idle (backoff remembered) -> delayed (on the heap) -> waiting (on a list) -> active
+ *     idle (backoff or timers remembered) -> waiting (on a list) -> active
  *
- * An add during `active` sets `again`, so the key is queued once more when its reconcile ends. Delayed keys
- * share one timer, set to the earliest. */
+ * An add during `active` sets `again`, so the key is queued once more when its reconcile ends. Beside that an
+ * entry has two alarms, on one heap with all others and sharing one timer, set to the earliest: `asked`, from
+ * outside, stays through all states until it fires; `own`, what its last reconcile asked for, ends when the
+ * next one begins, since that one decides anew. */
 #include "common/ctrl/queue.h"
 
 #include "common/base/heap.h"
@@ -12,17 +14,28 @@
 
 #define BACKOFF_BASE_MS 5
 #define BACKOFF_MAX_MS 60000
-#define PRIORITIES 3
+#define PRIORITIES 4
+
+/* So many keys of better classes may come before one of this class that waits. */
+static const unsigned passed_over_max[PRIORITIES] = {
+        [QUEUE_HIGH] = 4, [QUEUE_NORMAL] = 8, [QUEUE_LOW] = 16
+};
+
+struct alarm {
+        struct heap_node heap;
+        struct entry *of;
+        int64_t due_ms;
+        uint64_t order; /* breaks ties between equal due times: first come, first served */
+        uint8_t priority;
+};
 
 struct entry {
-        struct heap_node heap; /* must stay first: heap order reads due_ms through it */
-        struct list node;      /* on waiting[priority] while waiting */
-        int64_t due_ms;        /* while delayed; also while active, for what follows (delayed_again) */
-        int64_t queued_ms;     /* when it began to wait */
-        uint64_t order;        /* breaks ties between equal due times: first come, first served */
+        struct list node;  /* on waiting[priority] while waiting */
+        int64_t queued_ms; /* when it began to wait */
+        struct alarm asked, own;
         uint32_t failures;
         uint8_t priority, again_priority;
-        bool waiting, active, again, delayed_again;
+        bool waiting, active, again;
         char key[];
 };
 
@@ -31,7 +44,8 @@ struct work_queue {
         struct queue_options options;
         struct map entries; /* key -> entry; keys point into the entries */
         struct list waiting[PRIORITIES];
-        struct heap delayed;
+        unsigned passed_over[PRIORITIES]; /* keys of better classes that came since the last of this one */
+        struct heap alarms;
         struct timer timer;
         struct waitq getters;
         size_t n_waiting, n_active;
@@ -40,8 +54,8 @@ struct work_queue {
 
 static bool due_before(const struct heap_node *a, const struct heap_node *b)
 {
-        const struct entry *x = container_of(a, const struct entry, heap);
-        const struct entry *y = container_of(b, const struct entry, heap);
+        const struct alarm *x = container_of(a, const struct alarm, heap);
+        const struct alarm *y = container_of(b, const struct alarm, heap);
 
         return x->due_ms != y->due_ms ? x->due_ms < y->due_ms : x->order < y->order;
 }
@@ -60,7 +74,7 @@ struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o)
         if (q->options.backoff_max_ms <= 0)
                 q->options.backoff_max_ms = BACKOFF_MAX_MS;
         map_init(&q->entries, MAP_BORROW_KEYS, mem_free);
-        heap_init(&q->delayed, due_before);
+        heap_init(&q->alarms, due_before);
         for (size_t i = 0; i < PRIORITIES; i++)
                 list_init(&q->waiting[i]);
         return q;
@@ -71,7 +85,7 @@ struct work_queue *work_queue_free(struct work_queue *q)
         if (!q)
                 return NULL;
         timer_stop(&q->timer);
-        heap_free(&q->delayed);
+        heap_free(&q->alarms);
         map_free(&q->entries);
         mem_free(q);
         return NULL;
@@ -90,6 +104,7 @@ static struct entry *entry_at(struct work_queue *q, const char *key)
                 return NULL;
         memcpy(e->key, key, n);
         list_init(&e->node);
+        e->asked.of = e->own.of = e;
         if (map_put(&q->entries, e->key, e) < 0) {
                 mem_free(e);
                 return NULL;
@@ -99,11 +114,10 @@ static struct entry *entry_at(struct work_queue *q, const char *key)
 
 static void make_waiting(struct work_queue *q, struct entry *e, enum queue_priority p)
 {
-        heap_remove(&q->delayed, &e->heap);
         if (e->waiting) {
                 if (p >= e->priority)
                         return;
-                list_remove(&e->node); /* a user's edit overtakes the backlog */
+                list_remove(&e->node); /* overtakes the backlog */
         } else {
                 e->waiting = true;
                 e->queued_ms = loop_now_ms(q->loop);
@@ -114,6 +128,23 @@ static void make_waiting(struct work_queue *q, struct entry *e, enum queue_prior
         waitq_wake_one(&q->getters);
 }
 
+static void queue_now(struct work_queue *q, struct entry *e, enum queue_priority p)
+{
+        if (!e->active) {
+                make_waiting(q, e, p);
+                return;
+        }
+        if (!e->again || p < e->again_priority)
+                e->again_priority = (uint8_t)p;
+        e->again = true;
+}
+
+static void fire(struct work_queue *q, struct alarm *a)
+{
+        heap_remove(&q->alarms, &a->heap);
+        queue_now(q, a->of, a->priority);
+}
+
 static void arm_timer(struct work_queue *q);
 
 static void timer_fired(struct timer *t)
@@ -121,28 +152,48 @@ static void timer_fired(struct timer *t)
         struct work_queue *q = container_of(t, struct work_queue, timer);
         struct heap_node *top;
 
-        while ((top = heap_top(&q->delayed))) {
-                struct entry *e = container_of(top, struct entry, heap);
+        while ((top = heap_top(&q->alarms))) {
+                struct alarm *a = container_of(top, struct alarm, heap);
 
-                if (e->due_ms > loop_now_ms(q->loop))
+                if (a->due_ms > loop_now_ms(q->loop))
                         break;
-                make_waiting(q, e, e->priority);
+                fire(q, a);
         }
         arm_timer(q);
 }
 
 static void arm_timer(struct work_queue *q)
 {
-        struct heap_node *top = heap_top(&q->delayed);
+        struct heap_node *top = heap_top(&q->alarms);
 
         if (!top) {
                 timer_stop(&q->timer);
                 return;
         }
-        struct entry *e = container_of(top, struct entry, heap);
+        struct alarm *a = container_of(top, struct alarm, heap);
         /* Without memory for the timer the key is not lost: it is tried at once. */
-        if (timer_start(q->loop, &q->timer, e->due_ms, timer_fired) < 0)
-                make_waiting(q, e, e->priority);
+        if (timer_start(q->loop, &q->timer, a->due_ms, timer_fired) < 0)
+                fire(q, a);
+}
+
+/* Replaces the alarm's former time. */
+static void set_alarm(struct work_queue *q, struct alarm *a, int64_t due_ms, enum queue_priority p)
+{
+        heap_remove(&q->alarms, &a->heap);
+        a->due_ms = due_ms;
+        a->order = q->order++;
+        a->priority = (uint8_t)p;
+        if (heap_push(&q->alarms, &a->heap) < 0)
+                queue_now(q, a->of, p);
+        arm_timer(q);
+}
+
+static void drop_alarm(struct work_queue *q, struct alarm *a)
+{
+        if (!a->heap.place)
+                return;
+        heap_remove(&q->alarms, &a->heap);
+        arm_timer(q);
 }
 
 int work_queue_add(struct work_queue *q, const char *key, enum queue_priority p)
@@ -151,13 +202,7 @@ int work_queue_add(struct work_queue *q, const char *key, enum queue_priority p)
 
         if (!e)
                 return ERR_NO_MEMORY;
-        if (!e->active) {
-                make_waiting(q, e, p);
-                return 0;
-        }
-        if (!e->again || p < e->again_priority)
-                e->again_priority = (uint8_t)p;
-        e->again = true;
+        queue_now(q, e, p);
         return 0;
 }
 
@@ -171,23 +216,18 @@ int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms
         e = entry_at(q, key);
         if (!e)
                 return ERR_NO_MEMORY;
-        if (e->waiting)
-                return 0;
-        if (e->active) {
-                if (!e->delayed_again || due < e->due_ms)
-                        e->due_ms = due;
-                e->delayed_again = true;
-                return 0;
-        }
-        if (e->heap.place && e->due_ms <= due)
-                return 0;
-        heap_remove(&q->delayed, &e->heap);
-        e->due_ms = due;
-        e->order = q->order++;
-        e->priority = (uint8_t)p;
-        if (heap_push(&q->delayed, &e->heap) < 0)
-                make_waiting(q, e, p);
-        arm_timer(q);
+        if (!e->asked.heap.place || due < e->asked.due_ms)
+                set_alarm(q, &e->asked, due, p);
+        return 0;
+}
+
+int work_queue_again_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p)
+{
+        struct entry *e = entry_at(q, key);
+
+        if (!e)
+                return ERR_NO_MEMORY;
+        set_alarm(q, &e->own, loop_now_ms(q->loop) + MAX(delay_ms, 1), p);
         return 0;
 }
 
@@ -208,12 +248,12 @@ int work_queue_add_backoff(struct work_queue *q, const char *key)
                 return ERR_NO_MEMORY;
         ms = backoff_ms(q, e);
         e->failures++;
-        return work_queue_add_after(q, key, ms, QUEUE_NORMAL);
+        return work_queue_again_after(q, key, ms, QUEUE_NORMAL);
 }
 
 static void drop_if_idle(struct work_queue *q, struct entry *e)
 {
-        if (!e->waiting && !e->active && !e->heap.place && e->failures == 0)
+        if (!e->waiting && !e->active && !e->asked.heap.place && !e->own.heap.place && e->failures == 0)
                 map_remove(&q->entries, e->key);
 }
 
@@ -227,25 +267,45 @@ void work_queue_forget(struct work_queue *q, const char *key)
         drop_if_idle(q, e);
 }
 
-static struct entry *first_waiting(struct work_queue *q)
+/* The class whose turn it is; PRIORITIES if nothing waits. */
+static unsigned next_class(const struct work_queue *q)
 {
-        for (size_t i = 0; i < PRIORITIES; i++)
+        for (unsigned i = PRIORITIES - 1; i > 0; i--)
+                if (!list_empty(&q->waiting[i]) && q->passed_over[i] >= passed_over_max[i])
+                        return i;
+        for (unsigned i = 0; i < PRIORITIES; i++)
                 if (!list_empty(&q->waiting[i]))
-                        return list_first(&q->waiting[i], struct entry, node);
-        return NULL;
+                        return i;
+        return PRIORITIES;
+}
+
+static struct entry *take_waiting(struct work_queue *q)
+{
+        unsigned from = next_class(q);
+        struct entry *e;
+
+        if (from == PRIORITIES)
+                return NULL;
+        for (unsigned i = from + 1; i < PRIORITIES; i++)
+                if (!list_empty(&q->waiting[i]))
+                        q->passed_over[i]++;
+        q->passed_over[from] = 0;
+        e = list_first(&q->waiting[from], struct entry, node);
+        list_remove(&e->node);
+        return e;
 }
 
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key)
 {
         struct entry *e;
 
-        while (!(e = first_waiting(q)))
+        while (!(e = take_waiting(q)))
                 TRY(waitq_wait(q->loop, &q->getters, deadline_ms));
-        list_remove(&e->node);
         e->waiting = false;
         e->active = true;
         q->n_waiting--;
         q->n_active++;
+        drop_alarm(q, &e->own);
         *ret_key = e->key;
         return 0;
 }
@@ -258,13 +318,8 @@ void work_queue_done(struct work_queue *q, const char *key)
         e->active = false;
         q->n_active--;
         if (e->again) {
-                e->again = e->delayed_again = false;
+                e->again = false;
                 make_waiting(q, e, e->again_priority);
-                return;
-        }
-        if (e->delayed_again) {
-                e->delayed_again = false;
-                work_queue_add_after(q, e->key, e->due_ms - loop_now_ms(q->loop), QUEUE_NORMAL);
                 return;
         }
         drop_if_idle(q, e);
@@ -277,7 +332,7 @@ size_t work_queue_depth(const struct work_queue *q)
 
 size_t work_queue_delayed(const struct work_queue *q)
 {
-        return q->delayed.n;
+        return q->alarms.n;
 }
 
 size_t work_queue_active(const struct work_queue *q)

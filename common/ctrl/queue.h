@@ -4,7 +4,14 @@
 
 #include "common/loop/loop.h"
 
-enum queue_priority { QUEUE_HIGH /* user edits */, QUEUE_NORMAL, QUEUE_LOW /* initial list, resync */ };
+/* What is under way is finished before something new is begun. A lower class is never starved: it keeps a
+ * share of the turns (queue.c). */
+enum queue_priority {
+        QUEUE_FOLLOW_UP, /* what came of work already begun: events of derived objects, second passes */
+        QUEUE_HIGH,      /* user edits */
+        QUEUE_NORMAL,    /* retries, echoes of our own writes */
+        QUEUE_LOW        /* initial list, resync */
+};
 
 struct work_queue;
 struct queue_options {
@@ -13,16 +20,22 @@ struct queue_options {
 };
 struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o);
 struct work_queue *work_queue_free(struct work_queue *q);
+/* A key that waits already moves up to a better class, never down. */
 int work_queue_add(struct work_queue *q, const char *key, enum queue_priority p);
-int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms,
-                         enum queue_priority p);                   /* an earlier due time wins */
-int work_queue_add_backoff(struct work_queue *q, const char *key); /* after the key's next backoff */
+/* A timer from outside. Whatever else becomes of the key, it comes no later than that: an earlier one asked
+ * for so stays, and neither an add meanwhile nor what a reconcile asks for itself takes it away. Fires once.
+ */
+int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p);
+/* What the running reconcile of the key asks for itself: earlier or later, it replaces what its predecessor
+ * asked for, which saw less. Gone as soon as the key comes for another reason. */
+int work_queue_again_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p);
+int work_queue_add_backoff(struct work_queue *q, const char *key); /* again after the key's next backoff */
 void work_queue_forget(struct work_queue *q, const char *key);     /* resets its backoff */
 /* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED.
  */
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);
 void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it was added meanwhile */
 size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */
-size_t work_queue_delayed(const struct work_queue *q);
+size_t work_queue_delayed(const struct work_queue *q);       /* timers that have not fired */
 size_t work_queue_active(const struct work_queue *q);
 int64_t work_queue_oldest_ms(const struct work_queue *q); /* age of the oldest waiting key, 0 if none */

@@ -129,6 +129,24 @@ static void backoff_doubles_to_its_maximum_and_is_forgotten_on_success(void **st
         with_queue(body_backoff);
 }
 
+/* The next key must be this one, and come `at_ms` after `begin`; it is done at once. */
+static void expect_at(struct fixture *f, const char *key, int64_t begin, int64_t at_ms)
+{
+        const char *is = get(f);
+
+        assert_string_equal(is, key);
+        assert_int_equal(loop_now_ms(f->loop) - begin, at_ms);
+        work_queue_done(f->queue, is);
+}
+
+static void expect_nothing_more(struct fixture *f)
+{
+        const char *key;
+
+        assert_int_equal(work_queue_delayed(f->queue), 0);
+        assert_int_equal(work_queue_get(f->queue, loop_now_ms(f->loop) + 1000, &key), ERR_TIMEOUT);
+}
+
 static void body_after(struct fixture *f)
 {
         int64_t begin = loop_now_ms(f->loop);
@@ -137,13 +155,8 @@ static void body_after(struct fixture *f)
         work_queue_add_after(f->queue, "a", 30, QUEUE_NORMAL);
         work_queue_add_after(f->queue, "a", 60, QUEUE_NORMAL);
         assert_int_equal(work_queue_delayed(f->queue), 1);
-        work_queue_done(f->queue, get(f));
-        assert_int_equal(loop_now_ms(f->loop) - begin, 30);
-        work_queue_add_after(f->queue, "a", 100, QUEUE_NORMAL);
-        work_queue_add(f->queue, "a", QUEUE_NORMAL);
-        work_queue_done(f->queue, get(f));
-        assert_int_equal(loop_now_ms(f->loop) - begin, 30);
-        assert_int_equal(work_queue_delayed(f->queue), 0);
+        expect_at(f, "a", begin, 30);
+        expect_nothing_more(f);
 }
 
 static void of_several_delays_the_earliest_counts(void **state)
@@ -151,22 +164,219 @@ static void of_several_delays_the_earliest_counts(void **state)
         with_queue(body_after);
 }
 
-static void body_after_active(struct fixture *f)
+static void body_timer_then_event(struct fixture *f)
 {
-        int64_t begin;
+        int64_t begin = loop_now_ms(f->loop);
 
+        work_queue_add_after(f->queue, "a", 100, QUEUE_NORMAL);
         work_queue_add(f->queue, "a", QUEUE_NORMAL);
-        const char *key = get(f);
-        begin = loop_now_ms(f->loop);
-        work_queue_add_after(f->queue, "a", 50, QUEUE_NORMAL);
-        work_queue_done(f->queue, key);
-        work_queue_done(f->queue, get(f));
-        assert_int_equal(loop_now_ms(f->loop) - begin, 50);
+        expect_at(f, "a", begin, 0);
+        expect_at(f, "a", begin, 100);
+        expect_nothing_more(f);
 }
 
-static void a_delay_asked_for_during_a_reconcile_begins_when_it_was_asked(void **state)
+static void a_timer_survives_an_event_that_comes_before_it(void **state)
 {
-        with_queue(body_after_active);
+        with_queue(body_timer_then_event);
+}
+
+static void body_timer_while_waiting(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        work_queue_add_after(f->queue, "a", 100, QUEUE_NORMAL);
+        expect_at(f, "a", begin, 0);
+        expect_at(f, "a", begin, 100);
+        expect_nothing_more(f);
+}
+
+static void a_timer_set_for_a_waiting_key_fires_later_all_the_same(void **state)
+{
+        with_queue(body_timer_while_waiting);
+}
+
+static void body_timer_while_active(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+        const char *key;
+
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        key = get(f);
+        work_queue_add_after(f->queue, key, 50, QUEUE_NORMAL);
+        work_queue_add(f->queue, key, QUEUE_NORMAL);
+        work_queue_done(f->queue, key);
+        expect_at(f, "a", begin, 0);
+        expect_at(f, "a", begin, 50);
+        expect_nothing_more(f);
+}
+
+static void a_timer_set_during_a_reconcile_survives_an_event_of_the_same_time(void **state)
+{
+        with_queue(body_timer_while_active);
+}
+
+static void body_timer_fires_while_active(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+        const char *key;
+
+        work_queue_add_after(f->queue, "a", 50, QUEUE_NORMAL);
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        key = get(f);
+        assert_int_equal(fiber_sleep(f->loop, 80), 0);
+        assert_int_equal(work_queue_depth(f->queue), 0);
+        work_queue_done(f->queue, key);
+        expect_at(f, "a", begin, 80);
+        expect_nothing_more(f);
+}
+
+static void a_timer_that_fires_during_a_reconcile_brings_the_key_again(void **state)
+{
+        with_queue(body_timer_fires_while_active);
+}
+
+static void body_timer_fires_while_waiting(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+
+        work_queue_add_after(f->queue, "a", 50, QUEUE_NORMAL);
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        assert_int_equal(fiber_sleep(f->loop, 80), 0);
+        expect_at(f, "a", begin, 80);
+        expect_nothing_more(f);
+}
+
+static void a_timer_that_fires_while_the_key_waits_is_met_by_that_turn(void **state)
+{
+        with_queue(body_timer_fires_while_waiting);
+}
+
+static void body_timer_and_own(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+        const char *key;
+
+        work_queue_add_after(f->queue, "a", 100, QUEUE_NORMAL);
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        key = get(f);
+        work_queue_again_after(f->queue, key, 500, QUEUE_NORMAL);
+        work_queue_done(f->queue, key);
+        key = get(f); /* the timer, not what the reconcile asked for */
+        assert_int_equal(loop_now_ms(f->loop) - begin, 100);
+        work_queue_again_after(f->queue, key, 300, QUEUE_NORMAL);
+        work_queue_done(f->queue, key);
+        expect_at(f, "a", begin, 400);
+        expect_nothing_more(f);
+}
+
+static void a_timer_fires_whatever_the_reconcile_asks_for_itself(void **state)
+{
+        with_queue(body_timer_and_own);
+}
+
+static void body_own_replaced(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+        static const int64_t asked[] = { 50, 200 }; /* later than what it asked for before, then nothing */
+
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        for (size_t i = 0; i < 2; i++) {
+                const char *key = get(f);
+
+                work_queue_again_after(f->queue, key, asked[i], QUEUE_NORMAL);
+                work_queue_done(f->queue, key);
+                assert_int_equal(work_queue_delayed(f->queue), 1);
+                if (i == 0)
+                        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        }
+        expect_at(f, "a", begin, 200);
+        expect_nothing_more(f);
+}
+
+static void what_a_reconcile_asks_for_replaces_what_its_predecessor_asked_for(void **state)
+{
+        with_queue(body_own_replaced);
+}
+
+static void body_own_from_its_end(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+        const char *key;
+
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        key = get(f);
+        assert_int_equal(fiber_sleep(f->loop, 70), 0);
+        work_queue_again_after(f->queue, key, 0, QUEUE_NORMAL); /* now is a time too */
+        work_queue_done(f->queue, key);
+        expect_at(f, "a", begin, 71);
+        expect_nothing_more(f);
+}
+
+static void asking_for_no_delay_is_asking_for_the_next_moment(void **state)
+{
+        with_queue(body_own_from_its_end);
+}
+
+/* ---- classes ---- */
+
+static void body_moves_up(struct fixture *f)
+{
+        int64_t begin = loop_now_ms(f->loop);
+
+        work_queue_add(f->queue, "edit", QUEUE_HIGH);
+        work_queue_add(f->queue, "begun", QUEUE_LOW);
+        work_queue_add(f->queue, "begun", QUEUE_FOLLOW_UP);
+        work_queue_add(f->queue, "begun", QUEUE_NORMAL); /* never down */
+        expect_at(f, "begun", begin, 0);
+        expect_at(f, "edit", begin, 0);
+        expect_nothing_more(f);
+}
+
+static void what_is_under_way_comes_before_what_is_new(void **state)
+{
+        with_queue(body_moves_up);
+}
+
+static void add_again(struct fixture *f, const char *key, enum queue_priority p)
+{
+        work_queue_add(f->queue, key, p); /* before its end: the key is gone after that */
+        work_queue_done(f->queue, key);
+}
+
+/* Two keys of the best class that never run dry, and one of each other class. */
+static void body_share(struct fixture *f)
+{
+        static const struct {
+                const char *key;
+                enum queue_priority class;
+                size_t at_latest; /* th turn */
+        } lower[] = { { "edit", QUEUE_HIGH, 5 }, { "retry", QUEUE_NORMAL, 9 }, { "backlog", QUEUE_LOW, 17 } };
+        size_t came[ARRAY_LEN(lower)] = { 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(lower); i++)
+                work_queue_add(f->queue, lower[i].key, lower[i].class);
+        work_queue_add(f->queue, "x", QUEUE_FOLLOW_UP);
+        work_queue_add(f->queue, "y", QUEUE_FOLLOW_UP);
+        for (size_t turn = 1; turn <= 170; turn++) {
+                const char *key = get(f);
+                enum queue_priority class = QUEUE_FOLLOW_UP;
+
+                for (size_t i = 0; i < ARRAY_LEN(lower); i++)
+                        if (!strcmp(key, lower[i].key)) {
+                                class = lower[i].class;
+                                assert_true(came[i]++ || turn <= lower[i].at_latest);
+                        }
+                add_again(f, key, class);
+        }
+        assert_true(came[0] >= came[1] && came[1] >= came[2]);
+        assert_in_range(came[2], 8, 12);
+        assert_in_range(came[0], 26, 34);
+}
+
+static void no_class_starves_while_better_ones_never_run_dry(void **state)
+{
+        with_queue(body_share);
 }
 
 int main(void)
@@ -177,7 +387,16 @@ int main(void)
                 cmocka_unit_test(edits_overtake_the_backlog_also_when_queued_behind_it),
                 cmocka_unit_test(backoff_doubles_to_its_maximum_and_is_forgotten_on_success),
                 cmocka_unit_test(of_several_delays_the_earliest_counts),
-                cmocka_unit_test(a_delay_asked_for_during_a_reconcile_begins_when_it_was_asked),
+                cmocka_unit_test(a_timer_survives_an_event_that_comes_before_it),
+                cmocka_unit_test(a_timer_set_for_a_waiting_key_fires_later_all_the_same),
+                cmocka_unit_test(a_timer_set_during_a_reconcile_survives_an_event_of_the_same_time),
+                cmocka_unit_test(a_timer_that_fires_during_a_reconcile_brings_the_key_again),
+                cmocka_unit_test(a_timer_that_fires_while_the_key_waits_is_met_by_that_turn),
+                cmocka_unit_test(a_timer_fires_whatever_the_reconcile_asks_for_itself),
+                cmocka_unit_test(what_a_reconcile_asks_for_replaces_what_its_predecessor_asked_for),
+                cmocka_unit_test(asking_for_no_delay_is_asking_for_the_next_moment),
+                cmocka_unit_test(what_is_under_way_comes_before_what_is_new),
+                cmocka_unit_test(no_class_starves_while_better_ones_never_run_dry),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

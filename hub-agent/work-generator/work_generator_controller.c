@@ -327,8 +327,8 @@ static struct outcome reconcile(struct reconcile *rc)
 }
 
 static const struct watch watches[] = {
-        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
-        { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
+        { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &work_kind, ON_ALL, map_work },
 };
 

@@ -106,8 +106,10 @@ static int leave(struct reconcile *rc, struct member_agent *a)
 
         TRY(set_joined(a, false, rc->err));
         while (a->busy > 0)
-                TRY(waitq_wait(a->loop, &a->idle, DEADLINE_NONE));
-        TRY(informer_list(a->works, rc->arena, &works));
+                if (waitq_wait(a->loop, &a->idle, DEADLINE_NONE) < 0)
+                        return error_set(rc->err, ERR_CANCELLED, "leaving was cancelled");
+        if (informer_list(a->works, rc->arena, &works) < 0)
+                return error_no_memory(rc->err);
         for (size_t i = 0; i < works.n; i++)
                 TRY(release_work(a, works.at[i], rc->arena, rc->err));
         return 0;
