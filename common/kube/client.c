@@ -15,11 +15,13 @@ struct kube_resource kube_resource_of(const struct kind *kind)
 
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub)
 {
+        if (r->namespaced ? name && !ns : ns != NULL)
+                b->failed = b->failed ? b->failed : ERR_INVALID;
         if (text_empty(r->group))
                 buf_printf(b, "/api/%s", r->version);
         else
                 buf_printf(b, "/apis/%s/%s", r->group, r->version);
-        if (ns && r->namespaced) {
+        if (ns) {
                 buf_append_str(b, "/namespaces/");
                 http_escape(b, ns);
         }

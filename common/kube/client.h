@@ -110,7 +110,9 @@ int kube_raw(struct kube_client *k, const char *method, const char *path, const 
 int kube_raw_accept(struct kube_client *k, const char *method, const char *path, const char *accept,
                     struct arena *arena, struct http_response *ret, struct error *err);
 
-/* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. */
+/* Path of a resource: "/apis/g/v/namespaces/ns/plural/name/sub" appended to b. ns, name, sub may be NULL. A
+ * namespace on a cluster-scoped resource, and a name in no namespace on a namespaced one, would be the path
+ * of another object: b fails with ERR_INVALID. */
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name,
               const char *sub);
 bool kube_answer_is_html(const struct http_response *r); /* whatever its status */

@@ -155,13 +155,29 @@ static void body_escaping(struct rig *r)
         kube_path(&path, &works, "a/b", "c d?", "status");
         assert_string_equal(path.data, "/apis/g.example/v1/namespaces/a%2Fb/works/c%20d%3F/status");
         buf_clear(&path);
-        kube_path(&path, &namespaces, "ignored", "x", NULL);
+        kube_path(&path, &namespaces, NULL, "x", NULL);
         assert_string_equal(path.data, "/api/v1/namespaces/x");
 }
 
 static void names_cannot_break_out_of_their_place_in_the_path(void **state)
 {
         rig_run(body_escaping);
+}
+
+static void a_path_in_the_wrong_scope_is_refused(void **state)
+{
+        static const struct kube_resource works = { "g.example", "v1", "works", "Work", true };
+        AUTO_BUF struct buf path;
+
+        buf_init(&path, 1024);
+        assert_int_equal(kube_path(&path, &namespaces, "team-a", "x", NULL), ERR_INVALID);
+        buf_clear(&path);
+        assert_int_equal(kube_path(&path, &namespaces, "team-a", NULL, NULL), ERR_INVALID);
+        buf_clear(&path);
+        assert_int_equal(kube_path(&path, &works, NULL, "x", NULL), ERR_INVALID);
+        buf_clear(&path);
+        assert_int_equal(kube_path(&path, &works, NULL, NULL, NULL), 0);
+        assert_string_equal(path.data, "/apis/g.example/v1/works");
 }
 
 /* ---- typed ---- */
@@ -358,6 +374,7 @@ int main(void)
                 cmocka_unit_test(documents_are_made_read_changed_and_deleted),
                 cmocka_unit_test(dry_runs_write_nothing_and_a_conflict_of_owners_needs_force),
                 cmocka_unit_test(names_cannot_break_out_of_their_place_in_the_path),
+                cmocka_unit_test(a_path_in_the_wrong_scope_is_refused),
                 cmocka_unit_test(typed_writes_carry_the_difference_and_the_version_it_was_computed_from),
                 cmocka_unit_test(a_long_list_comes_in_pages_and_is_whole),
                 cmocka_unit_test(each_status_says_what_the_caller_may_do),

@@ -76,6 +76,27 @@ int manifest_decode(struct manifest *m, int ordinal, struct slice text, struct a
         return 0;
 }
 
+int manifest_check_place(const struct manifest *m, const char *only_ns, struct error *err)
+{
+        if (!m->resource.namespaced && m->ns)
+                return error_set(err, ERR_INVALID,
+                                 "%s is cluster-scoped, but the manifest is in namespace \"%s\"", m->kind,
+                                 m->ns);
+        if (m->resource.namespaced && !m->ns)
+                return error_set(err, ERR_INVALID, "%s is namespaced, but the manifest has no namespace",
+                                 m->kind);
+        if (only_ns && !m->ns)
+                return error_set(err, ERR_INVALID,
+                                 "%s is cluster-scoped, but this Work may reach namespace \"%s\" alone",
+                                 m->kind, only_ns);
+        if (only_ns && !text_equal(m->ns, only_ns))
+                return error_set(
+                        err, ERR_INVALID,
+                        "the manifest is in namespace \"%s\", but this Work may reach namespace \"%s\" alone",
+                        m->ns, only_ns);
+        return 0;
+}
+
 int manifest_mark_duplicates(struct manifest *manifests, size_t n, struct error *err)
 {
         struct map seen CLEANUP(map_free);

@@ -30,6 +30,12 @@ struct manifest {
 /* Parses and identifies; a bad manifest gets its result and cause, only a lack of memory is an error. */
 int manifest_decode(struct manifest *m, int ordinal, struct slice text, struct arena *arena,
                     struct error *err);
+/* Whether a mapped manifest says rightly where it belongs: an object of a cluster-scoped kind is in no
+ * namespace, one of a namespaced kind in one, and with `only_ns` (of a Work that may reach one namespace
+ * alone; NULL = all of the cluster) in exactly that one. ERR_INVALID says what is wrong. The path of a
+ * request drops what does not fit the kind, so nothing may be asked of an API server about a manifest that
+ * fails this. */
+int manifest_check_place(const struct manifest *m, const char *only_ns, struct error *err);
 /* "GV=<group>/<version>, Kind=<kind>, Namespace=<ns>, Name=<name>"; NULL on no memory. */
 const char *manifest_identity(struct arena *arena, const char *group, const char *version, const char *kind,
                               const char *ns, const char *name);

@@ -79,9 +79,42 @@ static void a_second_occurrence_is_a_duplicate(void **state)
         assert_int_equal(m[2].result, RESULT_DUPLICATED);
 }
 
+static void an_object_is_where_its_kind_and_its_placement_say(void **state)
+{
+        static const struct {
+                bool namespaced;
+                const char *ns, *only_ns;
+                const char *cause; /* NULL = allowed */
+        } lines[] = {
+                { true, "a", NULL, NULL },
+                { false, NULL, NULL, NULL },
+                { true, "a", "a", NULL },
+                { true, NULL, NULL, "Thing is namespaced, but the manifest has no namespace" },
+                { true, NULL, "a", "Thing is namespaced, but the manifest has no namespace" },
+                { false, "a", NULL, "Thing is cluster-scoped, but the manifest is in namespace \"a\"" },
+                { false, "a", "a", "Thing is cluster-scoped, but the manifest is in namespace \"a\"" },
+                { false, NULL, "a",
+                  "Thing is cluster-scoped, but this Work may reach namespace \"a\" alone" },
+                { true, "b", "a",
+                  "the manifest is in namespace \"b\", but this Work may reach namespace \"a\" alone" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct manifest m = { .kind = "Thing",
+                                      .ns = lines[i].ns,
+                                      .resource.namespaced = lines[i].namespaced };
+                struct error err = { 0 };
+                int r = manifest_check_place(&m, lines[i].only_ns, &err);
+
+                assert_int_equal(r, lines[i].cause ? ERR_INVALID : 0);
+                assert_string_equal(err.text, lines[i].cause ? lines[i].cause : "");
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_object_is_where_its_kind_and_its_placement_say),
                 cmocka_unit_test(a_manifest_is_identified),
                 cmocka_unit_test(the_core_group_is_empty),
                 cmocka_unit_test(bad_manifests_get_a_result_and_a_cause),

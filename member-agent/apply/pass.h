@@ -30,7 +30,8 @@ int object_process(struct pass *p, struct manifest *m, struct error *err);
 
 /* The inventory's row of a manifest, without regard to the version; NULL if there is none. */
 const struct row *pass_row(const struct pass *p, const struct manifest *m);
-/* Finds the resource of a manifest: fills resource, or the result DecodingErred. */
+/* Finds the resource of a manifest and checks that it may be there: fills resource, or the result
+ * DecodingErred. */
 int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
 
 /* Removes what was applied and is no longer in the Work. Failures are logged and tried again in the next

@@ -228,6 +228,18 @@ static int write_applied_work_status(struct pass *p, struct error *err)
 
 /* ---- manifests ---- */
 
+/* The only namespace that this Work may reach: that of its placement, or of the ResourceEnvelope it was in.
+ * NULL = all of the cluster. */
+static const char *only_namespace(const struct pass *p)
+{
+        const struct string_map *labels = &p->work->object.meta.labels;
+        const char *ns = string_map_get(labels, LABEL_PARENT_PLACEMENT_NAMESPACE);
+
+        if (text_empty(ns) && text_equal(string_map_get(labels, LABEL_ENVELOPE_TYPE), ENVELOPE_RESOURCE))
+                ns = string_map_get(labels, LABEL_ENVELOPE_NAMESPACE);
+        return text_empty(ns) ? NULL : ns;
+}
+
 int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
 {
         struct error why = { 0 };
@@ -238,12 +250,15 @@ int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
                 *err = why;
                 return r;
         }
+        if (r == 0) {
+                m->resource = mapped.resource;
+                r = manifest_check_place(m, only_namespace(p), &why);
+        }
         if (r < 0)
                 return manifest_fail(m, p->arena, RESULT_DECODING_ERRED,
                                      "failed to decode manifest: ", &why) < 0
                                ? error_no_memory(err)
                                : 0;
-        m->resource = mapped.resource;
         m->result = RESULT_NONE;
         m->cause = "";
         return 0;
