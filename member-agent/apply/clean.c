@@ -107,6 +107,36 @@ int clean_for_apply(json_t *doc, struct error *err)
         return 0;
 }
 
+static void remove_if_empty(json_t *parent, const char *key)
+{
+        const json_t *value = json_object_get(parent, key);
+
+        if (json_is_object(value) && json_object_size(value) == 0)
+                json_object_del(parent, key);
+}
+
+static void remove_uid(json_t *parent, const char *key)
+{
+        json_t *labels = json_object_get(parent, key);
+
+        json_object_del(labels, "controller-uid");
+        json_object_del(labels, "batch.kubernetes.io/controller-uid");
+        remove_if_empty(parent, key);
+}
+
+void clean_generated(json_t *doc)
+{
+        const char *api_version = doc_get_string(doc, "apiVersion");
+
+        if (!text_equal(doc_get_string(doc, "kind"), "Job") || !api_version ||
+            !text_starts_with(api_version, "batch/") || doc_get_bool(doc, "spec.manualSelector", false))
+                return;
+        remove_uid(doc_get_object(doc, "metadata"), "labels");
+        remove_uid(doc_get_object(doc, "spec.template.metadata"), "labels");
+        remove_uid(doc_get_object(doc, "spec.selector"), "matchLabels");
+        remove_if_empty(doc_get_object(doc, "spec"), "selector");
+}
+
 const char *clean_annotation(const json_t *doc, const char *key)
 {
         return json_string_value(json_object_get(doc_get_object(doc, "metadata.annotations"), key));

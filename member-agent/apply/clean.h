@@ -13,5 +13,10 @@ int clean_for_comparison(json_t *doc, struct error *err);
 int clean_hash(const json_t *manifest, char ret[65], struct error *err);
 /* Removes, in place, what a manifest must not carry to the API server. */
 int clean_for_apply(json_t *doc, struct error *err);
+/* Removes, in place, what the hub's API server chose for one object and the member's chooses anew: of a Job
+ * without manualSelector the selector and the labels with its uid. What is left empty goes too: applied on
+ * the server side it would be an emptied selector. Merged on the client side it changes nothing, so there it
+ * stays, as in what the reference agent last applied. */
+void clean_generated(json_t *doc);
 /* Reads an annotation (keys hold dots, so doc_get cannot); NULL if absent. */
 const char *clean_annotation(const json_t *doc, const char *key);

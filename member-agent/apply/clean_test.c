@@ -65,6 +65,37 @@ static void foreign_annotations_are_sent(void **state)
         assert_doc_equal(doc, "{'metadata':{'annotations':{'mine':'x'}}}");
 }
 
+static void what_a_server_chose_for_a_job_is_left_to_the_next_one(void **state)
+{
+        static const struct {
+                const char *is, *wanted;
+        } lines[] = {
+                { "{'apiVersion':'batch/"
+                  "v1','kind':'Job','metadata':{'name':'j','labels':{'controller-uid':'u',"
+                  "'batch.kubernetes.io/"
+                  "controller-uid':'u','job-name':'j'}},'spec':{'selector':{'matchLabels':"
+                  "{}},'template':{'metadata':{'labels':{'controller-uid':'u'}}}}}",
+                  "{'apiVersion':'batch/v1','kind':'Job','metadata':{'name':'j','labels':{'job-name':'j'}},"
+                  "'spec':{'template':{'metadata':{}}}}" },
+                { "{'apiVersion':'batch/v1','kind':'Job','spec':{'selector':{'matchLabels':{'a':'b',"
+                  "'controller-uid':'u'}}}}",
+                  "{'apiVersion':'batch/v1','kind':'Job','spec':{'selector':{'matchLabels':{'a':'b'}}}}" },
+                { "{'apiVersion':'batch/v1','kind':'Job','spec':{'manualSelector':true,'selector':{"
+                  "'matchLabels':{'controller-uid':'u'}}}}",
+                  "{'apiVersion':'batch/v1','kind':'Job','spec':{'manualSelector':true,'selector':{"
+                  "'matchLabels':{'controller-uid':'u'}}}}" },
+                { "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'selector':{'matchLabels':{}}}}",
+                  "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'selector':{'matchLabels':{}}}}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                AUTO_JSON json_t *doc = quoted(lines[i].is);
+
+                clean_generated(doc);
+                assert_doc_equal(doc, lines[i].wanted);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -72,6 +103,7 @@ int main(void)
                 cmocka_unit_test(the_hash_is_that_of_the_documented_text),
                 cmocka_unit_test(what_the_server_sets_is_not_sent),
                 cmocka_unit_test(foreign_annotations_are_sent),
+                cmocka_unit_test(what_a_server_chose_for_a_job_is_left_to_the_next_one),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

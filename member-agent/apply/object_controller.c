@@ -59,6 +59,7 @@ static int dry_run(struct pass *p, const struct manifest *m, json_t **ret, struc
         if (!body)
                 return error_no_memory(why);
         TRY(clean_for_apply(body, why));
+        clean_generated(body);
         return kube_doc_patch(member(p), &m->resource, m->ns, m->name, KUBE_PATCH_APPLY, body, &write, ret,
                               why);
 }

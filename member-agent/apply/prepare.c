@@ -65,6 +65,8 @@ int prepare_manifest(const json_t *manifest, const char *hash, const struct owne
         if (!p.doc)
                 return error_no_memory(err);
         TRY(clean_for_apply(p.doc, err));
+        if (type == STRATEGY_SERVER_SIDE)
+                clean_generated(p.doc);
         TRY(set_annotation(p.doc, ANNOTATION_SPEC_HASH, hash, err));
         references = json_array();
         if (doc_set(p.doc, "metadata.ownerReferences", references) < 0 ||
@@ -112,6 +114,7 @@ static int server_side(const struct prepared *p, const json_t *live, const struc
 
         if (!body)
                 return error_no_memory(err);
+        clean_generated(body);
         TRY(lock(body, live, s, err));
         *ret = (struct apply_request){ .request = REQUEST_APPLY,
                                        .patch_type = KUBE_PATCH_APPLY,
