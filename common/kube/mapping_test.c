@@ -190,6 +190,190 @@ static void what_was_known_stays_known_while_the_server_fails(void **state)
         rig_run(body_broken);
 }
 
+/* ---- a server that answers from a script ---- */
+
+struct canned {
+        const char *api, *apis; /* either form */
+        struct {
+                const char *path, *body; /* NULL body: 503 */
+        } more[4];
+};
+
+static void answer_canned(void *ctx, struct http_exchange *x)
+{
+        const struct canned *c = ctx;
+        const char *body = text_equal(x->path, "/api")    ? c->api
+                           : text_equal(x->path, "/apis") ? c->apis
+                                                          : NULL;
+
+        for (size_t i = 0; i < ARRAY_LEN(c->more); i++)
+                if (text_equal(x->path, c->more[i].path))
+                        body = c->more[i].body;
+        http_reply(x, body ? 200 : 503, "application/json", slice_of(body ? body : "{}"), NULL);
+}
+
+static void listen_canned(struct bench *b, struct http_endpoint *endpoint, struct canned *c)
+{
+        *endpoint = (struct http_endpoint){ .base_url = "https://canned" };
+        assert_int_equal(loopback_listen(b->rig->net, "canned", answer_canned, c), 0);
+        b->kube.endpoint = endpoint;
+}
+
+#define NO_GROUPS "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[]}"
+#define AGGREGATED(versions)                                                                                 \
+        "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":\"fleet.io\"},\"versions\":" \
+        "[" versions "]}]}"
+#define VERSION(name, freshness, resources)                                                                  \
+        "{\"version\":\"" name "\",\"freshness\":\"" freshness "\",\"resources\":[" resources "]}"
+#define RESOURCE(plural, kind)                                                                               \
+        "{\"resource\":\"" plural "\",\"responseKind\":{\"kind\":\"" kind                                    \
+        "\"},\"scope\":\"Namespaced\",\"verbs\":[\"list\",\"watch\"]}"
+#define LEGACY(plural, kind)                                                                                 \
+        "{\"name\":\"" plural "\",\"kind\":\"" kind "\",\"namespaced\":true,\"verbs\":[\"list\",\"watch\"]}"
+#define LEGACY_CORE "{\"kind\":\"APIResourceList\",\"resources\":[]}"
+#define LEGACY_GROUPS                                                                                        \
+        "{\"kind\":\"APIGroupList\",\"groups\":[{\"name\":\"fleet.io\",\"versions\":[{\"version\":\"v1\"},{" \
+        "\"version\":\"v1beta1\"},{\"version\":\"v1alpha1\"}],\"preferredVersion\":{\"version\":"            \
+        "\"v1beta1\"}}]}"
+
+static void check_version(struct bench *b, const char *kind, const char *wanted)
+{
+        struct kube_mapped m;
+        struct error err = { 0 };
+
+        if (kube_mapper_kind(b->mapper, "fleet.io", NULL, kind, &m, &err) < 0)
+                fail_msg("%s: %s", kind, err.text);
+        assert_string_equal(m.resource.version, wanted);
+        assert_true(m.preferred_version);
+}
+
+static void body_preference(struct rig *r)
+{
+        struct canned aggregated = {
+                .api = NO_GROUPS,
+                .apis = AGGREGATED(VERSION("v1", "Current", RESOURCE("works", "Work")) "," VERSION(
+                        "v1beta1", "Current",
+                        RESOURCE("works", "Work") "," RESOURCE(
+                                "envelopes",
+                                "Envelope")) "," VERSION("v1alpha1", "Current",
+                                                         RESOURCE("envelopes",
+                                                                  "Envelope") "," RESOURCE("olds", "Old"))),
+        };
+        struct canned legacy = {
+                .api = LEGACY_CORE,
+                .apis = LEGACY_GROUPS,
+                .more = { { "/api/v1", LEGACY_CORE },
+                          { "/apis/fleet.io/v1", "{\"resources\":[" LEGACY("works", "Work") "," LEGACY(
+                                                         "envelopes", "Envelope") "]}" },
+                          { "/apis/fleet.io/v1beta1", "{\"resources\":[" LEGACY("works", "Work") "]}" },
+                          { "/apis/fleet.io/v1alpha1", "{\"resources\":[" LEGACY("olds", "Old") "]}" } },
+        };
+        struct http_endpoint endpoint;
+        struct bench b;
+
+        open_bench(r, &b);
+        listen_canned(&b, &endpoint, &aggregated);
+        check_version(&b, "Work", "v1");
+        check_version(&b, "Envelope", "v1beta1");
+        check_version(&b, "Old", "v1alpha1");
+        listen_canned(&b, &endpoint, &legacy);
+        assert_int_equal(kube_mapper_refresh(b.mapper, NULL, NULL), 0);
+        check_version(&b, "Work", "v1beta1");
+        check_version(&b, "Envelope", "v1");
+        check_version(&b, "Old", "v1alpha1");
+        loopback_listen(r->net, "canned", NULL, NULL);
+        close_bench(&b);
+}
+
+static void a_resource_that_the_preferred_version_lacks_is_taken_in_the_next_one(void **state)
+{
+        rig_run(body_preference);
+}
+
+static size_t listed(struct bench *b)
+{
+        size_t n;
+
+        kube_mapper_all(b->mapper, &n);
+        return n;
+}
+
+/* What is known of an aggregated API that is down stays known, in both forms of discovery. */
+static void body_stale(struct rig *r)
+{
+        struct canned up = { NO_GROUPS,
+                             AGGREGATED(VERSION("v1", "Current", RESOURCE("works", "Work"))),
+                             { { 0 } } };
+        struct canned stale = { NO_GROUPS, AGGREGATED(VERSION("v1", "Stale", "")), { { 0 } } };
+        struct canned down = { LEGACY_CORE,
+                               LEGACY_GROUPS,
+                               { { "/api/v1", LEGACY_CORE },
+                                 { "/apis/fleet.io/v1", NULL },
+                                 { "/apis/fleet.io/v1beta1", LEGACY_CORE },
+                                 { "/apis/fleet.io/v1alpha1", LEGACY_CORE } } };
+        struct canned gone = { NO_GROUPS, NO_GROUPS, { { 0 } } };
+        struct http_endpoint endpoint;
+        struct kube_mapped m;
+        struct bench b;
+
+        open_bench(r, &b);
+        listen_canned(&b, &endpoint, &up);
+        assert_int_equal(kube_mapper_kind(b.mapper, "fleet.io", "v1", "Work", &m, NULL), 0);
+        assert_false(m.stale || kube_mapper_doubts(b.mapper, "fleet.io"));
+        listen_canned(&b, &endpoint, &stale);
+        assert_int_equal(kube_mapper_refresh(b.mapper, NULL, NULL), 0);
+        assert_int_equal(kube_mapper_kind(b.mapper, "fleet.io", "v1", "Work", &m, NULL), 0);
+        assert_true(m.stale && m.listable && kube_mapper_doubts(b.mapper, "fleet.io"));
+        listen_canned(&b, &endpoint, &down);
+        assert_int_equal(kube_mapper_refresh(b.mapper, NULL, NULL), 0);
+        assert_int_equal(kube_mapper_kind(b.mapper, "fleet.io", "v1", "Work", &m, NULL), 0);
+        assert_true(m.stale && kube_mapper_doubts(b.mapper, "fleet.io"));
+        assert_int_equal(kube_mapper_scope(b.mapper, "fleet.io", "Work"), KUBE_SCOPE_NAMESPACED);
+        listen_canned(&b, &endpoint, &gone);
+        assert_int_equal(kube_mapper_refresh(b.mapper, NULL, NULL), 0);
+        assert_int_equal(listed(&b), 0);
+        assert_false(kube_mapper_doubts(b.mapper, "fleet.io"));
+        assert_int_equal(kube_mapper_scope(b.mapper, "fleet.io", "Work"), KUBE_SCOPE_UNKNOWN);
+        loopback_listen(r->net, "canned", NULL, NULL);
+        close_bench(&b);
+}
+
+static void what_a_server_cannot_tell_of_is_kept_as_it_was(void **state)
+{
+        rig_run(body_stale);
+}
+
+static void body_churn(struct rig *r)
+{
+        struct canned with = { NO_GROUPS,
+                               AGGREGATED(VERSION("v1", "Current", RESOURCE("works", "Work"))),
+                               { { 0 } } };
+        struct canned without = { NO_GROUPS, NO_GROUPS, { { 0 } } };
+        struct http_endpoint endpoint;
+        struct kube_mapped m;
+        int64_t before = 0;
+        struct bench b;
+
+        open_bench(r, &b);
+        for (int i = 0; i < 50; i++) {
+                listen_canned(&b, &endpoint, i % 2 ? &without : &with);
+                assert_int_equal(kube_mapper_refresh(b.mapper, NULL, NULL), 0);
+                if (i == 0)
+                        assert_int_equal(kube_mapper_kind(b.mapper, "fleet.io", NULL, "Work", &m, NULL), 0);
+                if (i == 9)
+                        before = (int64_t)mem_live_bytes();
+        }
+        assert_true((int64_t)mem_live_bytes() <= before);
+        assert_string_equal(m.resource.plural, "works"); /* lives as long as the mapper */
+        loopback_listen(r->net, "canned", NULL, NULL);
+        close_bench(&b);
+}
+
+static void kinds_that_come_and_go_cost_no_memory(void **state)
+{
+        rig_run(body_churn);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -198,6 +382,9 @@ int main(void)
                 cmocka_unit_test(a_kind_that_is_new_is_found_and_one_that_went_is_noticed),
                 cmocka_unit_test(all_resources_are_listed_without_subresources),
                 cmocka_unit_test(what_was_known_stays_known_while_the_server_fails),
+                cmocka_unit_test(a_resource_that_the_preferred_version_lacks_is_taken_in_the_next_one),
+                cmocka_unit_test(what_a_server_cannot_tell_of_is_kept_as_it_was),
+                cmocka_unit_test(kinds_that_come_and_go_cost_no_memory),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
