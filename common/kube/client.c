@@ -13,15 +13,32 @@ struct kube_resource kube_resource_of(const struct kind *kind)
                                        kind->namespaced };
 }
 
+/* `one`: the request is about one object, not about all of a resource. */
+static bool scope_fits(const struct kube_resource *r, const char *ns, bool one)
+{
+        return r->namespaced ? !one || !text_empty(ns) : text_empty(ns);
+}
+
+static int check_scope(const struct kube_resource *r, const char *ns, const char *name, struct error *err)
+{
+        if (scope_fits(r, ns, true))
+                return 0;
+        if (r->namespaced)
+                return error_set(err, ERR_INVALID, "%s \"%s\" has no namespace, but its kind needs one",
+                                 r->plural, name ? name : "");
+        return error_set(err, ERR_INVALID, "%s \"%s\" has namespace \"%s\", but its kind is cluster-scoped",
+                         r->plural, name ? name : "", ns);
+}
+
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub)
 {
-        if (r->namespaced ? name && !ns : ns != NULL)
-                b->failed = b->failed ? b->failed : ERR_INVALID;
+        if (!scope_fits(r, ns, name != NULL))
+                return b->failed = ERR_INVALID;
         if (text_empty(r->group))
                 buf_printf(b, "/api/%s", r->version);
         else
                 buf_printf(b, "/apis/%s/%s", r->group, r->version);
-        if (ns) {
+        if (!text_empty(ns)) {
                 buf_append_str(b, "/namespaces/");
                 http_escape(b, ns);
         }
@@ -231,6 +248,7 @@ static int send_get(struct kube_client *k, const struct kind *kind, const char *
         AUTO_BUF struct buf path;
 
         buf_init(&path, 8192);
+        TRY(check_scope(&resource, ns, name, err));
         if (kube_path(&path, &resource, ns, name, NULL) < 0)
                 return buf_status(&path, err, "request path");
         struct call c = { .verb = "get", .resource = kind->plural, .method = "GET", .path = path.data };
@@ -254,6 +272,7 @@ static int send_create(struct kube_client *k, const struct object *o, struct are
 
         buf_init(&path, 8192);
         buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
+        TRY(check_scope(&resource, o->meta.ns, o->meta.name, err));
         kube_path(&path, &resource, o->meta.ns, NULL, NULL);
         add_write_query(&path, k, NULL);
         object_encode(o, &body);
@@ -321,6 +340,7 @@ static int send_patch_diff(struct kube_client *k, const struct object *now, cons
                 return error_wrap(err, "patch %s %s", now->kind->plural, now->meta.name);
         if (body.len == 0)
                 return 0;
+        TRY(check_scope(&resource, now->meta.ns, now->meta.name, err));
         kube_path(&path, &resource, now->meta.ns, now->meta.name, status ? "status" : NULL);
         add_write_query(&path, k, NULL);
         TRY(buf_status(&path, err, "request path"));
@@ -371,6 +391,7 @@ static int delete_path(struct kube_client *k, const struct kube_resource *resour
 
         buf_init(&path, 8192);
         buf_init(&body, 8192);
+        TRY(check_scope(resource, ns, name, err));
         kube_path(&path, resource, ns, name, NULL);
         buf_append_str(&body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"");
         if (propagation)
@@ -491,6 +512,7 @@ int kube_doc_get(struct kube_client *k, const struct kube_resource *resource, co
         struct http_response r;
 
         buf_init(&path, 8192);
+        TRY(check_scope(resource, ns, name, err));
         kube_path(&path, resource, ns, name, NULL);
         TRY(buf_status(&path, err, "request path"));
         struct call c = { .verb = "get", .resource = resource->plural, .method = "GET", .path = path.data };
@@ -574,6 +596,7 @@ static int write_doc(struct kube_client *k, const struct kube_resource *resource
 
         buf_init(&path, 8192);
         buf_init(&body, LIMIT_REQUEST_BODY_BYTES);
+        TRY(check_scope(resource, w->ns, w->name, err));
         kube_path(&path, resource, w->ns, w->name, w->options ? w->options->subresource : NULL);
         add_write_query(&path, k, w->options);
         doc_write(w->body, &body);

@@ -157,6 +157,9 @@ static void body_escaping(struct rig *r)
         buf_clear(&path);
         kube_path(&path, &namespaces, NULL, "x", NULL);
         assert_string_equal(path.data, "/api/v1/namespaces/x");
+        buf_clear(&path);
+        kube_path(&path, &works, NULL, NULL, NULL);
+        assert_string_equal(path.data, "/apis/g.example/v1/works");
 }
 
 static void names_cannot_break_out_of_their_place_in_the_path(void **state)
@@ -178,6 +181,35 @@ static void a_path_in_the_wrong_scope_is_refused(void **state)
         buf_clear(&path);
         assert_int_equal(kube_path(&path, &works, NULL, NULL, NULL), 0);
         assert_string_equal(path.data, "/apis/g.example/v1/works");
+}
+
+static void body_scopes(struct rig *r)
+{
+        AUTO_JSON json_t *doc = json_pack("{s:s,s:s,s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
+                                          "metadata", "name", "x");
+        struct error err = { 0 };
+        json_t *got = NULL;
+        struct bench b;
+
+        open_bench(r, &b);
+        assert_int_equal(kube_doc_get(&b.kube, &namespaces, "team", "x", &got, &err), ERR_INVALID);
+        assert_string_equal(err.text,
+                            "namespaces \"x\" has namespace \"team\", but its kind is cluster-scoped");
+        assert_int_equal(kube_doc_create(&b.kube, &namespaces, "team", doc, NULL, NULL, &err), ERR_INVALID);
+        assert_int_equal(
+                kube_doc_patch(&b.kube, &namespaces, "team", "x", KUBE_PATCH_MERGE, doc, NULL, NULL, &err),
+                ERR_INVALID);
+        assert_int_equal(kube_doc_delete(&b.kube, &namespaces, "team", "x", NULL, NULL, &err), ERR_INVALID);
+        assert_int_equal(kube_doc_create(&b.kube, &config_maps, NULL, doc, NULL, NULL, &err), ERR_INVALID);
+        assert_int_equal(kube_doc_get(&b.kube, &config_maps, "", "x", &got, &err), ERR_INVALID);
+        assert_string_equal(err.text, "configmaps \"x\" has no namespace, but its kind needs one");
+        assert_int_equal(b.calls, 0); /* nothing was asked of the server */
+        close_bench(&b);
+}
+
+static void an_object_is_not_addressed_on_the_wrong_side_of_a_namespace(void **state)
+{
+        rig_run(body_scopes);
 }
 
 /* ---- typed ---- */
@@ -375,6 +407,7 @@ int main(void)
                 cmocka_unit_test(dry_runs_write_nothing_and_a_conflict_of_owners_needs_force),
                 cmocka_unit_test(names_cannot_break_out_of_their_place_in_the_path),
                 cmocka_unit_test(a_path_in_the_wrong_scope_is_refused),
+                cmocka_unit_test(an_object_is_not_addressed_on_the_wrong_side_of_a_namespace),
                 cmocka_unit_test(typed_writes_carry_the_difference_and_the_version_it_was_computed_from),
                 cmocka_unit_test(a_long_list_comes_in_pages_and_is_whole),
                 cmocka_unit_test(each_status_says_what_the_caller_may_do),

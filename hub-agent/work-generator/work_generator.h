@@ -2,6 +2,7 @@
  * spec/rollout-and-work.md 6. */
 #pragma once
 
+#include "common/kube/mapping.h"
 #include "hub-agent/common.h"
 
 /* One Work that shall exist. */
@@ -10,22 +11,33 @@ struct wanted_work {
         const char *snapshot_index;
         const char *envelope_kind, *envelope_name, *envelope_ns; /* NULL: plain manifests */
         struct raw_list manifests;
+        const char *invalid; /* why the envelope cannot be placed: what there is of its Work stays as it is */
 };
 struct wanted_works {
         struct wanted_work *at;
         size_t n;
 };
 
-/* Renders the group's resources for a cluster; snapshots in order, head first, bodies included. `overrides`
- * changes or drops one manifest (NULL = none): 1 changed (*text replaced), 0 as it was, 2 dropped, or an
- * error. ERR_INVALID errors of it have *ret_override_failed set. */
+/* Changes or drops one manifest: 1 changed (*text replaced), 0 as it was, 2 dropped, or an error. */
 struct manifest_override {
         int (*apply)(void *ctx, struct arena *arena, struct slice *text, struct error *err);
         void *ctx;
 };
+/* What a manifest may be. The kind decides its scope, not what its author wrote; a kind that the hub does not
+ * serve is taken as it is written, and the member, which knows it, looks again. */
+struct manifest_rules {
+        enum kube_scope (*scope_of)(void *ctx, const char *group, const char *kind);
+        bool (*is_allowed)(void *ctx, const char *group, const char *version, const char *kind);
+        void *ctx;
+};
+/* Renders the group's resources for a cluster; snapshots in order, head first, bodies included. `overrides`
+ * may be NULL. An envelope that breaks a rule fails alone (`invalid` of its Work); of a namespaced placement
+ * every manifest must be in its namespace. *ret_override_failed tells whose fault an error is. */
 int render_works(struct arena *arena, const struct resource_snapshot *const *group, size_t n_group,
-                 const struct manifest_override *overrides, struct wanted_works *ret,
-                 bool *ret_override_failed, struct error *err);
+                 const struct manifest_override *overrides, const struct manifest_rules *rules,
+                 struct wanted_works *ret, bool *ret_override_failed, struct error *err);
+/* ERR_INVALID with the words of all envelopes that cannot be placed. */
+int check_envelopes(struct arena *arena, const struct wanted_works *wanted, struct error *err);
 
 struct work_write {
         const struct work *now; /* NULL = create */

@@ -172,12 +172,23 @@ static bool nothing_to_render(struct pass *s, const struct object *master)
                              (size_t)parts);
 }
 
+static enum kube_scope scope_of_kind(void *agent, const char *group, const char *kind)
+{
+        return kube_mapper_scope(((struct hub_agent *)agent)->mapper, group, kind);
+}
+
+static bool is_allowed(void *agent, const char *group, const char *version, const char *kind)
+{
+        return filter_api_allowed(&((struct hub_agent *)agent)->filters, group, version, kind);
+}
+
 static int sync_rendered(struct pass *s, const struct object *master, struct sync_result *r)
 {
         const struct resource_snapshot *const *group;
         struct object_list snapshots;
         struct override_applier applier;
         struct manifest_override overrides = { override_apply, &applier };
+        struct manifest_rules rules = { scope_of_kind, is_allowed, s->agent };
         struct wanted_works wanted;
         struct work_plan plan;
         char owner[KEY_MAX];
@@ -189,14 +200,16 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner, &snapshots));
         TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
         TRY(overrides_of_binding(s->rc, s->b, &applier));
-        TRY(render_works(s->rc->arena, group, n, &overrides, &wanted, &r->override_failed, s->rc->err));
+        TRY(render_works(s->rc->arena, group, n, &overrides, &rules, &wanted, &r->override_failed,
+                         s->rc->err));
         code = plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err);
         if (code == ERR_INTERNAL)
                 event_record(manager_events(s->rc->manager), &s->b->object, "Warning",
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
         TRY(code);
         r->works_changed = r->works_changed || plan.n > 0;
-        return write_works(s, &plan);
+        TRY(write_works(s, &plan));
+        return check_envelopes(s->rc->arena, &wanted, s->rc->err);
 }
 
 static int sync_works(struct pass *s, struct sync_result *r)

@@ -61,11 +61,27 @@ static void add_snapshot(struct scene *s, const char *meta, const char *resource
         s->group[s->n_group++] = parse(s, &cluster_resource_snapshot_kind, b.data);
 }
 
+static enum kube_scope scope_of_kind(void *ctx, const char *group, const char *kind)
+{
+        if (text_equal(group, "example.com"))
+                return KUBE_SCOPE_UNKNOWN;
+        return text_equal(kind, "Namespace") || text_equal(kind, "ClusterRoleBinding")
+                       ? KUBE_SCOPE_CLUSTER
+                       : KUBE_SCOPE_NAMESPACED;
+}
+
+static bool is_allowed(void *ctx, const char *group, const char *version, const char *kind)
+{
+        return !text_equal(kind, "Pod");
+}
+
+static const struct manifest_rules rules = { scope_of_kind, is_allowed, NULL };
+
 static int render(struct scene *s, struct wanted_works *ret)
 {
         bool failed;
 
-        return render_works(&s->arena, s->group, s->n_group, NULL, ret, &failed, &s->err);
+        return render_works(&s->arena, s->group, s->n_group, NULL, &rules, ret, &failed, &s->err);
 }
 
 #define CM "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}"
@@ -125,30 +141,129 @@ static void an_envelope_becomes_a_work_of_its_own(void **state)
         arena_free(&s.arena);
 }
 
+#define OBJECT(api, kind, meta)                                                                              \
+        "\"k\":{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"metadata\":{" meta "\"name\":\"z\"}}"
+
 static void envelopes_hold_only_what_their_scope_allows(void **state)
 {
         static const struct {
-                const char *resources, *words;
+                const char *resources, *words; /* NULL: it may be placed */
         } rows[] = {
                 { ENVELOPE("ClusterResourceEnvelope", "", "\"k\":" CM),
                   "a namespaced object k (n/a) has been wrapped in a cluster resource envelope e" },
+                { ENVELOPE("ClusterResourceEnvelope", "", OBJECT("v1", "ConfigMap", "")),
+                  "a namespaced object k (z) has been wrapped in a cluster resource envelope e" },
+                { ENVELOPE("ClusterResourceEnvelope", "", OBJECT("v1", "Namespace", "\"namespace\":\"m\",")),
+                  "a namespaced object k (m/z) has been wrapped in a cluster resource envelope e" },
+                { ENVELOPE("ClusterResourceEnvelope", "", OBJECT("example.com/v1", "Unknown", "")), NULL },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",", OBJECT("v1", "Namespace", "")),
+                  "a cluster scope object k (z) has been wrapped in a resource envelope m/e" },
                 { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",",
-                           "\"k\":{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\"}"
-                           "}"),
+                           OBJECT("rbac.authorization.k8s.io/v1", "ClusterRoleBinding",
+                                  "\"namespace\":\"m\",")),
+                  "a cluster scope object k (m/z) has been wrapped in a resource envelope m/e" },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",", OBJECT("v1", "ConfigMap", "")),
                   "a cluster scope object k (z) has been wrapped in a resource envelope m/e" },
                 { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",", "\"k\":" CM),
                   "a namespaced object k (n/a) in has been wrapped in a resource envelope from another "
                   "namespace (m/e)" },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",",
+                           OBJECT("example.com/v1", "Unknown", "\"namespace\":\"m\",")),
+                  NULL },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",",
+                           OBJECT("v1", "Pod", "\"namespace\":\"m\",")),
+                  "an object k (m/z) of a kind that is not placed, Pod, has been wrapped in an envelope "
+                  "m/e" },
+                { ENVELOPE("ResourceEnvelope", "\"namespace\":\"m\",", "\"k\":{\"kind\":\"ConfigMap\"}"),
+                  "failed to parse the wrapped manifest data to a Kubernetes runtime object "
+                  "(manifestKey=k,envelopeObjRef=m/e): apiVersion and kind must be set" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
                 struct wanted_works w;
                 struct scene s;
+                int code;
 
                 begin(&s, "ClientSideApply");
                 add_snapshot(&s, HEAD, rows[i].resources);
-                assert_int_equal(render(&s, &w), ERR_INVALID);
-                assert_string_equal(s.err.text, rows[i].words);
+                assert_int_equal(render(&s, &w), 0);
+                assert_int_equal(w.n, 2);
+                assert_int_equal(w.at[1].manifests.n, rows[i].words ? 0 : 1);
+                code = check_envelopes(&s.arena, &w, &s.err);
+                assert_int_equal(code, rows[i].words ? ERR_INVALID : 0);
+                if (rows[i].words)
+                        assert_string_equal(s.err.text, rows[i].words);
+                arena_free(&s.arena);
+        }
+}
+
+static void an_envelope_that_breaks_a_rule_leaves_its_work_as_it_is(void **state)
+{
+        static const char live[] =
+                "{\"metadata\":{\"name\":\"old\",\"namespace\":\"fleet-member-c1\",\"labels\":{"
+                "\"kubernetes-fleet.io/envelope-work\":\"ClusterResourceEnvelope\",\"kubernetes-fleet.io/"
+                "envelope-name\":\"e\"}}}";
+        struct wanted_works w;
+        struct work_plan plan;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, HEAD, CM "," ENVELOPE("ClusterResourceEnvelope", "", "\"k\":" CM));
+        s.works[s.live.n++] = parse(&s, &work_kind, live);
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 1);
+        assert_string_equal(plan.at[0].wanted->object.meta.name, "web-work");
+        arena_free(&s.arena);
+}
+
+/* Gives every manifest the text in ctx. */
+static int replace_text(void *ctx, struct arena *arena, struct slice *text, struct error *err)
+{
+        *text = slice_of(ctx);
+        return 1;
+}
+
+static void what_overrides_make_of_a_manifest_keeps_to_the_same_rules(void **state)
+{
+        static const struct {
+                const char *ns, *resource, *becomes;
+                int code;
+        } rows[] = {
+                { NULL, CM, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"x\"}}",
+                  0 },
+                { "n", CM, CM, 0 },
+                { "n", CM, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"x\"}}",
+                  ERR_INVALID },
+                { "n", CM,
+                  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"x\",\"namespace\":"
+                  "\"n\"}}",
+                  ERR_INVALID },
+                { "n", CM,
+                  "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\",\"namespace\":"
+                  "\"o\"}}",
+                  ERR_INVALID },
+                { "o", CM, NULL, ERR_INVALID },
+                { "n", ENVELOPE("ResourceEnvelope", "\"namespace\":\"n\",", "\"k\":" CM),
+                  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"x\"}}",
+                  ERR_INVALID },
+                { NULL, ENVELOPE("ClusterResourceEnvelope", "", OBJECT("v1", "Namespace", "")), CM,
+                  ERR_INVALID },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct manifest_override o = { rows[i].becomes ? replace_text : NULL,
+                                               (void *)rows[i].becomes };
+                struct wanted_works w;
+                struct scene s;
+                bool failed;
+
+                begin(&s, "ClientSideApply");
+                add_snapshot(&s, HEAD, rows[i].resource);
+                ((struct resource_snapshot *)s.group[0])->object.meta.ns = rows[i].ns;
+                assert_int_equal(render_works(&s.arena, s.group, s.n_group, &o, &rules, &w, &failed, &s.err),
+                                 rows[i].code);
+                assert_int_equal(failed, rows[i].code < 0 && rows[i].becomes);
                 arena_free(&s.arena);
         }
 }
@@ -445,6 +560,8 @@ int main(void)
                 cmocka_unit_test(an_envelope_becomes_a_work_of_its_own),
                 cmocka_unit_test(several_works_of_one_envelope_are_told_and_left_alone),
                 cmocka_unit_test(envelopes_hold_only_what_their_scope_allows),
+                cmocka_unit_test(an_envelope_that_breaks_a_rule_leaves_its_work_as_it_is),
+                cmocka_unit_test(what_overrides_make_of_a_manifest_keeps_to_the_same_rules),
                 cmocka_unit_test(only_works_that_differ_are_written),
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
                 cmocka_unit_test(failures_are_told_where_they_belong),

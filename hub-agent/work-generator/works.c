@@ -154,7 +154,7 @@ static int plan_one(struct arena *arena, const struct binding *b, const struct w
 {
         struct work *wanted;
 
-        if (now && is_current(&now->object, from->snapshot_index, m))
+        if (from->invalid || (now && is_current(&now->object, from->snapshot_index, m)))
                 return 0;
         wanted = now ? (struct work *)object_copy(&now->object, arena) : make(arena, b, from);
         if (!wanted || mark(wanted, b, from->snapshot_index, m, arena) < 0 ||
