@@ -168,7 +168,7 @@ static bool is_wanted(const struct wanted_works *wanted, const struct object_lis
                       const struct object *o)
 {
         for (size_t i = 0; i < wanted->n; i++)
-                if (&find_work(live, &wanted->at[i])->object == o)
+                if ((const struct object *)find_work(live, &wanted->at[i]) == o)
                         return true;
         return false;
 }
