@@ -120,18 +120,30 @@ static int parse_version(struct http1_parser *p, struct slice version, struct er
         return bad(p, err, "a malformed request line");
 }
 
-/* Origin form; the absolute form that proxies use is cut down to it. */
+/* The absolute form that proxies use is cut down to the origin form; it must name a host. */
+static int cut_authority(struct http1_parser *p, struct slice *target, struct error *err)
+{
+        size_t scheme = slice_starts_with(*target, "http://")    ? strlen("http://")
+                        : slice_starts_with(*target, "https://") ? strlen("https://")
+                                                                 : 0;
+        if (scheme == 0)
+                return 0;
+        struct slice rest = { target->data + scheme, target->len - scheme };
+        const char *slash = rest.len > 0 ? memchr(rest.data, '/', rest.len) : NULL;
+        if (!slash)
+                return bad(p, err, "an absolute target without a path");
+        if (slash == rest.data)
+                return bad(p, err, "an absolute target without a host");
+        *target = (struct slice){ slash, (size_t)(rest.data + rest.len - slash) };
+        return 0;
+}
+
 static int parse_target(struct http1_parser *p, struct slice target, struct error *err)
 {
         for (size_t i = 0; i < target.len; i++)
                 if (target.data[i] <= ' ' || target.data[i] > '~' || target.data[i] == '#')
                         return bad(p, err, "a target with a character that is not allowed in it");
-        if (slice_starts_with(target, "http://") || slice_starts_with(target, "https://")) {
-                const char *slash = memchr(target.data + 8, '/', target.len - 8);
-                if (!slash)
-                        return bad(p, err, "an absolute target without a path");
-                target = (struct slice){ slash, (size_t)(target.data + target.len - slash) };
-        }
+        TRY(cut_authority(p, &target, err));
         if (!slice_starts_with(target, "/") && !slice_is(target, "*"))
                 return bad(p, err, "a target that does not start with /");
         struct slice path;
