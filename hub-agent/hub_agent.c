@@ -200,16 +200,6 @@ static int first_discovery(struct hub_agent *a, struct error *err)
         return 0;
 }
 
-static int serve(struct hub_agent *a, struct health *h, int port, struct http_server **ret, struct error *err)
-{
-        const struct hub_agent_options *o = a->options;
-        struct http_server_options s = { .bind = o->bind, .port = port, .handle = health_handle, .ctx = h };
-
-        if (!o->bind || port < 0)
-                return 0;
-        return http_server_start(o->world, &s, ret, err);
-}
-
 int hub_agent_run(const struct hub_agent_options *o, struct error *err)
 {
         struct http_server *metrics = NULL, *probes = NULL;
@@ -219,9 +209,9 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
 
         h = (struct health){ a.manager, a.metrics, { a.connection } };
         if (code == 0)
-                code = serve(&a, &h, o->metrics_port, &metrics, err);
+                code = health_serve(&h, o->world, o->bind, o->metrics_port, &metrics, err);
         if (code == 0 && o->health_port != o->metrics_port)
-                code = serve(&a, &h, o->health_port, &probes, err);
+                code = health_serve(&h, o->world, o->bind, o->health_port, &probes, err);
         if (code == 0)
                 code = first_discovery(&a, err);
         if (code == 0)

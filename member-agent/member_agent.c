@@ -342,23 +342,15 @@ static void tear_down(struct member_agent *a)
         mem_free(a->ns);
 }
 
-static int serve(struct member_agent *a, struct health *health, const char *host, int port,
-                 struct http_server **ret, struct error *err)
-{
-        struct http_server_options o = { .bind = host, .port = port, .handle = health_handle, .ctx = health };
-
-        return port < 0 || !host ? 0 : http_server_start(a->world, &o, ret, err);
-}
-
 static int serve_all(struct member_agent *a, struct health *health, struct http_server **servers,
                      struct error *err)
 {
         const struct member_agent_options *o = a->options;
 
-        TRY(serve(a, health, o->bind, o->metrics_port, &servers[0], err));
-        TRY(serve(a, health, o->bind, o->health_port, &servers[1], err));
+        TRY(health_serve(health, a->world, o->bind, o->metrics_port, &servers[0], err));
+        TRY(health_serve(health, a->world, o->bind, o->health_port, &servers[1], err));
         for (size_t i = 0; i < o->n_also; i++)
-                TRY(serve(a, health, o->also[i].host, o->also[i].port, &servers[2 + i], err));
+                TRY(health_serve(health, a->world, o->also[i].host, o->also[i].port, &servers[2 + i], err));
         return 0;
 }
 

@@ -87,3 +87,21 @@ void health_handle(void *health, struct http_exchange *x)
         else
                 http_reply(x, 404, TEXT, SLICE("served here: /healthz /livez /readyz /metrics\n"), NULL);
 }
+
+int health_serve(struct health *h, struct world *w, const char *bind, int port, struct http_server **ret,
+                 struct error *err)
+{
+        struct http_server_options o = {
+                .bind = bind,
+                .port = port,
+                .handle = health_handle,
+                .ctx = h,
+                .limits = { .header_bytes = LIMIT_PROBE_HEAD_BYTES,
+                            .headers = LIMIT_PROBE_HEADERS,
+                            .body_bytes = HTTP1_NO_BODY },
+                .connections = LIMIT_PROBE_CONNECTIONS,
+                .request_ms = LIMIT_PROBE_REQUEST_MS,
+        };
+
+        return bind && port >= 0 ? http_server_start(w, &o, ret, err) : 0;
+}

@@ -6,7 +6,9 @@
 #define DEFAULT_IDLE_MS 75000
 #define CLOSE_FLUSH_MS 5000
 #define PIPELINE_BYTES (64u << 10) /* held of further requests while one is answered */
+#define UNTAKEN_BYTES (64u << 10)  /* of answers: who takes them no faster gets no further ones */
 
+static void take_held(struct http1_conn *c);
 static void next_request(struct http1_conn *c);
 
 /* ---- life ---- */
@@ -35,6 +37,8 @@ static void on_drained(void *owner, struct tls_stream *s)
 {
         struct http1_conn *c = owner;
         waitq_wake_all(&c->drained);
+        if (!c->running && !(c->close_after && c->ended))
+                take_held(c);
 }
 
 static void on_idle(struct timer *t)
@@ -151,6 +155,11 @@ static void answer_expectation(struct http1_conn *c)
         tls_stream_write(c->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
 }
 
+static bool is_behind(const struct http1_conn *c)
+{
+        return tls_stream_queued(c->stream) > UNTAKEN_BYTES;
+}
+
 /* Keeps what belongs to later requests; a client that sends too many of them is read no further. */
 static void keep_input(struct http1_conn *c, const char *data, size_t n)
 {
@@ -158,7 +167,7 @@ static void keep_input(struct http1_conn *c, const char *data, size_t n)
                 return;
         if (buf_append(&c->input, data, n) < 0)
                 tls_stream_close(c->stream, 0);
-        else if (c->input.len > PIPELINE_BYTES)
+        else if (c->input.len > MIN(PIPELINE_BYTES, c->parser.limits.header_bytes))
                 tls_stream_pause(c->stream, true);
 }
 
@@ -179,18 +188,24 @@ static void feed(struct http1_conn *c, const char *data, size_t n)
         start_handler(c);
 }
 
-static void next_request(struct http1_conn *c)
+/* The requests that came meanwhile, once the client has taken the answers so far. */
+static void take_held(struct http1_conn *c)
 {
-        http1_parser_reset(&c->parser);
-        c->continued = false;
-        start_idle_timer(c);
-        if (c->input.len == 0)
+        if (c->input.len == 0 || is_behind(c))
                 return;
         struct buf input = c->input;
         buf_init(&c->input, input.max);
         tls_stream_pause(c->stream, false);
         feed(c, input.data, input.len);
         buf_free(&input);
+}
+
+static void next_request(struct http1_conn *c)
+{
+        http1_parser_reset(&c->parser);
+        c->continued = false;
+        start_idle_timer(c);
+        take_held(c);
 }
 
 static void on_data(void *owner, struct tls_stream *s, const char *data, size_t n)
@@ -200,7 +215,7 @@ static void on_data(void *owner, struct tls_stream *s, const char *data, size_t 
                 websocket_input(c->websocket, data, n);
         else if (c->close_after && c->ended)
                 return; /* nothing more is answered here */
-        else if (c->running)
+        else if (c->running || is_behind(c))
                 keep_input(c, data, n);
         else
                 feed(c, data, n);
@@ -220,7 +235,7 @@ int http1_conn_start(struct tls_stream *s, const struct http1_conn_options *o)
         c->o = *o;
         c->loop = tls_stream_loop(s);
         c->stream = s;
-        http1_parser_init(&c->parser, &(struct http1_limits){ .body_bytes = o->max_body });
+        http1_parser_init(&c->parser, &o->limits);
         buf_init(&c->input, PIPELINE_BYTES + (256u << 10));
         list_init(&c->drained.waiters);
         tls_stream_set_events(s, &stream_events, c);

@@ -12,9 +12,9 @@ struct http1_conn_options {
         struct fiber_group *group; /* handlers live here; ending it cancels them */
         http_handler_fn handle;
         void *ctx;
-        size_t max_body; /* 0 = LIMIT_REQUEST_BODY_BYTES */
-        int64_t idle_ms; /* a connection without a request, or a request that does not complete, is closed
-                            after this; 0 = 75,000 */
+        struct http1_limits limits;
+        int64_t idle_ms; /* a connection without a request, or a request that does not complete, or answers
+                            that are not taken, is closed after this; 0 = 75,000 */
         /* Called once with the connection's end, after its last handler returned. May be NULL. */
         void (*ended)(void *ctx);
 };

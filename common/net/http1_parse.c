@@ -21,6 +21,8 @@ void http1_parser_init(struct http1_parser *p, const struct http1_limits *limits
                 p->limits.headers = LIMIT_HEADER_COUNT;
         if (!p->limits.body_bytes)
                 p->limits.body_bytes = LIMIT_REQUEST_BODY_BYTES;
+        else if (p->limits.body_bytes == HTTP1_NO_BODY)
+                p->limits.body_bytes = 0;
         buf_init(&p->head, p->limits.header_bytes);
         buf_init(&p->body, p->limits.body_bytes);
 }
@@ -35,6 +37,8 @@ void http1_parser_free(struct http1_parser *p)
 void http1_parser_reset(struct http1_parser *p)
 {
         struct http1_limits limits = p->limits;
+        if (limits.body_bytes == 0)
+                limits.body_bytes = HTTP1_NO_BODY;
         http1_parser_free(p);
         http1_parser_init(p, &limits);
 }

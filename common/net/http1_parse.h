@@ -6,13 +6,7 @@
 #pragma once
 
 #include "common/base/buf.h"
-#include "common/net/http.h"
-
-struct http1_limits {
-        size_t header_bytes; /* request line and headers; 0 = LIMIT_HEADER_BYTES */
-        size_t headers;      /* their number; 0 = LIMIT_HEADER_COUNT */
-        size_t body_bytes;   /* 0 = LIMIT_REQUEST_BODY_BYTES */
-};
+#include "common/net/http_server.h"
 
 struct http1_request {
         const char *method;

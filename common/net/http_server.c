@@ -13,6 +13,8 @@ struct http_server {
         struct fiber_group *handlers;
         http_handler_fn handle;
         void *ctx;
+        struct http1_limits limits;
+        int64_t request_ms;
         bool stopping;
 };
 
@@ -32,6 +34,8 @@ static void on_opened(void *owner, struct tls_stream *s)
                 .group = server->handlers,
                 .handle = serve,
                 .ctx = server,
+                .limits = server->limits,
+                .idle_ms = server->request_ms,
         };
         if (http1_conn_start(s, &o) < 0)
                 tls_stream_close(s, 0);
@@ -53,6 +57,8 @@ int http_server_start(struct world *w, const struct http_server_options *o, stru
         s->loop = w->loop;
         s->handle = o->handle;
         s->ctx = o->ctx;
+        s->limits = o->limits;
+        s->request_ms = o->request_ms;
         s->handlers = fiber_group_new(w->loop, NULL, "http server");
         if (!s->handlers)
                 return error_no_memory(err);
@@ -61,6 +67,8 @@ int http_server_start(struct world *w, const struct http_server_options *o, stru
                 .port = o->port,
                 .tls = o->tls,
                 .alpn = (const char *[]){ "http/1.1", NULL },
+                .max_streams = o->connections,
+                .oldest_gives_way = o->connections > 0,
                 .events = &listener_events,
                 .owner = s,
         };

@@ -62,12 +62,26 @@ typedef void (*http_handler_fn)(void *ctx, struct http_exchange *x);
 
 struct tls_identity; /* common/net/cert.h */
 
+#define HTTP1_NO_BODY SIZE_MAX /* of http1_limits: a request with a body is refused */
+struct http1_limits {          /* of one request */
+        size_t header_bytes;   /* request line and headers; 0 = LIMIT_HEADER_BYTES */
+        size_t headers;        /* their number; 0 = LIMIT_HEADER_COUNT */
+        size_t body_bytes;     /* 0 = LIMIT_REQUEST_BODY_BYTES */
+};
+
 struct http_server_options {
         const char *bind;               /* "127.0.0.1" */
         int port;                       /* 0 = any free one: ask http_server_port() */
         const struct tls_identity *tls; /* NULL = plain */
         http_handler_fn handle;
         void *ctx;
+        struct http1_limits limits;
+        /* At once; one more takes the place of the oldest, so that who holds them all keeps nobody out.
+         * 0 = LIMIT_SERVER_CONNECTIONS, and no more than these are accepted. */
+        size_t connections;
+        /* From a connection's begin, or its last answer, until its next request is complete, and for taking
+         * the answer: who needs longer is cut. 0 = 75,000. */
+        int64_t request_ms;
 };
 struct http_server;
 int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret,

@@ -19,7 +19,7 @@ struct rig {
         struct http_server *server;
         struct fiber_group *group;
         int served, code, done, port;
-        http_handler_fn handle;
+        struct http_server_options options;
         void (*body)(struct rig *r);
 };
 
@@ -133,18 +133,19 @@ static void body_fiber(void *ctx)
 {
         struct rig *r = ctx;
         struct error err;
-        struct http_server_options o = { .bind = "127.0.0.1", .handle = r->handle, .ctx = r };
-        assert_int_equal(http_server_start(&r->world, &o, &r->server, &err), 0);
+        r->options.bind = "127.0.0.1";
+        r->options.ctx = r;
+        assert_int_equal(http_server_start(&r->world, &r->options, &r->server, &err), 0);
         r->port = http_server_port(r->server);
         r->body(r);
         http_server_stop(r->server);
         r->done = 1;
 }
 
-static void run(http_handler_fn handle, void (*body)(struct rig *))
+static void run_with(const struct http_server_options *o, void (*body)(struct rig *))
 {
         struct error err;
-        struct rig r = { .body = body, .handle = handle };
+        struct rig r = { .body = body, .options = *o };
         size_t before = mem_live_count();
         r.loop = loop_new_real(&err);
         r.world.loop = r.loop;
@@ -155,6 +156,11 @@ static void run(http_handler_fn handle, void (*body)(struct rig *))
         fiber_group_end(r.group);
         loop_free(r.loop);
         assert_int_equal(mem_live_count(), before);
+}
+
+static void run(http_handler_fn handle, void (*body)(struct rig *))
+{
+        run_with(&(struct http_server_options){ .handle = handle }, body);
 }
 
 /* ---- requests ---- */
@@ -563,9 +569,146 @@ static void foreign_pages_and_malformed_handshakes_are_refused(void **state)
         run(echo_messages, ws_handshake_body);
 }
 
+/* ---- a port that anybody reaches ---- */
+
+#define CONNECTIONS 8
+#define HELD_BYTES (64u << 10)
+
+static void say_much(void *ctx, struct http_exchange *x)
+{
+        ((struct rig *)ctx)->served++;
+        char *text = arena_alloc(x->arena, HELD_BYTES);
+        memset(text, 'm', HELD_BYTES);
+        http_reply(x, 200, "text/plain", (struct slice){ text, HELD_BYTES }, NULL);
+}
+
+static struct http_server_options narrow(http_handler_fn handle)
+{
+        return (struct http_server_options){
+                .handle = handle,
+                .limits = { .header_bytes = 1024, .headers = 4, .body_bytes = HTTP1_NO_BODY },
+                .connections = CONNECTIONS
+        };
+}
+
+static void narrow_body(struct rig *r)
+{
+        static const struct {
+                const char *text, *status;
+        } table[] = {
+                { "GET http:// HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 " },
+                { "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 413 " },
+                { "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na", "HTTP/1.1 413 " },
+                { "GET / HTTP/1.1\r\nHost: a\r\nB: 1\r\nC: 1\r\nD: 1\r\nE: 1\r\n\r\n", "HTTP/1.1 431 " },
+                { "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n"
+                  "Connection: close\r\n\r\n",
+                  "[/2 ]" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+                struct raw k;
+                raw_open(&k, r);
+                raw_say(&k, table[i].text, strlen(table[i].text));
+                raw_await(&k, table[i].status);
+                raw_await_end(&k);
+                raw_close(&k);
+        }
+        assert_int_equal(r->served, 2);
+}
+static void a_narrow_server_takes_no_bodies_and_small_heads(void **state)
+{
+        struct http_server_options o = narrow(say_path);
+        run_with(&o, narrow_body);
+}
+
+/* Says as much as the other side takes; a refused one resets the connection. */
+static void raw_push(struct raw *k, const char *data, size_t n)
+{
+        uv_buf_t b = uv_buf_init((char *)data, (unsigned)n);
+        uv_try_write((uv_stream_t *)&k->tcp, &b, 1);
+}
+
+static void crowd_body(struct rig *r)
+{
+        static const char post[] = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n";
+        static const char get[] = "GET /me HTTP/1.1\r\nHost: a\r\n\r\n";
+        enum { CROWD = 200 };
+        AUTO_FREE struct raw *crowd = mem_calloc(CROWD, sizeof(*crowd));
+        AUTO_FREE char *body = mem_zalloc(3000000);
+        struct raw me;
+        size_t before = mem_live_bytes();
+        for (size_t i = 0; i < CROWD; i++) {
+                raw_open(&crowd[i], r);
+                raw_push(&crowd[i], post, strlen(post) / (1 + i % 2)); /* half of them never end their head */
+                raw_push(&crowd[i], body, 3000000);
+        }
+        fiber_sleep(r->loop, 20);
+        assert_in_range(mem_live_bytes() - before, 0, 1 << 20);
+        raw_open(&me, r); /* they hold all there is, and keep nobody out */
+        raw_say(&me, get, strlen(get));
+        raw_await(&me, "[/me ]");
+        raw_close(&me);
+        for (size_t i = 0; i < CROWD - CONNECTIONS; i++)
+                raw_await_end(&crowd[i]);
+        for (size_t i = 0; i < CROWD; i++)
+                raw_close(&crowd[i]);
+}
+static void a_crowd_with_big_bodies_takes_no_memory_and_keeps_nobody_out(void **state)
+{
+        struct http_server_options o = narrow(say_path);
+        run_with(&o, crowd_body);
+}
+
+/* Requests without end from a client that takes no answer: some are answered, no more than it may leave
+ * lying. */
+static void greedy_body(struct rig *r)
+{
+        AUTO_BUF struct buf many;
+        struct raw k;
+        buf_init(&many, 1 << 20);
+        for (int i = 0; i < 2000; i++)
+                buf_append_str(&many, "GET /m HTTP/1.1\r\nHost: a\r\n\r\n");
+        raw_open(&k, r);
+        uv_read_stop((uv_stream_t *)&k.tcp);
+        size_t before = mem_live_bytes();
+        raw_push(&k, many.data, many.len);
+        fiber_sleep(r->loop, 200);
+        assert_in_range(r->served, 1, 1999);
+        assert_in_range(mem_live_bytes() - before, 0, 1 << 20);
+        raw_close(&k);
+}
+static void who_takes_no_answers_gets_no_more_of_them(void **state)
+{
+        struct http_server_options o = narrow(say_much);
+        run_with(&o, greedy_body);
+}
+
+static void slow_body(struct rig *r)
+{
+        struct raw k;
+        raw_open(&k, r);
+        int64_t begun = loop_now_ms(r->loop);
+        while (!k.ended && loop_now_ms(r->loop) - begun < 20000) { /* a byte now and then is not enough */
+                raw_push(&k, "G", 1);
+                fiber_sleep(r->loop, 10);
+        }
+        assert_true(k.ended);
+        assert_int_equal(r->served, 0);
+        raw_close(&k);
+}
+static void a_request_that_takes_too_long_is_cut(void **state)
+{
+        struct http_server_options o = narrow(say_path);
+        o.request_ms = 100;
+        run_with(&o, slow_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_narrow_server_takes_no_bodies_and_small_heads),
+                cmocka_unit_test(a_crowd_with_big_bodies_takes_no_memory_and_keeps_nobody_out),
+                cmocka_unit_test(who_takes_no_answers_gets_no_more_of_them),
+                cmocka_unit_test(a_request_that_takes_too_long_is_cut),
                 cmocka_unit_test(pipelined_requests_are_answered_in_order),
                 cmocka_unit_test(a_flood_of_pipelined_requests_is_answered_whole),
                 cmocka_unit_test(handshakes_that_stall_fail_or_are_too_many_are_cut),

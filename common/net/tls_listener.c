@@ -183,14 +183,25 @@ struct tls_listener *tls_listener_free(struct tls_listener *t)
 
 static void refuse(struct tls_listener *t);
 
+static void take(struct tls_listener *t)
+{
+        bool full = t->n_streams - t->n_cut >= t->max_streams;
+
+        if (full && t->oldest_gives_way) {
+                tls_streams_cut_oldest(t);
+                full = false;
+        }
+        if (full || tls_stream_accept(t) < 0)
+                refuse(t);
+}
+
 static void spare_closed(uv_handle_t *handle)
 {
         struct tls_listener *t = handle->data;
         t->spare_busy = false;
         if (t->accept_again && t->listening) {
                 t->accept_again = false;
-                if (t->n_streams >= t->max_streams || tls_stream_accept(t) < 0)
-                        refuse(t);
+                take(t);
         }
         tls_listener_handle_closed(t);
 }
@@ -214,10 +225,8 @@ static void refuse(struct tls_listener *t)
 static void on_connection(uv_stream_t *handle, int status)
 {
         struct tls_listener *t = handle->data;
-        if (status < 0)
-                return;
-        if (t->n_streams >= t->max_streams || tls_stream_accept(t) < 0)
-                refuse(t);
+        if (status >= 0)
+                take(t);
 }
 
 static int parse_address(const struct tls_listen_options *o, struct sockaddr_storage *ret, struct error *err)
@@ -266,6 +275,7 @@ int tls_listen(struct loop *l, const struct tls_listen_options *o, struct tls_li
         t->events = o->events;
         t->owner = o->owner;
         t->max_streams = o->max_streams ? o->max_streams : LIMIT_SERVER_CONNECTIONS;
+        t->oldest_gives_way = o->oldest_gives_way;
         t->handshake_ms = o->handshake_ms ? o->handshake_ms : DEFAULT_HANDSHAKE_MS;
         list_init(&t->streams);
         list_init(&t->closed.waiters);

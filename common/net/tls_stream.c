@@ -60,6 +60,7 @@ static void on_closed(uv_handle_t *handle)
                 s->events->closed(s->owner, s, &s->why);
         list_remove(&s->node);
         t->n_streams--;
+        t->n_cut--;
         stream_free(s);
         tls_listener_handle_closed(t);
 }
@@ -70,6 +71,7 @@ static void cut(struct tls_stream *s, enum error_code code, const char *text)
         if (s->state == CLOSED)
                 return;
         s->state = CLOSED;
+        s->listener->n_cut++;
         if (!s->why.code)
                 error_set(&s->why, code, "%s: %s", s->remote, text);
         timer_stop(&s->timer);
@@ -94,6 +96,15 @@ void tls_streams_cut(struct tls_listener *t)
 {
         list_for_each(s, &t->streams, struct tls_stream, node)
                 cut(s, ERR_CLOSED, "the server stops");
+}
+
+void tls_streams_cut_oldest(struct tls_listener *t)
+{
+        list_for_each(s, &t->streams, struct tls_stream, node)
+                if (s->state != CLOSED) {
+                        cut(s, ERR_CLOSED, "a newer connection takes its place");
+                        return;
+                }
 }
 
 /* ---- sending ---- */

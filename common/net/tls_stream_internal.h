@@ -16,6 +16,7 @@ struct tls_listener {
         uv_tcp_t spare; /* takes a connection that is refused at once */
         bool spare_busy, accept_again;
         bool listening; /* handle is open */
+        bool oldest_gives_way;
         bool freeing;
         bool joined;         /* a fiber in tls_listener_free() frees it */
         SSL_CTX *ctx;        /* NULL = plain */
@@ -23,7 +24,8 @@ struct tls_listener {
         unsigned alpn_len;
         const struct tls_stream_events *events;
         void *owner;
-        size_t max_streams, n_streams;
+        size_t max_streams, n_streams; /* n_streams: with those that are cut and not closed yet */
+        size_t n_cut;
         int64_t handshake_ms;
         int port;
         struct list streams;
@@ -36,4 +38,5 @@ void tls_listener_handle_closed(struct tls_listener *t);
 /* Takes the waiting connection; ERR_NO_MEMORY leaves it waiting. */
 int tls_stream_accept(struct tls_listener *t);
 void tls_streams_cut(struct tls_listener *t);
+void tls_streams_cut_oldest(struct tls_listener *t); /* of those that are not cut yet */
 void tls_streams_close(struct tls_listener *t, int64_t flush_ms);
