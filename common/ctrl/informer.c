@@ -226,6 +226,11 @@ int informer_wait_synced(struct informer *i, int64_t deadline_ms)
         return 0;
 }
 
+const struct kube_resource *informer_resource(const struct informer *i)
+{
+        return &i->resource;
+}
+
 const char *informer_problem(const struct informer *i)
 {
         return i->problem;

@@ -357,8 +357,8 @@ bool manager_ready(const struct manager *m, struct buf *why_not)
 
                 if (informer_synced(*i) && !problem[0])
                         continue;
-                buf_printf(why_not, "cache not in sync: %s\n",
-                           problem[0] ? problem : "first list is running");
+                buf_printf(why_not, "cache not in sync: %s: %s\n", informer_resource(*i)->plural,
+                           problem[0] ? "it cannot be listed or watched" : "first list is running");
                 ready = false;
         }
         return ready;

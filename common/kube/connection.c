@@ -47,22 +47,21 @@ static int64_t now_ms(const struct kube_connection *c)
 
 /* ---- telling ---- */
 
-/* A line of our own or of a server, without what would break it. */
-static void print_line(struct buf *b, const char *name, const char *words, const char *detail)
+static size_t rights_told(const struct kube_connection *c)
 {
-        buf_printf(b, "%s: %s: ", name, words);
-        for (const char *p = detail ? detail : ""; *p; p++)
-                buf_append_char(b, (unsigned char)*p < ' ' || *p == 0x7f ? ' ' : *p);
-        buf_append_char(b, '\n');
+        size_t n = 0;
+
+        vec_for_each(&c->rights, r)
+                n += r->told;
+        return n;
 }
 
 void kube_connection_print(const struct kube_connection *c, struct buf *b)
 {
         if (c->told)
-                print_line(b, c->o.name, c->told->words, c->detail);
-        vec_for_each(&c->rights, r)
-                if (r->told)
-                        print_line(b, c->o.name, "a right is missing", r->what);
+                buf_printf(b, "%s: %s\n", c->o.name, c->told->words);
+        if (rights_told(c) > 0)
+                buf_printf(b, "%s: a right is missing\n", c->o.name);
 }
 
 static bool is_right(const struct kube_trouble *t)
@@ -89,15 +88,6 @@ static void log_change(const struct kube_connection *c, const struct kube_connec
         else
                 log_warn(c->kube.log, message, "server", c->kube.endpoint->base_url, "error", change->detail,
                          "do", t->mend);
-}
-
-static size_t rights_told(const struct kube_connection *c)
-{
-        size_t n = 0;
-
-        vec_for_each(&c->rights, r)
-                n += r->told;
-        return n;
 }
 
 static void announce(struct kube_connection *c, const struct kube_trouble *t, bool over, const char *detail)

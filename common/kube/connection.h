@@ -38,8 +38,8 @@ struct kube_connection *kube_connection_new(struct fiber_group *group,
                                             const struct kube_connection_options *o);
 struct kube_connection *kube_connection_free(struct kube_connection *c); /* from a fiber */
 
-/* Appends a line about the way and one for each missing right: "hub: connection refused: GET https://...";
- * none if all is well. */
+/* Appends a line about the way and one if rights are missing, in fixed words, for readers of all sorts: "hub:
+ * connection refused"; none if all is well. The error itself goes to the log and to changed(). */
 void kube_connection_print(const struct kube_connection *c, struct buf *b);
 bool kube_connection_good(const struct kube_connection *c); /* the server was reached, and can be used */
 /* Parks until it is good: 0, ERR_TIMEOUT, ERR_CANCELLED. */

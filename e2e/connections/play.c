@@ -248,7 +248,7 @@ static void expect_trouble(struct scene *s)
         const char *side = s->side == MEMBER_OWN ? "member" : "hub";
 
         wait_until(s, is_in_log, told(s), NULL);
-        wait_until(s, shows_in_readyz, "/readyz:", arena_printf(&s->arena, "%s: %s: ", side, words(s)));
+        wait_until(s, shows_in_readyz, "/readyz:", arena_printf(&s->arena, "%s: %s\n", side, words(s)));
         if (s->side != HUB_AGENT)
                 wait_until(s, has_event, is_right(s) ? "RightMissing" : "ConnectionFailed", words(s));
 }
