@@ -3,11 +3,11 @@
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS := $(patsubst e2e/fuzz/fuzz_%.c,%,$(wildcard e2e/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(patsubst %,$(OBJ)/fuzz_%,$(FUZZ_TARGETS))
-FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/json/%,$(LIBRARY_SOURCES)))
+FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/net/%,$(LIBRARY_SOURCES)))
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 .PHONY: fuzz-programs
-fuzz: ## fuzz each target for FUZZ_SECONDS (20)
+fuzz: packages ## fuzz each target for FUZZ_SECONDS (20)
 	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang OPTIMISE='-O1 -fsanitize=fuzzer-no-link $(FUZZ_SANITIZE)' fuzz-programs
 	@e2e/fuzz/run '$(BUILD)/fuzz' $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
