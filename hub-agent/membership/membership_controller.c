@@ -3,8 +3,9 @@
 #include "hub-agent/membership/membership.h"
 
 #define TERMINATING_RETRY_MS 1000
-#define HEARTBEAT_COPY_MS 45000 /* at the usual period of a minute every heartbeat is shown */
-#define UNDER_WAY (-1)          /* done_generation while the steps of joining are taken */
+#define TERMINATING_MAX_MS (15 * 60 * 1000) /* spec 2.6 step 3: longer than this is worth an alarm */
+#define HEARTBEAT_COPY_MS 45000             /* at the usual period of a minute every heartbeat is shown */
+#define UNDER_WAY (-1)                      /* done_generation while the steps of joining are taken */
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
 static const struct kube_resource roles = { "rbac.authorization.k8s.io", "v1", "roles", "Role", true };
@@ -298,6 +299,30 @@ static struct outcome collect_garbage(struct pass *s)
         return code < 0 && code != ERR_NOT_FOUND ? failed(s->rc->err) : again_after(TERMINATING_RETRY_MS);
 }
 
+/* A namespace that goes, of a member that goes or is gone: no agent takes the finalizers off its Works, and
+ * some may have come in meanwhile. The namespace's last event brings the key again. */
+static struct outcome empty_namespace(struct pass *s, const struct object *ns)
+{
+        char since[RFC3339_SIZE];
+
+        if (release_works(s) < 0)
+                return failed(s->rc->err);
+        if (s->rc->now_ms - ns->meta.deletion_ms < TERMINATING_MAX_MS)
+                return again_after(TERMINATING_RETRY_MS);
+        time_format_rfc3339(ns->meta.deletion_ms, since);
+        error_set(s->rc->err, ERR_INTERNAL, "namespace %s is being removed since %s", s->ns, since);
+        return failed(s->rc->err);
+}
+
+/* Its agent never said a word, so there is nobody to wait for. */
+static bool nobody_came(const struct pass *s)
+{
+        const struct internal_member_cluster_status *r = s->report->status;
+        const struct member_cluster_status *m = s->member->status;
+
+        return (!r || r->agent_status.n == 0) && (!m || m->agent_status.n == 0);
+}
+
 static struct outcome leave(struct pass *s)
 {
         const struct object *ns = cache_get(s->rc, &namespace_kind, NULL, s->ns);
@@ -309,9 +334,9 @@ static struct outcome leave(struct pass *s)
                 return done();
         if (!ns)
                 return drop_finalizer(s) < 0 ? failed(s->rc->err) : done();
-        if (is_deleting(ns)) /* a Work may have come in meanwhile */
-                return release_works(s) < 0 ? failed(s->rc->err) : again_after(TERMINATING_RETRY_MS);
-        if (!s->report)
+        if (is_deleting(ns))
+                return empty_namespace(s, ns);
+        if (!s->report || nobody_came(s))
                 return collect_garbage(s);
         if (write_status(s, false, &left) < 0)
                 return failed(s->rc->err);
@@ -329,25 +354,37 @@ static struct outcome leave(struct pass *s)
 
 /* ---- reconcile ---- */
 
+/* The namespace goes with a member that is gone: taken away by force, or while no hub-agent ran, or made
+ * again since under the same name. Whose member is there is left to its agent. */
+static bool is_left_over(const struct pass *s, const struct object *ns)
+{
+        return ns && is_deleting(ns) && !text_empty(label_of(ns, LABEL_IS_FLEET_RESOURCE)) &&
+               !(s->member && member_owns(s->member, ns));
+}
+
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc };
+        const struct object *ns;
         bool left;
 
-        s.member = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL, rc->name);
-        if (!s.member || !s.member->spec || !s.member->spec->identity) {
-                memory_drop(agent_of(rc), "member", rc->key);
-                return done();
-        }
         s.ns = arena_printf(rc->arena, NAME_MEMBER_NAMESPACE, rc->name);
         if (!s.ns) {
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
+        ns = cache_get(rc, &namespace_kind, NULL, s.ns);
+        s.member = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        if (!s.member || !s.member->spec || !s.member->spec->identity) {
+                memory_drop(agent_of(rc), "member", rc->key);
+                return is_left_over(&s, ns) ? empty_namespace(&s, ns) : done();
+        }
         s.report = (const struct internal_member_cluster *)cache_get(rc, &internal_member_cluster_kind, s.ns,
                                                                      rc->name);
         if (is_deleting(&s.member->object))
                 return leave(&s);
+        if (is_left_over(&s, ns))
+                return ensure_finalizer(&s) < 0 ? failed(rc->err) : empty_namespace(&s, ns);
         if (ensure_finalizer(&s) < 0 || join(&s) < 0 || write_status(&s, true, &left) < 0)
                 return failed(rc->err);
         return done();
