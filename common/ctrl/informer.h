@@ -45,8 +45,8 @@ bool informer_synced(const struct informer *i);
 int informer_wait_synced(struct informer *i, int64_t deadline_ms); /* 0, ERR_TIMEOUT, ERR_CANCELLED */
 /* Lists anew, keeping what is held: not synced until that is done. Parks. On failure nothing is watched. */
 int informer_refresh(struct informer *i);
-/* Human words about the last failed list or watch, "" if healthy: shown by readyz. */
 const struct kube_resource *informer_resource(const struct informer *i);
+/* Human words about the last failed list or watch, "" if healthy. */
 const char *informer_problem(const struct informer *i);
 uint64_t informer_objects(const struct informer *i);
 size_t informer_bytes(const struct informer *i);
