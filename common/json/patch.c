@@ -286,21 +286,26 @@ static int apply_operation(struct patcher *p)
         return error_set(p->err, ERR_INVALID, "operation %zu: Unexpected kind: %.50s", p->index, p->op);
 }
 
-static int apply_all(const json_t *doc, const json_t *operations, bool lenient, json_t **ret,
-                     struct error *err)
+static int run_all(struct patcher *p, const json_t *operations)
 {
         if (!json_is_array(operations))
-                return error_set(err, ERR_INVALID, "a JSON patch must be an array of operations");
+                return error_set(p->err, ERR_INVALID, "a JSON patch must be an array of operations");
         if (json_array_size(operations) > OPERATIONS_MAX)
-                return error_set(err, ERR_LIMIT,
+                return error_set(p->err, ERR_LIMIT,
                                  "The allowed maximum operations in a JSON patch is %d, got %zu",
                                  OPERATIONS_MAX, json_array_size(operations));
-        struct patcher p = { .root = doc_copy(doc), .lenient = lenient, .err = err };
-        int code = p.root ? 0 : error_no_memory(err);
-        for (p.index = 0; code == 0 && p.index < json_array_size(operations); p.index++) {
-                p.operation = json_array_get(operations, p.index);
-                code = apply_operation(&p);
+        for (p->index = 0; p->index < json_array_size(operations); p->index++) {
+                p->operation = json_array_get(operations, p->index);
+                TRY(apply_operation(p));
         }
+        return 0;
+}
+
+static int apply_to_copy(const json_t *doc, const json_t *operations, bool lenient, json_t **ret,
+                         struct error *err)
+{
+        struct patcher p = { .root = doc_copy(doc), .lenient = lenient, .err = err };
+        int code = p.root ? run_all(&p, operations) : error_no_memory(err);
         if (code < 0) {
                 json_decref(p.root);
                 return code;
@@ -311,10 +316,18 @@ static int apply_all(const json_t *doc, const json_t *operations, bool lenient, 
 
 int patch_json(const json_t *doc, const json_t *operations, json_t **ret, struct error *err)
 {
-        return apply_all(doc, operations, false, ret, err);
+        return apply_to_copy(doc, operations, false, ret, err);
 }
 
 int patch_json_lenient(const json_t *doc, const json_t *operations, json_t **ret, struct error *err)
 {
-        return apply_all(doc, operations, true, ret, err);
+        return apply_to_copy(doc, operations, true, ret, err);
+}
+
+int patch_json_in_place(json_t **doc, const json_t *operations, struct error *err)
+{
+        struct patcher p = { .root = *doc, .err = err };
+        int code = run_all(&p, operations);
+        *doc = p.root;
+        return code;
 }

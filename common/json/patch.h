@@ -1,5 +1,5 @@
-/* The three patch types of the Kubernetes API, on documents. All return a new document and leave their inputs
- * unchanged. Errors name the operation's index, its path and the rule. */
+/* The three patch types of the Kubernetes API, on documents. All but patch_json_in_place return a new
+ * document and leave their inputs unchanged. Errors name the operation's index, its path and the rule. */
 #pragma once
 
 #include "common/json/doc.h"
@@ -10,6 +10,10 @@ int patch_json(const json_t *doc, const json_t *operations, json_t **ret,
                struct error *err); /* RFC 6902, all six operations */
 /* The same as the API server does it: replacing a member that is not there adds it. */
 int patch_json_lenient(const json_t *doc, const json_t *operations, json_t **ret, struct error *err);
+/* patch_json on *doc itself, whose parts nobody else may hold: costs what the operations touch, whatever the
+ * size of the document. On failure *doc is still the caller's, with the operations before the failing one
+ * applied: for those who drop it then. */
+int patch_json_in_place(json_t **doc, const json_t *operations, struct error *err);
 int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err); /* RFC 7396 */
 /* RFC 7396 patch that turns `from` into `to`; an empty object when equal. */
 int patch_merge_diff(const json_t *from, const json_t *to, json_t **ret, struct error *err);

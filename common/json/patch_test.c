@@ -35,6 +35,15 @@ static void assert_refuses(patch_fn *fn, const struct vector *v, size_t n)
         }
 }
 
+static int in_place(const json_t *doc, const json_t *patch, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *copy = doc_copy(doc);
+        int code = patch_json_in_place(&copy, patch, err);
+        if (code == 0)
+                *ret = json_incref(copy);
+        return code;
+}
+
 static void json_patch_operations_apply(void **state)
 {
         static const struct vector cases[] = {
@@ -63,6 +72,7 @@ static void json_patch_operations_apply(void **state)
                 { "{'a/b':{'0':1}}", "[{'op':'replace','path':'/a~1b/0','value':2}]", "{'a/b':{'0':2}}" },
         };
         assert_patches(patch_json, cases, ARRAY_LEN(cases));
+        assert_patches(in_place, cases, ARRAY_LEN(cases));
 }
 
 static void a_lenient_replace_adds_what_is_not_there(void **state)
@@ -75,6 +85,17 @@ static void a_lenient_replace_adds_what_is_not_there(void **state)
         assert_int_equal(patch_json_lenient(doc, outside, &ret, NULL), ERR_INVALID);
         assert_int_equal(patch_json_lenient(doc, operations, &ret, NULL), 0);
         assert_doc_is(ret, "{'a':{'b':2},'l':[1]}");
+}
+
+/* What was done before the failure stays: the caller drops it. */
+static void a_failed_patch_in_place_leaves_the_document_whole(void **state)
+{
+        AUTO_JSON json_t *operations = doc_of("[{'op':'add','path':'','value':{'b':2}},"
+                                              "{'op':'remove','path':'/none'}]");
+        json_t *doc = doc_of("{'a':1}");
+        struct error err;
+        assert_int_equal(patch_json_in_place(&doc, operations, &err), ERR_INVALID);
+        assert_doc_is(doc, "{'b':2}");
 }
 
 static void json_patch_errors_name_operation_and_path(void **state)
@@ -302,6 +323,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(json_patch_operations_apply),
                 cmocka_unit_test(a_lenient_replace_adds_what_is_not_there),
+                cmocka_unit_test(a_failed_patch_in_place_leaves_the_document_whole),
                 cmocka_unit_test(json_patch_errors_name_operation_and_path),
                 cmocka_unit_test(growth_by_copies_is_limited),
                 cmocka_unit_test(merge_patches_apply),
