@@ -37,4 +37,9 @@
 #define LIMIT_MEMBER_CONDITIONS 32 /* of the report, of each agent, and of the MemberCluster in all */
 #define LIMIT_MEMBER_PROPERTIES 1000
 #define LIMIT_MEMBER_NAMESPACES 5000
+/* What all overrides of one manifest may do to it together. One override has at most 400 operations (20 rules
+ * of 20), and one resource at most two overrides if admission sees to it. */
+#define LIMIT_OVERRIDE_OPERATIONS 2000
+#define LIMIT_OVERRIDE_BYTES                                                                                 \
+        (3u << 20) /* their paths and values, variables replaced; as LIMIT_OBJECT_BYTES */
 #define LIMIT_CERT_BYTES (1u << 20)

@@ -2,21 +2,35 @@
 #include "common/base/limits.h"
 #include "common/json/doc.h"
 #include "common/json/patch.h"
+#include "hub-agent/override/guard.h"
 #include "hub-agent/override/override.h"
 #include "hub-agent/override/rule.h"
 
 #define VARIABLE_NAME "${MEMBER-CLUSTER-NAME}"
 #define VARIABLE_LABEL "${MEMBER-CLUSTER-LABEL-KEY-"
 
+/* Others get a turn after so many rules and operations. */
+#define STEPS_BETWEEN_PAUSES 16
+
 /* One manifest on its way through the overrides. */
 struct passing {
         const struct override_applier *a;
         struct arena *arena;
         struct error *err;
-        json_t *doc;                                    /* owned */
+        json_t *doc;                                    /* owned; changed in place, as a failure drops it */
+        json_t *identity;                               /* of the original, owned */
         const char *group, *version, *kind, *ns, *name; /* of the original; ns NULL: cluster-scoped */
+        size_t operations, bytes;                       /* so far: bounded */
+        size_t steps;                                   /* so far: for pauses */
         bool changed, dropped;
 };
+
+static int step(struct passing *p)
+{
+        if (++p->steps % STEPS_BETWEEN_PAUSES || !p->a->pause)
+                return 0;
+        return p->a->pause(p->a->pause_ctx) < 0 ? error_set(p->err, ERR_CANCELLED, "cancelled") : 0;
+}
 
 /* ---- variables ---- */
 
@@ -56,6 +70,19 @@ static int substitute(struct passing *p, struct slice value, struct buf *out)
         return buf_status(out, p->err, "override value");
 }
 
+/* What the operations bring into one manifest is bounded: anybody may write an override, and all of them are
+ * applied by the one thread. */
+static int spend(struct passing *p, size_t bytes)
+{
+        p->bytes += bytes;
+        if (p->bytes > LIMIT_OVERRIDE_BYTES)
+                return error_set(p->err, ERR_LIMIT,
+                                 "the overrides of one manifest bring more than %u bytes of paths and values "
+                                 "(LIMIT_OVERRIDE_BYTES)",
+                                 LIMIT_OVERRIDE_BYTES);
+        return 0;
+}
+
 static int patch_value(struct passing *p, const struct json_patch_override *o, json_t **ret)
 {
         AUTO_BUF struct buf text;
@@ -66,6 +93,7 @@ static int patch_value(struct passing *p, const struct json_patch_override *o, j
                 return 0;
         }
         TRY(substitute(p, o->value, &text));
+        TRY(spend(p, text.len));
         return doc_parse((struct slice){ text.data, text.len }, ret, p->err);
 }
 
@@ -81,30 +109,45 @@ static int without_place(struct error *err)
         return err ? err->code : ERR_INVALID;
 }
 
+static int count_operation(struct passing *p, const struct json_patch_override *o)
+{
+        if (++p->operations > LIMIT_OVERRIDE_OPERATIONS)
+                return error_set(p->err, ERR_LIMIT,
+                                 "the overrides of one manifest have more than %d operations "
+                                 "(LIMIT_OVERRIDE_OPERATIONS)",
+                                 LIMIT_OVERRIDE_OPERATIONS);
+        TRY(spend(p, strlen(or_empty(o->path))));
+        return step(p);
+}
+
 static int apply_operation(struct passing *p, const struct json_patch_override *o)
 {
         AUTO_JSON json_t *operations = NULL, *value = NULL;
-        json_t *changed = NULL;
 
+        TRY(count_operation(p, o));
         TRY(patch_value(p, o, &value));
         if (p->dropped)
                 return 0;
-        operations = json_pack("[{s:s, s:s, s:O}]", "op", or_empty(o->op), "path", or_empty(o->path), "value",
-                               value);
+        TRY(override_check_operation(o, p->err));
+        operations = json_pack("[{s:s, s:s, s:O}]", "op", o->op, "path", o->path, "value", value);
         if (!operations)
                 return error_no_memory(p->err);
-        if (patch_json(p->doc, operations, &changed, p->err) < 0)
+        if (patch_json_in_place(&p->doc, operations, p->err) < 0)
                 return without_place(p->err);
-        json_decref(p->doc);
-        p->doc = changed;
         p->changed = true;
         return 0;
 }
 
-static int apply_rule(struct passing *p, const struct override_rule *r)
+static int apply_operations(struct passing *p, const struct override_rule *r, uint32_t index)
 {
-        for (uint32_t i = 0; i < r->json_patch_overrides.n; i++)
-                TRY(apply_operation(p, &r->json_patch_overrides.at[i]));
+        for (uint32_t i = 0; i < r->json_patch_overrides.n; i++) {
+                int code = apply_operation(p, &r->json_patch_overrides.at[i]);
+
+                if (code == ERR_LIMIT)
+                        return error_wrap(p->err, "rule %u, operation %u", index, i);
+                if (code < 0)
+                        return code;
+        }
         return 0;
 }
 
@@ -114,8 +157,10 @@ static int apply_rules(struct passing *p, const struct override_snapshot *s)
 
         for (uint32_t i = 0; policy && i < policy->rules.n; i++) {
                 const struct override_rule *r = &policy->rules.at[i];
-                int match = override_rule_matches(r, p->a->cluster, p->err);
+                int match;
 
+                TRY(step(p));
+                match = override_rule_matches(r, p->a->cluster, p->err);
                 if (match < 0)
                         return match;
                 if (!match)
@@ -124,22 +169,28 @@ static int apply_rules(struct passing *p, const struct override_snapshot *s)
                         p->dropped = true;
                         return 0;
                 }
-                TRY(apply_rule(p, r));
+                TRY(apply_operations(p, r, i));
         }
         return 0;
 }
 
-static int apply_snapshot(struct passing *p, const struct override_snapshot *s)
+/* What the user can mend is told with what failed to apply; the rest is tried again. */
+static int tell(struct passing *p, int code, const char *what, const char *name)
 {
         struct error cause;
-        int code = apply_rules(p, s);
 
-        if (code >= 0 || !p->err)
+        if ((code != ERR_INVALID && code != ERR_LIMIT) || !p->err)
                 return code;
         cause = *p->err;
-        return error_set(p->err, ERR_INVALID, "%s \"%s\" failed to apply on %s \"%s\"%s%s%s: %s",
-                         s->object.kind->kind, s->object.meta.name, p->kind[0] ? p->kind : "Unknown", p->name,
-                         p->ns ? " in namespace \"" : "", or_empty(p->ns), p->ns ? "\"" : "", cause.text);
+        return error_set(p->err, ERR_INVALID, "%s%s%s%s failed to apply on %s \"%s\"%s%s%s: %s", what,
+                         name ? " \"" : "", or_empty(name), name ? "\"" : "",
+                         p->kind[0] ? p->kind : "Unknown", p->name, p->ns ? " in namespace \"" : "",
+                         or_empty(p->ns), p->ns ? "\"" : "", cause.text);
+}
+
+static int apply_snapshot(struct passing *p, const struct override_snapshot *s)
+{
+        return tell(p, apply_rules(p, s), s->object.kind->kind, s->object.meta.name);
 }
 
 /* ---- selection ---- */
@@ -194,9 +245,8 @@ static int identify(struct passing *p)
         return 0;
 }
 
-static int pass_through(struct passing *p)
+static int apply_all(struct passing *p)
 {
-        TRY(identify(p));
         for (size_t i = 0; i < p->a->set.cluster.n; i++) {
                 const struct override_snapshot *s = (const struct override_snapshot *)p->a->set.cluster.at[i];
 
@@ -209,7 +259,7 @@ static int pass_through(struct passing *p)
                 if (own_override_selects(p, s))
                         TRY(apply_snapshot(p, s));
         }
-        return p->dropped ? 2 : p->changed ? 1 : 0;
+        return 0;
 }
 
 static int print(struct passing *p, struct slice *text)
@@ -227,6 +277,25 @@ static int print(struct passing *p, struct slice *text)
         return 1;
 }
 
+/* Each operation was looked at; that the whole made no other object of it is looked at too. */
+static int finish(struct passing *p, struct slice *text)
+{
+        TRY(override_check_identity(p->identity, p->doc, p->err));
+        return print(p, text);
+}
+
+static int pass_through(struct passing *p, struct slice *text)
+{
+        TRY(identify(p));
+        p->identity = override_identity(p->doc);
+        if (!p->identity)
+                return error_no_memory(p->err);
+        TRY(apply_all(p));
+        if (p->dropped)
+                return 2;
+        return p->changed ? tell(p, finish(p, text), "overrides", NULL) : 0;
+}
+
 int override_apply(void *applier, struct arena *arena, struct slice *text, struct error *err)
 {
         struct passing p = { .a = applier, .arena = arena, .err = err };
@@ -235,9 +304,8 @@ int override_apply(void *applier, struct arena *arena, struct slice *text, struc
         if (p.a->set.cluster.n + p.a->set.own.n == 0)
                 return 0;
         TRY(doc_parse(*text, &p.doc, err));
-        code = pass_through(&p);
-        if (code == 1)
-                code = print(&p, text);
+        code = pass_through(&p, text);
         json_decref(p.doc);
+        json_decref(p.identity);
         return code;
 }

@@ -3,6 +3,8 @@
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 
+#define BINDINGS_BETWEEN_YIELDS 16
+
 static bool is_cluster_scoped(void *ctx, const char *group, const char *version, const char *kind)
 {
         const struct catalog_entry *e = catalog_find(ctx, group, version, kind);
@@ -13,6 +15,17 @@ static bool is_cluster_scoped(void *ctx, const char *group, const char *version,
 static struct scope_lookup scopes_of(struct reconcile *rc)
 {
         return (struct scope_lookup){ is_cluster_scoped, agent_of(rc)->catalog };
+}
+
+static int let_others_run(void *loop)
+{
+        return fiber_yield(loop);
+}
+
+static int yield(struct reconcile *rc)
+{
+        return fiber_yield(agent_of(rc)->world->loop) < 0 ? error_set(rc->err, ERR_CANCELLED, "cancelled")
+                                                          : 0;
 }
 
 static int load_latest(struct reconcile *rc, struct override_set *ret)
@@ -33,10 +46,12 @@ static int match_set(struct reconcile *rc, const struct object_list *snapshots,
 
         TRY(body_get_group(rc, snapshots, or_empty(label_of(&master->object, LABEL_RESOURCE_INDEX)), &group,
                            &n));
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
                 if (group[i]->spec)
                         TRY(override_subjects_add(rc->arena, &group[i]->spec->selected_resources, &scopes,
                                                   &subjects, rc->err));
+                TRY(yield(rc));
+        }
         return override_set_match(rc->arena, rc->ns, rc->name, &subjects, latest, ret, rc->err);
 }
 
@@ -61,6 +76,8 @@ int overrides_for_bindings(struct reconcile *rc, const struct object_list *bindi
                         b->spec ? cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster))
                                 : NULL;
 
+                if (i % BINDINGS_BETWEEN_YIELDS == BINDINGS_BETWEEN_YIELDS - 1)
+                        TRY(yield(rc));
                 if (cluster)
                         TRY(override_set_for_cluster(rc->arena, &set, (const struct member_cluster *)cluster,
                                                      &list[i], rc->err));
@@ -76,10 +93,15 @@ int overrides_of_binding(struct reconcile *rc, const struct binding *b, struct o
 {
         const struct string_list *cluster = &b->spec->cluster_resource_override_snapshots;
         const struct namespaced_name_list *own = &b->spec->resource_override_snapshots;
-        struct override_applier a = { .scopes = scopes_of(rc) };
+        struct override_applier a = { .scopes = scopes_of(rc),
+                                      .pause = let_others_run,
+                                      .pause_ctx = agent_of(rc)->world->loop };
 
         a.cluster = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL,
                                                              b->spec->target_cluster);
+        if (!a.cluster)
+                return error_set(rc->err, ERR_RETRY, "member cluster \"%s\" is gone",
+                                 b->spec->target_cluster);
         a.set.cluster.at = ARENA_NEW_ARRAY(rc->arena, const struct object *, cluster->n + 1);
         a.set.own.at = ARENA_NEW_ARRAY(rc->arena, const struct object *, own->n + 1);
         if (!a.set.cluster.at || !a.set.own.at)

@@ -1,4 +1,5 @@
 /* Which overrides concern a placement and a cluster. spec/rollout-and-work.md 3. */
+#include "common/base/map.h"
 #include "common/json/doc.h"
 #include "common/kube/selector.h"
 #include "hub-agent/override/override.h"
@@ -6,26 +7,42 @@
 
 /* ---- subjects ---- */
 
-static int add(struct arena *arena, struct override_subjects *l, struct override_subject s)
-{
-        for (size_t i = 0; i < l->n; i++)
-                if (text_equal(l->at[i].kind, s.kind) && text_equal(l->at[i].name, s.name) &&
-                    text_equal(l->at[i].ns, s.ns) && text_equal(l->at[i].group, s.group) &&
-                    text_equal(l->at[i].version, s.version))
-                        return 0;
-        if (l->n == l->cap) {
-                size_t cap = l->cap ? l->cap * 2 : 32;
-                struct override_subject *grown = ARENA_NEW_ARRAY(arena, struct override_subject, cap);
+/* Something an override can name. ns is NULL for cluster-scoped ones. */
+struct named {
+        const char *group, *version, *kind, *ns, *name;
+};
 
-                if (!grown)
-                        return ERR_NO_MEMORY;
-                if (l->n)
-                        memcpy(grown, l->at, l->n * sizeof(grown[0]));
-                l->at = grown;
-                l->cap = cap;
-        }
-        l->at[l->n++] = s;
-        return 0;
+/* Lengths keep apart what any separator could not: selectors are free text. */
+static const char *key_of(struct arena *arena, const struct named *s)
+{
+        return arena_printf(arena, "%zu %s%zu %s%zu %s%zu %s%s", strlen(s->group), s->group,
+                            strlen(s->version), s->version, strlen(s->kind), s->kind,
+                            s->ns ? strlen(s->ns) : 0, s->ns ? s->ns : "-", s->name);
+}
+
+static void free_keys(void *keys)
+{
+        map_free(keys);
+}
+
+static int make_keys(struct arena *arena, struct override_subjects *l)
+{
+        struct map *keys = ARENA_NEW(arena, struct map);
+
+        if (!keys)
+                return ERR_NO_MEMORY;
+        map_init(keys, MAP_BORROW_KEYS, NULL);
+        l->keys = keys;
+        return arena_defer(arena, free_keys, keys);
+}
+
+static int add(struct arena *arena, struct override_subjects *l, struct named s)
+{
+        const char *key = key_of(arena, &s);
+
+        if (!l->keys)
+                TRY(make_keys(arena, l));
+        return key ? map_put(l->keys, key, l) : ERR_NO_MEMORY;
 }
 
 static const char *keep(struct arena *arena, const char *s)
@@ -33,7 +50,7 @@ static const char *keep(struct arena *arena, const char *s)
         return s ? arena_strdup(arena, s) : NULL;
 }
 
-static int subject_of(struct arena *arena, const json_t *doc, struct override_subject *ret)
+static int subject_of(struct arena *arena, const json_t *doc, struct named *ret)
 {
         char *api = arena_strdup(arena, or_empty(doc_get_string(doc, "apiVersion")));
         char *slash = api ? strchr(api, '/') : NULL;
@@ -42,33 +59,32 @@ static int subject_of(struct arena *arena, const json_t *doc, struct override_su
                 return ERR_NO_MEMORY;
         if (slash)
                 *slash = 0;
-        *ret = (struct override_subject){ .group = slash ? api : "",
-                                          .version = slash ? slash + 1 : api,
-                                          .kind = keep(arena, or_empty(doc_get_string(doc, "kind"))),
-                                          .ns = keep(arena, doc_get_string(doc, "metadata.namespace")),
-                                          .name = keep(arena,
-                                                       or_empty(doc_get_string(doc, "metadata.name"))) };
+        *ret = (struct named){ .group = slash ? api : "",
+                               .version = slash ? slash + 1 : api,
+                               .kind = keep(arena, or_empty(doc_get_string(doc, "kind"))),
+                               .ns = keep(arena, doc_get_string(doc, "metadata.namespace")),
+                               .name = keep(arena, or_empty(doc_get_string(doc, "metadata.name"))) };
         return ret->kind && ret->name ? 0 : ERR_NO_MEMORY;
 }
 
-static int add_namespaced(struct arena *arena, struct override_subjects *l, struct override_subject s)
+static int add_namespaced(struct arena *arena, struct override_subjects *l, struct named s)
 {
-        TRY(add(arena, l, (struct override_subject){ "", "v1", "Namespace", NULL, s.ns }));
+        TRY(add(arena, l, (struct named){ "", "v1", "Namespace", NULL, s.ns }));
         return add(arena, l, s);
 }
 
 /* What is inside an envelope is as its kind says; manifests that break the rule are the work generator's to
  * report. */
-static int add_envelope(struct arena *arena, const json_t *doc, const struct override_subject *envelope,
+static int add_envelope(struct arena *arena, const json_t *doc, const struct named *envelope,
                         struct override_subjects *l)
 {
         json_t *manifest;
         const char *key;
 
         if (envelope->ns)
-                TRY(add(arena, l, (struct override_subject){ "", "v1", "Namespace", NULL, envelope->ns }));
+                TRY(add(arena, l, (struct named){ "", "v1", "Namespace", NULL, envelope->ns }));
         json_object_foreach(json_object_get(doc, "data"), key, manifest) {
-                struct override_subject inner;
+                struct named inner;
 
                 TRY(subject_of(arena, manifest, &inner));
                 if (text_equal(inner.ns, envelope->ns))
@@ -77,7 +93,7 @@ static int add_envelope(struct arena *arena, const json_t *doc, const struct ove
         return 0;
 }
 
-static bool is_envelope(const struct override_subject *s)
+static bool is_envelope(const struct named *s)
 {
         return text_equal(s->group, GROUP_PLACEMENT) &&
                (text_equal(s->kind, "ClusterResourceEnvelope") || text_equal(s->kind, "ResourceEnvelope"));
@@ -88,7 +104,7 @@ int override_subjects_add(struct arena *arena, const struct raw_list *resources,
 {
         for (uint32_t i = 0; i < resources->n; i++) {
                 AUTO_JSON json_t *doc = NULL;
-                struct override_subject s;
+                struct named s;
                 int code;
 
                 TRY(doc_parse(resources->at[i], &doc, err));
@@ -123,34 +139,38 @@ static bool names_placement(const struct override_snapshot *s, const char *ns, c
         return !ns;
 }
 
-static bool has_subject(const struct override_subjects *l, const char *group, const char *version,
-                        const char *kind, const char *ns, const char *name)
+/* 1, 0, or ERR_NO_MEMORY. */
+static int has_subject(struct arena *arena, const struct override_subjects *l, struct named s)
 {
-        for (size_t i = 0; i < l->n; i++)
-                if (text_equal(l->at[i].group, or_empty(group)) && text_equal(l->at[i].version, version) &&
-                    text_equal(l->at[i].kind, kind) && text_equal(l->at[i].ns, ns) &&
-                    text_equal(l->at[i].name, name))
-                        return true;
-        return false;
+        const char *key = l->keys ? key_of(arena, &s) : "";
+
+        if (!key)
+                return ERR_NO_MEMORY;
+        return l->keys && map_has(l->keys, key);
 }
 
-static bool selects_any(const struct override_snapshot *s, const struct override_subjects *l)
+static int selects_any(struct arena *arena, const struct override_snapshot *s,
+                       const struct override_subjects *l)
 {
         const struct override_spec *spec = s->spec->override_spec;
+        int found = 0;
 
-        for (uint32_t i = 0; i < spec->cluster_resource_selectors.n; i++) {
+        for (uint32_t i = 0; found == 0 && i < spec->cluster_resource_selectors.n; i++) {
                 const struct resource_selector *r = &spec->cluster_resource_selectors.at[i];
 
-                if (has_subject(l, r->group, r->version, r->kind, NULL, r->name))
-                        return true;
+                found = has_subject(arena, l,
+                                    (struct named){ or_empty(r->group), or_empty(r->version),
+                                                    or_empty(r->kind), NULL, or_empty(r->name) });
         }
-        for (uint32_t i = 0; i < spec->resource_selectors.n; i++) {
+        for (uint32_t i = 0; found == 0 && i < spec->resource_selectors.n; i++) {
                 const struct override_target *r = &spec->resource_selectors.at[i];
 
-                if (has_subject(l, r->group, r->version, r->kind, s->object.meta.ns, r->name))
-                        return true;
+                found = has_subject(arena, l,
+                                    (struct named){ or_empty(r->group), or_empty(r->version),
+                                                    or_empty(r->kind), or_empty(s->object.meta.ns),
+                                                    or_empty(r->name) });
         }
-        return false;
+        return found;
 }
 
 /* Lists come sorted by namespace and name, which is the order bindings want. */
@@ -164,9 +184,15 @@ static int keep_matching(struct arena *arena, const char *ns, const char *placem
                 return ERR_NO_MEMORY;
         for (size_t i = 0; i < all->n; i++) {
                 const struct override_snapshot *s = (const struct override_snapshot *)all->at[i];
+                int selected;
 
-                if (s->spec && s->spec->override_spec && !is_deleting(&s->object) &&
-                    names_placement(s, ns, placement) && selects_any(s, subjects))
+                if (!s->spec || !s->spec->override_spec || is_deleting(&s->object) ||
+                    !names_placement(s, ns, placement))
+                        continue;
+                selected = selects_any(arena, s, subjects);
+                if (selected < 0)
+                        return selected;
+                if (selected)
                         ret->at[ret->n++] = all->at[i];
         }
         return 0;
@@ -198,26 +224,24 @@ int override_rule_matches(const struct override_rule *rule, const struct member_
 
                 if (!labels)
                         continue;
-                TRY(label_selector_check(labels, err));
+                if (label_selector_check(labels, err) < 0)
+                        return error_wrap(err, "invalid cluster label selector");
                 if (label_selector_matches(labels, &cluster->object.meta.labels))
                         return 1;
         }
         return 0;
 }
 
-static int concerns_cluster(const struct object *o, const struct member_cluster *cluster, struct error *err)
+/* A broken selector concerns every cluster: named on the bindings, it is told of where it is applied. A
+ * rollout that stopped for it would tell nobody. */
+static bool concerns_cluster(const struct object *o, const struct member_cluster *cluster)
 {
         const struct override_policy *p = ((const struct override_snapshot *)o)->spec->override_spec->policy;
 
-        for (uint32_t i = 0; p && i < p->rules.n; i++) {
-                int match = override_rule_matches(&p->rules.at[i], cluster, err);
-
-                if (match < 0)
-                        return error_wrap(err, "%s \"%s\"", o->kind->kind, o->meta.name);
-                if (match)
-                        return 1;
-        }
-        return 0;
+        for (uint32_t i = 0; p && i < p->rules.n; i++)
+                if (override_rule_matches(&p->rules.at[i], cluster, NULL) != 0)
+                        return true;
+        return false;
 }
 
 int override_set_for_cluster(struct arena *arena, const struct override_set *set,
@@ -230,21 +254,13 @@ int override_set_for_cluster(struct arena *arena, const struct override_set *set
         o.own.at = ARENA_NEW_ARRAY(arena, struct namespaced_name, set->own.n + 1);
         if (!o.cluster.at || !o.own.at)
                 return error_no_memory(err);
-        for (size_t i = 0; i < set->cluster.n; i++) {
-                int match = concerns_cluster(set->cluster.at[i], cluster, err);
-
-                if (match < 0)
-                        return match;
-                if (match)
+        for (size_t i = 0; i < set->cluster.n; i++)
+                if (concerns_cluster(set->cluster.at[i], cluster))
                         o.cluster.at[o.cluster.n++] = set->cluster.at[i]->meta.name;
-        }
         for (size_t i = 0; i < set->own.n; i++) {
                 const struct object_meta *m = &set->own.at[i]->meta;
-                int match = concerns_cluster(set->own.at[i], cluster, err);
 
-                if (match < 0)
-                        return match;
-                if (match)
+                if (concerns_cluster(set->own.at[i], cluster))
                         o.own.at[o.own.n++] = (struct namespaced_name){ .name = m->name, .ns = m->ns };
         }
         o.cluster.set = o.cluster.n > 0;

@@ -21,13 +21,10 @@ int plan_override_snapshots(struct arena *arena, const struct resource_override 
 
 /* ---- matching (spec 3) ---- */
 
-/* Something an override can name. ns is NULL for cluster-scoped ones. */
-struct override_subject {
-        const char *group, *version, *kind, *ns, *name;
-};
+/* What overrides can name of a placement's resources; {0} holds nothing. Lives in the arena that it was
+ * filled with. */
 struct override_subjects {
-        struct override_subject *at;
-        size_t n, cap;
+        struct map *keys;
 };
 /* Whether a kind is cluster-scoped, by the hub's discovery. */
 typedef bool (*cluster_scoped_fn)(void *ctx, const char *group, const char *version, const char *kind);
@@ -58,6 +55,13 @@ struct override_applier {
         struct override_set set; /* as the binding names them */
         const struct member_cluster *cluster;
         struct scope_lookup scopes;
+        /* Called now and then in a long pass: lets others run, < 0 ends the pass as cancelled. NULL: never.
+         */
+        int (*pause)(void *ctx);
+        void *pause_ctx;
 };
-/* 0 = nothing applies, 1 = *text is the changed manifest, 2 = dropped; ERR_INVALID in the user's words. */
+/* 0 = nothing applies, 1 = *text is the changed manifest, 2 = dropped. The result is the same object as
+ * before: what would change its type, its metadata but labels and annotations, or its status is refused, as
+ * is more than LIMIT_OVERRIDE_OPERATIONS and LIMIT_OVERRIDE_BYTES allow. ERR_INVALID in the user's words,
+ * with the override's name; ERR_CANCELLED, ERR_NO_MEMORY. */
 int override_apply(void *applier, struct arena *arena, struct slice *text, struct error *err);

@@ -1,81 +1,7 @@
 /* Overrides: which concern a placement and a cluster, what they do to a manifest, and their snapshots. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "common/base/buf.h"
-#include "common/json/doc.h"
-#include "hub-agent/override/override.h"
+#include "common/base/map.h"
 #include "hub-agent/override/rule.h"
-
-struct bench {
-        struct arena arena;
-        struct error err;
-        const struct object *cluster[8], *own[8];
-        struct override_set set;
-        struct override_subjects subjects;
-        struct member_cluster *member;
-};
-
-static bool is_cluster_scoped(void *ctx, const char *group, const char *version, const char *kind)
-{
-        return text_equal(kind, "Namespace") || text_equal(kind, "ClusterRole");
-}
-
-static const struct scope_lookup scopes = { is_cluster_scoped, NULL };
-
-static void *parse(struct bench *b, const struct kind *kind, const char *json)
-{
-        struct object *o;
-
-        if (object_decode_arena(kind, slice_of(json), &b->arena, &o, &b->err) < 0)
-                fail_msg("%s: %s", json, b->err.text);
-        return o;
-}
-
-static void begin(struct bench *b)
-{
-        *b = (struct bench){ .set = { { b->cluster, 0 }, { b->own, 0 } } };
-        b->member = parse(b, &member_cluster_kind,
-                          "{\"metadata\":{\"name\":\"member-1\",\"labels\":{\"region\":\"eu\",\"color\":"
-                          "\"blue\"}}}");
-}
-
-/* A snapshot of the cluster's (ns NULL) or a namespace's kind with this override spec. */
-static void add(struct bench *b, const char *ns, const char *name, const char *spec)
-{
-        struct object_list *l = ns ? &b->set.own : &b->set.cluster;
-        AUTO_BUF struct buf text;
-
-        buf_init(&text, 65536);
-        buf_printf(&text,
-                   "{\"metadata\":{\"name\":\"%s\"%s%s%s},\"spec\":{\"overrideHash\":\"eA==\","
-                   "\"overrideSpec\":%s}}",
-                   name, ns ? ",\"namespace\":\"" : "", ns ? ns : "", ns ? "\"" : "", spec);
-        l->at[l->n++] =
-                parse(b, ns ? &resource_override_snapshot_kind : &cluster_resource_override_snapshot_kind,
-                      text.data);
-}
-
-#define SELECT_NS(name)                                                                                      \
-        "\"clusterResourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":"  \
-        "\"" name "\"}]"
-#define SELECT_CM(name)                                                                                      \
-        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"" name  \
-        "\"}]"
-#define ALL "\"clusterSelector\":{\"clusterSelectorTerms\":[]}"
-#define POLICY(rules) "\"policy\":{\"overrideRules\":[" rules "]}"
-#define PATCH(op, path, value)                                                                               \
-        "{" ALL ",\"jsonPatchOverrides\":[{\"op\":\"" op "\",\"path\":\"" path "\",\"value\":" value "}]}"
-#define DELETE "{" ALL ",\"overrideType\":\"Delete\"}"
-#define CONFIG                                                                                               \
-        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"site\",\"namespace\":"       \
-        "\"web\"},"                                                                                          \
-        "\"data\":{\"a\":\"1\"}}"
+#include "hub-agent/override/testing.h"
 
 /* ---- the cluster ---- */
 
@@ -147,6 +73,28 @@ static void a_cluster_gets_those_with_a_rule_for_it_in_sorted_order(void **state
         arena_free(&b.arena);
 }
 
+/* The rollout goes on, and where the override is applied it is told. */
+static void a_broken_selector_concerns_every_cluster_and_fails_to_apply(void **state)
+{
+        struct cluster_overrides o;
+        struct slice text;
+        struct bench b;
+
+        begin(&b);
+        add(&b, "web", "o-0",
+            "{" SELECT_CM("site") "," POLICY(
+                    "{\"clusterSelector\":{\"clusterSelectorTerms\":[{\"labelSelector\":{"
+                    "\"matchExpressions\":[{\"key\":\"region\",\"operator\":\"Near\"}]}}]},"
+                    "\"jsonPatchOverrides\":[]}") "}");
+        assert_int_equal(override_set_for_cluster(&b.arena, &b.set, b.member, &o, &b.err), 0);
+        assert_int_equal(o.own.n, 1);
+        assert_int_equal(apply_to(&b, CONFIG, &text), ERR_INVALID);
+        assert_non_null(strstr(b.err.text,
+                               "ResourceOverrideSnapshot \"o-0\" failed to apply on ConfigMap \"site\" in "
+                               "namespace \"web\": invalid cluster label selector: "));
+        arena_free(&b.arena);
+}
+
 /* ---- the placement ---- */
 
 static void select_resource(struct bench *b, const char *json)
@@ -212,15 +160,37 @@ static void an_override_concerns_the_placements_whose_resources_it_names(void **
         }
 }
 
-/* ---- the manifest ---- */
-
-static int apply_to(struct bench *b, const char *manifest, struct slice *ret)
+/* Thousands of resources and overrides meet in time that grows with their number alone. */
+static void matching_looks_each_selector_up(void **state)
 {
-        struct override_applier a = { b->set, b->member, scopes };
+        enum { SUBJECTS = 20000 };
+        struct slice *resources;
+        struct override_set found;
+        struct bench b;
 
-        *ret = slice_of(manifest);
-        return override_apply(&a, &b->arena, ret, &b->err);
+        begin(&b);
+        resources = ARENA_NEW_ARRAY(&b.arena, struct slice, SUBJECTS);
+        for (int i = 0; i < SUBJECTS; i++)
+                resources[i] =
+                        slice_of(arena_printf(&b.arena,
+                                              "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":"
+                                              "{\"name\":\"c-%d\",\"namespace\":\"web\"}}",
+                                              i));
+        assert_int_equal(override_subjects_add(&b.arena, &(struct raw_list){ .at = resources, .n = SUBJECTS },
+                                               &scopes, &b.subjects, &b.err),
+                         0);
+        add(&b, "web", "o-0", "{" SELECT_CM("c-19999") "}");
+        add(&b, "web", "o-1", "{" SELECT_CM("c-20000") "}");
+        add(&b, NULL, "c-0", "{" SELECT_NS("web") "}");
+        assert_int_equal(override_set_match(&b.arena, NULL, "p", &b.subjects, &b.set, &found, &b.err), 0);
+        assert_int_equal(found.own.n, 1);
+        assert_string_equal(found.own.at[0]->meta.name, "o-0");
+        assert_int_equal(found.cluster.n, 1);
+        assert_int_equal(map_count(b.subjects.keys), SUBJECTS + 1);
+        arena_free(&b.arena);
 }
+
+/* ---- the manifest ---- */
 
 /* spec/rollout-and-work.md checklist 32 */
 static void what_rules_do_to_a_manifest(void **state)
@@ -414,7 +384,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_rule_matches_clusters_by_its_selector),
                 cmocka_unit_test(a_cluster_gets_those_with_a_rule_for_it_in_sorted_order),
+                cmocka_unit_test(a_broken_selector_concerns_every_cluster_and_fails_to_apply),
                 cmocka_unit_test(an_override_concerns_the_placements_whose_resources_it_names),
+                cmocka_unit_test(matching_looks_each_selector_up),
                 cmocka_unit_test(what_rules_do_to_a_manifest),
                 cmocka_unit_test(variables_stand_for_the_clusters_name_and_labels),
                 cmocka_unit_test(variables_in_paths_are_left_alone),
