@@ -343,6 +343,41 @@ static void overrides_are_checked(void **state)
         check_cases(cases, ARRAY_LEN(cases));
 }
 
+#define EDIT_AT(path) "{\"jsonPatchOverrides\":[{\"op\":\"replace\",\"path\":\"" path "\",\"value\":1}]}"
+
+/* spec/membership-webhooks-charts.md checklist 31 */
+static void overrides_of_what_makes_an_object_that_object_are_refused(void **state)
+{
+        static const char type[] = "cannot override typeMeta fields";
+        static const char metadata[] = "cannot override metadata fields except annotations and labels";
+        static const char status[] = "cannot override status fields";
+        static const struct rule_case cases[] = {
+                { RO, "v1", NULL, OVERRIDE("", EDIT_AT("")), "path must start with /" },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("kind")), "path must start with /" },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/kind")), type },
+                { RO, "v1alpha1", NULL, OVERRIDE("", EDIT_AT("/kind/x")), type },
+                { RO, "v1", NULL, OVERRIDE("", EDIT_AT("/apiVersion")), type },
+                { CRO, "v1", NULL, CLUSTER_OVERRIDE("", EDIT_AT("/apiVersion")), type },
+                { CRO, "v1beta1", NULL, CLUSTER_OVERRIDE("", EDIT_AT("/metadata")),
+                  "cannot override field metadata" },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/metadata/name")), metadata },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/metadata/labels~1x")), metadata },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/metadata/")), metadata },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/status")), status },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/status/x")), status },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/metadata/labels")), NULL },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/metadata/annotations/a~1b")), NULL },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/kinds")), NULL },
+                { RO, "v1beta1", NULL, OVERRIDE("", EDIT_AT("/spec/status")), NULL },
+                /* snapshots are as the override was: the agent tells of what it does not apply */
+                { "resourceoverridesnapshots" P, "v1beta1", NULL,
+                  "{\"spec\":{\"overrideHash\":\"eA==\",\"overrideSpec\":{\"resourceSelectors\":[" TARGET
+                  "],\"policy\":{\"overrideRules\":[" EDIT_AT("/kind") "]}}}}",
+                  NULL },
+        };
+        check_cases(cases, ARRAY_LEN(cases));
+}
+
 #define CSUS "clusterstagedupdatestrategies" P
 #define SUS "stagedupdatestrategies" P
 #define STAGE(more) "{\"name\":\"a\"" more "}"
@@ -549,6 +584,7 @@ int main(void)
                 cmocka_unit_test(clusters_are_checked),
                 cmocka_unit_test(budgets_and_evictions_are_checked),
                 cmocka_unit_test(overrides_are_checked),
+                cmocka_unit_test(overrides_of_what_makes_an_object_that_object_are_refused),
                 cmocka_unit_test(strategies_are_checked),
                 cmocka_unit_test(runs_are_checked),
                 cmocka_unit_test(defaults_are_filled_in),
