@@ -49,6 +49,8 @@ struct memory {
         struct held *held;      /* the agent's count */
         int64_t dirty_since_ms; /* loop time since when a status difference waits to be written; 0 = none */
         int64_t rollout_generation; /* bindings: RolloutStarted=True is due for this generation; 0 = none */
+        bool passed;                /* bindings: this process has looked at the Works before */
+        bool works_changed;         /* bindings: since the status was last written, as far as is known */
         int64_t done_generation;    /* member clusters: joined for this generation */
         bool told_cut;              /* member clusters: that the report is too long */
         char fingerprint[65];       /* placements: of the selected objects' metadata */

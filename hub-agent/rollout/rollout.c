@@ -1,6 +1,7 @@
 #include "hub-agent/rollout/rollout.h"
 
 #define DEFAULT_PERIOD_S 60
+#define PERIOD_MAX_S INT64_C(3153600000) /* a hundred years: longer is the same, and milliseconds fit */
 #define DEFAULT_PERCENT 25
 
 const char rollout_true_message[] =
@@ -54,17 +55,21 @@ bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64
                    int64_t *ret_wait_ms)
 {
         const struct condition *diff = fresh(b, "DiffReported"), *available = fresh(b, "Available");
+        int64_t wait;
 
-        *ret_wait_ms = -1;
+        *ret_wait_ms = 0;
         if (diff && text_equal(diff->status, "True"))
                 return true;
-        if (!available || !text_equal(available->status, "True"))
+        if (!available || !text_equal(available->status, "True")) {
+                *ret_wait_ms = WAIT_UNKNOWN;
                 return false;
+        }
         if (!text_equal(available->reason, "NotAllWorkAreAvailabilityTrackable") &&
             !text_equal(available->reason, "WorkNotTrackable"))
                 return true;
-        *ret_wait_ms = available->last_transition_ms - (now_ms - unavailable_period_ms);
-        return *ret_wait_ms < 0;
+        wait = available->last_transition_ms + unavailable_period_ms - now_ms;
+        *ret_wait_ms = MIN(MAX(wait, 0), unavailable_period_ms);
+        return wait <= 0;
 }
 
 /* ---- apply strategy ---- */
@@ -166,7 +171,7 @@ static int round_init(struct round *r)
         int64_t period = u && u->unavailable_period_seconds.set ? u->unavailable_period_seconds.value
                                                                 : DEFAULT_PERIOD_S;
 
-        r->period_ms = r->wait_ms = period * 1000;
+        r->period_ms = r->wait_ms = MIN(MAX(period, 0), PERIOD_MAX_S) * 1000;
         r->all_ready = true;
         r->plan.update = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
         r->plan.strategy = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
@@ -280,7 +285,7 @@ static void count_ready(struct round *r, const struct binding *b)
                 return;
         }
         r->all_ready = false;
-        if (wait >= 0)
+        if (wait != WAIT_UNKNOWN)
                 r->wait_ms = MIN(r->wait_ms, wait);
 }
 

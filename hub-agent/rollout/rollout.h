@@ -52,7 +52,9 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
  * it may well be available, and has to wait for its turn like any other. */
 bool binding_failed(const struct binding *b);
 bool binding_diff_reported(const struct binding *b);
-/* ret_wait_ms: -1 = unknown, else until the binding counts as ready. */
+/* *ret_wait_ms: until the binding counts as ready by itself: 0 if it does, more if it does not, WAIT_UNKNOWN
+ * if only a change of its conditions can tell. */
+#define WAIT_UNKNOWN (-1)
 bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64_t now_ms,
                    int64_t *ret_wait_ms);
 

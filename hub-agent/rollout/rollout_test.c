@@ -169,6 +169,44 @@ static void rolls_as_in_the_worked_cases(void **state)
         }
 }
 
+/* spec/rollout-and-work.md 2.5; checklist 17. What cannot be tracked is ready once it has been available for
+ * the period, to the millisecond: a timer set for the wait finds it ready. */
+static void who_cannot_be_tracked_is_ready_after_the_period(void **state)
+{
+        static const struct {
+                const char *condition; /* "t" untrackable, "r" trackable, "p" under way, "-" none */
+                int64_t age_ms, period_ms;
+                bool ready;
+                int64_t wait_ms;
+        } rows[] = {
+                { "t", 0, 60000, false, 60000 },     { "t", 35000, 60000, false, 25000 },
+                { "t", 59999, 60000, false, 1 },     { "t", 60000, 60000, true, 0 },
+                { "t", 60001, 60000, true, 0 },      { "t", 0, 0, true, 0 },
+                { "t", -5000, 60000, false, 60000 }, /* another clock is ahead: never longer than the period
+                                                      */
+                { "r", 0, 60000, true, 0 },          { "p", 0, 60000, false, -1 },
+                { "-", 0, 60000, false, -1 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char letters[] = { 'B', 'o', rows[i].condition[0], '\0' };
+                struct binding *b;
+                struct round r;
+                int64_t wait;
+                bool ready;
+
+                begin(&r, 1, "1", "0");
+                add(&r, letters);
+                b = (struct binding *)r.bindings[0];
+                if (b->status->conditions.n)
+                        b->status->conditions.at[0].last_transition_ms = NOW - rows[i].age_ms;
+                ready = binding_ready(b, rows[i].period_ms, NOW, &wait);
+                if (ready != rows[i].ready || wait != rows[i].wait_ms)
+                        fail_msg("row %zu: %d after %lld ms", i, ready, (long long)wait);
+                arena_free(&r.arena);
+        }
+}
+
 /* spec/rollout-and-work.md checklist 16 */
 static void who_reports_differences_is_ready_and_no_surge(void **state)
 {
@@ -427,6 +465,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rolls_as_in_the_worked_cases),
+                cmocka_unit_test(who_cannot_be_tracked_is_ready_after_the_period),
                 cmocka_unit_test(who_reports_differences_is_ready_and_no_surge),
                 cmocka_unit_test(percentages_are_rounded_up),
                 cmocka_unit_test(the_target_number_is_that_of_the_policy),

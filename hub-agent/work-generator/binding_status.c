@@ -296,7 +296,8 @@ static struct lists aggregate_diff(struct building *b, const struct object_list 
         return (struct lists){ 0 };
 }
 
-static struct lists aggregate_apply(struct building *b, const struct object_list *live, bool *ret_settled)
+static struct lists aggregate_apply(struct building *b, const struct object_list *live,
+                                    const struct sync_result *sync, bool *ret_settled)
 {
         const char *work;
         enum verdict v = overall(live, "Applied", &work);
@@ -311,6 +312,8 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
         v = overall(live, "Available", &work);
         *ret_settled = v == TRUE;
         if (v == TRUE) {
+                if (sync->available_anew)
+                        condition_remove(&b->s->conditions, "Available");
                 put_available_true(b, live);
                 return (struct lists){ .drifted = true };
         }
@@ -361,7 +364,7 @@ static int build(struct building *b, const struct object_list *live, const struc
                         put(b, "Applied", "False", "ApplyInProgress", "Resources are being applied");
                 return 0;
         }
-        which = diff ? aggregate_diff(b, live, ret_settled) : aggregate_apply(b, live, ret_settled);
+        which = diff ? aggregate_diff(b, live, ret_settled) : aggregate_apply(b, live, sync, ret_settled);
         return collect(b, live, which);
 }
 

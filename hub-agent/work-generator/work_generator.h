@@ -68,7 +68,9 @@ struct sync_result {
         int code; /* 0 or the error's code */
         const char *detail;
         bool override_failed;
-        bool works_changed;
+        bool works_changed;  /* in this pass */
+        bool available_anew; /* Works changed since the status was written: what is available now is so from
+                                now */
 };
 /* The binding with its new status: spec 6.7, 6.8. RolloutStarted is kept, or set to `rollout_started` if not
  * NULL. *ret_settled: nothing more is expected to change soon. NULL on no memory. */

@@ -262,6 +262,7 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
         }
         if (object_equal_part(&s->b->object, &wanted->object, OBJECT_STATUS)) {
                 memory_written(s->memory);
+                s->memory->works_changed = false;
                 return after_sync(s, r);
         }
         hold = memory_hold(s->agent, s->memory, settled);
@@ -270,11 +271,27 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
         if (rc_patch_diff(s->rc, &s->b->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
                 return failed(s->rc->err);
         memory_written(s->memory);
+        s->memory->works_changed = false;
         if (announced && s->memory->rollout_generation == s->b->object.meta.generation)
                 s->memory->rollout_generation =
                         0; /* the rollout may have gone on while the write was under way */
         *s->rc->err = kept;
         return after_sync(s, r);
+}
+
+/* How long something has been available is told by the time of the condition, and rollouts are paced by that:
+ * it begins anew with each change of the Works, also when they are available again before the status was
+ * written in between. What changed while another process was at work shows in a condition of another
+ * generation. */
+static void note_changes(struct pass *s, struct sync_result *r)
+{
+        const struct binding_status *status = s->b->status;
+        bool known = s->memory->passed || (status && fresh_condition(&status->conditions, "Available",
+                                                                     s->b->object.meta.generation));
+
+        s->memory->passed = true;
+        s->memory->works_changed = s->memory->works_changed || r->works_changed || !known;
+        r->available_anew = s->memory->works_changed;
 }
 
 /* ---- reconcile ---- */
@@ -331,6 +348,7 @@ static struct outcome reconcile(struct reconcile *rc)
         if (ensure_finalizer(&s) < 0 || list_works(&s, false, &s.works) < 0)
                 return failed(rc->err);
         r.code = sync_works(&s, &r);
+        note_changes(&s, &r);
         if (r.code < 0 && is_passing(r.code))
                 return failed(rc->err);
         r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;

@@ -525,6 +525,32 @@ static void available_follows_applied_and_neither_is_said_of_reports_of_differen
         arena_free(&s.arena);
 }
 
+static int64_t available_since(struct scene *s, const struct sync_result *r)
+{
+        const struct condition *c = condition_find(&built(s, r)->status->conditions, "Available");
+
+        assert_non_null(c);
+        return c->last_transition_ms;
+}
+
+/* spec/rollout-and-work.md 2.5, 6.7: the time of Available paces rollouts. */
+static void available_begins_anew_when_works_changed_and_only_then(void **state)
+{
+        static const struct sync_result in_sync, anew = { .available_anew = true };
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "True", "True", "");
+        ((struct binding *)s.b)->status = built(&s, &in_sync)->status;
+        for (uint32_t i = 0; i < s.b->status->conditions.n; i++)
+                s.b->status->conditions.at[i].last_transition_ms = NOW - 90000;
+        assert_int_equal(available_since(&s, &in_sync), NOW - 90000);
+        assert_int_equal(available_since(&s, &anew), NOW);
+        ((struct object *)&s.b->object)->meta.generation++;
+        assert_int_equal(available_since(&s, &in_sync), NOW - 90000);
+        arena_free(&s.arena);
+}
+
 static void lists_end_at_a_hundred_in_sorted_order(void **state)
 {
         static const struct sync_result in_sync;
@@ -568,6 +594,7 @@ int main(void)
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_order),
                 cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),
                 cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
+                cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
                 cmocka_unit_test(lists_end_at_a_hundred_in_sorted_order),
         };
 
