@@ -131,22 +131,23 @@ static bool take_date(struct slice *s, int64_t *ret_days)
         return true;
 }
 
-static bool take_clock(struct slice *s, int64_t *ret_seconds)
+static bool take_clock(struct slice *s, bool lenient, int64_t *ret_seconds)
 {
-        unsigned h, m, sec;
-        if (!take_number(s, 2, &h) || !take_char(s, ':') || !take_number(s, 2, &m) || !take_char(s, ':') ||
-            !take_number(s, 2, &sec) || h > 23 || m > 59 || sec > 59)
+        unsigned h, m, sec = 0;
+        if (!take_number(s, 2, &h) || !take_char(s, ':') || !take_number(s, 2, &m) || h > 23 || m > 59)
+                return false;
+        if (take_char(s, ':') ? !take_number(s, 2, &sec) || sec > 59 : !lenient)
                 return false;
         *ret_seconds = h * 3600 + m * 60 + sec;
         return true;
 }
 
 /* ".5" and so on, to microseconds; further digits are read and dropped. */
-static bool take_fraction(struct slice *s, int64_t *ret_us)
+static bool take_fraction(struct slice *s, bool lenient, int64_t *ret_us)
 {
         int64_t us = 0, unit = 100000;
         *ret_us = 0;
-        if (!take_char(s, '.'))
+        if (!take_char(s, '.') && !(lenient && take_char(s, ',')))
                 return true;
         unsigned digit;
         if (!take_number(s, 1, &digit))
@@ -159,28 +160,44 @@ static bool take_fraction(struct slice *s, int64_t *ret_us)
         return true;
 }
 
-static bool take_offset(struct slice *s, int64_t *ret_seconds)
+static bool take_offset(struct slice *s, bool lenient, int64_t *ret_seconds)
 {
         *ret_seconds = 0;
-        if (take_char(s, 'Z'))
+        if (take_char(s, 'Z') || (lenient && (take_char(s, 'z') || !s->len)))
                 return true;
         bool minus = s->len && s->data[0] == '-';
         unsigned h, m;
         if (!take_char(s, '+') && !take_char(s, '-'))
                 return false;
-        if (!take_number(s, 2, &h) || !take_char(s, ':') || !take_number(s, 2, &m) || h > 23 || m > 59)
+        if (!take_number(s, 2, &h) || !(take_char(s, ':') || lenient) || !take_number(s, 2, &m) ||
+            (!lenient && (h > 23 || m > 59)))
                 return false;
         *ret_seconds = (minus ? -1 : 1) * (int64_t)(h * 3600 + m * 60);
         return true;
 }
 
-int time_parse_rfc3339_micro(struct slice s, int64_t *ret_wall_us)
+static int parse(struct slice s, bool lenient, int64_t *ret_wall_us)
 {
         int64_t days, seconds, us, offset;
-        if (!take_date(&s, &days) || !take_char(&s, 'T') || !take_clock(&s, &seconds) ||
-            !take_fraction(&s, &us) || !take_offset(&s, &offset) || s.len)
+        if (!take_date(&s, &days) ||
+            !(take_char(&s, 'T') || (lenient && (take_char(&s, 't') || take_char(&s, ' ')))) ||
+            !take_clock(&s, lenient, &seconds) || !take_fraction(&s, lenient, &us) ||
+            !take_offset(&s, lenient, &offset) || s.len)
                 return ERR_INVALID;
         *ret_wall_us = (days * 86400 + seconds - offset) * 1000000 + us;
+        return 0;
+}
+
+int time_parse_rfc3339_micro(struct slice s, int64_t *ret_wall_us)
+{
+        return parse(s, false, ret_wall_us);
+}
+
+int time_parse_lenient(struct slice s, int64_t *ret_wall_ms)
+{
+        int64_t us;
+        TRY(parse(s, true, &us));
+        *ret_wall_ms = floor_div(us, 1000);
         return 0;
 }
 

@@ -12,6 +12,9 @@ void time_format_rfc3339_milli(int64_t wall_ms, char ret[RFC3339_SIZE]); /* 2006
 void time_format_rfc3339_micro(int64_t wall_us, char ret[RFC3339_SIZE]); /* 2006-01-02T15:04:05.000000Z */
 int time_parse_rfc3339(struct slice s,
                        int64_t *ret_wall_ms); /* 0 or ERR_INVALID; offsets and fractions accepted */
+/* What API servers let pass as a time (format date-time), and the shorter ISO 8601 forms: t, z and a space in
+ * place of T, a comma before the fraction, no seconds, any offset, +0200, no offset at all (UTC). */
+int time_parse_lenient(struct slice s, int64_t *ret_wall_ms);
 int time_parse_rfc3339_micro(struct slice s, int64_t *ret_wall_us); /* the same in microseconds */
 
 /* Go durations: "1h30m", "90s", "1.5h", "300ms"; ERR_INVALID otherwise. Result in nanoseconds. */

@@ -81,6 +81,39 @@ static void times_are_read_with_offsets_and_fractions_and_nothing_else(void **st
         }
 }
 
+static void what_api_servers_let_pass_as_a_time_is_read_too(void **state)
+{
+        static const struct {
+                const char *text;
+                int64_t ms; /* TIME_NONE: refused */
+        } cases[] = {
+                { "1970-01-01T00:00:01.5Z", 1500 },
+                { "1970-01-01t00:00:01z", 1000 },
+                { "1970-01-01T00:01Z", 60000 },
+                { "1970-01-01T00:01", 60000 },
+                { "1970-01-01T00:00:01", 1000 },
+                { "1970-01-01 00:00:01", 1000 },
+                { "1970-01-01T00:00:01,25Z", 1250 },
+                { "1970-01-01T02:00:00+0200", 0 },
+                { "1970-01-05T04:39:00+99:99",
+                  1000 * (4 * 86400 + 4 * 3600 + 39 * 60 - 99 * 3600 - 99 * 60) },
+                { "1970-01-01T24:00:00Z", TIME_NONE },
+                { "1970-02-29T00:00:01Z", TIME_NONE },
+                { "1970-01-01T00Z", TIME_NONE },
+                { "1970-01-01", TIME_NONE },
+                { "1970-01-01T00:00:00Zx", TIME_NONE },
+                { "1970-01-01T00:00:00+", TIME_NONE },
+                { "soon", TIME_NONE },
+                { "", TIME_NONE },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                int64_t ms = TIME_NONE;
+                int code = time_parse_lenient(slice_of(cases[i].text), &ms);
+                assert_int_equal(code, cases[i].ms == TIME_NONE ? ERR_INVALID : 0);
+                assert_true(ms == cases[i].ms);
+        }
+}
+
 static void go_durations_are_read(void **state)
 {
         static const struct {
@@ -181,6 +214,7 @@ int main(void)
                 cmocka_unit_test(every_day_of_nine_centuries_survives_the_round_trip),
                 cmocka_unit_test(micro_times_keep_their_digits),
                 cmocka_unit_test(times_are_read_with_offsets_and_fractions_and_nothing_else),
+                cmocka_unit_test(what_api_servers_let_pass_as_a_time_is_read_too),
                 cmocka_unit_test(go_durations_are_read),
                 cmocka_unit_test(what_go_refuses_as_a_duration_is_refused),
                 cmocka_unit_test(durations_print_as_go_prints_them),

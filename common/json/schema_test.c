@@ -92,6 +92,11 @@ static void problems_have_the_words_of_kube_apiserver(void **state)
                   "s: Invalid value: `b`: s in body should match '^a+$' [Invalid]" },
                 { "`s`:{`type`:`string`,`format`:`date-time`}", "{`s`:`soon`}",
                   "s: Invalid value: `soon`: s in body must be of type date-time: `soon` [TypeInvalid]" },
+                { "`s`:{`type`:`string`,`format`:`date-time`}", "{`s`:`2024-01-01t00:00:00z`}", "" },
+                { "`s`:{`type`:`string`,`format`:`date-time`}", "{`s`:`2024-01-01T00:00:00.5+99:99`}", "" },
+                { "`s`:{`type`:`string`,`format`:`date-time`}", "{`s`:`2024-01-01T00:00Z`}",
+                  "s: Invalid value: `2024-01-01T00:00Z`: s in body must be of type date-time: "
+                  "`2024-01-01T00:00Z` [TypeInvalid]" },
                 { "`s`:{`type`:`string`,`format`:`byte`}", "{`s`:`a$`}",
                   "s: Invalid value: `a$`: s in body must be of type byte: `a$` [TypeInvalid]" },
                 { "`l`:{`type`:`array`,`maxItems`:1,`items`:{`type`:`string`}}", "{`l`:[`a`,`b`]}",
