@@ -54,6 +54,9 @@ struct decoder {
 };
 int decoder_init(struct decoder *d, struct slice json, enum decode_flags flags, struct intern_table *interns,
                  struct arena *arena, struct error *err);
+/* What tells which object `json` is, whatever else it holds, as a block of its own; ERR_INVALID where that
+ * cannot be told. */
+int decode_identity(const struct kind *kind, struct slice json, struct object **ret, struct error *err);
 /* The object whose value comes next in the scanner, into the arena: refs and block_size are 0. */
 int decode_object(struct decoder *d, const struct kind *kind, struct object **ret);
 /* Any struct by its table; text behind it is an error. */

@@ -106,6 +106,23 @@ static const char *try_intern(struct decoder *d, const char *s, size_t n)
         return intern(d->interns, s, n);
 }
 
+/* A C string cannot hold U+0000 and would end there, so it becomes U+FFFD: what somebody puts into an
+ * annotation or a message is no reason to miss the object. No name in Kubernetes holds either. */
+static const char *replace_nul(struct decoder *d, const char *s, size_t *n)
+{
+        static const char replacement[] = "\xef\xbf\xbd";
+        char *copy = arena_alloc(d->arena, *n * 3), *to = copy;
+        if (!copy)
+                return NULL;
+        for (size_t i = 0; i < *n; i++) {
+                size_t len = s[i] ? 1 : 3;
+                memcpy(to, s[i] ? &s[i] : replacement, len);
+                to += len;
+        }
+        *n = (size_t)(to - copy);
+        return copy;
+}
+
 int decode_text(struct decoder *d, bool intern_it, const char **ret)
 {
         const char *s = d->scan.text.data;
@@ -115,9 +132,8 @@ int decode_text(struct decoder *d, bool intern_it, const char **ret)
                 if (!s)
                         return error_no_memory(d->err);
         }
-        /* A C string cannot hold NUL; such a text would be cut. */
-        if (d->scan.escaped && memchr(s, '\0', n))
-                return error_set(d->err, ERR_INVALID, "a string holds the character U+0000");
+        if (d->scan.escaped && memchr(s, '\0', n) && !(s = replace_nul(d, s, &n)))
+                return error_no_memory(d->err);
         const char *interned = intern_it ? try_intern(d, s, n) : NULL;
         *ret = interned ? interned : keep_text(d, s, n);
         return 0;
@@ -139,12 +155,16 @@ static int decode_int(struct decoder *d, const struct path *path, enum scan_toke
 {
         if (t != SCAN_NUMBER)
                 return wrong_type(d, path, "an integer", t);
+        const int64_t most = INT64_MAX / 2, least = INT64_MIN / 2;
         int64_t value;
-        if (!slice_parse_i64(d->scan.text, &value))
-                return decode_wrong(d, path, "must be an integer, is %.40s", d->scan.text.data);
-        if (value > INT64_MAX / 2 || value < INT64_MIN / 2)
-                return decode_wrong(d, path, "is out of range");
-        *ret = value;
+        double real;
+        if (!scan_number(d->scan.text, &value, &real)) {
+                value = real >= (double)most ? most : real <= (double)least ? least : (int64_t)real;
+                if (value > least && value < most && (double)value != real)
+                        return decode_wrong(d, path, "must be an integer, is %.*s",
+                                            (int)MIN(d->scan.text.len, 40u), d->scan.text.data);
+        }
+        *ret = MIN(MAX(value, least), most);
         return 0;
 }
 
@@ -152,8 +172,8 @@ static int decode_time(struct decoder *d, const struct path *path, enum scan_tok
 {
         if (t != SCAN_STRING)
                 return wrong_type(d, path, "a time", t);
-        if (time_parse_rfc3339(d->scan.text, ret) < 0)
-                return decode_wrong(d, path, "must be a time as in RFC 3339");
+        if (time_parse_lenient(d->scan.text, ret) < 0)
+                return decode_wrong(d, path, "must be a time");
         return 0;
 }
 

@@ -4,8 +4,7 @@
 
 struct list_walk {
         const struct kind *kind;
-        int (*each)(void *ctx, struct object *o);
-        void *ctx;
+        const struct object_sink *sink;
         struct arena scratch; /* of the current item */
         struct decoder d;     /* its scanner walks the list too; its text area is the walk's */
         char *resource_version, *next;
@@ -71,8 +70,8 @@ static int walk_metadata(struct list_walk *w)
         return t == SCAN_OBJECT_END ? 0 : failed(w);
 }
 
-/* The item whose value comes next. */
-static int walk_item(struct list_walk *w)
+/* The item whose value comes next, as a block. */
+static int decode_item(struct list_walk *w, struct object **ret)
 {
         arena_reset(&w->scratch);
         w->d.text_len = 0;
@@ -82,8 +81,39 @@ static int walk_item(struct list_walk *w)
         struct object *copy = object_compact(o, &own, NULL);
         if (!copy)
                 return error_no_memory(w->d.err);
-        int code = w->each(w->ctx, copy);
-        object_unref(copy);
+        *ret = copy;
+        return 0;
+}
+
+/* The item that comes next could not be decoded. */
+static int walk_undecodable(struct list_walk *w)
+{
+        struct error why = { 0 };
+        struct slice raw;
+        struct object *o;
+        if (w->d.err)
+                why = *w->d.err;
+        if (scan_skip_unchecked(&w->d.scan, &raw) < 0)
+                return failed(w);
+        TRY(decode_identity(w->kind, raw, &o, w->d.err));
+        error_clear(w->d.err);
+        int code = w->sink->undecodable(w->sink->ctx, o, &why);
+        object_unref(o);
+        return MIN(code, 0);
+}
+
+static int walk_item(struct list_walk *w)
+{
+        struct scanner before = w->d.scan;
+        struct object *o = NULL;
+        int code = decode_item(w, &o);
+        if (w->sink->undecodable && (code == ERR_INVALID || code == ERR_LIMIT)) {
+                w->d.scan = before;
+                return walk_undecodable(w);
+        }
+        TRY(code);
+        code = w->sink->each(w->sink->ctx, o);
+        object_unref(o);
         return MIN(code, 0);
 }
 
@@ -141,13 +171,12 @@ static int walk_list(struct list_walk *w)
 }
 
 int object_decode_list(const struct kind *kind, struct slice json, enum decode_flags flags,
-                       struct intern_table *interns, int (*each)(void *ctx, struct object *o), void *ctx,
+                       struct intern_table *interns, const struct object_sink *sink,
                        char **ret_resource_version, char **ret_continue, struct error *err)
 {
         CLEANUP(list_walk_free)
         struct list_walk w = { .kind = kind,
-                               .each = each,
-                               .ctx = ctx,
+                               .sink = sink,
                                .d = { .interns = interns, .flags = flags, .err = err } };
         w.d.arena = &w.scratch;
         w.d.text_cap = json.len + 1;
@@ -191,7 +220,8 @@ struct watch_event {
         struct slice object;
 };
 
-static int read_event(struct decoder *d, struct watch_event *ret)
+static int read_event(struct decoder *d, int (*pass)(struct scanner *s, struct slice *ret),
+                      struct watch_event *ret)
 {
         struct scanner *s = &d->scan;
         enum scan_token t = scan_next(s);
@@ -202,7 +232,7 @@ static int read_event(struct decoder *d, struct watch_event *ret)
                 if (scan_key_is(s, "type")) {
                         TRY(watch_type_of(d, &ret->type, &ret->is_error));
                         ret->has_type = true;
-                } else if (scan_skip(s, scan_key_is(s, "object") ? &ret->object : NULL) < 0) {
+                } else if (pass(s, scan_key_is(s, "object") ? &ret->object : NULL) < 0) {
                         return decode_failed(d);
                 }
         }
@@ -220,10 +250,24 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
         struct decoder d = { .err = err };
         struct watch_event event = { 0 };
         scan_init(&d.scan, line);
-        TRY(read_event(&d, &event));
+        TRY(read_event(&d, scan_skip, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
         TRY(object_decode(kind, event.object, flags, interns, ret, err));
+        *ret_type = event.type;
+        return 0;
+}
+
+int object_decode_watch_identity(const struct kind *kind, struct slice line, enum watch_type *ret_type,
+                                 struct object **ret, struct error *err)
+{
+        struct decoder d = { .err = err };
+        struct watch_event event = { 0 };
+        scan_init(&d.scan, line);
+        TRY(read_event(&d, scan_skip_unchecked, &event));
+        if (event.is_error)
+                return object_decode_status(event.object, err);
+        TRY(decode_identity(kind, event.object, ret, err));
         *ret_type = event.type;
         return 0;
 }

@@ -24,8 +24,9 @@ static void forget(struct seen *s)
 static int decode(const char *text, struct seen *s, char **ret_version, char **ret_next, struct error *err)
 {
         *err = (struct error){ 0 };
-        return object_decode_list(&work_kind, slice_of(text), DECODE_FULL, NULL, keep, s, ret_version,
-                                  ret_next, err);
+        struct object_sink sink = { .each = keep, .ctx = s };
+        return object_decode_list(&work_kind, slice_of(text), DECODE_FULL, NULL, &sink, ret_version, ret_next,
+                                  err);
 }
 
 static void a_page_gives_its_items_its_version_and_the_next_page(void **state)
@@ -114,28 +115,139 @@ static void the_callee_can_end_the_walk(void **state)
         assert_int_equal(mem_live_count(), 0);
 }
 
+struct odd {
+        struct seen seen, odd;
+        char why[2][ERROR_TEXT_MAX];
+};
+
+static int keep_decoded(void *ctx, struct object *o)
+{
+        return keep(&((struct odd *)ctx)->seen, o);
+}
+
+static int keep_undecodable(void *ctx, struct object *o, const struct error *why)
+{
+        struct odd *odd = ctx;
+        snprintf(odd->why[odd->odd.n], sizeof(odd->why[0]), "%s", why->text);
+        return keep(&odd->odd, o);
+}
+
+static void append_nested(struct buf *b, size_t depth)
+{
+        for (size_t i = 0; i < depth; i++)
+                buf_append_str(b, "[\"]}\\\"\",");
+        buf_append_str(b, "0");
+        for (size_t i = 0; i < depth; i++)
+                buf_append_char(b, ']');
+}
+
+/* The others are decoded, before and behind it. */
+static void an_item_that_cannot_be_decoded_is_told_by_its_identity(void **state)
+{
+        static const struct {
+                const char *spec, *why;
+        } cases[] = {
+                { "5", "spec: must be an object, is a number" },
+                { "{\"workload\":{\"manifests\":[null]}}", "manifests[0]: must not be null" },
+                { "\"}]\\\"}\"", "spec: must be an object, is a string" },
+                { "{\"x\":\"\x01\"}", "invalid JSON" },
+                { NULL, "nested deeper" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                AUTO_BUF struct buf b;
+                struct odd odd = { 0 };
+                struct object_sink sink = { keep_decoded, keep_undecodable, &odd };
+                struct error err = { 0 };
+                buf_init(&b, 1 << 20);
+                buf_append_str(&b, "{\"items\":[{\"metadata\":{\"name\":\"one\"}}, {\"spec\":");
+                if (cases[i].spec)
+                        buf_append_str(&b, cases[i].spec);
+                else
+                        append_nested(&b, 5000);
+                buf_append_str(
+                        &b,
+                        " ,\"metadata\":{\"labels\":{\"a\":5},\"name\":\"two\",\"namespace\":\"n\",\"uid\":"
+                        "\"u\",\"resourceVersion\":\"7\"}} ,{\"metadata\":{\"name\":\"three\"}}]}");
+                assert_int_equal(object_decode_list(&work_kind, (struct slice){ b.data, b.len },
+                                                    DECODE_PROJECTION, NULL, &sink, NULL, NULL, &err),
+                                 0);
+                assert_int_equal(odd.seen.n, 2);
+                assert_string_equal(odd.seen.at[1]->meta.name, "three");
+                assert_int_equal(odd.odd.n, 1);
+                const struct object_meta *m = &odd.odd.at[0]->meta;
+                assert_string_equal(m->name, "two");
+                assert_string_equal(m->ns, "n");
+                assert_string_equal(m->uid, "u");
+                assert_string_equal(m->resource_version, "7");
+                assert_int_equal(m->labels.n, 0);
+                if (cases[i].spec && i != 1 && !strstr(odd.why[0], cases[i].why))
+                        fail_msg("%zu: %s", i, odd.why[0]);
+                forget(&odd.seen);
+                forget(&odd.odd);
+        }
+        assert_int_equal(mem_live_count(), 0);
+}
+
+static void an_item_without_a_name_still_ends_the_walk(void **state)
+{
+        static const char *const items[] = {
+                "{\"spec\":5}",
+                "5",
+                "{\"spec\":5,\"metadata\":{\"name\":5}}",
+                "{\"spec\":5,\"metadata\":7}",
+                "{\"spec\":5,\"metadata\":{\"name\":\"a\"}",
+                "{\"spec\":\"",
+        };
+        for (size_t i = 0; i < ARRAY_LEN(items); i++) {
+                char text[128];
+                struct odd odd = { 0 };
+                struct object_sink sink = { keep_decoded, keep_undecodable, &odd };
+                struct error err = { 0 };
+                snprintf(text, sizeof(text), "{\"items\":[%s]}", items[i]);
+                assert_int_equal(object_decode_list(&work_kind, slice_of(text), DECODE_PROJECTION, NULL,
+                                                    &sink, NULL, NULL, &err),
+                                 ERR_INVALID);
+                assert_int_equal(odd.odd.n, 0);
+        }
+        assert_int_equal(mem_live_count(), 0);
+}
+
 static int ignore(void *ctx, struct object *o)
 {
         return 0;
 }
 
-static void every_failing_allocation_is_reported(void **state)
+static int ignore_undecodable(void *ctx, struct object *o, const struct error *why)
 {
+        return 0;
+}
+
+static void walk_failing_allocations(const char *text, bool always_told)
+{
+        static const struct object_sink sink = { .each = ignore, .undecodable = ignore_undecodable };
         for (uint64_t n = 1;; n++) {
                 AUTO_FREE char *version = NULL;
                 AUTO_FREE char *next = NULL;
                 mem_fail_at(n, false);
-                int code = object_decode_list(&work_kind,
-                                              SLICE("{\"metadata\":{\"resourceVersion\":\"5\",\"continue\":"
-                                                    "\"c\"},\"items\":[{},{}]}"),
-                                              DECODE_FULL, NULL, ignore, NULL, &version, &next, NULL);
+                int code = object_decode_list(&work_kind, slice_of(text), DECODE_FULL, NULL, &sink, &version,
+                                              &next, NULL);
                 bool fired = mem_fault_fired();
                 mem_fail_at(0, false);
-                assert_int_equal(code, fired ? ERR_NO_MEMORY : 0);
+                if (always_told || !fired)
+                        assert_int_equal(code, fired ? ERR_NO_MEMORY : 0);
+                else
+                        assert_true(code == 0 || code == ERR_NO_MEMORY); /* 0: an error's words were missed */
                 if (!fired)
                         break;
         }
         assert_int_equal(mem_live_count(), 0);
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+        walk_failing_allocations(
+                "{\"metadata\":{\"resourceVersion\":\"5\",\"continue\":\"c\"},\"items\":[{},{}]}", true);
+        walk_failing_allocations("{\"items\":[{},{\"spec\":1,\"metadata\":{\"name\":\"a\"}},{}]}", false);
 }
 
 static void a_watch_event_tells_its_type_and_object(void **state)
@@ -221,6 +333,32 @@ static void what_is_no_event_is_refused(void **state)
         assert_int_equal(mem_live_count(), 0);
 }
 
+static void an_event_that_cannot_be_decoded_tells_its_identity(void **state)
+{
+        static const char text[] =
+                "{\"type\":\"MODIFIED\",\"object\":{\"status\":{\"conditions\":[{\"lastTransitionTime\":"
+                "\"soon\"}]},\"metadata\":{\"name\":\"w\",\"uid\":\"u\",\"resourceVersion\":\"9\"}}}";
+        enum watch_type type;
+        struct object *o;
+        assert_int_equal(
+                object_decode_watch_event(&work_kind, slice_of(text), DECODE_FULL, NULL, &type, &o, NULL),
+                ERR_INVALID);
+        assert_int_equal(object_decode_watch_identity(&work_kind, slice_of(text), &type, &o, NULL), 0);
+        assert_int_equal(type, WATCH_MODIFIED);
+        assert_string_equal(o->meta.name, "w");
+        assert_string_equal(o->meta.uid, "u");
+        assert_string_equal(o->meta.resource_version, "9");
+        object_unref(o);
+        assert_int_equal(object_decode_watch_identity(&work_kind,
+                                                      SLICE("{\"type\":\"ERROR\",\"object\":{\"code\":410}}"),
+                                                      &type, &o, NULL),
+                         ERR_GONE);
+        assert_int_equal(object_decode_watch_identity(&work_kind, SLICE("{\"type\":\"ADDED\",\"object\":{}}"),
+                                                      &type, &o, NULL),
+                         ERR_INVALID);
+        assert_int_equal(mem_live_count(), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -229,6 +367,9 @@ int main(void)
                 cmocka_unit_test(a_status_in_place_of_a_list_is_the_error_it_tells),
                 cmocka_unit_test(what_is_no_list_is_refused),
                 cmocka_unit_test(the_callee_can_end_the_walk),
+                cmocka_unit_test(an_item_that_cannot_be_decoded_is_told_by_its_identity),
+                cmocka_unit_test(an_item_without_a_name_still_ends_the_walk),
+                cmocka_unit_test(an_event_that_cannot_be_decoded_tells_its_identity),
                 cmocka_unit_test(every_failing_allocation_is_reported),
                 cmocka_unit_test(a_watch_event_tells_its_type_and_object),
                 cmocka_unit_test(a_watch_error_is_the_error_its_status_tells),

@@ -47,8 +47,8 @@ enum field_flags {
 struct opt_bool {
         bool set, value;
 };
-struct opt_int { /* one word, since conditions carry it by the hundred thousand; values beyond 62 bits are
-                    refused */
+struct opt_int { /* one word, since conditions carry it by the hundred thousand; values beyond 62 bits
+                    become the nearest within */
         int64_t value : 63;
         uint64_t set : 1;
 };
@@ -159,9 +159,10 @@ enum decode_flags { DECODE_FULL = 0, DECODE_PROJECTION = 1 };
 #define PROJECTION_ANNOTATION_MAX 512
 
 /* From bytes into one compact block (one reference, the caller's). Unknown fields are passed over; null
- * counts as absent; wrong types are ERR_INVALID naming the field ("spec.taints[3].key: must be a string, is a
- * number"). A wrong apiVersion or kind is ERR_INVALID too; both may be missing, as in items of lists.
- * `interns` may be NULL; the table must outlive the object. */
+ * counts as absent; U+0000 in a string becomes U+FFFD; times are read as leniently as API servers do; wrong
+ * types are ERR_INVALID naming the field ("spec.taints[3].key: must be a string, is a number"). A wrong
+ * apiVersion or kind is ERR_INVALID too; both may be missing, as in items of lists. `interns` may be NULL;
+ * the table must outlive the object. */
 int object_decode(const struct kind *kind, struct slice json, enum decode_flags flags,
                   struct intern_table *interns, struct object **ret, struct error *err);
 int object_decode_arena(const struct kind *kind, struct slice json, struct arena *arena, struct object **ret,
@@ -177,13 +178,19 @@ struct object *object_new(const struct kind *kind, const char *ns, const char *n
 /* Lists and watches, for informers: one page or one event line is scanned item by item, without a document.
  */
 
-/* Calls each(ctx, o) for every item of a list answer; `o` is the callee's for the call only: it keeps it with
- * object_ref(). A negative result of `each` ends the walk and is returned. An item that cannot be decoded
- * ends the walk with ERR_INVALID naming its index. The strings are the caller's (mem_free); *ret_continue is
- * NULL on the last page. Either may be asked for with NULL. A Status in place of a list is the error it
- * tells. */
+/* Who takes the items of a list. A negative result ends the walk and is returned. */
+struct object_sink {
+        /* `o` is the callee's for the call only: it keeps it with object_ref(). */
+        int (*each)(void *ctx, struct object *o);
+        /* An item that cannot be decoded, and why: `o` has nothing but kind, name, namespace, uid and
+         * resourceVersion. NULL: such an item ends the walk with its error, which names its index. */
+        int (*undecodable)(void *ctx, struct object *o, const struct error *why);
+        void *ctx;
+};
+/* Every item of a list answer. The strings are the caller's (mem_free); *ret_continue is NULL on the last
+ * page. Either may be asked for with NULL. A Status in place of a list is the error it tells. */
 int object_decode_list(const struct kind *kind, struct slice json, enum decode_flags flags,
-                       struct intern_table *interns, int (*each)(void *ctx, struct object *o), void *ctx,
+                       struct intern_table *interns, const struct object_sink *sink,
                        char **ret_resource_version, char **ret_continue, struct error *err);
 
 enum watch_type { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED, WATCH_BOOKMARK };
@@ -193,6 +200,10 @@ enum watch_type { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED, WATCH_BOOKMARK };
 int object_decode_watch_event(const struct kind *kind, struct slice line, enum decode_flags flags,
                               struct intern_table *interns, enum watch_type *ret_type, struct object **ret,
                               struct error *err);
+/* The same event when its object could not be decoded: *ret has nothing but kind, name, namespace, uid and
+ * resourceVersion. Fails where even those cannot be told. */
+int object_decode_watch_identity(const struct kind *kind, struct slice line, enum watch_type *ret_type,
+                                 struct object **ret, struct error *err);
 /* Error of a Kubernetes Status given as JSON text: code by its `code` and `reason`, text from its `message`.
  */
 int object_decode_status(struct slice json, struct error *err);

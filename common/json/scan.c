@@ -376,6 +376,58 @@ int scan_skip(struct scanner *s, struct slice *ret)
         return 0;
 }
 
+/* Behind a string whose opening quote is at p; NULL if it does not end. */
+static const char *behind_string(const char *p, const char *end)
+{
+        for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\' && p + 1 < end;
+        return p < end ? p + 1 : NULL;
+}
+
+/* Behind the value that begins at p; NULL if it does not end. */
+static const char *behind_value(const char *p, const char *end)
+{
+        size_t depth = 0;
+        do {
+                if (p >= end)
+                        return NULL;
+                if (*p == '"') {
+                        if (!(p = behind_string(p, end)))
+                                return NULL;
+                        continue;
+                }
+                if (*p == '{' || *p == '[')
+                        depth++;
+                else if (*p == '}' || *p == ']')
+                        depth--;
+                p++;
+        } while (depth > 0);
+        return p;
+}
+
+int scan_skip_unchecked(struct scanner *s, struct slice *ret)
+{
+        if (s->problem)
+                return ERR_INVALID;
+        s->at = skip_space(s->at, s->end);
+        if (s->at < s->end && s->expect == EXPECT_COMMA_OR_CLOSE && read_separator(s) != SCAN_END)
+                return fail(s, s->at, "expected a value"), ERR_INVALID;
+        const char *start = s->at, *behind = start;
+        if (start < s->end && (*start == '{' || *start == '[' || *start == '"')) {
+                behind = behind_value(start, s->end);
+        } else {
+                while (behind < s->end && !strchr(",]} \t\r\n", *behind))
+                        behind++;
+        }
+        if (!behind || behind == start)
+                return fail(s, start, "expected a value"), ERR_INVALID;
+        s->at = behind;
+        value_done(s);
+        if (ret)
+                *ret = (struct slice){ start, (size_t)(behind - start) };
+        return 0;
+}
+
 static size_t encode_utf8(uint32_t c, char *ret)
 {
         if (c < 0x80) {

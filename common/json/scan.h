@@ -35,6 +35,9 @@ void scan_init(struct scanner *s, struct slice text);
 enum scan_token scan_next(struct scanner *s);
 /* Skips the value that comes next (after a key, or an array element); its raw text in *ret if not NULL. */
 int scan_skip(struct scanner *s, struct slice *ret);
+/* The same for a value that scan_skip() refuses, as it is too deep or malformed: its end is found by brackets
+ * and quotes alone, at any depth, and nothing within is checked. */
+int scan_skip_unchecked(struct scanner *s, struct slice *ret);
 /* True when the next token closes the array or object: ends a loop of scan_skip() over an array's elements
  * (the closing token is still to be read with scan_next()). */
 bool scan_at_close(struct scanner *s);

@@ -453,6 +453,7 @@ static int list_page(struct kube_client *k, const struct kind *kind, const struc
 {
         AUTO_BUF struct buf path;
         AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_sink sink = { each, o->undecodable, ctx };
         struct http_response r;
 
         buf_init(&path, 65536);
@@ -466,7 +467,7 @@ static int list_page(struct kube_client *k, const struct kind *kind, const struc
         if (o->metadata_only)
                 c.accept = KUBE_ACCEPT_METADATA_LIST;
         TRY(perform(k, &c, &arena, &r, err));
-        if (object_decode_list(kind, r.body, o->flags, o->interns, each, ctx, ret_rv, ret_token, err) < 0)
+        if (object_decode_list(kind, r.body, o->flags, o->interns, &sink, ret_rv, ret_token, err) < 0)
                 return error_wrap(err, "list of %s", resource->plural);
         return 0;
 }

@@ -70,6 +70,8 @@ struct kube_list_options {
         enum decode_flags flags;
         struct intern_table *interns;
         bool metadata_only;
+        /* As object_sink's; NULL: an object that cannot be decoded ends the list with ERR_INVALID. */
+        int (*undecodable)(void *ctx, struct object *o, const struct error *why);
 };
 #define KUBE_ACCEPT_METADATA_LIST                                                                            \
         "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"

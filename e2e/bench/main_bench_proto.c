@@ -211,12 +211,13 @@ static void measure_memory(const char *name, const struct kind *kind, void (*ite
         struct intern_table *interns = mem_must(intern_table_new());
         struct cache *c = mem_must(NEW(struct cache));
         size_t json_bytes = 0, before = mem_live_bytes();
+        struct object_sink sink = { keep, NULL, c };
         for (size_t page = 0; page < PAGES; page++) {
                 write_page(b, kind, item, page);
                 json_bytes += b->len;
                 struct error err = { 0 };
                 if (object_decode_list(kind, (struct slice){ b->data, b->len }, DECODE_PROJECTION, interns,
-                                       keep, c, NULL, NULL, &err) < 0)
+                                       &sink, NULL, NULL, &err) < 0)
                         fprintf(stderr, "%s\n", err.text);
         }
         size_t live = mem_live_bytes() - before;
@@ -256,8 +257,9 @@ struct page_run {
 static void run_codec(void *ctx)
 {
         struct page_run *r = ctx;
-        mem_must(object_decode_list(r->kind, r->text, DECODE_PROJECTION, r->interns, drop, &r->bytes, NULL,
-                                    NULL, NULL) == 0
+        struct object_sink sink = { drop, NULL, &r->bytes };
+        mem_must(object_decode_list(r->kind, r->text, DECODE_PROJECTION, r->interns, &sink, NULL, NULL,
+                                    NULL) == 0
                          ? r
                          : NULL);
 }
