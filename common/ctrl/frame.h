@@ -22,7 +22,7 @@ struct running {
 };
 
 struct frame_metrics {
-        struct metric *reconciles, *errors, *seconds, *requests, *request_seconds, *leader;
+        struct metric *reconciles, *errors, *seconds, *requests, *request_seconds, *leader, *undecodable;
 };
 
 struct manager {

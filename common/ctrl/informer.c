@@ -4,6 +4,7 @@
 #include "common/ctrl/informer_internal.h"
 
 #include "common/base/memory.h"
+#include "common/ctrl/metrics.h"
 
 int object_key(const char *ns, const char *name, char *key, size_t size)
 {
@@ -171,6 +172,7 @@ int informer_apply(struct informer *i, struct object *o, bool initial)
         if (old && version && version < resource_version_number(old) && !i->server_went_back)
                 return 0;
         TRY(replace(i, key, old, o));
+        map_remove(&i->undecodable, key);
         tell(i, old ? INFORMER_UPDATED : INFORMER_ADDED, old, o, initial);
         object_unref(old);
         return 0;
@@ -180,12 +182,47 @@ void informer_forget(struct informer *i, const char *key, const struct object *l
 {
         const struct object *old = map_take(&i->objects, key);
 
+        map_remove(&i->undecodable, key);
         if (!old)
                 return;
         i->bytes -= object_bytes(old);
         unindex(i, old);
         tell(i, INFORMER_DELETED, old, last ? last : old, initial);
         object_unref(old);
+}
+
+static void tell_undecodable(struct informer *i, const struct object *id, const struct error *why)
+{
+        log_warn(i->kube->log, "an object cannot be decoded and counts as it was last known", "resource",
+                 i->resource.plural, "namespace", id->meta.ns, "name", id->meta.name, "version",
+                 id->meta.resource_version, "error", why->text);
+        metric_add(i->options.undecodable, 1, (const char *const[]){ i->resource.plural });
+}
+
+/* What is held of the same object stays; of metadata it is worth knowing that the object is there at all. */
+int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial)
+{
+        char key[OBJECT_KEY_MAX];
+        const struct object *old;
+        char *version;
+
+        TRY(informer_key(id, key, sizeof(key)));
+        old = map_get(&i->objects, key);
+        if (old && !text_equal(old->meta.uid, id->meta.uid)) {
+                informer_forget(i, key, NULL, initial);
+                old = NULL;
+        }
+        if (!old && i->options.resource)
+                TRY(informer_apply(i, id, initial));
+        if (text_equal(map_get(&i->undecodable, key), id->meta.resource_version))
+                return 0;
+        version = mem_strdup(id->meta.resource_version ? id->meta.resource_version : "");
+        if (!version || map_put(&i->undecodable, key, version) < 0) {
+                mem_free(version);
+                return ERR_NO_MEMORY;
+        }
+        tell_undecodable(i, id, why);
+        return 0;
 }
 
 /* Our own write was answered before the watch told of it. An object that is not in the cache and not newer
@@ -361,6 +398,7 @@ static struct informer *informer_free(struct informer *i)
         vec_free(&i->handlers);
         i->objects.destroy = unref_value;
         map_free(&i->objects);
+        map_free(&i->undecodable);
         mem_free(i);
         return NULL;
 }
@@ -386,6 +424,7 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
         /* No destructor while it lives: replace() hands the old object to its caller. */
         map_init(&i->objects, MAP_OWN_KEYS, NULL);
+        map_init(&i->undecodable, MAP_OWN_KEYS, mem_free);
         i->parent = group;
         return start_reflector(i) < 0 ? informer_free(i) : i;
 }

@@ -1,10 +1,12 @@
 /* Informers: a cache of one kind, filled by a paged list and kept by a watch; 410 and broken watches relist
- * without dropping the cache. Holds projections (typed objects), never documents. */
+ * without dropping the cache. Holds projections (typed objects), never documents. An object that cannot be
+ * decoded stays as it was last known and stops nothing else; it is logged and counted once per version. */
 #pragma once
 
 #include "common/kube/client.h"
 
 struct informer;
+struct metric;
 
 enum informer_event_type { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
 struct informer_event {
@@ -30,6 +32,8 @@ struct informer_options {
          * it cannot use it leaves. Objects of lists do not come this way. NULL = nobody. */
         void (*whole_event)(void *ctx, const struct object *projection, struct slice event);
         void *whole_event_ctx;
+        struct metric
+                *undecodable; /* counter by resource of versions that cannot be decoded; NULL = not counted */
 };
 
 /* Starts listing and watching on a fiber of `group`. */

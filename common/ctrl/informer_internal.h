@@ -30,6 +30,7 @@ struct informer {
         VEC(struct index *) indexes;
         VEC(struct handler) handlers;
         struct waitq synced_wait;
+        struct map undecodable; /* key -> the version that cannot be decoded, as text */
         bool synced;
         size_t bytes;
         uint64_t high_water;   /* newest resourceVersion seen in list or watch */
@@ -41,6 +42,8 @@ struct informer {
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);
 void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
+/* The object `id` names has a version that cannot be decoded, for the reason `why`. */
+int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial);
 int informer_key(const struct object *o, char *key, size_t size); /* length, or ERR_LIMIT */
 uint64_t resource_version_number(const struct object *o);         /* 0 if it is not a number */
 

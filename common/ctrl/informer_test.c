@@ -1,237 +1,5 @@
-/* Informers against a small scripted API server on the loopback transport. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "common/base/memory.h"
-#include "common/base/vec.h"
-#include "common/ctrl/informer.h"
-#include "common/net/http_server.h"
-#include "proto/gen/kinds.h"
-
-/* ---- the server ---- */
-
-struct server {
-        struct map objects;       /* name -> resourceVersion as text (owned) */
-        uint64_t version, oldest; /* watches from before `oldest` get 410 */
-        VEC(char *) log;          /* watch lines; line i has version i + 1 */
-        struct waitq changed;
-        unsigned lists, watches;
-        bool cut;                   /* ends all watches */
-        bool stalled;               /* watches say nothing */
-        unsigned fail_lists;        /* that many lists answer 500 */
-        unsigned page;              /* items a page; 0 = all */
-        void (*on_page)(void *ctx); /* told before each page */
-        void *on_page_ctx;
-};
-
-static void object_text(struct buf *b, const char *name, uint64_t version)
-{
-        buf_printf(b,
-                   "{\"apiVersion\":\"cluster.kubernetes-fleet.io/"
-                   "v1beta1\",\"kind\":\"MemberCluster\",\"metadata\":{\"name\":\"%s\","
-                   "\"uid\":\"u-%s\",\"resourceVersion\":\"%llu\",\"labels\":{\"first\":\"%c\"}},\"spec\":{"
-                   "\"identity\":{\"kind\":\"User\",\"name\":\"x\"}}}",
-                   name, name, (unsigned long long)version, name[0]);
-}
-
-static void say(struct server *s, const char *type, const char *name)
-{
-        struct buf b;
-
-        buf_init(&b, 65536);
-        buf_printf(&b, "{\"type\":\"%s\",\"object\":", type);
-        object_text(&b, name, s->version);
-        buf_append_str(&b, "}\n");
-        assert_int_equal(vec_push(&s->log, buf_take(&b, NULL)), 0);
-        waitq_wake_all(&s->changed);
-}
-
-static void put(struct server *s, const char *name)
-{
-        bool there = map_has(&s->objects, name);
-
-        s->version++;
-        assert_int_equal(map_put(&s->objects, name, mem_printf("%llu", (unsigned long long)s->version)), 0);
-        say(s, there ? "MODIFIED" : "ADDED", name);
-}
-
-static void drop(struct server *s, const char *name)
-{
-        map_remove(&s->objects, name);
-        s->version++;
-        say(s, "DELETED", name);
-}
-
-static void serve_list(struct server *s, struct http_exchange *x)
-{
-        AUTO_BUF struct buf b;
-        size_t n, begin = 0, end;
-        AUTO_FREE const char **names = map_sorted_keys(&s->objects, &n);
-        const char *token = http_query_get(x, "continue");
-        uint64_t at = 0;
-
-        s->lists++;
-        if (s->on_page)
-                s->on_page(s->on_page_ctx);
-        if (s->fail_lists > 0) {
-                s->fail_lists--;
-                http_reply(x, 500, "application/json",
-                           SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
-                                 "\"boom\"}"),
-                           NULL);
-                return;
-        }
-        if (token && text_parse_u64(token, &at))
-                begin = at;
-        end = s->page ? MIN(n, begin + s->page) : n;
-        buf_init(&b, 1 << 20);
-        buf_printf(&b,
-                   "{\"kind\":\"MemberClusterList\",\"apiVersion\":\"cluster.kubernetes-fleet.io/"
-                   "v1beta1\",\"metadata\":{\"resourceVersion\":\"%llu\"",
-                   (unsigned long long)s->version);
-        if (end < n)
-                buf_printf(&b, ",\"continue\":\"%zu\"", end);
-        buf_append_str(&b, "},\"items\":[");
-        for (size_t i = begin; i < end; i++) {
-                uint64_t version = 0;
-
-                text_parse_u64(map_get(&s->objects, names[i]), &version);
-                buf_append_str(&b, i > begin ? "," : "");
-                object_text(&b, names[i], version);
-        }
-        buf_append_str(&b, "]}");
-        http_reply(x, 200, "application/json", (struct slice){ b.data, b.len }, NULL);
-}
-
-static void serve_watch(struct server *s, struct http_exchange *x)
-{
-        struct http_header type = { "Content-Type", "application/json" };
-        struct http_headers headers = { &type, 1 };
-        uint64_t at = 0;
-
-        s->watches++;
-        text_parse_u64(http_query_get(x, "resourceVersion"), &at);
-        if (at < s->oldest) {
-                http_reply(x, 410, "application/json",
-                           SLICE("{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too "
-                                 "old resource version\"}"),
-                           NULL);
-                return;
-        }
-        http_begin(x, 200, &headers);
-        s->cut = false;
-        while (!s->cut) {
-                for (; !s->stalled && at < s->log.n; at++)
-                        if (http_write(x, s->log.at[at], strlen(s->log.at[at])) < 0)
-                                return;
-                if (x->ops->wait(x, &s->changed, DEADLINE_NONE) < 0)
-                        return;
-        }
-        http_end(x);
-}
-
-static void serve(void *ctx, struct http_exchange *x)
-{
-        if (http_query_get(x, "watch"))
-                serve_watch(ctx, x);
-        else
-                serve_list(ctx, x);
-}
-
-/* ---- fixture ---- */
-
-struct seen {
-        struct buf text; /* "+a " added, "~a " updated, "-a " deleted */
-};
-
-struct fixture {
-        struct loop *loop;
-        struct fiber_group *group;
-        struct loopback *loopback;
-        struct world world;
-        struct server server;
-        struct http_endpoint endpoint;
-        struct kube_client kube;
-        struct log log;
-        struct informer *informer;
-        struct seen seen;
-        void (*body)(struct fixture *f);
-};
-
-static void record(void *ctx, const struct informer_event *e)
-{
-        struct seen *s = ctx;
-
-        buf_printf(&s->text, "%c%s ", "+~-"[e->type], e -> now -> meta.name);
-}
-
-static void settle(struct fixture *f)
-{
-        assert_int_equal(fiber_sleep(f->loop, 100), 0);
-}
-
-static void expect_seen(struct fixture *f, const char *what)
-{
-        assert_string_equal(f->seen.text.data, what);
-        buf_clear(&f->seen.text);
-        f->seen.text.data[0] = '\0';
-}
-
-static void open_informer(struct fixture *f)
-{
-        struct informer_options o = { .kind = &member_cluster_kind, .flags = DECODE_PROJECTION };
-
-        f->informer = informer_new(&f->kube, f->group, &o);
-        assert_non_null(f->informer);
-        assert_int_equal(informer_add_handler(f->informer, record, &f->seen), 0);
-        assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
-}
-
-static void run_fixture(void *ctx)
-{
-        struct fixture *f = ctx;
-
-        f->world.transport = loopback_transport(f->loopback, &f->world, NULL);
-        loopback_listen(f->loopback, "api.test", serve, &f->server);
-        f->body(f);
-        f->informer = informer_stop(f->informer);
-        http_transport_free(f->world.transport);
-        loopback_listen(f->loopback, "api.test", NULL, NULL);
-        f->loopback = loopback_free(f->loopback);
-}
-
-static void with_informer(void (*body)(struct fixture *f))
-{
-        struct fixture f = { .body = body, .endpoint = { .base_url = (char *)"https://api.test" } };
-        struct fiber_group *root;
-
-        f.loop = loop_new_simulated(7, 1700000000000, NULL);
-        world_init_real(&f.world, f.loop, NULL);
-        root = fiber_group_new(f.loop, NULL, "test");
-        f.group = fiber_group_new(f.loop, NULL, "informers");
-        f.loopback = loopback_new(f.loop);
-        f.kube = (struct kube_client){ .world = &f.world, .endpoint = &f.endpoint, .log = &f.log };
-        map_init(&f.server.objects, MAP_OWN_KEYS, mem_free);
-        buf_init(&f.seen.text, 65536);
-        buf_append_str(&f.seen.text, "x");
-        buf_clear(&f.seen.text);
-        assert_non_null(fiber_spawn(root, "test", run_fixture, &f));
-        assert_int_equal(loop_run(f.loop, NULL), 0);
-        fiber_group_end(f.group);
-        fiber_group_end(root);
-        buf_free(&f.seen.text);
-        map_free(&f.server.objects);
-        vec_for_each(&f.server.log, line)
-                mem_free(*line);
-        vec_free(&f.server.log);
-        loop_free(f.loop);
-}
-
-/* ---- behaviour ---- */
+/* The cache of one kind: what it holds, and what it tells. */
+#include "common/ctrl/informer_test.h"
 
 static void body_follow(struct fixture *f)
 {
@@ -332,8 +100,6 @@ static void a_failing_list_is_tried_again_with_backoff(void **state)
         with_informer(body_failing);
 }
 
-static struct object *make(const char *name, uint64_t version, struct arena *arena);
-
 /* The late answer to an own write of b, which is deleted by now, arrives while the list runs. */
 static void observe_late(void *ctx)
 {
@@ -408,19 +174,6 @@ static void indexes_follow_adds_changes_and_deletes(void **state)
         with_informer(body_index);
 }
 
-static struct object *make(const char *name, uint64_t version, struct arena *arena)
-{
-        AUTO_BUF struct buf b;
-        struct object *o = NULL;
-
-        buf_init(&b, 65536);
-        object_text(&b, name, version);
-        assert_int_equal(object_decode(&member_cluster_kind, (struct slice){ b.data, b.len },
-                                       DECODE_PROJECTION, NULL, &o, NULL),
-                         0);
-        return o;
-}
-
 static void body_observe(struct fixture *f)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -435,7 +188,7 @@ static void body_observe(struct fixture *f)
         o = make("b", f->server.version, &arena);
         informer_observe(f->informer, o);
         expect_seen(f, "+b ");
-        say(&f->server, "ADDED", "b");
+        say(&f->server, "ADDED", "b", &(struct entry){ f->server.version, 1 });
         settle(f);
         expect_seen(f, "");
         object_unref(o);

@@ -14,6 +14,7 @@ static const char *const reconcile_labels[] = { "controller", "result", NULL };
 static const char *const error_labels[] = { "controller", "code", NULL };
 static const char *const controller_label[] = { "controller", NULL };
 static const char *const request_labels[] = { "verb", "resource", "code", NULL };
+static const char *const resource_label[] = { "resource", NULL };
 static const char *const verb_label[] = { "verb", NULL };
 static const double seconds_buckets[] = { 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60 };
 
@@ -33,6 +34,10 @@ static void register_metrics(struct frame_metrics *fm, struct metrics *m)
         fm->request_seconds = metrics_register(m, METRIC_HISTOGRAM, "argosy_api_request_duration_seconds",
                                                "Time until the API server answered.", verb_label,
                                                seconds_buckets, ARRAY_LEN(seconds_buckets));
+        fm->undecodable = metrics_register(m, METRIC_COUNTER, "argosy_undecodable_objects_total",
+                                           "Versions of objects that could not be decoded, by resource; the "
+                                           "object counts as it was last known.",
+                                           resource_label, NULL, 0);
         fm->leader = metrics_register(m, METRIC_GAUGE, "leader_election_master_status",
                                       "1 while this process leads.", NULL, NULL, 0);
 }
@@ -98,6 +103,7 @@ int manager_add_informer(struct manager *m, const struct informer_options *o, st
 
         if (!own.interns)
                 own.interns = m->options.interns;
+        own.undecodable = m->metrics.undecodable;
         if (vec_reserve(&m->informers, m->informers.n + 1) < 0)
                 return ERR_NO_MEMORY;
         i = informer_new(m->options.kube, m->group, &own);

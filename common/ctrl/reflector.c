@@ -51,6 +51,17 @@ static int list_each(void *ctx, struct object *o)
         return informer_apply(i, o, true);
 }
 
+static int list_undecodable(void *ctx, struct object *id, const struct error *why)
+{
+        struct informer *i = ctx;
+        char key[OBJECT_KEY_MAX];
+
+        TRY(informer_key(id, key, sizeof(key)));
+        if (map_put(i->listing, key, i) < 0)
+                return ERR_NO_MEMORY;
+        return informer_note_undecodable(i, id, why, true);
+}
+
 /* Forgets what the list did not name, except what is newer than the list. */
 static void sweep(struct informer *i, uint64_t list_version)
 {
@@ -76,7 +87,8 @@ static int list_once(struct reflector *r)
                                        .field_selector = i->options.field_selector,
                                        .flags = i->options.flags,
                                        .interns = i->options.interns,
-                                       .metadata_only = i->options.resource != NULL };
+                                       .metadata_only = i->options.resource != NULL,
+                                       .undecodable = list_undecodable };
         CLEANUP(map_free) struct map seen;
         AUTO_FREE char *version = NULL;
         uint64_t number = 0;
@@ -185,6 +197,30 @@ static int open_watch(struct reflector *r, const char *path, struct http_stream 
         return code;
 }
 
+/* `why` is what decoding the event as a whole came to. */
+static int handle_undecodable(struct reflector *r, struct slice line, int why)
+{
+        struct informer *i = r->i;
+        struct error reason = r->err;
+        enum watch_type type;
+        struct object *id;
+        char key[OBJECT_KEY_MAX];
+        int code = object_decode_watch_identity(i->options.kind, line, &type, &id, &r->err);
+
+        if (code < 0) { /* not even that: the stream cannot be trusted */
+                r->err = reason;
+                return why;
+        }
+        if (type == WATCH_DELETED && informer_key(id, key, sizeof(key)) > 0)
+                informer_forget(i, key, NULL, false);
+        else if (type != WATCH_BOOKMARK)
+                code = informer_note_undecodable(i, id, &reason, false);
+        if (code == 0)
+                set_version(r, id->meta.resource_version);
+        object_unref(id);
+        return code;
+}
+
 static int handle_event(struct reflector *r, struct slice line)
 {
         struct informer *i = r->i;
@@ -194,6 +230,8 @@ static int handle_event(struct reflector *r, struct slice line)
         int code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns,
                                              &type, &o, &r->err);
 
+        if (code == ERR_INVALID || code == ERR_LIMIT)
+                return handle_undecodable(r, line, code);
         if (code < 0)
                 return code;
         if (type != WATCH_BOOKMARK && type != WATCH_DELETED) {

@@ -33,13 +33,44 @@ static int remember_version(struct follower *r, const char *version)
         return 0;
 }
 
+static void show_undecodable(struct follower *r, const struct object *id, bool deleted,
+                             const struct error *why)
+{
+        log_warn(r->o.kube->log, "an object cannot be decoded", "resource", r->resource.plural, "namespace",
+                 id->meta.ns, "name", id->meta.name, "version", id->meta.resource_version, "error",
+                 why->text);
+        if (r->o.metadata_only || deleted)
+                r->o.object(r->o.ctx, id, deleted);
+}
+
+/* `code` is what decoding the event as a whole came to. */
+static int handle_undecodable(struct follower *r, struct slice line, int code, struct error *err)
+{
+        struct error why = *err;
+        enum watch_type type;
+        struct object *id;
+        int result;
+
+        if (object_decode_watch_identity(r->o.kind, line, &type, &id, NULL) < 0)
+                return code;
+        result = remember_version(r, id->meta.resource_version);
+        if (result == 0 && type != WATCH_BOOKMARK)
+                show_undecodable(r, id, type == WATCH_DELETED, &why);
+        object_unref(id);
+        return result < 0 ? error_no_memory(err) : 0;
+}
+
 static int handle_line(struct follower *r, struct slice line, struct error *err)
 {
         enum watch_type type;
         struct object *o = NULL;
         int result;
 
-        TRY(object_decode_watch_event(r->o.kind, line, DECODE_PROJECTION, NULL, &type, &o, err));
+        result = object_decode_watch_event(r->o.kind, line, DECODE_PROJECTION, NULL, &type, &o, err);
+        if (result == ERR_INVALID || result == ERR_LIMIT)
+                return handle_undecodable(r, line, result, err);
+        if (result < 0)
+                return result;
         result = remember_version(r, o->meta.resource_version);
         if (result == 0 && type != WATCH_BOOKMARK)
                 r->o.object(r->o.ctx, o, type == WATCH_DELETED);
@@ -138,12 +169,19 @@ static int show(void *ctx, struct object *o)
         return 0;
 }
 
+static int list_undecodable(void *ctx, struct object *id, const struct error *why)
+{
+        show_undecodable(ctx, id, false, why);
+        return 0;
+}
+
 static int list(struct follower *r, struct error *err)
 {
         struct kube_list_options options = { .ns = r->o.ns,
                                              .field_selector = r->o.field_selector,
                                              .flags = DECODE_PROJECTION,
-                                             .metadata_only = r->o.metadata_only };
+                                             .metadata_only = r->o.metadata_only,
+                                             .undecodable = list_undecodable };
         char *version = NULL;
 
         r->o.begin(r->o.ctx);

@@ -1,7 +1,8 @@
 /* List, then watch, without a cache: every object is decoded, shown to a handler and dropped, so that
  * following a kind with a hundred thousand objects costs one page of memory. What must be remembered, the
  * handler remembers (a row of the inventory, two numbers per pod). Broken watches are resumed, an expired
- * resourceVersion leads to a new list. */
+ * resourceVersion leads to a new list. An object that cannot be decoded is logged; with metadata_only it is
+ * shown with nothing but name, namespace, uid and resourceVersion, else it is passed over. */
 #pragma once
 
 #include "common/kube/client.h"

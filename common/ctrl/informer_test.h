@@ -1,0 +1,274 @@
+/* What the tests of informers share: a small scripted API server on the loopback transport, and an informer
+ * of its objects. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "common/ctrl/informer.h"
+#include "common/net/http_server.h"
+#include "proto/gen/kinds.h"
+
+/* ---- the server ---- */
+
+struct entry {
+        uint64_t version;
+        unsigned incarnation;
+        bool odd; /* cannot be decoded */
+};
+
+struct server {
+        struct map objects;       /* name -> struct entry (owned) */
+        uint64_t version, oldest; /* watches from before `oldest` get 410 */
+        VEC(char *) log;          /* watch lines; line i has version i + 1 */
+        struct waitq changed;
+        unsigned lists, watches, incarnations;
+        bool cut;                   /* ends all watches */
+        bool stalled;               /* watches say nothing */
+        unsigned fail_lists;        /* that many lists answer 500 */
+        unsigned page;              /* items a page; 0 = all */
+        void (*on_page)(void *ctx); /* told before each page */
+        void *on_page_ctx;
+};
+
+static inline void object_text(struct buf *b, const char *name, const struct entry *e)
+{
+        buf_printf(b,
+                   "{\"apiVersion\":\"cluster.kubernetes-fleet.io/"
+                   "v1beta1\",\"kind\":\"MemberCluster\",\"metadata\":{\"name\":\"%s\","
+                   "\"uid\":\"u-%s-%u\",\"resourceVersion\":\"%llu\",\"labels\":{\"first\":\"%c\"}},\"spec\":"
+                   "%s}",
+                   name, name, e->incarnation, (unsigned long long)e->version, name[0],
+                   e->odd ? "5" : "{\"identity\":{\"kind\":\"User\",\"name\":\"x\"}}");
+}
+
+static inline void say(struct server *s, const char *type, const char *name, const struct entry *e)
+{
+        struct buf b;
+
+        buf_init(&b, 65536);
+        buf_printf(&b, "{\"type\":\"%s\",\"object\":", type);
+        object_text(&b, name, e);
+        buf_append_str(&b, "}\n");
+        assert_int_equal(vec_push(&s->log, buf_take(&b, NULL)), 0);
+        waitq_wake_all(&s->changed);
+}
+
+static inline void put(struct server *s, const char *name)
+{
+        struct entry *e = map_get(&s->objects, name);
+        bool there = e != NULL;
+
+        if (!e) {
+                e = NEW(struct entry);
+                assert_int_equal(map_put(&s->objects, name, e), 0);
+                e->incarnation = ++s->incarnations;
+        }
+        e->version = ++s->version;
+        say(s, there ? "MODIFIED" : "ADDED", name, e);
+}
+
+static inline void put_odd(struct server *s, const char *name, bool odd)
+{
+        if (!map_has(&s->objects, name)) {
+                struct entry *e = NEW(struct entry);
+
+                e->incarnation = ++s->incarnations;
+                assert_int_equal(map_put(&s->objects, name, e), 0);
+        }
+        ((struct entry *)map_get(&s->objects, name))->odd = odd;
+        put(s, name);
+}
+
+static inline void drop(struct server *s, const char *name)
+{
+        struct entry *e = map_take(&s->objects, name);
+
+        e->version = ++s->version;
+        say(s, "DELETED", name, e);
+        mem_free(e);
+}
+
+static inline void serve_list(struct server *s, struct http_exchange *x)
+{
+        AUTO_BUF struct buf b;
+        size_t n, begin = 0, end;
+        AUTO_FREE const char **names = map_sorted_keys(&s->objects, &n);
+        const char *token = http_query_get(x, "continue");
+        uint64_t at = 0;
+
+        s->lists++;
+        if (s->on_page)
+                s->on_page(s->on_page_ctx);
+        if (s->fail_lists > 0) {
+                s->fail_lists--;
+                http_reply(x, 500, "application/json",
+                           SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
+                                 "\"boom\"}"),
+                           NULL);
+                return;
+        }
+        if (token && text_parse_u64(token, &at))
+                begin = at;
+        end = s->page ? MIN(n, begin + s->page) : n;
+        buf_init(&b, 1 << 20);
+        buf_printf(&b,
+                   "{\"kind\":\"MemberClusterList\",\"apiVersion\":\"cluster.kubernetes-fleet.io/"
+                   "v1beta1\",\"metadata\":{\"resourceVersion\":\"%llu\"",
+                   (unsigned long long)s->version);
+        if (end < n)
+                buf_printf(&b, ",\"continue\":\"%zu\"", end);
+        buf_append_str(&b, "},\"items\":[");
+        for (size_t i = begin; i < end; i++) {
+                buf_append_str(&b, i > begin ? "," : "");
+                object_text(&b, names[i], map_get(&s->objects, names[i]));
+        }
+        buf_append_str(&b, "]}");
+        http_reply(x, 200, "application/json", (struct slice){ b.data, b.len }, NULL);
+}
+
+static inline void serve_watch(struct server *s, struct http_exchange *x)
+{
+        struct http_header type = { "Content-Type", "application/json" };
+        struct http_headers headers = { &type, 1 };
+        uint64_t at = 0;
+
+        s->watches++;
+        text_parse_u64(http_query_get(x, "resourceVersion"), &at);
+        if (at < s->oldest) {
+                http_reply(x, 410, "application/json",
+                           SLICE("{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too "
+                                 "old resource version\"}"),
+                           NULL);
+                return;
+        }
+        http_begin(x, 200, &headers);
+        s->cut = false;
+        while (!s->cut) {
+                for (; !s->stalled && at < s->log.n; at++)
+                        if (http_write(x, s->log.at[at], strlen(s->log.at[at])) < 0)
+                                return;
+                if (x->ops->wait(x, &s->changed, DEADLINE_NONE) < 0)
+                        return;
+        }
+        http_end(x);
+}
+
+static inline void serve(void *ctx, struct http_exchange *x)
+{
+        if (http_query_get(x, "watch"))
+                serve_watch(ctx, x);
+        else
+                serve_list(ctx, x);
+}
+
+/* ---- fixture ---- */
+
+struct seen {
+        struct buf text; /* "+a " added, "~a " updated, "-a " deleted */
+};
+
+struct fixture {
+        struct loop *loop;
+        struct fiber_group *group;
+        struct loopback *loopback;
+        struct world world;
+        struct server server;
+        struct http_endpoint endpoint;
+        struct kube_client kube;
+        struct log log;
+        struct informer *informer;
+        struct metric *undecodable;
+        struct seen seen;
+        void (*body)(struct fixture *f);
+};
+
+static inline void record(void *ctx, const struct informer_event *e)
+{
+        struct seen *s = ctx;
+
+        buf_printf(&s->text, "%c%s ", "+~-"[e->type], e -> now -> meta.name);
+}
+
+static inline void settle(struct fixture *f)
+{
+        assert_int_equal(fiber_sleep(f->loop, 100), 0);
+}
+
+static inline void expect_seen(struct fixture *f, const char *what)
+{
+        assert_string_equal(f->seen.text.data, what);
+        buf_clear(&f->seen.text);
+        f->seen.text.data[0] = '\0';
+}
+
+static inline void open_informer(struct fixture *f)
+{
+        struct informer_options o = { .kind = &member_cluster_kind,
+                                      .flags = DECODE_PROJECTION,
+                                      .undecodable = f->undecodable };
+
+        f->informer = informer_new(&f->kube, f->group, &o);
+        assert_non_null(f->informer);
+        assert_int_equal(informer_add_handler(f->informer, record, &f->seen), 0);
+        assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
+}
+
+static inline void run_fixture(void *ctx)
+{
+        struct fixture *f = ctx;
+
+        f->world.transport = loopback_transport(f->loopback, &f->world, NULL);
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        f->body(f);
+        f->informer = informer_stop(f->informer);
+        http_transport_free(f->world.transport);
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        f->loopback = loopback_free(f->loopback);
+}
+
+static inline void with_informer(void (*body)(struct fixture *f))
+{
+        struct fixture f = { .body = body, .endpoint = { .base_url = (char *)"https://api.test" } };
+        struct fiber_group *root;
+
+        f.loop = loop_new_simulated(7, 1700000000000, NULL);
+        world_init_real(&f.world, f.loop, NULL);
+        root = fiber_group_new(f.loop, NULL, "test");
+        f.group = fiber_group_new(f.loop, NULL, "informers");
+        f.loopback = loopback_new(f.loop);
+        f.kube = (struct kube_client){ .world = &f.world, .endpoint = &f.endpoint, .log = &f.log };
+        map_init(&f.server.objects, MAP_OWN_KEYS, mem_free);
+        buf_init(&f.seen.text, 65536);
+        buf_append_str(&f.seen.text, "x");
+        buf_clear(&f.seen.text);
+        assert_non_null(fiber_spawn(root, "test", run_fixture, &f));
+        assert_int_equal(loop_run(f.loop, NULL), 0);
+        fiber_group_end(f.group);
+        fiber_group_end(root);
+        buf_free(&f.seen.text);
+        map_free(&f.server.objects);
+        vec_for_each(&f.server.log, line)
+                mem_free(*line);
+        vec_free(&f.server.log);
+        loop_free(f.loop);
+}
+
+static inline struct object *make(const char *name, uint64_t version, struct arena *arena)
+{
+        AUTO_BUF struct buf b;
+        struct object *o = NULL;
+
+        buf_init(&b, 65536);
+        object_text(&b, name, &(struct entry){ version, 1 });
+        assert_int_equal(object_decode(&member_cluster_kind, (struct slice){ b.data, b.len },
+                                       DECODE_PROJECTION, NULL, &o, NULL),
+                         0);
+        return o;
+}

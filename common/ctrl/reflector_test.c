@@ -1,0 +1,119 @@
+/* What a server may say that must not stop a cache. */
+#include "common/ctrl/informer_test.h"
+#include "common/ctrl/metrics.h"
+
+/* ---- objects that cannot be decoded ---- */
+
+/* Ends the watch when z was written behind its back: it must list. */
+static void expire(struct fixture *f)
+{
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        put(&f->server, "z");
+        f->server.oldest = f->server.version;
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        fiber_sleep(f->loop, 5000);
+}
+
+static void body_odd_list(struct fixture *f)
+{
+        put(&f->server, "a");
+        put_odd(&f->server, "b", true);
+        put(&f->server, "c");
+        open_informer(f);
+        expect_seen(f, "+a +c ");
+        assert_string_equal(informer_problem(f->informer), "");
+        put_odd(&f->server, "b", false);
+        put(&f->server, "d");
+        settle(f);
+        expect_seen(f, "+b +d ");
+        assert_int_equal(f->server.lists, 1);
+}
+
+static void a_list_with_an_object_that_cannot_be_decoded_gives_the_others(void **state)
+{
+        with_informer(body_odd_list);
+}
+
+static void body_odd_events(struct fixture *f)
+{
+        const struct object *b;
+
+        put(&f->server, "b");
+        open_informer(f);
+        expect_seen(f, "+b ");
+        put_odd(&f->server, "b", true);
+        put_odd(&f->server, "x", true);
+        put(&f->server, "c");
+        settle(f);
+        expect_seen(f, "+c ");
+        b = informer_get(f->informer, NULL, "b");
+        assert_non_null(b);
+        assert_string_equal(b->meta.resource_version, "1"); /* as it was last known */
+        expire(f);
+        assert_int_equal(f->server.lists, 2);
+        assert_ptr_equal(informer_get(f->informer, NULL, "b"), b);
+        expect_seen(f, "+z ");
+        drop(&f->server, "b");
+        drop(&f->server, "x");
+        put(&f->server, "d");
+        settle(f);
+        expect_seen(f, "-b +d ");
+        assert_int_equal(f->server.lists, 2);
+}
+
+static void an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes(void **state)
+{
+        with_informer(body_odd_events);
+}
+
+static void body_odd_successor(struct fixture *f)
+{
+        put(&f->server, "b");
+        open_informer(f);
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        drop(&f->server, "b");
+        put_odd(&f->server, "b", true);
+        expire(f);
+        expect_seen(f, "+b -b +z ");
+        assert_null(informer_get(f->informer, NULL, "b"));
+}
+
+static void what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded(void **state)
+{
+        with_informer(body_odd_successor);
+}
+
+static void body_odd_count(struct fixture *f)
+{
+        static const char *const labels[] = { "resource", NULL }, *const values[] = { "memberclusters" };
+        struct metrics *m = metrics_new();
+
+        f->undecodable = metrics_register(m, METRIC_COUNTER, "x", "", labels, NULL, 0);
+        put_odd(&f->server, "a", true);
+        put_odd(&f->server, "b", true);
+        open_informer(f);
+        assert_int_equal((int)metric_value(f->undecodable, values), 2);
+        expire(f);
+        assert_int_equal((int)metric_value(f->undecodable, values), 2);
+        put_odd(&f->server, "b", true);
+        settle(f);
+        assert_int_equal((int)metric_value(f->undecodable, values), 3);
+        f->informer = informer_stop(f->informer);
+        metrics_free(m);
+}
+
+static void each_version_that_cannot_be_decoded_is_counted_once(void **state)
+{
+        with_informer(body_odd_count);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),
+                cmocka_unit_test(an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes),
+                cmocka_unit_test(what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded),
+                cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
