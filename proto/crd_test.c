@@ -204,6 +204,82 @@ static void placements_are_checked(void **state)
         check_cases(cases, ARRAY_LEN(cases));
 }
 
+/* What an admission webhook refuses in the reference for ClusterResourcePlacements, and only for these. */
+#define CRP_ONLY(old, text, problem)                                                                         \
+        { CRP, "v1beta1", old, text, problem }, { CRP, "v1", old, text, problem },                           \
+                { RP, "v1beta1", old, text, NULL },                                                          \
+        {                                                                                                    \
+                RP, "v1", old, text, NULL                                                                    \
+        }
+#define TERM(term)                                                                                           \
+        POLICY("\"affinity\":{\"clusterAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"     \
+               "\"clusterSelectorTerms\":[" term "]}}}")
+#define PREFERENCE(term)                                                                                     \
+        POLICY("\"placementType\":\"PickN\",\"numberOfClusters\":1,\"affinity\":{\"clusterAffinity\":{"      \
+               "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,\"preference\":" term     \
+               "}]}}")
+#define PROPERTY(name, operator, values)                                                                     \
+        TERM("{\"propertySelector\":{\"matchExpressions\":[{\"name\":\"" name "\",\"operator\":\""           \
+             operator"\",\"values\":[" values "]}]}}")
+#define LABELS(operator, values)                                                                             \
+        "{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"" operator"\"" values "}]}" \
+                                                                                           "}"
+#define T1 "{\"key\":\"a\",\"value\":\"b\"}"
+#define T2 "{\"key\":\"c\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}"
+#define T3 "{\"operator\":\"Exists\"}"
+#define TOLERATIONS(list) POLICY("\"placementType\":\"PickAll\",\"tolerations\":[" list "]")
+
+/* spec/membership-webhooks-charts.md 5.2, checklist 23 */
+static void what_would_be_silent_is_refused_in_cluster_scope(void **state)
+{
+        static const char type[] = "supported capacity types are [allocatable available total]";
+        static const char values[] = "values must be specified when operator is In or NotIn";
+        static const char added[] = "only additions to tolerations are allowed";
+        static const struct rule_case cases[] = {
+                CRP_ONLY(NULL, PROPERTY("a/nodes", "Like", "\"3\""), "supported values: \"Gt\""),
+                CRP_ONLY(NULL, PROPERTY("a/nodes", "Gt", ""), "at least 1 items"),
+                CRP_ONLY(NULL, PROPERTY("a/nodes", "Gt", "\"many\""), "should match"),
+                CRP_ONLY(NULL, PROPERTY("resources.kubernetes-fleet.io/used-cpu", "Gt", "\"1\""), type),
+                CRP_ONLY(NULL, PROPERTY("resources.kubernetes-fleet.io/cpu", "Gt", "\"1\""), type),
+                BOTH(NULL, PROPERTY("resources.kubernetes-fleet.io/total-ephemeral-storage", "Ge", "\"1Gi\""),
+                     NULL),
+                BOTH(NULL, PROPERTY("kubernetes-fleet.io/node-count", "Ne", "\"-1.5e3\""), NULL),
+                CRP_ONLY(
+                        NULL,
+                        PREFERENCE("{\"propertySorter\":{\"name\":\"resources.kubernetes-fleet.io/used-cpu\","
+                                   "\"sortOrder\":\"Ascending\"}}"),
+                        type),
+                CRP_ONLY(NULL, TERM(LABELS("Like", "")), "supported values: \"In\""),
+                CRP_ONLY(NULL, PREFERENCE(LABELS("NotIn", "")), values),
+                CRP_ONLY(NULL, TERM(LABELS("Exists", ",\"values\":[\"x\"]")), values),
+                BOTH(NULL, TERM(LABELS("In", ",\"values\":[\"x\"]") "," LABELS("DoesNotExist", "")), NULL),
+                CRP_ONLY(TOLERATIONS(T1 "," T2), TOLERATIONS(T1), added),
+                CRP_ONLY(TOLERATIONS(T1), TOLERATIONS("{\"key\":\"a\",\"value\":\"c\"}"), added),
+                CRP_ONLY(TOLERATIONS(T1), POLICY("\"placementType\":\"PickAll\""), added),
+                BOTH(TOLERATIONS(T1), TOLERATIONS(T3 "," T1 "," T2), NULL),
+                BOTH(TOLERATIONS(""), POLICY("\"placementType\":\"PickAll\""), NULL),
+                BOTH(POLICY("\"placementType\":\"PickAll\""), TOLERATIONS(T1), NULL),
+        };
+        check_cases(cases, ARRAY_LEN(cases));
+}
+
+#define LONG_NAME "a23456789012345678901234567890123456789012345678901234567890123"
+#define PLACEMENT_NAMED(name, more)                                                                          \
+        "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"resourceSelectors\":[" CM "]}" more "}"
+
+/* Names are judged when the object is made: what got in before can be changed, and can go. */
+static void names_that_are_no_label_values_are_refused_in_cluster_scope(void **state)
+{
+        static const struct rule_case cases[] = {
+                BOTH(NULL, PLACEMENT_NAMED(LONG_NAME, ""), NULL),
+                CRP_ONLY(NULL, PLACEMENT_NAMED(LONG_NAME "4", ""),
+                         "the name field cannot have length exceeding 63"),
+                BOTH(PLACEMENT_NAMED(LONG_NAME "4", ",\"status\":{}"),
+                     PLACEMENT_NAMED(LONG_NAME "4", ",\"status\":{\"conditions\":[]}"), NULL),
+        };
+        check_cases(cases, ARRAY_LEN(cases));
+}
+
 #define SCOPE(selectors, scope) PLACEMENT(selectors, ",\"statusReportingScope\":\"" scope "\"")
 
 /* spec/api.md checklist 13, 14, 19 */
@@ -580,6 +656,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_crd_is_structural_and_stored_in_one_version),
                 cmocka_unit_test(placements_are_checked),
+                cmocka_unit_test(what_would_be_silent_is_refused_in_cluster_scope),
+                cmocka_unit_test(names_that_are_no_label_values_are_refused_in_cluster_scope),
                 cmocka_unit_test(the_two_placement_kinds_differ_in_status_reporting_only),
                 cmocka_unit_test(clusters_are_checked),
                 cmocka_unit_test(budgets_and_evictions_are_checked),

@@ -876,7 +876,7 @@ struct placement_policy {
         struct opt_int number_of_clusters; /* How many clusters a PickN policy wants. */
         struct affinity *affinity; /* Which clusters are required or preferred. */
         struct topology_spread_constraint_list topology_spread_constraints; /* How a PickN policy spreads its clusters; all constraints count. */
-        struct toleration_list tolerations; /* Taints the placement puts up with. */
+        struct toleration_list tolerations; /* Taints the placement puts up with; in a ClusterResourcePlacement they can be added, not changed or removed. */
 };
 
 /* Attraction of a placement to clusters. */

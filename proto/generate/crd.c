@@ -79,7 +79,7 @@ static json_t *typed_value(const struct field_def *f, const char *text)
         return numeric && text_parse_i64(text, &number) ? json_integer(number) : json_string(text);
 }
 
-static void add_numbers(json_t *schema, const struct field_def *f, const char *version)
+static void add_numbers(json_t *schema, const struct field_def *f, const struct target *to)
 {
         static const struct {
                 const char *attribute, *keyword;
@@ -94,7 +94,8 @@ static void add_numbers(json_t *schema, const struct field_def *f, const char *v
                 { "maxProperties", "maxProperties" },
         };
         for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-                const char *text = json_string_value(field_attribute(f, numbers[i].attribute, version));
+                const char *text =
+                        json_string_value(field_attribute(f, numbers[i].attribute, to->kind, to->version));
                 int64_t number;
                 if (!text)
                         continue;
@@ -122,20 +123,25 @@ static void add_rules(json_t *schema, const json_t *rules, const struct target *
 
 static void add_attributes(json_t *schema, const struct field_def *f, const struct target *to)
 {
-        add_numbers(schema, f, to->version);
-        json_t *value = field_attribute(f, "enum", to->version);
+        add_numbers(schema, f, to);
+        json_t *value = field_attribute(f, "enum", to->kind, to->version);
         if (value)
                 set(schema, "enum", json_deep_copy(value));
-        value = field_attribute(f, "pattern", to->version);
+        value = field_attribute(f, "pattern", to->kind, to->version);
         if (value)
                 set(schema, "pattern", json_deep_copy(value));
-        value = field_attribute(f, "default", to->version);
+        value = field_attribute(f, "itemPattern", to->kind, to->version);
+        if (value)
+                set(json_object_get(schema, "items"), "pattern",
+                    text_equal(json_string_value(value), "quantity") ? json_string(QUANTITY_PATTERN)
+                                                                     : json_deep_copy(value));
+        value = field_attribute(f, "default", to->kind, to->version);
         if (value)
                 set(schema, "default", typed_value(f, json_string_value(value)));
-        value = field_attribute(f, "list", to->version);
+        value = field_attribute(f, "list", to->kind, to->version);
         if (value)
                 set(schema, "x-kubernetes-list-type", json_deep_copy(value));
-        json_t *rules = field_attribute(f, "rules", to->version);
+        json_t *rules = field_attribute(f, "rules", to->kind, to->version);
         if (rules && json_object_get(schema, "x-kubernetes-validations"))
                 fail("%s: both the field and its type have rules", f->name);
         if (rules)

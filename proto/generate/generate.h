@@ -52,9 +52,10 @@ NORETURN void fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 json_t *description_load(const char *path); /* every scalar as a string, keys in order */
 void model_load(struct model *m, const char *folder);
 
-/* The value of an attribute in one version: `v1: {default: null}` beats `default: ConfigMap`. NULL if absent.
- */
-json_t *field_attribute(const struct field_def *f, const char *name, const char *version);
+/* The value of an attribute in one version of a kind: `v1: {default: null}` beats `MemberCluster: {default:
+ * x}`, and that `default: ConfigMap`. NULL if absent. */
+json_t *field_attribute(const struct field_def *f, const char *name, const struct kind_def *k,
+                        const char *version);
 bool field_in(const struct field_def *f, const struct kind_def *k, const char *version);
 bool applies_to(const json_t *attributes, const struct kind_def *k, const char *version); /* only:, kinds: */
 const char *text_attribute(const json_t *o, const char *name);                            /* NULL if absent */

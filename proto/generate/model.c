@@ -46,9 +46,12 @@ bool field_in(const struct field_def *f, const struct kind_def *k, const char *v
         return applies_to(f->attributes, k, version);
 }
 
-json_t *field_attribute(const struct field_def *f, const char *name, const char *version)
+json_t *field_attribute(const struct field_def *f, const char *name, const struct kind_def *k,
+                        const char *version)
 {
         json_t *special = json_object_get(json_object_get(f->attributes, version), name);
+        if (!special)
+                special = json_object_get(json_object_get(f->attributes, k->kind), name);
         if (!special)
                 return json_object_get(f->attributes, name);
         return text_equal(json_string_value(special), "null") ? NULL : special;

@@ -1,4 +1,5 @@
 /* Writes docs/reference.md: all kinds, fields, defaults, rules and columns. */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "common/base/memory.h"
@@ -55,7 +56,7 @@ static void write_type_name(const struct field_def *f, struct buf *b)
 }
 
 /* Bounds, defaults and differences between versions, in words. */
-static void write_limits(const struct field_def *f, struct buf *b)
+static void write_bounds(const json_t *attributes, struct buf *b)
 {
         static const struct {
                 const char *attribute, *words;
@@ -71,21 +72,40 @@ static void write_limits(const struct field_def *f, struct buf *b)
                 { "maxProperties", "Entries at most " },
         };
         for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-                const char *value = text_attribute(f->attributes, limits[i].attribute);
+                const char *value = text_attribute(attributes, limits[i].attribute);
                 if (value)
                         buf_printf(b, " %s`%s`.", limits[i].words, value);
         }
-        const json_t *values = json_object_get(f->attributes, "enum");
+        const json_t *values = json_object_get(attributes, "enum");
         if (values) {
                 buf_append_str(b, " One of ");
                 write_joined(values, b);
                 buf_append_char(b, '.');
         }
-        const char *pattern = text_attribute(f->attributes, "pattern");
+        const char *pattern = text_attribute(attributes, "pattern");
         if (pattern) {
                 buf_append_str(b, " Pattern `");
                 write_cell(pattern, b);
                 buf_append_str(b, "`.");
+        }
+        pattern = text_attribute(attributes, "itemPattern");
+        if (pattern) {
+                buf_append_str(b, " Each item a `");
+                write_cell(pattern, b);
+                buf_append_str(b, "`.");
+        }
+}
+
+static void write_limits(const struct field_def *f, struct buf *b)
+{
+        const char *key;
+        json_t *special;
+        write_bounds(f->attributes, b);
+        json_object_foreach(f->attributes, key, special) {
+                if (!isupper((unsigned char)*key))
+                        continue;
+                buf_printf(b, " In %s:", key);
+                write_bounds(special, b);
         }
         const json_t *only = json_object_get(f->attributes, "only"),
                      *kinds = json_object_get(f->attributes, "kinds");
