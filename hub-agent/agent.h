@@ -31,8 +31,9 @@ struct hub_agent {
         struct body_cache *bodies;
         struct filter_rules filters;
         struct metric *progress, *join_results, *leave_results;
-        struct map progress_shown; /* of placements' keys: struct progress_point, the series they have */
-        struct map memories;       /* of keys, "placement name", "binding ns/name": struct memory */
+        struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
+        struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
+        struct map memories;        /* of keys, "placement name", "binding ns/name": struct memory */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };

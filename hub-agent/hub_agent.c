@@ -139,6 +139,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .settle_ms = SETTLE_MS,
         };
         map_init(&a->memories, MAP_OWN_KEYS, memory_free);
+        map_init(&a->unreadable_told, MAP_OWN_KEYS, mem_free);
         map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
@@ -164,6 +165,7 @@ static void agent_close(struct hub_agent *a)
         kube_connection_free(a->connection);
         fiber_group_end(a->group);
         map_free(&a->memories);
+        map_free(&a->unreadable_told);
         map_free(&a->progress_shown);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);

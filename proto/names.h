@@ -169,8 +169,12 @@
         "There are still %zu cluster(s) in the process of " /* put before the Unknown ones */
 #define REASON_SCHEDULING_FULFILLED "SchedulingPolicyFulfilled"
 #define REASON_SCHEDULING_UNFULFILLED "SchedulingPolicyUnfulfilled"
+#define REASON_SCHEDULING_POLICY_INVALID                                                                     \
+        "SchedulingPolicyInvalid" /* not in the reference: it stays silent                                   \
+                                   */
 #define REASON_SCHEDULE_PENDING "SchedulePending"
 #define MESSAGE_SCHEDULE_PENDING "Scheduling has not completed"
+#define REASON_INVALID_PLACEMENT_NAME "InvalidPlacementName" /* not in the reference: it stays silent */
 #define REASON_INVALID_RESOURCE_SELECTORS "InvalidResourceSelectors"
 #define MESSAGE_INVALID_RESOURCE_SELECTORS "The resource selectors are invalid: %s"
 #define REASON_ROLLOUT_STARTED_UNKNOWN "RolloutStartedUnknown"

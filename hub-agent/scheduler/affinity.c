@@ -1,49 +1,69 @@
 /* ClusterAffinity: required terms filter, preferred terms score. spec/scheduler.md 11.1, 12.1. */
+#include <stddef.h>
+
 #include "common/json/quantity.h"
 #include "common/kube/selector.h"
 #include "hub-agent/scheduler/framework.h"
 
 #define RESOURCE_PREFIX "resources.kubernetes-fleet.io/"
 
-static int parse_amount(const char *what, const char *text, struct quantity *ret, struct error *err)
+enum property_kind property_ref_of(const char *name, struct property_ref *ret)
 {
-        if (quantity_parse(slice_of(text), ret, err) < 0)
-                return error_wrap(err, "property %s", what);
-        return 1;
-}
+        static const struct {
+                const char *name;
+                size_t offset;
+        } types[] = {
+                { "total", offsetof(struct resource_usage, capacity) },
+                { "allocatable", offsetof(struct resource_usage, allocatable) },
+                { "available", offsetof(struct resource_usage, available) },
+        };
+        struct slice rest, type;
 
-static int resource_property(const struct member_cluster *c, const char *name, struct quantity *ret,
-                             struct error *err)
-{
-        struct slice rest = slice_of(name + strlen(RESOURCE_PREFIX)), type;
-        const struct resource_usage *u = c->status ? c->status->resource_usage : NULL;
-        const struct string_map *amounts;
-        const char *value;
-
+        if (!text_starts_with(name, RESOURCE_PREFIX))
+                return PROPERTY_PLAIN;
+        rest = slice_of(name + strlen(RESOURCE_PREFIX));
         if (!slice_cut(&rest, '-', &type) || !type.len || !rest.len)
-                return error_set(err, ERR_INVALID,
-                                 "property name \"%s\" must be " RESOURCE_PREFIX "<capacity type>-<resource>",
-                                 name);
-        if (slice_is(type, "total"))
-                amounts = u ? &u->capacity : NULL;
-        else if (slice_is(type, "allocatable"))
-                amounts = u ? &u->allocatable : NULL;
-        else if (slice_is(type, "available"))
-                amounts = u ? &u->available : NULL;
-        else
-                return error_set(err, ERR_INVALID, "property name \"%s\": unknown capacity type", name);
-        value = amounts ? string_map_get(amounts, rest.data) : NULL;
-        return value ? parse_amount(name, value, ret, err) : 0;
+                return PROPERTY_NO_CAPACITY_TYPE;
+        for (size_t i = 0; i < ARRAY_LEN(types); i++)
+                if (slice_is(type, types[i].name)) {
+                        *ret = (struct property_ref){ types[i].offset, rest.data };
+                        return PROPERTY_RESOURCE;
+                }
+        return PROPERTY_UNKNOWN_CAPACITY_TYPE;
 }
 
-int cluster_property(const struct member_cluster *c, const char *name, struct quantity *ret,
-                     struct error *err)
+const char *cluster_property_text(const struct member_cluster *c, const char *name)
 {
-        if (text_starts_with(name, RESOURCE_PREFIX))
-                return resource_property(c, name, ret, err);
-        for (uint32_t i = 0; c->status && i < c->status->properties.n; i++)
-                if (text_equal(c->status->properties.at[i].key, name))
-                        return parse_amount(name, c->status->properties.at[i].value.value, ret, err);
+        const struct member_cluster_status *s = c->status;
+        struct property_ref ref;
+        enum property_kind kind = property_ref_of(name, &ref);
+
+        if (kind == PROPERTY_RESOURCE && s && s->resource_usage) {
+                const char *usage = (const char *)s->resource_usage;
+
+                return string_map_get((const struct string_map *)(const void *)(usage + ref.offset),
+                                      ref.resource);
+        }
+        for (uint32_t i = 0; kind == PROPERTY_PLAIN && s && i < s->properties.n; i++)
+                if (text_equal(s->properties.at[i].key, name))
+                        return or_empty(s->properties.at[i].value.value);
+        return NULL;
+}
+
+int cluster_property(struct candidate *k, const char *name, struct quantity *ret, struct error *err)
+{
+        struct property_ref ref;
+        enum property_kind kind = property_ref_of(name, &ref);
+        const char *value = cluster_property_text(k->cluster, name);
+
+        if (kind == PROPERTY_NO_CAPACITY_TYPE || kind == PROPERTY_UNKNOWN_CAPACITY_TYPE)
+                return error_set(err, ERR_INVALID, "\"%s\" is no name of a property", name);
+        if (!value)
+                return 0;
+        if (quantity_parse(slice_of(value), ret, NULL) == 0)
+                return 1;
+        k->unreadable_property = name;
+        k->unreadable_value = value;
         return 0;
 }
 
@@ -56,7 +76,7 @@ int term_labels_match(const struct cluster_selector_term *t, const struct member
         return label_selector_matches(t->label_selector, &c->object.meta.labels);
 }
 
-static int compare(const char *operator, int order, struct error *err)
+int property_compare(const char *operator, int order)
 {
         static const struct {
                 const char *name;
@@ -69,15 +89,14 @@ static int compare(const char *operator, int order, struct error *err)
         for (size_t i = 0; i < ARRAY_LEN(table); i++)
                 if (text_equal(table[i].name, operator))
                         return order < 0 ? table[i].less : order > 0 ? table[i].greater : table[i].equal;
-        return error_set(err, ERR_INVALID, "property selector: unknown operator \"%s\"", or_empty(operator));
+        return -1;
 }
 
 /* Absent fails every operator, Ne included. */
-static int requirement_matches(const struct property_requirement *r, const struct member_cluster *c,
-                               struct error *err)
+static int requirement_matches(const struct property_requirement *r, struct candidate *k, struct error *err)
 {
         struct quantity observed, expected;
-        int found = cluster_property(c, r->name, &observed, err);
+        int found = cluster_property(k, or_empty(r->name), &observed, err), holds;
 
         if (found <= 0)
                 return found;
@@ -86,17 +105,19 @@ static int requirement_matches(const struct property_requirement *r, const struc
                                  r->name);
         if (quantity_parse(slice_of(r->values.at[0]), &expected, err) < 0)
                 return error_wrap(err, "property selector on \"%s\"", r->name);
-        return compare(r->operator, quantity_compare(observed, expected), err);
+        holds = property_compare(r->operator, quantity_compare(observed, expected));
+        return holds < 0 ? error_set(err, ERR_INVALID, "property selector: unknown operator \"%s\"",
+                                     or_empty(r->operator))
+                         : holds;
 }
 
-static int term_matches(const struct cluster_selector_term *t, const struct member_cluster *c,
-                        struct error *err)
+static int term_matches(const struct cluster_selector_term *t, struct candidate *k, struct error *err)
 {
-        int match = term_labels_match(t, c, err);
+        int match = term_labels_match(t, k->cluster, err);
 
         for (uint32_t i = 0;
              match > 0 && t->property_selector && i < t->property_selector->match_expressions.n; i++)
-                match = requirement_matches(&t->property_selector->match_expressions.at[i], c, err);
+                match = requirement_matches(&t->property_selector->match_expressions.at[i], k, err);
         return match;
 }
 
@@ -117,7 +138,7 @@ static enum verdict filter(struct cycle *c, struct candidate *k, const char **re
         const struct cluster_selector *required = affinity_of(c)->required;
 
         for (uint32_t i = 0; i < required->terms.n; i++) {
-                int match = term_matches(&required->terms.at[i], k->cluster, c->err);
+                int match = term_matches(&required->terms.at[i], k, c->err);
 
                 if (match < 0)
                         return FAILED;
@@ -140,7 +161,7 @@ static int find_range(struct cycle *c, const char *property, struct value_range 
 {
         for (size_t i = 0; i < c->n; i++) {
                 struct quantity q;
-                int found = cluster_property(c->candidates[i].cluster, property, &q, c->err);
+                int found = cluster_property(&c->candidates[i], property, &q, c->err);
 
                 if (found < 0)
                         return found;
@@ -180,26 +201,31 @@ static int32_t round_half_away(double w)
         return (int32_t)(w < 0 ? w - 0.5 : w + 0.5);
 }
 
+bool property_order_known(const char *order)
+{
+        return text_equal(order, "Ascending") || text_equal(order, "Descending");
+}
+
 /* The weight scaled by where the cluster stands between the extremes; 0 where the property is absent. */
-static int interpolate(struct cycle *c, const struct candidate *k, const struct property_sorter *s,
+static int interpolate(struct cycle *c, struct candidate *k, const struct property_sorter *s,
                        const struct value_range *range, int64_t weight, int32_t *ret)
 {
         struct quantity q;
-        int found = cluster_property(k->cluster, s->name, &q, c->err);
+        int found = cluster_property(k, s->name, &q, c->err);
         double min = quantity_to_double(range->min), max = quantity_to_double(range->max), ratio;
 
         if (found < 0)
                 return found;
         *ret = 0;
+        if (!property_order_known(s->sort_order))
+                return error_set(c->err, ERR_INVALID, "property sorter on \"%s\": unknown order \"%s\"",
+                                 s->name, or_empty(s->sort_order));
         if (!found || max <= min)
                 return 0;
         ratio = (quantity_to_double(q) - min) / (max - min);
         ratio = ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
         if (text_equal(s->sort_order, "Ascending"))
                 ratio = 1 - ratio;
-        else if (!text_equal(s->sort_order, "Descending"))
-                return error_set(c->err, ERR_INVALID, "property sorter on \"%s\": unknown order \"%s\"",
-                                 s->name, or_empty(s->sort_order));
         *ret = round_half_away(ratio * (double)weight);
         return 0;
 }

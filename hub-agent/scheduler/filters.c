@@ -126,6 +126,10 @@ static enum verdict filter_taints(struct cycle *c, struct candidate *k, const ch
 {
         const struct member_cluster_spec *s = k->cluster->spec;
 
+        /* NoSchedule keeps new work away. What runs there since an earlier policy stays, as it does when the
+         * taint is added. */
+        if (k->obsolete)
+                return SUCCESS;
         for (uint32_t i = 0; s && i < s->taints.n; i++) {
                 const struct taint *t = &s->taints.at[i];
 

@@ -11,7 +11,8 @@ struct candidate {
         const char *filtered; /* reason, NULL = passed */
         const char *violated; /* topology constraint it would break, NULL = none */
         int32_t topology, affinity;
-        int32_t spread_score; /* of the topology plugin's pre-filter */
+        int32_t spread_score;                               /* of the topology plugin's pre-filter */
+        const char *unreadable_property, *unreadable_value; /* one that is no quantity; NULL = none seen */
 };
 
 struct cycle {
@@ -46,10 +47,30 @@ int framework_score(struct cycle *c);
 int64_t framework_batch_limit(struct cycle *c, int64_t wanted);
 bool candidate_is_open(const struct candidate *k); /* neither filtered nor taken */
 
-/* Property lookup of spec 11.1.1: 1 with *ret, 0 absent, ERR_INVALID. */
+/* What a property's name stands for (spec 11.1.1). */
+enum property_kind {
+        PROPERTY_PLAIN,                 /* a key of status.properties */
+        PROPERTY_RESOURCE,              /* an amount of status.resourceUsage */
+        PROPERTY_NO_CAPACITY_TYPE,      /* malformed */
+        PROPERTY_UNKNOWN_CAPACITY_TYPE, /* malformed */
+};
+struct property_ref {
+        size_t offset; /* of the string map in struct resource_usage */
+        const char *resource;
+};
+enum property_kind property_ref_of(const char *name, struct property_ref *ret); /* *ret: of a resource */
+
+/* 1 with *ret; 0 absent, or reported as something that is no quantity, which is noted in the candidate;
+ * ERR_INVALID for a malformed name. */
 struct quantity;
-int cluster_property(const struct member_cluster *c, const char *name, struct quantity *ret,
-                     struct error *err);
+int cluster_property(struct candidate *k, const char *name, struct quantity *ret, struct error *err);
+int property_compare(const char *operator, int order); /* 1 holds, 0 does not, -1 unknown operator */
+bool property_order_known(const char *order);
+
+/* The first thing in a policy that no cluster can be measured by, as field and rule; NULL in *ret = none. 0
+ * or ERR_NO_MEMORY. */
+int policy_problem(struct arena *arena, const struct placement_policy *p, const char **ret);
+
 /* A term's label and property parts: 1, 0 or ERR_INVALID. Preferred terms use the label part only. */
 int term_labels_match(const struct cluster_selector_term *t, const struct member_cluster *c,
                       struct error *err);

@@ -188,6 +188,26 @@ int report_picks(const struct report_input *r)
         return 0;
 }
 
+int report_add_problem(struct cycle *c, const char *problem, struct schedule_plan *p)
+{
+        const char *message =
+                arena_printf(c->arena, "the scheduling policy of placement \"%s\" is invalid: %s",
+                             c->in->placement_name, problem);
+
+        if (!message)
+                return error_no_memory(c->err);
+        p->scheduled = make_condition("Scheduled", "False", REASON_SCHEDULING_POLICY_INVALID, message,
+                                      c->in->snapshot->object.meta.generation);
+        compare_with_status(c, p);
+        return 0;
+}
+
+int report_problem(const struct report_input *r, const char *problem)
+{
+        TRY(report_picks(r));
+        return report_add_problem(r->c, problem, r->plan);
+}
+
 static int push_fixed(struct cycle *c, const struct fixed_report *line, int pass, struct schedule_plan *p)
 {
         static const char *const formats[] = {

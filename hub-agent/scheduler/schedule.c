@@ -117,7 +117,8 @@ static int plan_init(struct cycle *c, struct schedule_plan *p)
         *p = (struct schedule_plan){ 0 };
         p->create = ARENA_NEW_ARRAY(c->arena, struct schedule_create, c->n + 1);
         p->patch = ARENA_NEW_ARRAY(c->arena, struct schedule_patch, c->in->bindings.n + 1);
-        if (!p->create || !p->patch)
+        p->unreadable = ARENA_NEW_ARRAY(c->arena, struct unreadable_property, c->n + 1);
+        if (!p->create || !p->patch || !p->unreadable)
                 return error_no_memory(c->err);
         TRY(refs_init(c, &p->release));
         return refs_init(c, &p->unschedule);
@@ -260,6 +261,8 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
         const struct string_list *names = &c->policy->cluster_names;
         struct fixed_report *lines = ARENA_NEW_ARRAY(c->arena, struct fixed_report, names->n + 1);
 
+        if (names->n == 0)
+                return 0;
         if (!lines)
                 return error_no_memory(c->err);
         for (uint32_t i = 0; i < names->n; i++) {
@@ -402,34 +405,89 @@ static int pick_n(struct cycle *c, struct classes *k, struct schedule_plan *p)
 
 /* ---- the cycle ---- */
 
+static int pick(struct cycle *c, struct classes *k, struct schedule_plan *p)
+{
+        const char *type = c->policy ? or_empty(c->policy->placement_type) : "PickAll";
+
+        if (text_equal(type, "PickAll") || text_equal(type, ""))
+                return pick_all(c, k, p);
+        if (text_equal(type, "PickFixed"))
+                return pick_fixed(c, k, p);
+        if (text_equal(type, "PickN"))
+                return pick_n(c, k, p);
+        return error_set(c->err, ERR_INVALID, "policy snapshot \"%s\": unknown placement type \"%s\"",
+                         c->in->snapshot->object.meta.name, type);
+}
+
+static bool has_selected(const struct schedule_plan *p)
+{
+        for (size_t i = 0; i < p->n_decisions; i++)
+                if (p->decisions[i].selected.value)
+                        return true;
+        return false;
+}
+
+/* Bindings that are on their way out, whatever the policy says. */
+static void plan_departures(struct cycle *c, const struct classes *k, struct schedule_plan *p)
+{
+        for (size_t i = 0; i < k->deleting.n; i++)
+                if (has_finalizer(&k->deleting.at[i]->object, FINALIZER_SCHEDULER_BINDING))
+                        refs_push(&p->release, k->deleting.at[i]);
+        for (size_t i = 0; i < k->dangling.n; i++)
+                refs_push(&p->unschedule, k->dangling.at[i]);
+}
+
+/* When picking failed, or found nothing or too little, that may be because the policy cannot be evaluated;
+ * then this is what there is to be said. Terms that were never reached because all is well do not matter
+ * (spec 11.1). */
+static int explain(struct cycle *c, const struct classes *k, const struct schedule_plan *departures, int code,
+                   struct schedule_plan *p)
+{
+        bool well = code == 0 && (!p->report || (text_equal(p->scheduled.status, "True") && has_selected(p)));
+        const char *problem;
+
+        if (well || (code < 0 && code != ERR_INVALID))
+                return code;
+        if (policy_problem(c->arena, c->policy, &problem) < 0)
+                return error_no_memory(c->err);
+        if (!problem)
+                return code;
+        *c->err = (struct error){ 0 };
+        if (code < 0)
+                *p = *departures;
+        struct report_input r = {
+                .c = c, .plan = p, .kept = { k->scheduled, k->bound }, .keep_unselected = true
+        };
+        return code < 0 ? report_problem(&r, problem) : report_add_problem(c, problem, p);
+}
+
+static void plan_unreadable(const struct cycle *c, struct schedule_plan *p)
+{
+        for (size_t i = 0; i < c->n; i++)
+                if (c->candidates[i].unreadable_property)
+                        p->unreadable[p->n_unreadable++] =
+                                (struct unreadable_property){ c->candidates[i].cluster,
+                                                              c->candidates[i].unreadable_property,
+                                                              c->candidates[i].unreadable_value };
+}
+
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err)
 {
-        struct schedule_plan plan;
+        struct schedule_plan plan, departures;
+        struct error local = { 0 };
         struct classes k;
         struct cycle c;
-        const char *type;
 
-        TRY(cycle_init(&c, arena, in, err));
+        TRY(cycle_init(&c, arena, in, err ? err : &local));
         TRY(plan_init(&c, &plan));
         TRY(classify(&c, &k));
         TRY(annotation_number(&in->snapshot->object, ANNOTATION_PLACEMENT_GENERATION,
-                              &plan.observed_generation, err));
-        for (size_t i = 0; i < k.deleting.n; i++)
-                if (has_finalizer(&k.deleting.at[i]->object, FINALIZER_SCHEDULER_BINDING))
-                        refs_push(&plan.release, k.deleting.at[i]);
-        for (size_t i = 0; i < k.dangling.n; i++)
-                refs_push(&plan.unschedule, k.dangling.at[i]);
-        type = c.policy ? or_empty(c.policy->placement_type) : "PickAll";
-        if (text_equal(type, "PickAll") || text_equal(type, ""))
-                TRY(pick_all(&c, &k, &plan));
-        else if (text_equal(type, "PickFixed"))
-                TRY(pick_fixed(&c, &k, &plan));
-        else if (text_equal(type, "PickN"))
-                TRY(pick_n(&c, &k, &plan));
-        else
-                return error_set(err, ERR_INVALID, "policy snapshot \"%s\": unknown placement type \"%s\"",
-                                 in->snapshot->object.meta.name, type);
+                              &plan.observed_generation, c.err));
+        plan_departures(&c, &k, &plan);
+        departures = plan;
+        TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
+        plan_unreadable(&c, &plan);
         *ret = plan;
         return 0;
 }

@@ -28,6 +28,12 @@ struct binding_refs {
         size_t n;
 };
 
+/* A property the policy looks at, which the member reports as something that is no quantity. */
+struct unreadable_property {
+        const struct member_cluster *cluster;
+        const char *property, *value;
+};
+
 /* Everything lives in the arena given, or is borrowed from the input. */
 struct schedule_plan {
         struct schedule_create *create;
@@ -41,10 +47,14 @@ struct schedule_plan {
         struct cluster_decision *decisions;
         size_t n_decisions;
         struct condition scheduled;
-        int64_t observed_generation; /* of the placement */
+        int64_t observed_generation;            /* of the placement */
+        struct unreadable_property *unreadable; /* at most one per cluster; it counts as absent there */
+        size_t n_unreadable;
 };
 
-/* ERR_INVALID for broken snapshots (annotations) and policies (unknown operators, selectors, quantities). */
+/* ERR_INVALID for broken snapshots and bindings (annotations). A policy that cannot be evaluated (unknown
+ * operators, malformed selectors, properties, quantities) is no error: nothing is picked nor taken away by
+ * it, and the condition says what is wrong. */
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err);
 
@@ -58,6 +68,10 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
  * NULL on no memory. */
 const char *binding_name(struct arena *arena, const char *placement, const char *placement_uid,
                          const char *cluster, const char *deleting_uid);
+
+/* What a member reports for a property (spec 11.1.1), as it stands; NULL if nothing, or for a malformed name.
+ */
+const char *cluster_property_text(const struct member_cluster *c, const char *name);
 
 /* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
  * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone. */

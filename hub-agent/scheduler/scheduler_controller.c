@@ -1,4 +1,5 @@
 /* The scheduler: one cycle per placement key. spec/scheduler.md 4, 5, 13. */
+#include "common/base/memory.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/scheduler/scheduler.h"
@@ -134,6 +135,54 @@ static int carry_out(struct reconcile *rc, const struct schedule_input *in, cons
         return report(rc, in, p);
 }
 
+/* ---- what members report unreadably ---- */
+
+#define UNREADABLE_KEY_MAX (KEY_MAX + 512)
+#define EVENT_PROPERTY_UNREADABLE "PropertyUnreadable"
+
+/* False if it does not fit: then nothing is told. */
+static bool unreadable_key(char ret[UNREADABLE_KEY_MAX], const struct member_cluster *c, const char *property)
+{
+        int n = snprintf(ret, UNREADABLE_KEY_MAX, "%s %s", c->object.meta.name, property);
+
+        return n > 0 && n < UNREADABLE_KEY_MAX;
+}
+
+/* Told on the MemberCluster once per value, whichever placements look at it and how often. */
+static void tell_unreadable(struct reconcile *rc, const struct unreadable_property *u)
+{
+        struct map *told = &agent_of(rc)->unreadable_told;
+        char key[UNREADABLE_KEY_MAX];
+        char *value;
+
+        if (!unreadable_key(key, u->cluster, u->property) || text_equal(map_get(told, key), u->value))
+                return;
+        value = mem_strdup(u->value);
+        if (!value || map_put(told, key, value) < 0) {
+                mem_free(value);
+                return;
+        }
+        log_warn(&rc->log, "a member reports a property that is no quantity; it counts as absent", "member",
+                 u->cluster->object.meta.name, "property", u->property);
+        event_record(
+                manager_events(rc->manager), &u->cluster->object, "Warning", EVENT_PROPERTY_UNREADABLE,
+                "property \"%s\" is reported with a value that is no quantity; placements that look at it "
+                "find it absent on this member cluster",
+                u->property);
+}
+
+/* What is reported otherwise by now may be told again. */
+static void forget_unreadable(struct hub_agent *a, const struct member_cluster *c, bool gone)
+{
+        const char *name = c->object.meta.name;
+        size_t n = strlen(name);
+
+        map_for_each(&a->unreadable_told, e)
+                if (strncmp(e->key, name, n) == 0 && e->key[n] == ' ' &&
+                    (gone || !text_equal(cluster_property_text(c, e->key + n + 1), e->value)))
+                        map_remove(&a->unreadable_told, e->key);
+}
+
 /* ---- reconcile ---- */
 
 /* The one snapshot marked latest; NULL when there is none or more than one: a later event resumes. */
@@ -180,6 +229,8 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         TRY(cache_list(rc, &member_cluster_kind, &in.clusters));
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings));
         TRY(schedule_cycle(rc->arena, &in, &plan, rc->err));
+        for (size_t i = 0; i < plan.n_unreadable; i++)
+                tell_unreadable(rc, &plan.unreadable[i]);
         return carry_out(rc, &in, &plan);
 }
 
@@ -260,6 +311,8 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
         unsigned changes = cluster_changes(before, after, loop_wall_ms(a->world->loop));
 
+        if (changes & (CHANGED_PROPERTIES | CHANGED_GONE))
+                forget_unreadable(a, (const struct member_cluster *)e->now, gone);
         if (!changes)
                 return;
         emit_placements(a, scope_of(NULL), changes, emit, to);

@@ -265,6 +265,30 @@ static void the_first_untolerated_taint_is_named(void **state)
         end(&c);
 }
 
+/* NoSchedule keeps new work away; what a cluster has stays there when the policy changes, be it that the
+ * toleration was taken out. */
+static void a_taint_takes_nothing_away_when_the_policy_changes(void **state)
+{
+#define K_TAINT "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}],"
+        static const char *const policies[] = { "\"policy\":{\"placementType\":\"PickAll\"}", PICK_N "}" };
+
+        for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+                struct case_ c;
+
+                begin(&c, policies[i], "1");
+                add_cluster(&c, "a", "", ALIVE, "", K_TAINT);
+                add_cluster(&c, "b", "", ALIVE, "", K_TAINT);
+                add_binding(&c, "on-a", "a", "Bound", "web-0", 0, 0, "");
+                run(&c);
+                assert_int_equal(c.plan.n_create, 0);
+                assert_int_equal(c.plan.unschedule.n, 0);
+                assert_int_equal(c.plan.n_patch, 1);
+                assert_ptr_equal(c.plan.patch[0].now, c.bindings[0]);
+                assert_string_equal(c.plan.scheduled.status, "True");
+                end(&c);
+        }
+}
+
 static void exists_without_key_tolerates_everything(void **state)
 {
         struct case_ c;
@@ -522,6 +546,185 @@ static void pick_fixed_explains_what_it_could_not_take(void **state)
         end(&c);
 }
 
+/* spec/scheduler.md checklist 24 */
+static void an_empty_list_of_names_writes_nothing(void **state)
+{
+        static const char *const policies[] = {
+                "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[]}",
+                "\"policy\":{\"placementType\":\"PickFixed\"}",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+                struct case_ c;
+
+                begin(&c, policies[i], NULL);
+                add_plain(&c, "a");
+                add_binding(&c, "on-a", "a", "Bound", "web-0", 0, 0, "");
+                run(&c);
+                assert_false(c.plan.report);
+                assert_int_equal(c.plan.n_create + c.plan.n_patch + c.plan.unschedule.n, 0);
+                end(&c);
+        }
+}
+
+/* ---- what nobody can be measured by ---- */
+
+#define AFFINITY(parts) "\"affinity\":{\"clusterAffinity\":{" parts "}}"
+#define REQUIRED(terms)                                                                                      \
+        AFFINITY("\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[" terms "]"  \
+                 "}")
+#define PREFERRED(term)                                                                                      \
+        AFFINITY("\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,\"preference\":" term   \
+                 "}]")
+#define PROPERTY(name, operator, values)                                                                     \
+        "{\"propertySelector\":{\"matchExpressions\":[{\"name\":\"" name "\",\"operator\":\""                \
+        operator"\",\"values\":[" values "]}]}}"
+#define NODE_COUNT "kubernetes-fleet.io/node-count"
+#define NODES(value)                                                                                         \
+        "\"properties\":{\"" NODE_COUNT "\":{\"value\":\"" value "\",\"observationTime\":\"" ALIVE "\"}},"
+#define TERM "requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0]"
+#define PREFERENCE "preferredDuringSchedulingIgnoredDuringExecution[0].preference"
+
+/* Whatever clusters there are; field, then rule (spec/membership-webhooks-charts.md 5.2). */
+static void a_policy_that_cannot_be_evaluated_is_told_in_the_condition(void **state)
+{
+        static const struct {
+                const char *type, *policy, *problem;
+        } rows[] = {
+                { "PickAll", REQUIRED(PROPERTY(NODE_COUNT, "Like", "\"3\"")),
+                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
+                       ": unsupported operator Like" },
+                { "PickAll", REQUIRED(PROPERTY(NODE_COUNT, "Gt", "")),
+                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
+                       ": operator Gt requires exactly one value, got 0" },
+                { "PickN", REQUIRED(PROPERTY(NODE_COUNT, "Gt", "\"many\"")),
+                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
+                       ": value \"many\" is not a valid resource.Quantity" },
+                { "PickAll", REQUIRED(PROPERTY("resources.kubernetes-fleet.io/used-cpu", "Gt", "\"1\"")),
+                  TERM
+                  ".propertySelector.matchExpressions[0]: invalid capacity type in resource property name "
+                  "resources.kubernetes-fleet.io/used-cpu, supported values are [allocatable available "
+                  "total]" },
+                { "PickAll", REQUIRED(PROPERTY("resources.kubernetes-fleet.io/cpu", "Gt", "\"1\"")),
+                  TERM ".propertySelector.matchExpressions[0]: invalid resource property name "
+                       "resources.kubernetes-fleet.io/cpu, expected format is [PREFIX]/[CAPACITY_TYPE]-"
+                       "[RESOURCE_NAME]" },
+                { "PickAll",
+                  REQUIRED("{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Like\"}]}"
+                           "}"),
+                  TERM
+                  ".labelSelector.matchExpressions[0]: \"Like\" is not a valid label selector operator" },
+                { "PickN",
+                  PREFERRED(
+                          "{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\"}]}}"),
+                  PREFERENCE
+                  ".labelSelector.matchExpressions[0]: values: must be specified when operator is In "
+                  "or NotIn" },
+                { "PickN",
+                  PREFERRED("{\"propertySorter\":{\"name\":\"" NODE_COUNT "\",\"sortOrder\":\"Up\"}}"),
+                  PREFERENCE ".propertySorter: invalid property sort order Up" },
+                { "PickN",
+                  PREFERRED("{\"propertySorter\":{\"name\":\"resources.kubernetes-fleet.io/used-cpu\","
+                            "\"sortOrder\":\"Ascending\"}}"),
+                  PREFERENCE ".propertySorter: invalid capacity type in resource property name "
+                             "resources.kubernetes-fleet.io/used-cpu, supported values are [allocatable "
+                             "available total]" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows) * 2; i++) {
+                const char *problem = rows[i / 2].problem;
+                char policy[1024], wanted[1024];
+                struct case_ c;
+
+                snprintf(policy, sizeof(policy), "\"policy\":{\"placementType\":\"%s\",%s}", rows[i / 2].type,
+                         rows[i / 2].policy);
+                begin(&c, policy, text_equal(rows[i / 2].type, "PickN") ? "2" : NULL);
+                if (i % 2)
+                        add_cluster(&c, "a", "", ALIVE, NODES("4"), "");
+                add_binding(&c, "going", "gone", "Bound", "web-1", 0, 0, "");
+                run(&c);
+                snprintf(wanted, sizeof(wanted),
+                         "the scheduling policy of placement \"web\" is invalid: "
+                         "spec.policy.affinity.clusterAffinity.%s",
+                         problem);
+                if (!text_equal(c.plan.scheduled.status, "False") ||
+                    !text_equal(c.plan.scheduled.reason, "SchedulingPolicyInvalid") ||
+                    !text_starts_with(c.plan.scheduled.message, wanted))
+                        fail_msg("row %zu: %s %s, not %s", i, c.plan.scheduled.status,
+                                 c.plan.scheduled.message, wanted);
+                assert_true(c.plan.write_status);
+                assert_string_equal(unscheduled(&c), "going");
+                end(&c);
+        }
+}
+
+/* spec/scheduler.md 11.1: a malformed term behind one that matches has no effect. */
+static void a_malformed_term_that_is_never_reached_changes_nothing(void **state)
+{
+        struct case_ c;
+
+        begin(&c,
+              "\"policy\":{\"placementType\":\"PickAll\"," REQUIRED(
+                      "{\"labelSelector\":{}}," PROPERTY(NODE_COUNT, "Like", "\"3\"")) "}",
+              NULL);
+        add_plain(&c, "a");
+        run(&c);
+        assert_string_equal(created(&c), "a");
+        assert_string_equal(c.plan.scheduled.status, "True");
+        end(&c);
+}
+
+/* What was placed before stays, and is still told, when the policy turns out to be malformed. */
+static void a_policy_that_cannot_be_evaluated_takes_nothing_away(void **state)
+{
+        struct case_ c;
+
+        begin(&c,
+              "\"policy\":{\"placementType\":\"PickAll\"," REQUIRED(
+                      PROPERTY(NODE_COUNT, "Like", "\"3\"")) "}",
+              NULL);
+        add_cluster(&c, "a", "", ALIVE, NODES("4"), "");
+        add_cluster(&c, "b", "", ALIVE, NODES("4"), "");
+        add_binding(&c, "on-a", "a", "Bound", "web-0", 0, 0, "");
+        add_binding(&c, "on-b", "b", "Bound", "web-1", 0, 0, "");
+        run(&c);
+        assert_int_equal(c.plan.n_create + c.plan.n_patch + c.plan.unschedule.n, 0);
+        assert_true(decision_on(&c, "b")->selected.value);
+        end(&c);
+}
+
+/* A member can report what it likes: that is a matter of this member alone. */
+static void what_a_member_reports_unreadably_counts_as_absent_and_is_told(void **state)
+{
+        static const char *const values[] = { "abc", "1e400000", "1e-400000x", "", "0x10" };
+        static const char *const policies[] = {
+                PICK_N "," REQUIRED(PROPERTY(NODE_COUNT, "Gt", "\"3\"")) "}",
+                PICK_N "," PREFERRED("{\"propertySorter\":{\"name\":\"" NODE_COUNT
+                                     "\",\"sortOrder\":\"Descending\"}}") "}",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(values) * ARRAY_LEN(policies); i++) {
+                const char *value = values[i / ARRAY_LEN(policies)];
+                char status[512];
+                struct case_ c;
+
+                begin(&c, policies[i % ARRAY_LEN(policies)], "1");
+                snprintf(status, sizeof(status), NODES("%s"), value);
+                add_cluster(&c, "z", "", ALIVE, status,
+                            "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}],");
+                add_cluster(&c, "m", "", ALIVE, NODES("4"), "");
+                add_cluster(&c, "a", "", ALIVE, NODES("3"), "");
+                run(&c);
+                assert_string_equal(created(&c), "m");
+                assert_string_equal(c.plan.scheduled.status, "True");
+                assert_int_equal(c.plan.n_unreadable, 1);
+                assert_string_equal(c.plan.unreadable[0].cluster->object.meta.name, "z");
+                assert_string_equal(c.plan.unreadable[0].property, NODE_COUNT);
+                assert_string_equal(c.plan.unreadable[0].value, value);
+                end(&c);
+        }
+}
+
 /* ---- names, watches ---- */
 
 static void binding_names_are_cut_stable_and_labels(void **state)
@@ -579,6 +782,7 @@ int main(void)
                 cmocka_unit_test(a_deleting_binding_is_released_and_its_cluster_gets_another_name),
                 cmocka_unit_test(an_equal_status_is_not_written_again),
                 cmocka_unit_test(the_first_untolerated_taint_is_named),
+                cmocka_unit_test(a_taint_takes_nothing_away_when_the_policy_changes),
                 cmocka_unit_test(exists_without_key_tolerates_everything),
                 cmocka_unit_test(a_namespaced_placement_needs_its_namespace_on_the_cluster),
                 cmocka_unit_test(property_requirements_compare_quantities_and_fail_on_absence),
@@ -589,6 +793,11 @@ int main(void)
                 cmocka_unit_test(property_sorters_score_as_in_the_worked_example),
                 cmocka_unit_test(topology_spreads_as_in_the_worked_example),
                 cmocka_unit_test(pick_fixed_explains_what_it_could_not_take),
+                cmocka_unit_test(an_empty_list_of_names_writes_nothing),
+                cmocka_unit_test(a_policy_that_cannot_be_evaluated_is_told_in_the_condition),
+                cmocka_unit_test(a_malformed_term_that_is_never_reached_changes_nothing),
+                cmocka_unit_test(a_policy_that_cannot_be_evaluated_takes_nothing_away),
+                cmocka_unit_test(what_a_member_reports_unreadably_counts_as_absent_and_is_told),
                 cmocka_unit_test(binding_names_are_cut_stable_and_labels),
                 cmocka_unit_test(only_changes_that_can_move_placements_matter),
         };
