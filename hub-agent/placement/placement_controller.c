@@ -253,7 +253,8 @@ static int write_status(struct pass *s, const struct placement *wanted)
 
 static int report_unschedulable(struct pass *s, const char *message)
 {
-        return write_status(s, status_with_invalid_selectors(s->rc->arena, s->p, message, s->rc->now_ms));
+        return write_status(s, status_unschedulable(s->rc->arena, s->p, REASON_INVALID_RESOURCE_SELECTORS,
+                                                    message, s->rc->now_ms));
 }
 
 /* ---- the copy in the placed namespace (spec 11) ---- */
@@ -397,12 +398,32 @@ static int load(struct pass *s)
         return cache_by_index(s->rc, s->scope->binding, INDEX_OWNER, s->rc->key, &s->bindings);
 }
 
+/* The name is the value of a label on all that is made for a placement. It cannot change, so there is nothing
+ * to be tried again. */
+static struct outcome report_long_name(struct pass *s)
+{
+        const char *message =
+                arena_printf(s->rc->arena,
+                             "metadata.name: the name field cannot have length exceeding %d, and that "
+                             "of placement \"%s\" has %zu: nothing is placed",
+                             LABEL_VALUE_MAX, s->rc->name, strlen(s->rc->name));
+
+        return write_status(s,
+                            message ? status_unschedulable(s->rc->arena, s->p, REASON_INVALID_PLACEMENT_NAME,
+                                                           message, s->rc->now_ms)
+                                    : NULL) < 0
+                       ? failed(s->rc->err)
+                       : done();
+}
+
 static struct outcome place(struct pass *s)
 {
         struct chosen_list chosen;
         const char *user_error;
         bool stop;
 
+        if (strlen(s->rc->name) > LABEL_VALUE_MAX)
+                return report_long_name(s);
         if (ensure_finalizers(s) < 0 || check_mirror(s, &stop) < 0)
                 return failed(s->rc->err);
         if (stop)

@@ -318,9 +318,20 @@ static const struct per_cluster_status *old_failure(struct pass *p, const char *
         return NULL;
 }
 
+/* The entry carries no name of a cluster; the reason that a filter gives carries none either. */
+static const char *failure_message(struct pass *p, const struct cluster_decision *d)
+{
+        const char *reason = or_empty(d->reason);
+
+        return text_starts_with(reason, "ClusterUnschedulable")
+                       ? arena_printf(p->arena, "%s is not selected: %s", d->cluster_name, reason)
+                       : reason;
+}
+
 static int failed_entry(struct pass *p, const struct cluster_decision *d, struct per_cluster_status *e)
 {
-        const struct per_cluster_status *old = old_failure(p, d->reason);
+        const char *message = failure_message(p, d);
+        const struct per_cluster_status *old = message ? old_failure(p, message) : NULL;
 
         *e = (struct per_cluster_status){ 0 };
         if (old) {
@@ -328,9 +339,8 @@ static int failed_entry(struct pass *p, const struct cluster_decision *d, struct
                 e->conditions.n = e->conditions.at ? 1 : 0;
                 e->conditions.set = true;
         }
-        return put(
-                p, &e->conditions,
-                make_condition("Scheduled", "False", "ScheduleFailed", or_empty(d->reason), p->generation));
+        return put(p, &e->conditions,
+                   make_condition("Scheduled", "False", "ScheduleFailed", message, p->generation));
 }
 
 static int build_clusters(struct pass *p)
@@ -585,8 +595,8 @@ int plan_placement_status(struct arena *arena, const struct status_input *in, st
         return 0;
 }
 
-struct placement *status_with_invalid_selectors(struct arena *arena, const struct placement *p,
-                                                const char *message, int64_t now_ms)
+struct placement *status_unschedulable(struct arena *arena, const struct placement *p, const char *reason,
+                                       const char *message, int64_t now_ms)
 {
         struct placement *wanted = copy_with_status(arena, p);
         struct condition c;
@@ -594,7 +604,7 @@ struct placement *status_with_invalid_selectors(struct arena *arena, const struc
         if (!wanted)
                 return NULL;
         c = make_condition(arena_printf(arena, "%sScheduled", scope_of(p->object.meta.ns)->condition_prefix),
-                           "False", "InvalidResourceSelectors", message, p->object.meta.generation);
+                           "False", reason, message, p->object.meta.generation);
         if (!c.type || condition_set(&wanted->status->conditions, &c, now_ms, arena) < 0)
                 return NULL;
         return wanted;

@@ -47,6 +47,6 @@ struct status_plan {
 int plan_placement_status(struct arena *arena, const struct status_input *in, struct status_plan *ret,
                           struct error *err);
 
-/* Scheduled=False, InvalidResourceSelectors; nothing else of the status changes. NULL on no memory. */
-struct placement *status_with_invalid_selectors(struct arena *arena, const struct placement *p,
-                                                const char *message, int64_t now_ms);
+/* Scheduled=False with this reason; nothing else of the status changes. NULL on no memory. */
+struct placement *status_unschedulable(struct arena *arena, const struct placement *p, const char *reason,
+                                       const char *message, int64_t now_ms);
