@@ -4,15 +4,25 @@
 
 #define BODY_CACHE_BYTES (24u << 20)
 
-#define HOLD_PER_WAITING_MS 30
+#define HOLD_PER_WAITING_MS 80 /* about what it takes to finish one more object of a burst */
 
 /* ---- memories ---- */
 
-void memory_written(struct memory *m)
+static void let_go(struct memory *m)
 {
-        if (m->dirty_since_ms && --m->held->n == 0)
+        if (m->is_held && --m->held->n == 0)
                 m->held->most = 0;
-        m->dirty_since_ms = 0;
+        m->is_held = false;
+}
+
+struct outcome memory_pass_ended(struct memory *m, struct outcome o)
+{
+        if (o.code >= 0 && o.unfinished)
+                return o;
+        let_go(m);
+        if (o.code >= 0)
+                m->dirty_since_ms = 0;
+        return o;
 }
 
 void memory_free(void *memory)
@@ -21,7 +31,7 @@ void memory_free(void *memory)
 
         if (!m)
                 return;
-        memory_written(m);
+        let_go(m);
         arena_free(&m->arena);
         mem_free(m->uid);
         mem_free(m);
@@ -81,12 +91,14 @@ int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled)
 
         if (settled || a->settle_ms <= 0)
                 return 0;
-        if (m->dirty_since_ms == 0) {
+        if (m->dirty_since_ms == 0)
                 m->dirty_since_ms = now;
-                m->held->n++;
-                m->held->most = MAX(m->held->most, m->held->n);
+        if (!m->is_held) {
+                m->is_held = true;
+                a->held.n++;
+                a->held.most = MAX(a->held.most, a->held.n);
         }
-        hold = MIN(a->settle_ms + (int64_t)m->held->most * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
+        hold = MIN(a->settle_ms + (int64_t)a->held.most * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
         return MAX(m->dirty_since_ms + hold - now, 0);
 }
 

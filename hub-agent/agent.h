@@ -10,7 +10,7 @@
 struct catalog;
 struct body_cache;
 
-/* Memories with a status difference that waits to be written. */
+/* Memories whose status difference is held back. */
 struct held {
         size_t n, most; /* most since there were none */
 };
@@ -46,9 +46,10 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
 /* What the agent remembers about one object between reconciles. Nothing here is needed for correctness: it
  * saves requests, and is learnt anew after a restart. */
 struct memory {
-        char *uid;              /* of the object it is about; another one starts afresh */
-        struct held *held;      /* the agent's count */
-        int64_t dirty_since_ms; /* loop time since when a status difference waits to be written; 0 = none */
+        char *uid;                  /* of the object it is about; another one starts afresh */
+        struct held *held;          /* the agent's count */
+        int64_t dirty_since_ms;     /* loop time since when a status difference is to be written; 0 = none */
+        bool is_held;               /* it waits for that: counted in `held` */
         int64_t rollout_generation; /* bindings: RolloutStarted=True is due for this generation; 0 = none */
         bool passed;                /* bindings: this process has looked at the Works before */
         bool works_changed;         /* bindings: since the status was last written, as far as is known */
@@ -68,9 +69,11 @@ void memory_free(void *memory);
 /* Status differences that may still change soon are held back for settle_ms, so that a burst of changes costs
  * one write; the more objects waited at once in this burst, the longer, up to HOLD_MAX_MS. Milliseconds to
  * wait, 0 = write now. */
-#define HOLD_MAX_MS 5000
+#define HOLD_MAX_MS 20000
 int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled);
-void memory_written(struct memory *m); /* nothing waits any more */
+/* How each pass ends: with finish_after() it holds; when it failed, what was due by now stays due; else
+ * nothing is to be written any more. Returns the outcome. */
+struct outcome memory_pass_ended(struct memory *m, struct outcome o);
 
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"

@@ -1,4 +1,4 @@
-/* What one placement costs: hub agent and real member agents against devcluster, requests counted. */
+/* What placements cost: hub agent and real member agents against devcluster, requests counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -305,12 +305,136 @@ static void states_in_between_are_not_written_while_a_busy_server_works_off_a_pl
         rig_run(place_on_many_at_a_busy_server);
 }
 
+/* ---- a burst ---- */
+
+enum { BURST = 200, POLL_MS = 50, PATIENCE_MS = 60000 };
+
+/* Loop times at which things were seen Available, 0 = not yet. */
+struct burst {
+        int64_t work[BURST], placement[BURST];
+        size_t n_placements;
+};
+
+static void post_named(struct rig *r, const char *path, const char *format, int i)
+{
+        char body[512];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(body, sizeof(body), format, i, i);
+#pragma GCC diagnostic pop
+        assert_int_equal(rig_post(r, path, body), 201);
+}
+
+static void place_app(struct rig *r, int i)
+{
+        post_named(r, FLEET "clusterresourceplacements",
+                   "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\","
+                   "\"kind\":\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"p-%d\"},"
+                   "\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\","
+                   "\"kind\":\"Namespace\",\"name\":\"app-%d\"}]}}",
+                   i);
+}
+
+static bool is_available(const json_t *o, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(o, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return text_equal(doc_get_string(c, "status"), "True") &&
+                               doc_get_int(c, "observedGeneration", 0) ==
+                                       doc_get_int(o, "metadata.generation", -1);
+        return false;
+}
+
+/* -1 if it has none. */
+static int number_in(const char *name)
+{
+        return text_starts_with(name, "p-") ? (int)strtol(name + 2, NULL, 10) : -1;
+}
+
+/* How many of the list are Available. `times` of those whose name is "p-NUMBER" or begins "p-NUMBER-". */
+static size_t look(struct rig *r, const char *path, const char *type, int64_t *times)
+{
+        size_t i, n = 0;
+        json_t *o;
+
+        arena_reset(&r->arena); /* the text of the list before */
+        assert_int_equal(rig_get(r, path), 200);
+        json_array_foreach(json_object_get(r->answer, "items"), i, o) {
+                int number = number_in(doc_get_string(o, "metadata.name"));
+
+                if (!is_available(o, type))
+                        continue;
+                n++;
+                if (number >= 0 && number < BURST && !times[number])
+                        times[number] = loop_now_ms(r->loop);
+        }
+        return n;
+}
+
+static void follow(struct rig *r, struct burst *b)
+{
+        int64_t end = loop_now_ms(r->loop) + PATIENCE_MS;
+
+        while (b->n_placements < BURST && loop_now_ms(r->loop) < end) {
+                fiber_sleep(r->loop, POLL_MS);
+                b->n_placements = look(r, FLEET "clusterresourceplacements",
+                                       "ClusterResourcePlacementAvailable", b->placement);
+                look(r, FLEET "namespaces/fleet-member-member-1/works", "Available", b->work);
+        }
+        assert_int_equal(b->n_placements, BURST);
+}
+
+static int64_t longest_lag(const struct burst *b)
+{
+        int64_t longest = 0;
+
+        for (size_t i = 0; i < BURST; i++)
+                longest = MAX(longest, b->placement[i] - b->work[i]);
+        return longest;
+}
+
+static void place_a_burst_at_a_busy_server(struct rig *r)
+{
+        struct burst b = { .n_placements = 0 };
+        struct member m;
+        struct fleet f;
+        uint64_t writes;
+
+        start(r, &f);
+        add_member(&f, &m, 1);
+        for (int i = 0; i < BURST; i++)
+                post_named(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app-%d\"}}", i);
+        rig_settle(r);
+        f.server.loop = r->loop;
+        devcluster_reset_requests(r->devcluster);
+        for (int i = 0; i < BURST; i++)
+                place_app(r, i);
+        follow(r, &b);
+        writes = count_of(r, "hub", "patch", "clusterresourcebindings/status") +
+                 count_of(r, "hub", "patch", "clusterresourceplacements/status");
+        if (getenv("HUB_TEST_LOG"))
+                printf("lag %lld ms, %llu status writes\n", (long long)longest_lag(&b),
+                       (unsigned long long)writes);
+        assert_in_range(longest_lag(&b), 0, 2000);
+        assert_in_range(writes, 2 * BURST, 2 * BURST + BURST / 10);
+        stop(&f);
+}
+static void in_a_burst_each_placement_says_available_soon_after_its_last_member(void **state)
+{
+        rig_run(place_a_burst_at_a_busy_server);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(
                         a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only),
                 cmocka_unit_test(states_in_between_are_not_written_while_a_busy_server_works_off_a_placement),
+                cmocka_unit_test(in_a_burst_each_placement_says_available_soon_after_its_last_member),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

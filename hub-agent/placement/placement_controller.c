@@ -373,16 +373,14 @@ static struct outcome report_status(struct pass *s)
 
         if (plan_placement_status(s->rc->arena, &in, &plan, s->rc->err) < 0)
                 return failed(s->rc->err);
-        if (!plan.changed) {
-                memory_written(s->memory);
+        if (!plan.changed)
                 return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
-        }
         hold = memory_hold(s->agent, s->memory, plan.settled);
         if (hold > 0)
-                return again_after(hold);
+                return finish_after(hold);
         if (write_status(s, plan.wanted) < 0)
                 return failed(s->rc->err);
-        memory_written(s->memory);
+        s->memory->dirty_since_ms = 0;
         record_events(s, &plan);
         return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
 }
@@ -443,12 +441,12 @@ static struct outcome reconcile(struct reconcile *rc)
         struct outcome outcome;
 
         s.p = (const struct placement *)cache_get(rc, s.scope->placement, rc->ns, rc->name);
-        if (!s.p || !s.p->spec || is_deleting(&s.p->object))
+        if (!s.p || !s.p->spec || is_deleting(&s.p->object)) {
                 progress_forget(s.agent, rc->key);
-        if (!s.p || !s.p->spec) {
                 memory_drop(s.agent, "placement", rc->key);
-                return done();
         }
+        if (!s.p || !s.p->spec)
+                return done();
         if (is_deleting(&s.p->object))
                 return clean_up(rc, s.scope, &s.p->object) < 0 ? failed(rc->err) : done();
         s.memory = memory_of(s.agent, "placement", &s.p->object);
@@ -456,7 +454,7 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        outcome = place(&s);
+        outcome = memory_pass_ended(s.memory, place(&s));
         progress_show(s.agent, s.p, rc->now_ms);
         return outcome;
 }

@@ -261,16 +261,15 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
                 return failed(s->rc->err);
         }
         if (object_equal_part(&s->b->object, &wanted->object, OBJECT_STATUS)) {
-                memory_written(s->memory);
                 s->memory->works_changed = false;
                 return after_sync(s, r);
         }
         hold = memory_hold(s->agent, s->memory, settled);
         if (hold > 0)
-                return again_after(hold);
+                return finish_after(hold);
         if (rc_patch_diff(s->rc, &s->b->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
                 return failed(s->rc->err);
-        memory_written(s->memory);
+        s->memory->dirty_since_ms = 0;
         s->memory->works_changed = false;
         if (announced && s->memory->rollout_generation == s->b->object.meta.generation)
                 s->memory->rollout_generation =
@@ -325,16 +324,35 @@ static bool is_due(const struct pass *s)
                (s->b->status && fresh_condition(&s->b->status->conditions, "RolloutStarted", generation));
 }
 
+static struct outcome generate(struct pass *s)
+{
+        struct reconcile *rc = s->rc;
+        struct sync_result r = { 0 };
+
+        if (!s->b->spec || !is_due(s) ||
+            !cache_get(rc, &member_cluster_kind, NULL, s->b->spec->target_cluster))
+                return done();
+        if (ensure_finalizer(s) < 0 || list_works(s, false, &s->works) < 0)
+                return failed(rc->err);
+        r.code = sync_works(s, &r);
+        note_changes(s, &r);
+        if (r.code < 0 && is_passing(r.code))
+                return failed(rc->err);
+        r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;
+        if (r.works_changed && list_works(s, false, &s->works) < 0)
+                return failed(rc->err);
+        return report(s, &r);
+}
+
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
-        struct sync_result r = { 0 };
 
         s.b = (const struct binding *)cache_get(rc, s.scope->binding, rc->ns, rc->name);
-        if (!s.b) {
+        if (!s.b || is_deleting(&s.b->object))
                 memory_drop(s.agent, "binding", rc->key);
+        if (!s.b)
                 return remove_orphans(&s);
-        }
         if (is_deleting(&s.b->object))
                 return clean_up(&s);
         s.memory = memory_of(s.agent, "binding", &s.b->object);
@@ -342,19 +360,7 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        if (!s.b->spec || !is_due(&s) ||
-            !cache_get(rc, &member_cluster_kind, NULL, s.b->spec->target_cluster))
-                return done();
-        if (ensure_finalizer(&s) < 0 || list_works(&s, false, &s.works) < 0)
-                return failed(rc->err);
-        r.code = sync_works(&s, &r);
-        note_changes(&s, &r);
-        if (r.code < 0 && is_passing(r.code))
-                return failed(rc->err);
-        r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;
-        if (r.works_changed && list_works(&s, false, &s.works) < 0)
-                return failed(rc->err);
-        return report(&s, &r);
+        return memory_pass_ended(s.memory, generate(&s));
 }
 
 static const struct watch watches[] = {

@@ -688,7 +688,7 @@ static struct outcome reconcile_work(struct reconcile *rc)
 const struct controller work_applier_controller = {
         .name = "work-applier",
         .reconcile = reconcile_work,
-        .concurrency = 5,
+        .concurrency = 16,
         .backoff_base_ms = 20,
         .backoff_max_ms = 30000,
 };
