@@ -279,6 +279,47 @@ a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbe
         rig_run(place_on_three);
 }
 
+/* The age of the newest heartbeat that the hub shows, in whole seconds as it is shown. */
+static int64_t seconds_since_seen(struct rig *r, const char *member)
+{
+        char path[128];
+        int64_t seen = TIME_NONE;
+
+        snprintf(path, sizeof(path), CLUSTERS "memberclusters/%s", member);
+        rig_get(r, path);
+        json_t *agent = json_array_get(doc_get_array(r->answer, "status.agentStatus"), 0);
+        assert_int_equal(time_parse_rfc3339(slice_of(doc_get_string(agent, "lastReceivedHeartbeat")), &seen),
+                         0);
+        return (loop_wall_ms(r->loop) - seen) / 1000;
+}
+
+enum { PERIOD_S = 15, PERIODS = 40 };
+
+static void heartbeats_body(struct rig *r)
+{
+        struct member m;
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, &m, 1);
+        rig_merge(r, CLUSTERS "memberclusters/member-1", "{\"spec\":{\"heartbeatPeriodSeconds\":15}}");
+        assert_int_equal(r->status, 200);
+        fiber_sleep(r->loop, 5000);
+        devcluster_reset_requests(r->devcluster);
+        for (int i = 0; i < PERIOD_S * PERIODS * 2; i++) {
+                fiber_sleep(r->loop, 500);
+                assert_in_range(seconds_since_seen(r, "member-1"), 0, PERIOD_S + 2);
+        }
+        assert_in_range(count_of(r, "hub", "patch", "internalmemberclusters/status"), PERIODS - 1,
+                        PERIODS + 1);
+        assert_in_range(count_of(r, "hub", "patch", "memberclusters/status"), PERIODS - 1, PERIODS + 1);
+        stop(&f);
+}
+static void a_heartbeat_is_seen_within_its_period_and_costs_one_write_on_each_side(void **state)
+{
+        rig_run(heartbeats_body);
+}
+
 enum { MANY = 30 };
 
 static void place_on_many_at_a_busy_server(struct rig *r)
@@ -433,6 +474,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(
                         a_placement_on_three_members_costs_few_requests_and_an_idle_fleet_writes_heartbeats_only),
+                cmocka_unit_test(a_heartbeat_is_seen_within_its_period_and_costs_one_write_on_each_side),
                 cmocka_unit_test(states_in_between_are_not_written_while_a_busy_server_works_off_a_placement),
                 cmocka_unit_test(in_a_burst_each_placement_says_available_soon_after_its_last_member),
         };

@@ -7,6 +7,7 @@
 #include "member-agent/agent.h"
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
+#include "member-agent/membership/membership.h"
 #include "member-agent/properties/usage_watch.h"
 #include "member-agent/store/key.h"
 #include "member-agent/watch/applied.h"
@@ -161,11 +162,13 @@ static int follow_hub(struct member_agent *a, struct error *err)
                                           .ns = a->ns,
                                           .flags = DECODE_PROJECTION,
                                           .interns = a->interns,
+                                          .rights_come_ms = MEMBERSHIP_RIGHTS_COME_MS,
                                           .whole_event = work_received,
                                           .whole_event_ctx = a };
         struct informer_options clusters = { .kind = &internal_member_cluster_kind,
                                              .ns = a->ns,
-                                             .interns = a->interns };
+                                             .interns = a->interns,
+                                             .rights_come_ms = MEMBERSHIP_RIGHTS_COME_MS };
 
         a->works = informer_new(&a->hub, a->group, &works);
         a->clusters = informer_new(&a->hub, a->group, &clusters);
@@ -376,6 +379,7 @@ int member_agent_run(const struct member_agent_options *o, struct error *err)
         struct member_agent a = { .options = o,
                                   .world = o->world,
                                   .loop = o->world->loop,
+                                  .begun_ms = loop_now_ms(o->world->loop),
                                   .log = o->log,
                                   .limits = limiter_checked(o->limits ? *o->limits : limiter_defaults),
                                   .deletion_wait_ms =

@@ -34,6 +34,9 @@ struct informer_options {
         void *whole_event_ctx;
         struct metric
                 *undecodable; /* counter by resource of versions that cannot be decoded; NULL = not counted */
+        /* For this long after the start a missing right is asked for again at least once a second: somebody
+         * is about to grant it. 0 = as seldom as after other failures. */
+        int64_t rights_come_ms;
 };
 
 /* Starts listing and watching on a fiber of `group`. */

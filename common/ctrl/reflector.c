@@ -12,6 +12,7 @@
 
 #define BACKOFF_BASE_MS 500
 #define BACKOFF_MAX_MS 30000
+#define RIGHTS_COME_PAUSE_MS 700
 #define OPEN_DEADLINE_MS 30000
 #define WATCH_SECONDS_MIN 300
 #define WATCH_SECONDS_SPREAD 300
@@ -22,6 +23,7 @@ struct reflector {
         struct informer *i;
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
+        int64_t begun_ms; /* loop */
         struct error err;
 };
 
@@ -302,13 +304,19 @@ static int watch_once(struct reflector *r)
 
 /* ---- the fiber ---- */
 
+static bool rights_come(const struct reflector *r, int code)
+{
+        return code == ERR_FORBIDDEN &&
+               loop_now_ms(r->i->kube->world->loop) - r->begun_ms < r->i->options.rights_come_ms;
+}
+
 static int pause_after(struct reflector *r, int code)
 {
         struct informer *i = r->i;
         struct loop *l = i->kube->world->loop;
         int64_t ms = BACKOFF_BASE_MS << MIN(r->failures, 10u);
 
-        ms = MIN(ms, BACKOFF_MAX_MS);
+        ms = MIN(ms, rights_come(r, code) ? RIGHTS_COME_PAUSE_MS : BACKOFF_MAX_MS);
         ms = ms / 2 + (int64_t)(loop_random_u64(l) % (uint64_t)ms);
         if (r->err.retry_after_ms > ms)
                 ms = r->err.retry_after_ms;
@@ -324,7 +332,8 @@ static int pause_after(struct reflector *r, int code)
 
 void reflector_run(void *ctx)
 {
-        struct reflector r = { .i = ctx };
+        struct informer *i = ctx;
+        struct reflector r = { .i = i, .begun_ms = loop_now_ms(i->kube->world->loop) };
         int code = 0;
 
         while (code != ERR_CANCELLED) {

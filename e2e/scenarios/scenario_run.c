@@ -1,6 +1,7 @@
 /* Runs steps. What waits, looks again every POLL_MS of the fleet's clock until its deadline: in the
  * simulation that costs nothing, with real processes it bounds the load. */
 #include "common/base/memory.h"
+#include "common/base/timefmt.h"
 #include "common/json/cel.h"
 #include "common/kube/mapping.h"
 #include "e2e/scenarios/scenario.h"
@@ -119,18 +120,22 @@ static int run_patch(struct run *r, const struct step *st, const char *cluster)
 static int look(struct run *r, const struct step *st, struct kube_client *kube,
                 const struct kube_resource *resource, struct error *seen)
 {
-        AUTO_JSON json_t *doc = NULL;
+        char clock[RFC3339_SIZE];
+        AUTO_JSON json_t *doc = NULL, *now = NULL;
 
+        time_format_rfc3339_milli(loop_wall_ms(kube->world->loop), clock);
+        now = json_string(clock);
         TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
         for (size_t i = 0; st->that && st->that[i]; i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
-                struct cel_variable self = { .name = "self", .value = doc };
+                struct cel_variable known[] = { { .name = "self", .value = doc },
+                                                { .name = "now", .value = now } };
                 struct cel_program *program;
                 bool yes = false;
 
                 if (cel_compile(&arena, st->that[i], &program, r->err) < 0)
                         return error_wrap(r->err, "that[%zu]", i);
-                if (cel_eval_bool(program, &self, 1, &yes, seen) < 0 || !yes) {
+                if (cel_eval_bool(program, known, ARRAY_LEN(known), &yes, seen) < 0 || !yes) {
                         AUTO_BUF struct buf text;
 
                         buf_init(&text, 1 << 20);

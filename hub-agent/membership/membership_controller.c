@@ -4,8 +4,8 @@
 
 #define TERMINATING_RETRY_MS 1000
 #define TERMINATING_MAX_MS (15 * 60 * 1000) /* spec 2.6 step 3: longer than this is worth an alarm */
-#define HEARTBEAT_COPY_MS 45000             /* at the usual period of a minute every heartbeat is shown */
-#define UNDER_WAY (-1)                      /* done_generation while the steps of joining are taken */
+#define DEFAULT_PERIOD_S 60
+#define UNDER_WAY (-1) /* done_generation while the steps of joining are taken */
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
 static const struct kube_resource roles = { "rbac.authorization.k8s.io", "v1", "roles", "Role", true };
@@ -230,13 +230,23 @@ static void tell_cut(struct pass *s, bool cut)
         m->told_cut = cut;
 }
 
+/* Every heartbeat is shown, but no more of them than the member was asked for: they come with some play, and
+ * are shown in whole seconds. */
+static int64_t heartbeat_every_ms(const struct member_cluster *m)
+{
+        int64_t period_s = m->spec->heartbeat_period_seconds.set ? m->spec->heartbeat_period_seconds.value
+                                                                 : DEFAULT_PERIOD_S;
+
+        return period_s * 900 - 1000;
+}
+
 static int write_status(struct pass *s, bool ready, bool *ret_left)
 {
         bool cut = false;
         struct member_status_input in = { .member = s->member,
                                           .report = s->report,
                                           .ready = ready,
-                                          .heartbeat_every_ms = HEARTBEAT_COPY_MS,
+                                          .heartbeat_every_ms = heartbeat_every_ms(s->member),
                                           .now_ms = s->rc->now_ms,
                                           .cut = &cut };
         enum joined joined;

@@ -2,6 +2,8 @@
 
 #include "proto/names.h"
 
+#define PLAY_MAX_MS 500
+
 static struct agent_status *find_agent(const struct internal_member_cluster_status *s)
 {
         for (uint32_t i = 0; s && i < s->agent_status.n; i++)
@@ -88,13 +90,14 @@ int membership_status(const struct internal_member_cluster *now, const struct me
         if (!own)
                 return error_no_memory(err);
         if (r->state == AGENT_JOINED) {
-                own->last_received_heartbeat = r->now_ms;
+                if (r->beat)
+                        own->last_received_heartbeat = r->now_ms;
                 if (put(own, CONDITION_HEALTHY, r->healthy ? CONDITION_TRUE : CONDITION_FALSE,
                         r->healthy ? REASON_AGENT_HEALTHY : REASON_AGENT_UNHEALTHY, r->health_problem,
                         generation, r->now_ms, arena) < 0)
                         return error_no_memory(err);
         }
-        if (r->state == AGENT_JOINED && r->has_usage) {
+        if (r->state == AGENT_JOINED && r->has_usage && (r->beat || !s->resource_usage)) {
                 s->properties = r->properties;
                 s->resource_usage = r->usage;
         }
@@ -136,9 +139,18 @@ const char *membership_event_text(const char *reason)
         return "";
 }
 
+bool membership_report_due(const struct internal_member_cluster *now)
+{
+        const struct agent_status *a = find_agent(now->status);
+        const struct condition *c = membership_condition(now->status, CONDITION_JOINED);
+
+        return !c || a->last_received_heartbeat == TIME_NONE || !text_equal(c->status, CONDITION_TRUE) ||
+               c->observed_generation.value != now->object.meta.generation;
+}
+
 int64_t membership_next_ms(int64_t period_seconds, uint64_t random)
 {
-        int64_t ms = MAX(period_seconds, 1) * 1000;
+        int64_t ms = MAX(period_seconds, 1) * 1000, play = MIN(ms / 20, (int64_t)PLAY_MAX_MS);
 
-        return ms - ms / 20 + (int64_t)(random % (uint64_t)(ms / 10));
+        return ms - play + (int64_t)(random % (uint64_t)(2 * play));
 }

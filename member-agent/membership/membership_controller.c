@@ -10,6 +10,7 @@
 #define RETRY_MS 5000
 #define USAGE_WAIT_MS 1000 /* nodes and pods are being listed */
 #define DEFAULT_PERIOD_S 60
+#define RIGHTS_RETRY_MS 700
 #define VERSION_KEPT_MS (15 * 60 * 1000)
 
 static void unref(void *object)
@@ -173,21 +174,38 @@ static int collect(struct reconcile *rc, struct member_agent *a, struct membersh
         return 0;
 }
 
+/* The rights come a moment after the agent at times. A missing one is told of by the connection. */
+static struct outcome not_reported(struct reconcile *rc, struct member_agent *a)
+{
+        bool come = loop_now_ms(a->loop) - a->begun_ms < MEMBERSHIP_RIGHTS_COME_MS;
+
+        return rc->err->code == ERR_FORBIDDEN && come ? again_after(RIGHTS_RETRY_MS) : failed(rc->err);
+}
+
+/* Reports are written at the pace of heartbeats; passes in between write what else changed. The next pass
+ * begins as long before its heartbeat as this one took to look at the cluster. */
 static struct outcome join(struct reconcile *rc, struct member_agent *a,
                            const struct internal_member_cluster *cluster)
 {
-        struct membership_report r = { .state = AGENT_JOINED, .now_ms = rc->now_ms };
+        int64_t begun = loop_now_ms(a->loop), now, left;
+        struct membership_report r = { .state = AGENT_JOINED,
+                                       .beat = begun >= a->next_beat_ms || membership_report_due(cluster) };
         int64_t period = cluster->spec && cluster->spec->heartbeat_period_seconds.set
                                  ? cluster->spec->heartbeat_period_seconds.value
                                  : DEFAULT_PERIOD_S;
-        int64_t next = membership_next_ms(period, loop_random_u64(a->loop));
 
-        if (set_joined(a, true, rc->err) < 0 || collect(rc, a, &r) < 0 ||
-            write_report(rc, a, cluster, &r) < 0)
+        if (set_joined(a, true, rc->err) < 0 || collect(rc, a, &r) < 0)
                 return failed(rc->err);
+        now = loop_now_ms(a->loop);
+        r.now_ms = rc->now_ms + now - begun;
+        if (write_report(rc, a, cluster, &r) < 0)
+                return not_reported(rc, a);
+        if (r.beat)
+                a->next_beat_ms = begun + membership_next_ms(period, loop_random_u64(a->loop));
+        left = MAX(a->next_beat_ms - loop_now_ms(a->loop), 1);
         if (!r.healthy)
-                return again_after(MIN(next, RETRY_MS));
-        return again_after(r.has_usage ? next : MIN(next, USAGE_WAIT_MS));
+                return again_after(MIN(left, RETRY_MS));
+        return again_after(r.has_usage ? left : MIN(left, USAGE_WAIT_MS));
 }
 
 static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,
