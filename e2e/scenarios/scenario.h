@@ -21,7 +21,9 @@ enum step_type {
         STEP_CUT,
         STEP_HEAL,
         STEP_READINESS,
-        STEP_RESTART_SERVER
+        STEP_RESTART_SERVER,
+        STEP_REMEMBER,
+        STEP_SAME
 };
 
 struct step {

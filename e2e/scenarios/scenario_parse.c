@@ -3,6 +3,8 @@
 #include "e2e/scenarios/scenario.h"
 
 #define WITHIN_MS 30000
+#define COPIES_MAX 1000
+#define PADDING_MAX (1 << 20)
 
 /* Which keys a step may have beside its own; '!' = must have. */
 struct step_form {
@@ -12,7 +14,7 @@ struct step_form {
 };
 
 static const struct step_form forms[] = {
-        { "apply", STEP_APPLY, "cluster manifests!" },
+        { "apply", STEP_APPLY, "cluster manifests! copies padding" },
         { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch!" },
         { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
@@ -29,6 +31,8 @@ static const struct step_form forms[] = {
         { "heal", STEP_HEAL, "agent!" },
         { "readiness", STEP_READINESS, "cluster! kind namespace name ready!" },
         { "restartServer", STEP_RESTART_SERVER, "" },
+        { "remember", STEP_REMEMBER, "cluster apiVersion! kind! namespace selector" },
+        { "same", STEP_SAME, "" },
 };
 
 /* Position of `word` in a space-separated list, with an optional '!' behind it: 0 no, 1 may, 2 must. */
@@ -166,6 +170,85 @@ static int get_manifests(struct context *c, struct step *st)
         return 0;
 }
 
+static json_t *fill_in_text(const char *at, const char *copy, const char *padding)
+{
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, PADDING_MAX + 4096);
+        while (*at) {
+                bool is_copy = text_starts_with(at, "$COPY"), is_padding = text_starts_with(at, "$PADDING");
+
+                if (is_copy || is_padding)
+                        buf_append_str(&text, is_copy ? copy : padding);
+                else
+                        buf_append(&text, at, 1);
+                at += is_copy ? strlen("$COPY") : is_padding ? strlen("$PADDING") : 1;
+        }
+        return text.failed ? NULL : json_stringn(text.len ? text.data : "", text.len);
+}
+
+/* A copy of `value` with $COPY and $PADDING filled in wherever a text has them; NULL on no memory. */
+static json_t *fill_in(const json_t *value, const char *copy, const char *padding)
+{
+        json_t *filled, *element;
+        const char *key;
+        size_t i;
+
+        if (json_is_object(value)) {
+                filled = json_object();
+                json_object_foreach((json_t *)value, key, element)
+                        if (json_object_set_new(filled, key, fill_in(element, copy, padding)) < 0)
+                                return NULL;
+                return filled;
+        }
+        if (json_is_array(value)) {
+                filled = json_array();
+                json_array_foreach(value, i, element)
+                        if (json_array_append_new(filled, fill_in(element, copy, padding)) < 0)
+                                return NULL;
+                return filled;
+        }
+        return json_is_string(value) ? fill_in_text(json_string_value(value), copy, padding)
+                                     : json_deep_copy(value);
+}
+
+/* "copies": each manifest so many times, numbered from 1. */
+static int copy_manifests(struct context *c, struct step *st, int64_t copies, int64_t padding)
+{
+        AUTO_JSON json_t *all = json_array();
+        char *spaces, number[24];
+        json_t *manifest;
+        size_t i;
+
+        if (copies < 1 || copies > COPIES_MAX || padding < 0 || padding > PADDING_MAX)
+                return wrong(c, "copies: 1 to 1000; padding: 0 to 1048576 bytes");
+        spaces = arena_alloc(&c->s->arena, (size_t)padding + 1);
+        if (!all || !spaces)
+                return error_no_memory(c->err);
+        memset(spaces, 'x', (size_t)padding);
+        spaces[padding] = '\0';
+        for (int64_t n = 1; n <= copies; n++) {
+                snprintf(number, sizeof(number), "%lld", (long long)n);
+                json_array_foreach((json_t *)st->manifests, i, manifest)
+                        if (json_array_append_new(all, fill_in(manifest, number, spaces)) < 0)
+                                return error_no_memory(c->err);
+        }
+        st->manifests = all;
+        return json_object_set((json_t *)c->body, "manifests", all) < 0 ? error_no_memory(c->err) : 0;
+}
+
+static int get_copies(struct context *c, struct step *st)
+{
+        int64_t copies = 1, padding = 0;
+
+        if (!json_object_get(c->body, "copies") && !json_object_get(c->body, "padding"))
+                return 0;
+        if (doc_want_int(c->body, "copies", &copies, c->err) < 0 ||
+            doc_want_int(c->body, "padding", &padding, c->err) < 0)
+                return error_wrap(c->err, "steps[%zu] (%s)", c->index, c->form->key);
+        return copy_manifests(c, st, copies, padding);
+}
+
 static int parse_fields(struct context *c, struct step *st)
 {
         int64_t count = 0;
@@ -185,6 +268,7 @@ static int parse_fields(struct context *c, struct step *st)
         TRY(get_duration(c, "for", &st->for_ms));
         TRY(get_duration(c, "by", &st->for_ms));
         TRY(get_manifests(c, st));
+        TRY(get_copies(c, st));
         st->patch = json_object_get(c->body, "patch");
         if (doc_want_int(c->body, "is", &count, c->err) < 0 ||
             doc_want_int(c->body, "code", &st->code, c->err) < 0 ||

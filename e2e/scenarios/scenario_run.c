@@ -15,6 +15,7 @@ struct run {
         struct error *err;
         struct arena arena;
         char led[FLEET_AGENT_NAME]; /* whom "leader" stood for the last time; "" = nobody yet */
+        json_t *remembered;         /* objects of "remember" steps: cluster, resource, namespace, name, uid */
 };
 
 static struct loop *loop_of(const struct run *r)
@@ -254,6 +255,57 @@ static int run_delete(struct run *r, const struct step *st, const char *cluster)
         return st->wait ? run_absent(r, st, cluster) : 0;
 }
 
+/* ---- who an object is ---- */
+
+static int run_remember(struct run *r, const struct step *st, const char *cluster)
+{
+        AUTO_JSON json_t *items = NULL;
+        struct kube_resource resource;
+        struct kube_client *kube;
+        json_t *item;
+        size_t i;
+
+        TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        TRY(kube_doc_list(kube, &resource, st->ns, st->selector, &items, r->err));
+        if (json_array_size(items) == 0)
+                return error_set(r->err, ERR_INVALID, "on %s: there is nothing to remember", cluster);
+        json_array_foreach(items, i, item) {
+                json_t *one = json_pack("{s:s, s:s, s:s, s:O?, s:O, s:O}", "cluster", cluster, "apiVersion",
+                                        st->api_version, "kind", st->kind, "ns",
+                                        doc_get(item, "metadata.namespace"), "name",
+                                        doc_get(item, "metadata.name"), "uid", doc_get(item, "metadata.uid"));
+
+                if (json_array_append_new(r->remembered, one) < 0)
+                        return error_no_memory(r->err);
+        }
+        return 0;
+}
+
+/* Each remembered object is there and has not been made again. */
+static int run_same(struct run *r)
+{
+        json_t *one;
+        size_t i, lost = 0;
+
+        json_array_foreach(r->remembered, i, one) {
+                AUTO_JSON json_t *doc = NULL;
+                const char *cluster = doc_get_string(one, "cluster"), *name = doc_get_string(one, "name");
+                struct kube_resource resource;
+                struct kube_client *kube;
+                struct error why = { 0 };
+
+                TRY(resource_of(r, cluster, doc_get_string(one, "apiVersion"), doc_get_string(one, "kind"),
+                                &kube, &resource));
+                if (kube_doc_get(kube, &resource, doc_get_string(one, "ns"), name, &doc, &why) == 0 &&
+                    text_equal(doc_get_string(doc, "metadata.uid"), doc_get_string(one, "uid")))
+                        continue;
+                if (lost++ == 0)
+                        error_set(r->err, ERR_INVALID, "on %s: %s/%s %s", cluster, resource.plural, name,
+                                  doc ? "was deleted and made again" : why.text);
+        }
+        return lost ? error_wrap(r->err, "%zu of %zu", lost, json_array_size(r->remembered)) : 0;
+}
+
 /* ---- agents ---- */
 
 static int find_agent(struct run *r, const struct step *st, const char **ret)
@@ -335,6 +387,8 @@ static int run_on(struct run *r, const struct step *st, const char *cluster)
                 return run_holds(r, st, cluster);
         case STEP_REFUSED:
                 return run_refused(r, st, cluster);
+        case STEP_REMEMBER:
+                return run_remember(r, st, cluster);
         case STEP_READINESS:
                 return r->f->ops->set_ready(r->f, cluster, st->kind, st->ns, st->name, st->ready, r->err);
         default:
@@ -351,6 +405,8 @@ static int run_step(struct run *r, const struct step *st)
                 return fiber_sleep(loop_of(r), st->for_ms);
         case STEP_RESTART_SERVER:
                 return r->f->ops->restart_server(r->f, r->err);
+        case STEP_SAME:
+                return run_same(r);
         default:
                 for (size_t i = 0; st->on[i]; i++)
                         TRY(run_on(r, st, st->on[i]));
@@ -360,8 +416,8 @@ static int run_step(struct run *r, const struct step *st)
 
 int scenario_run(const struct scenario *s, struct fleet *f, struct error *err)
 {
-        struct run r = { .s = s, .f = f, .err = err };
-        int code = 0;
+        struct run r = { .s = s, .f = f, .err = err, .remembered = json_array() };
+        int code = r.remembered ? 0 : error_no_memory(err);
 
         for (size_t i = 0; code == 0 && i < s->n_steps; i++) {
                 code = run_step(&r, &s->steps[i]);
@@ -370,5 +426,6 @@ int scenario_run(const struct scenario *s, struct fleet *f, struct error *err)
                 arena_reset(&r.arena);
         }
         arena_free(&r.arena);
+        json_decref(r.remembered);
         return code;
 }
