@@ -58,6 +58,10 @@
 #define ANNOTATION_OVERRIDE_SNAPSHOT_HASH FLEET_PREFIX "parent-resource-override-snapshot-hash"
 #define ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH                                                            \
         FLEET_PREFIX "parent-cluster-resource-override-snapshot-hash"
+/* On the Works of one binding: the set that they make together, "INDEX/OVERRIDE-HASHES/N" (work_set.h of the
+ * member's applier reads it). Of our own: other agents' Works have none. */
+#define ANNOTATION_WORK_SET FLEET_PREFIX "work-set"
+#define WORK_SET_HASH_DIGITS 16 /* of each of the two override hashes, with '.' between them */
 #define ANNOTATION_SPEC_HASH FLEET_PREFIX "spec-hash"
 #define ANNOTATION_LAST_APPLIED FLEET_PREFIX "last-applied-configuration"
 #define ANNOTATION_INJECT_CA_FROM "cert-manager.io/inject-ca-from"

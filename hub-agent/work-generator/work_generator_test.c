@@ -334,6 +334,43 @@ static void only_works_that_differ_are_written(void **state)
         arena_free(&s.arena);
 }
 
+#define WORK_SET_OF_3 "3/74234e98afe7498f.74234e98afe7498f/"
+
+static void tell_set(struct scene *s, const char *set)
+{
+        struct object *work = object_copy(s->works[0], &s->arena);
+
+        assert_int_equal(set_annotation(work, ANNOTATION_WORK_SET, set, &s->arena), 0);
+        s->works[0] = work;
+}
+
+/* The member must be able to tell when all Works of a binding have arrived, or an object that moves between
+ * them would be removed by the one before the other asks for it. */
+static void works_of_a_binding_carry_the_set_they_make(void **state)
+{
+        struct wanted_works w;
+        struct work_plan plan;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, "", CM);
+        assert_int_equal(render(&s, &w), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
+                            WORK_SET_OF_3 "1");
+        add_work(&s, "web-work", "3", NULL, NULL, "");
+        tell_set(&s, WORK_SET_OF_3 "1");
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 0);
+        tell_set(&s, WORK_SET_OF_3 "2");
+        assert_false(works_in_sync(&s.arena, s.b, &s.live, "3", 1));
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan.n, 1);
+        assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
+                            WORK_SET_OF_3 "1");
+        arena_free(&s.arena);
+}
+
 /* spec/rollout-and-work.md checklist 46 */
 static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
 {
@@ -589,6 +626,7 @@ int main(void)
                 cmocka_unit_test(an_envelope_that_breaks_a_rule_leaves_its_work_as_it_is),
                 cmocka_unit_test(what_overrides_make_of_a_manifest_keeps_to_the_same_rules),
                 cmocka_unit_test(only_works_that_differ_are_written),
+                cmocka_unit_test(works_of_a_binding_carry_the_set_they_make),
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
                 cmocka_unit_test(failures_are_told_where_they_belong),
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_order),

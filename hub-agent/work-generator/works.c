@@ -34,15 +34,32 @@ int override_list_hashes(struct arena *arena, const struct binding *b, const cha
         return *ret_own && *ret_cluster ? 0 : ERR_NO_MEMORY;
 }
 
+/* What all Works of a binding carry alike. */
 struct marks {
+        const char *index;
         const char *own, *cluster; /* override list hashes */
+        const char *set;           /* ANNOTATION_WORK_SET */
 };
 
-static bool is_current(const struct object *work, const char *index, const struct marks *m)
+static int make_marks(struct arena *arena, const struct binding *b, const char *index, size_t n_works,
+                      struct marks *ret)
 {
-        return text_equal(label_of(work, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX), index) &&
+        ret->index = index;
+        TRY(override_list_hashes(arena, b, &ret->own, &ret->cluster));
+        ret->set = arena_printf(arena, "%s/%.*s.%.*s/%zu", or_empty(index), WORK_SET_HASH_DIGITS, ret->own,
+                                WORK_SET_HASH_DIGITS, ret->cluster, n_works);
+        return ret->set ? 0 : ERR_NO_MEMORY;
+}
+
+/* A Work without a set is of an agent that knows none: it gets one with its next content. */
+static bool is_current(const struct object *work, const struct marks *m)
+{
+        const char *set = annotation_of(work, ANNOTATION_WORK_SET);
+
+        return text_equal(label_of(work, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX), m->index) &&
                text_equal(annotation_of(work, ANNOTATION_OVERRIDE_SNAPSHOT_HASH), m->own) &&
-               text_equal(annotation_of(work, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH), m->cluster);
+               text_equal(annotation_of(work, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH), m->cluster) &&
+               (!set || text_equal(set, m->set));
 }
 
 bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
@@ -50,10 +67,10 @@ bool works_in_sync(struct arena *arena, const struct binding *b, const struct ob
 {
         struct marks m;
 
-        if (live->n != n_expected || override_list_hashes(arena, b, &m.own, &m.cluster) < 0)
+        if (live->n != n_expected || make_marks(arena, b, index, n_expected, &m) < 0)
                 return false;
         for (size_t i = 0; i < live->n; i++)
-                if (!is_current(live->at[i], index, &m))
+                if (!is_current(live->at[i], &m))
                         return false;
         return true;
 }
@@ -105,12 +122,12 @@ static int refuse_duplicates(struct arena *arena, const struct wanted_work *w, c
                          "%zu work objects found for the same envelope %s, only one expected", n, ref);
 }
 
-static int mark(struct work *w, const struct binding *b, const char *index, const struct marks *m,
-                struct arena *arena)
+static int mark(struct work *w, const struct binding *b, const struct marks *m, struct arena *arena)
 {
         struct object *o = &w->object;
 
-        TRY(set_label(o, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX, index, arena));
+        TRY(set_label(o, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX, m->index, arena));
+        TRY(set_annotation(o, ANNOTATION_WORK_SET, m->set, arena));
         TRY(set_annotation(o, ANNOTATION_PARENT_RESOURCE_SNAPSHOT, b->spec->resource_snapshot_name, arena));
         TRY(set_annotation(o, ANNOTATION_OVERRIDE_SNAPSHOT_HASH, m->own, arena));
         return set_annotation(o, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH, m->cluster, arena);
@@ -154,11 +171,10 @@ static int plan_one(struct arena *arena, const struct binding *b, const struct w
 {
         struct work *wanted;
 
-        if (from->invalid || (now && is_current(&now->object, from->snapshot_index, m)))
+        if (from->invalid || (now && is_current(&now->object, m)))
                 return 0;
         wanted = now ? (struct work *)object_copy(&now->object, arena) : make(arena, b, from);
-        if (!wanted || mark(wanted, b, from->snapshot_index, m, arena) < 0 ||
-            fill(wanted, b, from, arena) < 0)
+        if (!wanted || mark(wanted, b, m, arena) < 0 || fill(wanted, b, from, arena) < 0)
                 return ERR_NO_MEMORY;
         plan->at[plan->n++] = (struct work_write){ now, wanted };
         return 0;
@@ -183,7 +199,8 @@ int plan_works(struct arena *arena, const struct binding *b, const struct wanted
         for (size_t i = 0; i < wanted->n; i++)
                 if (wanted->at[i].envelope_kind)
                         TRY(refuse_duplicates(arena, &wanted->at[i], live, &ret->duplicates, err));
-        if (!plan.at || override_list_hashes(arena, b, &m.own, &m.cluster) < 0)
+        if (!plan.at ||
+            make_marks(arena, b, wanted->n ? wanted->at[0].snapshot_index : "", wanted->n, &m) < 0)
                 return error_no_memory(err);
         for (size_t i = 0; i < wanted->n; i++)
                 if (plan_one(arena, b, &wanted->at[i], find_work(live, &wanted->at[i]), &m, &plan) < 0)
