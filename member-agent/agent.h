@@ -56,6 +56,7 @@ struct member_agent {
 struct work_memory {
         struct limiter limiter;
         int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
+        int64_t waits_since_ms;                 /* for other Works; 0 = for none */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);
@@ -66,6 +67,12 @@ int agent_observe(struct member_agent *a, struct informer *i, const struct objec
 /* Puts a Work on the applier's queue. */
 void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority);
 int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err);
+
+/* Indexes Works by what makes them siblings. */
+#define INDEX_SIBLINGS "siblings"
+void siblings_index(const struct object *work, index_emit emit, void *to);
+/* A Work changed on the hub: wakes those that wait for it. Must not park. */
+void handover_work_changed(struct member_agent *a, const struct object *work);
 
 /* Keeps the manifests of a Work that a watch event brings (informer_options.whole_event). */
 void work_received(void *agent, const struct object *projection, struct slice event);

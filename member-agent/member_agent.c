@@ -100,6 +100,7 @@ static void on_work(void *ctx, const struct informer_event *e)
 {
         if (calls_for_work(e))
                 agent_enqueue_work(ctx, e->now->meta.name, priority_of(e));
+        handover_work_changed(ctx, e->now);
 }
 
 static void on_cluster(void *ctx, const struct informer_event *e)
@@ -172,7 +173,8 @@ static int follow_hub(struct member_agent *a, struct error *err)
 
         a->works = informer_new(&a->hub, a->group, &works);
         a->clusters = informer_new(&a->hub, a->group, &clusters);
-        if (!a->works || !a->clusters || informer_add_handler(a->works, on_work, a) < 0 ||
+        if (!a->works || !a->clusters || informer_add_index(a->works, INDEX_SIBLINGS, siblings_index) < 0 ||
+            informer_add_handler(a->works, on_work, a) < 0 ||
             informer_add_handler(a->clusters, on_cluster, a) < 0)
                 return error_no_memory(err);
         return 0;

@@ -650,3 +650,15 @@ int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const 
 {
         return delete_path(k, r, ns, name, uid, NULL, propagation, err);
 }
+
+int kube_doc_delete_read(struct kube_client *k, const struct kube_resource *r, const json_t *live,
+                         struct error *err)
+{
+        const char *ns = r->namespaced ? doc_get_string(live, "metadata.namespace") : NULL;
+        const char *name = NULL, *uid = NULL, *version = NULL;
+
+        TRY(doc_need_string(live, "metadata.name", &name, err));
+        TRY(doc_need_string(live, "metadata.uid", &uid, err));
+        TRY(doc_need_string(live, "metadata.resourceVersion", &version, err));
+        return delete_path(k, r, ns, name, uid, version, NULL, err);
+}

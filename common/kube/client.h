@@ -104,6 +104,11 @@ int kube_doc_patch(struct kube_client *k, const struct kube_resource *r, const c
 int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
                     const char *uid, const char *propagation, struct error *err);
 
+/* Deletes exactly what was read: bound to the uid and resourceVersion of `live`. Changed or made anew since:
+ * ERR_CONFLICT; not found: ERR_NOT_FOUND. */
+int kube_doc_delete_read(struct kube_client *k, const struct kube_resource *r, const json_t *live,
+                         struct error *err);
+
 /* Anything else: raw path. The response is checked for a Status error. */
 int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type,
              struct slice body, struct arena *arena, struct http_response *ret, struct error *err);

@@ -43,9 +43,7 @@ static int relax_object(struct member_agent *a, const struct row *row, const str
                 return 0;
         if (json_object_set_new(ours, "blockOwnerDeletion", json_false()) < 0)
                 return error_no_memory(err);
-        patch = json_pack("{s:{s:O?, s:O?}}", "metadata", "resourceVersion",
-                          doc_get(live, "metadata.resourceVersion"), "ownerReferences",
-                          doc_get(live, "metadata.ownerReferences"));
+        patch = owner_patch(live, doc_get(live, "metadata.ownerReferences"));
         if (!patch)
                 return error_no_memory(err);
         return kube_doc_patch(&a->member, &r, ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
@@ -66,6 +64,74 @@ static void relax(struct reconcile *rc, struct member_agent *a, const struct obj
                                  rows.at[i].kind, "name", rows.at[i].name, "error", err.text);
         }
 }
+
+/* ---- what others want stays ---- */
+
+/* *ret_settled: there is nothing more to be done about this object. */
+static int hand_over_object(struct giver *g, const struct row *row, bool *ret_settled, struct error *err)
+{
+        struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
+        AUTO_JSON json_t *live = NULL;
+        enum handover decision;
+        const char *to = NULL;
+        int result =
+                kube_doc_get(&g->agent->member, &r, row->namespaced ? row->ns : NULL, row->name, &live, err);
+
+        if (result < 0 && result != ERR_NOT_FOUND)
+                return result;
+        error_clear(err);
+        *ret_settled = !live || !owner_find(live, &g->owner);
+        if (*ret_settled)
+                return 0;
+        TRY(handover_ask(g, row, &decision, &to, err));
+        *ret_settled = decision == HANDOVER_GIVE;
+        return *ret_settled ? handover_give(g, row, live, to, err) : 0;
+}
+
+/* One look at all objects that are not settled. *ret_gives: some were to be handed over, which parked. */
+static int hand_over_round(struct giver *g, const struct rows *rows, bool *settled, bool *ret_gives,
+                           bool *ret_waits, struct error *err)
+{
+        *ret_gives = *ret_waits = false;
+        for (size_t i = 0; i < rows->n; i++) {
+                enum handover decision;
+                const char *to = NULL;
+
+                if (settled[i])
+                        continue;
+                TRY(handover_ask(g, &rows->at[i], &decision, &to, err));
+                *ret_waits |= decision == HANDOVER_WAIT;
+                *ret_gives |= decision == HANDOVER_GIVE;
+                if (decision == HANDOVER_GIVE)
+                        TRY(hand_over_object(g, &rows->at[i], &settled[i], err));
+        }
+        return 0;
+}
+
+/* Garbage collection takes along what the AppliedWork owns: objects that another Work wants get its owner
+ * first. When this returns with *ret_waits unset, nothing has parked since the last look. */
+static int hand_over(struct reconcile *rc, struct member_agent *a, const struct object *applied,
+                     bool *ret_waits)
+{
+        struct giver g = { .agent = a,
+                           .arena = rc->arena,
+                           .log = &rc->log,
+                           .name = rc->name,
+                           .owner = { applied->meta.name, applied->meta.uid } };
+        struct rows rows;
+        bool *settled, gives = true;
+
+        TRY(store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err));
+        TRY(applied_work_add_rows(applied, rc->name, rc->arena, &rows, rc->err));
+        settled = ARENA_NEW_ARRAY(rc->arena, bool, rows.n + 1);
+        if (!settled)
+                return error_no_memory(rc->err);
+        while (gives)
+                TRY(hand_over_round(&g, &rows, settled, &gives, ret_waits, rc->err));
+        return 0;
+}
+
+/* ---- the end ---- */
 
 /* Our own state forgets the Work before the hub does: an agent that dies in between must not find in its file
  * what nobody will ever tell it to remove again. */
@@ -95,6 +161,7 @@ struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const s
 {
         struct kube_resource resource = kube_resource_of(&applied_work_kind);
         struct object *applied = NULL;
+        bool waits = false;
         int r;
 
         if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
@@ -103,7 +170,11 @@ struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const s
                 return failed(rc->err);
         if (!applied)
                 return finish(rc, a, work);
+        if (hand_over(rc, a, applied, &waits) < 0)
+                return failed(rc->err);
         if (applied->meta.deletion_ms == TIME_NONE) {
+                if (waits)
+                        return again_after(POLL_MS);
                 r = kube_doc_delete(&a->member, &resource, NULL, rc->name, applied->meta.uid, "Foreground",
                                     rc->err);
                 if (r < 0 && r != ERR_NOT_FOUND)

@@ -13,6 +13,7 @@ struct manifest {
         struct kube_resource resource;                                    /* plural NULL until mapped */
         char hash[65];                                                    /* clean_hash(), "" until wanted */
         const char *identity; /* with version; NULL if there is none */
+        const char *key;      /* object_identity(), without version; NULL until parsed */
 
         enum result result;
         const char *cause; /* words behind a failed result; "" if none */

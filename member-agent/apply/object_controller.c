@@ -155,6 +155,17 @@ static int take_over(struct pass *p, struct manifest *m, json_t **live, struct e
         return 0;
 }
 
+/* What a Work of the same placement has applied is not pre-existing: it is handed over, whatever is said
+ * about taking over. */
+static int receive(struct pass *p, struct manifest *m, json_t **live, struct error *err)
+{
+        struct error why = { 0 };
+
+        if (!*live || handover_receive(p, m, live, &why) == 0)
+                return 0;
+        return decide(p, m, RESULT_FAILED_TO_TAKE_OVER, "failed to take over from another Work: ", &why, err);
+}
+
 /* ---- reporting differences: 2.8 ---- */
 
 static int report_missing(struct pass *p, struct manifest *m, struct error *err)
@@ -344,6 +355,8 @@ static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **liv
 {
         int r = look ? find_live(p, m, live, err) : 0;
 
+        if (r == 0)
+                r = receive(p, m, live, err);
         if (r == 0)
                 r = take_over(p, m, live, err);
         if (r == 0)

@@ -161,3 +161,32 @@ int owner_without(const json_t *live, const struct owner *o, json_t **ret, bool 
         *ret = TAKE_PTR(copy);
         return 0;
 }
+
+int owner_swapped(const json_t *live, const char *const *uids, size_t n, const struct owner *to, json_t **ret,
+                  struct error *err)
+{
+        AUTO_JSON json_t *kept = json_array();
+        size_t i;
+        json_t *reference;
+
+        if (!kept)
+                return error_no_memory(err);
+        json_array_foreach(references_of(live), i, reference) {
+                const char *uid = json_string_value(json_object_get(reference, "uid"));
+
+                if (owner_is_applied_work(reference) && (text_in(uid, uids, n) || is_ours(reference, to)))
+                        continue;
+                if (json_array_append(kept, reference) < 0)
+                        return error_no_memory(err);
+        }
+        if (json_array_append_new(kept, owner_reference_new(to)) < 0)
+                return error_no_memory(err);
+        *ret = TAKE_PTR(kept);
+        return 0;
+}
+
+json_t *owner_patch(const json_t *live, json_t *references)
+{
+        return json_pack("{s:{s:O?, s:O?}}", "metadata", "resourceVersion",
+                         doc_get(live, "metadata.resourceVersion"), "ownerReferences", references);
+}

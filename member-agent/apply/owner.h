@@ -32,3 +32,10 @@ int owner_check_before_apply(const json_t *manifest, const json_t *live, const s
                              bool allow_co_ownership, struct error *err);
 /* Removes our reference from a copy of `live`; *ret_sole says whether no other owner is left. */
 int owner_without(const json_t *live, const struct owner *o, json_t **ret, bool *ret_sole, struct error *err);
+/* The references of `live` with those to the AppliedWorks of the given uids replaced by one to `to` (which
+ * may be among them already). *ret is a new array. */
+int owner_swapped(const json_t *live, const char *const *uids, size_t n, const struct owner *to, json_t **ret,
+                  struct error *err);
+/* A merge patch that sets these references, bound to the resourceVersion of `live`; new, NULL on no memory.
+ */
+json_t *owner_patch(const json_t *live, json_t *references);

@@ -13,6 +13,9 @@
         "{'apiVersion':'placement.kubernetes-fleet.io/"                                                      \
         "v1beta1','kind':'AppliedWork','name':'gone','uid':'3'}"
 #define FOREIGN "{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'r','uid':'9'}"
+#define HEIR                                                                                                 \
+        "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'AppliedWork','name':'v','uid':'2',"   \
+        "'blockOwnerDeletion':true}"
 #define OWNED(list) "{'metadata':{'ownerReferences':[" list "]}}"
 
 static const struct owner us = { "w", "1" };
@@ -102,6 +105,28 @@ static void only_our_reference_is_taken_off(void **state)
         assert_true(sole);
 }
 
+static void a_handed_over_object_changes_its_owner_and_keeps_all_others(void **state)
+{
+        static const struct owner heir = { "v", "2" };
+        static const char *const ours[] = { "1" };
+        static const struct {
+                const char *live, *references;
+        } cases[] = {
+                { OWNED(OURS), "[" HEIR "]" },
+                { OWNED(OURS "," FOREIGN), "[" FOREIGN "," HEIR "]" },
+                { OWNED(OTHER_WORK "," OURS), "[" HEIR "]" },
+                { OWNED(ORPHAN), "[" ORPHAN "," HEIR "]" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                AUTO_JSON json_t *live = quoted(cases[i].live);
+                AUTO_JSON json_t *references = NULL;
+
+                assert_int_equal(owner_swapped(live, ours, 1, &heir, &references, NULL), 0);
+                assert_doc_equal(references, cases[i].references);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -109,6 +134,7 @@ int main(void)
                 cmocka_unit_test(taking_over_depends_on_who_owns_the_object),
                 cmocka_unit_test(applying_checks_manifest_and_live_owners),
                 cmocka_unit_test(only_our_reference_is_taken_off),
+                cmocka_unit_test(a_handed_over_object_changes_its_owner_and_keeps_all_others),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

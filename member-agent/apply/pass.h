@@ -2,6 +2,7 @@
 #pragma once
 
 #include "member-agent/agent.h"
+#include "member-agent/apply/handover.h"
 #include "member-agent/apply/manifest.h"
 #include "member-agent/apply/owner.h"
 #include "proto/names.h"
@@ -21,7 +22,10 @@ struct pass {
         struct owner owner;
         struct manifest *manifests;
         size_t n;
-        struct rows rows; /* inventory as it was when the pass began */
+        struct rows rows;       /* inventory as it was when the pass began */
+        struct map *row_index;  /* row_key() -> row */
+        bool waits_for_sibling; /* an object is still held by a Work of the same placement that lets go of it
+                                 */
 };
 
 /* Applies (or compares) one manifest: spec/member-agent.md 2.6-2.12. What goes wrong with the object becomes
@@ -30,13 +34,59 @@ int object_process(struct pass *p, struct manifest *m, struct error *err);
 
 /* The inventory's row of a manifest, without regard to the version; NULL if there is none. */
 const struct row *pass_row(const struct pass *p, const struct manifest *m);
+/* What makes an object itself, version aside: equal for a row and its manifest. NULL on no memory. */
+const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
+                            struct arena *arena);
+static inline const char *row_key(const struct row *row, struct arena *arena)
+{
+        return object_identity(row->group, row->kind, row->ns, row->name, arena);
+}
 /* Finds the resource of a manifest and checks that it may be there: fills resource, or the result
  * DecodingErred. */
 int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
 
-/* Removes what was applied and is no longer in the Work. Failures are logged and tried again in the next
- * pass; *ret_left counts them. */
+/* Removes what was applied and is no longer in the Work, or hands it to the Work that lists it now. What
+ * fails is logged and tried again in the next pass; *ret_left counts it, and what has to wait. */
 int leftover_remove(struct pass *p, size_t *ret_left, struct error *err);
+
+/* ---- handing objects from Work to Work ---- */
+
+/* A Work that lets go of objects. */
+struct giver {
+        struct member_agent *agent;
+        struct arena *arena;
+        const struct log *log;
+        const char *name;
+        struct owner owner;
+        int64_t generation; /* which the pass works on; 0 = the Work goes */
+        int64_t waited_ms;
+        struct owner heir; /* the last one: its AppliedWork is known to exist */
+};
+/* What to do about an object that the giver no longer lists. Does not park. *ret_to (GIVE) is in the arena.
+ */
+int handover_ask(const struct giver *g, const struct row *row, enum handover *ret, const char **ret_to,
+                 struct error *err);
+/* Puts the owner reference of `to`'s AppliedWork in the place of the giver's, and drops the giver's row. */
+int handover_give(struct giver *g, const struct row *row, const json_t *live, const char *to,
+                  struct error *err);
+/* The other side: puts our reference in the place of a sibling's that lets go of the object; notes in the
+ * pass if it is yet to. *live is replaced by what the server answered. */
+int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct error *err);
+/* How long a Work has had to wait for others, in milliseconds; `waits` = it still has to. */
+int64_t handover_waited(struct work_memory *memory, bool waits, int64_t now_ms);
+
+/* ---- AppliedWorks ---- */
+
+/* The AppliedWork of a Work; made if it is missing. It lives as long as the arena. */
+int applied_work_ensure(struct member_agent *a, const char *name, struct arena *arena,
+                        const struct object **ret, struct error *err);
+/* The same, from the server and not from the cache. */
+int applied_work_ensure_live(struct member_agent *a, const char *name, struct arena *arena,
+                             const struct object **ret, struct error *err);
+int applied_work_write_status(struct pass *p, struct error *err);
+/* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
+int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
+                          struct rows *rows, struct error *err);
 
 /* Runs waves of manifests, with at most four objects in flight. */
 int waves_run(struct pass *p, struct error *err);

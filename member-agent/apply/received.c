@@ -2,19 +2,24 @@
  * to the state file at once. A new generation is thus applied without reading the Work from the hub again. */
 #include "common/base/limits.h"
 #include "member-agent/apply/pass.h"
+#include "member-agent/apply/wants.h"
 
 int work_save(struct member_agent *a, const struct work *w, size_t *ret_bytes, struct error *err)
 {
+        struct arena arena AUTO_ARENA = ARENA_INIT;
         struct work bare = *w;
         struct buf text AUTO_BUF;
+        struct object_name *wants;
+        size_t n_wants;
 
         buf_init(&text, LIMIT_OBJECT_BYTES);
         bare.status = NULL;
         if (object_encode(&bare.object, &text) < 0)
                 return buf_status(&text, err, "Work") < 0 ? err->code : error_no_memory(err);
         *ret_bytes = text.len;
+        TRY(wants_of_work(w, &arena, &wants, &n_wants, err));
         return store_work_put(a->store, w->object.meta.name, w->object.meta.uid, w->object.meta.generation,
-                              (struct slice){ text.data, text.len }, err);
+                              (struct slice){ text.data, text.len }, wants, n_wants, err);
 }
 
 /* The state file has this generation, or the cache has seen it: then it is on the way there or was left to

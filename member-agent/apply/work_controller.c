@@ -11,6 +11,8 @@
 
 #define NEXT_TRY_MS 1000
 #define STATUS_HOLD_MS 75
+#define SIBLING_WAIT_MS 10000 /* then what a sibling still holds is told as a failure */
+#define SIBLING_POLL_MS 500   /* an event of the sibling wakes us; this is for what has none */
 
 static void unref(void *object)
 {
@@ -130,102 +132,6 @@ static int add_finalizer(struct reconcile *rc, struct member_agent *a, struct so
         return agent_observe(a, a->works, answer, rc->err);
 }
 
-/* ---- AppliedWork ---- */
-
-static int create_applied_work(struct reconcile *rc, struct member_agent *a, struct object **ret)
-{
-        struct applied_work *w =
-                (struct applied_work *)(void *)object_new(&applied_work_kind, NULL, rc->name, rc->arena);
-        struct applied_work_spec *spec = ARENA_NEW(rc->arena, struct applied_work_spec);
-        int r;
-
-        if (!w || !spec)
-                return error_no_memory(rc->err);
-        *spec = (struct applied_work_spec){ rc->name, a->ns };
-        w->spec = spec;
-        r = kube_create(&a->member, &w->object, rc->arena, ret, rc->err);
-        if (r == ERR_EXISTS) {
-                error_clear(rc->err);
-                r = kube_get(&a->member, &applied_work_kind, NULL, rc->name, rc->arena, ret, rc->err);
-        }
-        return r < 0 ? r : agent_observe(a, a->applied_works, *ret, rc->err);
-}
-
-static int ensure_applied_work(struct reconcile *rc, struct member_agent *a, const struct object **ret)
-{
-        const struct object *known = informer_get(a->applied_works, NULL, rc->name);
-        struct object *made = NULL;
-
-        if (known) {
-                object_ref(known);
-                TRY(arena_defer(rc->arena, unref, (void *)(uintptr_t)known));
-                *ret = known;
-                return 0;
-        }
-        TRY(create_applied_work(rc, a, &made));
-        *ret = made;
-        return 0;
-}
-
-static bool same_resource(const struct applied_resource *a, const struct applied_resource *b)
-{
-        return text_equal(a->uid, b->uid) && a->id.ordinal.value == b->id.ordinal.value &&
-               text_equal(a->id.kind, b->id.kind) && text_equal(a->id.name, b->id.name) &&
-               text_equal(a->id.ns, b->id.ns) && text_equal(a->id.version, b->id.version);
-}
-
-static const char *none_if_empty(const char *s)
-{
-        return text_empty(s) ? NULL : s;
-}
-
-static int list_applied(const struct pass *p, struct applied_resource_list *list, struct error *err)
-{
-        list->set = true;
-        list->at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, p->n + 1);
-        if (!list->at)
-                return error_no_memory(err);
-        for (size_t i = 0; i < p->n; i++) {
-                const struct manifest *m = &p->manifests[i];
-
-                if (!result_is_applied(m->result))
-                        continue;
-                list->at[list->n++] = (struct applied_resource){
-                        .id = { .ordinal = { .set = true, .value = m->ordinal },
-                                .group = none_if_empty(m->group),
-                                .version = m->version,
-                                .kind = m->kind,
-                                .resource = m->resource.plural,
-                                .ns = m->ns,
-                                .name = m->name },
-                        .uid = m->live_uid,
-                };
-        }
-        return 0;
-}
-
-static int write_applied_work_status(struct pass *p, struct error *err)
-{
-        const struct applied_work *now = (const struct applied_work *)(const void *)p->applied_work;
-        const struct applied_resource_list *old = now->status ? &now->status->applied_resources : NULL;
-        struct applied_work wanted = *now;
-        struct applied_work_status status = { 0 };
-        struct object *answer = NULL;
-        bool same;
-
-        TRY(list_applied(p, &status.applied_resources, err));
-        same = (old ? old->n : 0) == status.applied_resources.n;
-        for (uint32_t i = 0; same && i < status.applied_resources.n; i++)
-                same = same_resource(&old->at[i], &status.applied_resources.at[i]);
-        if (same)
-                return 0;
-        wanted.status = &status;
-        wanted.object.refs = wanted.object.block_size = 0;
-        TRY(kube_patch_diff(&p->agent->member, &now->object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
-                            err));
-        return agent_observe(p->agent, p->agent->applied_works, answer, err);
-}
-
 /* ---- manifests ---- */
 
 /* The only namespace that this Work may reach: that of its placement, or of the ResourceEnvelope it was in.
@@ -277,6 +183,9 @@ static int decode_manifests(struct pass *p, struct error *err)
                 struct manifest *m = &p->manifests[i];
 
                 TRY(manifest_decode(m, (int)i, texts->at[i], p->arena, err));
+                if (m->name &&
+                    !(m->key = object_identity(m->group, m->kind, m->ns ? m->ns : "", m->name, p->arena)))
+                        return error_no_memory(err);
                 if (m->result != RESULT_NONE)
                         continue;
                 TRY(pass_map_manifest(p, m, err));
@@ -285,16 +194,40 @@ static int decode_manifests(struct pass *p, struct error *err)
         return manifest_mark_duplicates(p->manifests, p->n, err);
 }
 
+/* Names may hold anything until the server has judged them: lengths keep them apart. */
+const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
+                            struct arena *arena)
+{
+        return arena_printf(arena, "%zu %zu %zu %s/%s/%s/%s", strlen(group), strlen(kind), strlen(ns), group,
+                            kind, ns, name);
+}
+
 const struct row *pass_row(const struct pass *p, const struct manifest *m)
 {
-        for (size_t i = 0; i < p->rows.n; i++) {
-                const struct row *row = &p->rows.at[i];
+        return m->key ? map_get(p->row_index, m->key) : NULL;
+}
 
-                if (text_equal(row->name, m->name) && text_equal(row->kind, m->kind) &&
-                    text_equal(row->group, m->group) && text_equal(row->ns, m->ns ? m->ns : ""))
-                        return row;
+static void free_map(void *map)
+{
+        map_free(map);
+}
+
+static int load_rows(struct pass *p, struct error *err)
+{
+        TRY(store_rows_of_work(p->agent->store, p->name, p->arena, &p->rows, err));
+        p->row_index = ARENA_NEW(p->arena, struct map);
+        if (!p->row_index)
+                return error_no_memory(err);
+        map_init(p->row_index, MAP_BORROW_KEYS, NULL);
+        if (arena_defer(p->arena, free_map, p->row_index) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->rows.n; i++) {
+                const char *key = row_key(&p->rows.at[i], p->arena);
+
+                if (!key || map_put(p->row_index, key, &p->rows.at[i]) < 0)
+                        return error_no_memory(err);
         }
-        return NULL;
+        return 0;
 }
 
 /* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
@@ -543,6 +476,14 @@ static int64_t hold_status(const struct pass *p, const struct source *s, struct 
         return MAX(memory->held_until_ms - now, 0);
 }
 
+/* Objects on their way from Work to Work are no failure yet. Milliseconds to wait, 0 = write now. */
+static int64_t hold_for_siblings(const struct pass *p, struct work_memory *memory, size_t left)
+{
+        int64_t waited = handover_waited(memory, p->waits_for_sibling || left > 0, p->now_ms);
+
+        return p->waits_for_sibling && waited < SIBLING_WAIT_MS ? SIBLING_POLL_MS : 0;
+}
+
 /* ---- metrics ---- */
 
 static const char *reason_of(const struct condition_list *list, const char *type)
@@ -598,16 +539,15 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        if (read_strategy(p, rc->err) < 0 || decode_manifests(p, rc->err) < 0 ||
-            store_rows_of_work(p->agent->store, p->name, p->arena, &p->rows, rc->err) < 0)
+        if (read_strategy(p, rc->err) < 0 || decode_manifests(p, rc->err) < 0 || load_rows(p, rc->err) < 0)
                 return failed(rc->err);
         reuse_results(p);
         if (plan_rows(p, rc->err) < 0 || leftover_remove(p, &left, rc->err) < 0 ||
             waves_run(p, rc->err) < 0 || record_rows(p, rc->err) < 0)
                 return failed(rc->err);
-        if (write_applied_work_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
+        if (applied_work_write_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
                 return failed(rc->err);
-        next = hold_status(p, s, memory, status);
+        next = MAX(hold_status(p, s, memory, status), hold_for_siblings(p, memory, left));
         if (next > 0)
                 return again_after(next);
         if (write_status(p, s, status, rc->err) < 0)
@@ -629,7 +569,7 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
                 return failed(rc->err);
         if (load_work(a, rc->name, rc->arena, s, rc->err) < 0)
                 return failed(rc->err);
-        if (ensure_applied_work(rc, a, &p.applied_work) < 0)
+        if (applied_work_ensure(a, rc->name, rc->arena, &p.applied_work, rc->err) < 0)
                 return failed(rc->err);
         if (p.applied_work->meta.deletion_ms != TIME_NONE)
                 return again_after(

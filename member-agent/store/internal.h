@@ -13,11 +13,17 @@ enum statement {
         META_GET,
         WORK_PUT,
         WORK_GET,
+        WORK_KEPT,
         STATUS_PUT,
         WORK_REMOVE,
         WORK_ROWS_REMOVE,
+        WORK_WANTS_REMOVE,
+        WANT_PUT,
+        WANTS_OF_WORK,
+        WANTED_BY,
         WORK_NAMES,
         ROW_PUT,
+        ROW_ADD,
         ROW_REMOVE,
         ROWS_OF_WORK,
         ROWS_OF_OBJECT,
@@ -42,6 +48,13 @@ int store_finish(struct store *s, sqlite3_stmt *st,
                  struct error *err); /* runs a statement that yields no rows */
 int store_failure(struct store *s, int sqlite_code, struct error *err);
 void store_bind_text(sqlite3_stmt *st, int i, const char *text); /* NULL as ""; borrowed until the reset */
+int store_remove_by_work(struct store *s, enum statement which, const char *work, struct error *err);
+/* Writes what a Work wants if it is not what is there. Within a transaction. */
+int store_wants_put(struct store *s, const char *work, struct object_name *wants, size_t n,
+                    struct error *err);
+/* Collects the first column of all rows. */
+int store_read_names(struct store *s, sqlite3_stmt *st, struct arena *arena, const char ***ret, size_t *ret_n,
+                     struct error *err);
 const char *store_column_text(sqlite3_stmt *st, int i, struct arena *arena);
 
 static inline void store_statement_reset(sqlite3_stmt **st)

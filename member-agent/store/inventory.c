@@ -2,13 +2,13 @@
 #include "common/base/vec.h"
 #include "member-agent/store/internal.h"
 
-int store_row_put(struct store *s, const struct row *row, struct error *err)
+static int write_row(struct store *s, enum statement which, const struct row *row, struct error *err)
 {
         sqlite3_stmt *st AUTO_RESET = NULL;
         const char *const texts[] = { row->work, row->group,   row->kind,  row->ns,
                                       row->name, row->version, row->plural };
 
-        TRY(store_prepared(s, ROW_PUT, &st, err));
+        TRY(store_prepared(s, which, &st, err));
         for (int i = 0; i < (int)ARRAY_LEN(texts); i++)
                 store_bind_text(st, i + 1, texts[i]);
         sqlite3_bind_int(st, 8, row->namespaced);
@@ -27,6 +27,16 @@ int store_row_put(struct store *s, const struct row *row, struct error *err)
         sqlite3_bind_int64(st, 21, row->first_diff_ms);
         sqlite3_bind_int64(st, 22, row->checked_ms);
         return store_finish(s, st, err);
+}
+
+int store_row_put(struct store *s, const struct row *row, struct error *err)
+{
+        return write_row(s, ROW_PUT, row, err);
+}
+
+int store_row_add(struct store *s, const struct row *row, struct error *err)
+{
+        return write_row(s, ROW_ADD, row, err);
 }
 
 int store_row_remove(struct store *s, const struct row *row, struct error *err)

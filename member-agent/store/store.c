@@ -7,7 +7,7 @@
 #include "common/base/vec.h"
 #include "member-agent/store/seal.h"
 
-#define SCHEMA_VERSION "1"
+#define SCHEMA_VERSION "2"
 
 static const char schema[] =
         "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -20,7 +20,10 @@ static const char schema[] =
         " hash TEXT, strategy INTEGER, handled TEXT, seen TEXT, live_generation INTEGER, result INTEGER,"
         " availability INTEGER, first_drift INTEGER, first_diff INTEGER, checked INTEGER,"
         " PRIMARY KEY (work, grp, kind, ns, name)) WITHOUT ROWID;"
-        "CREATE INDEX IF NOT EXISTS inventory_object ON inventory (grp, plural, ns, name);";
+        "CREATE INDEX IF NOT EXISTS inventory_object ON inventory (grp, plural, ns, name);"
+        "CREATE TABLE IF NOT EXISTS wants (work TEXT, grp TEXT, kind TEXT, ns TEXT, name TEXT,"
+        " PRIMARY KEY (work, grp, kind, ns, name)) WITHOUT ROWID;"
+        "CREATE INDEX IF NOT EXISTS wants_object ON wants (grp, kind, ns, name);";
 
 #define ROW_COLUMNS                                                                                          \
         "work, grp, kind, ns, name, version, plural, namespaced, uid, ordinal, state, work_generation, "     \
@@ -35,13 +38,20 @@ static const char *const statements[STATEMENTS] = {
         [META_GET] = "SELECT value FROM meta WHERE key = ?1",
         [WORK_PUT] =
                 "INSERT INTO works (name, uid, generation, spec) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name)"
-                " DO UPDATE SET uid = ?2, generation = ?3, spec = ?4",
+                " DO UPDATE SET uid = ?2, generation = ?3, spec = ?4 WHERE uid <> ?2 OR generation <= ?3",
         [WORK_GET] = "SELECT uid, generation, spec, status, status_generation, status_delivered FROM works"
                      " WHERE name = ?1",
+        [WORK_KEPT] = "SELECT 1 FROM works WHERE name = ?1 AND uid = ?2 AND generation = ?3",
         [STATUS_PUT] =
                 "UPDATE works SET status_generation = ?2, status = ?3, status_delivered = ?4 WHERE name = ?1",
         [WORK_REMOVE] = "DELETE FROM works WHERE name = ?1",
         [WORK_ROWS_REMOVE] = "DELETE FROM inventory WHERE work = ?1",
+        [WORK_WANTS_REMOVE] = "DELETE FROM wants WHERE work = ?1",
+        [WANT_PUT] = "INSERT OR IGNORE INTO wants (work, grp, kind, ns, name) VALUES (?1, ?2, ?3, ?4, ?5)",
+        [WANTS_OF_WORK] =
+                "SELECT grp, kind, ns, name FROM wants WHERE work = ?1 ORDER BY grp, kind, ns, name",
+        [WANTED_BY] =
+                "SELECT work FROM wants WHERE grp = ?1 AND kind = ?2 AND ns = ?3 AND name = ?4 ORDER BY work",
         [WORK_NAMES] = "SELECT name FROM works ORDER BY name",
         [ROW_PUT] =
                 "INSERT INTO inventory (" ROW_COLUMNS
@@ -52,6 +62,9 @@ static const char *const statements[STATEMENTS] = {
                 " uid = ?9, ordinal = ?10, state = ?11, work_generation = ?12, hash = ?13, strategy = ?14,"
                 " handled = ?15, live_generation = ?17, result = ?18, availability = ?19, first_drift = ?20,"
                 " first_diff = ?21, checked = ?22",
+        [ROW_ADD] = "INSERT OR IGNORE INTO inventory (" ROW_COLUMNS
+                    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
         [ROW_REMOVE] =
                 "DELETE FROM inventory WHERE work = ?1 AND grp = ?2 AND kind = ?3 AND ns = ?4 AND name = ?5",
         [ROWS_OF_WORK] =
@@ -200,7 +213,10 @@ static int check_version(struct store *s, struct error *err)
         if (text_equal(version, SCHEMA_VERSION))
                 return 0;
         if (version) {
-                TRY(run(s, "DROP TABLE works; DROP TABLE inventory; DELETE FROM meta;", err));
+                TRY(run(s,
+                        "DROP TABLE works; DROP TABLE inventory; DROP TABLE IF EXISTS wants;"
+                        "DELETE FROM meta;",
+                        err));
                 TRY(run(s, schema, err));
         }
         return store_meta_put(s, "schema", SCHEMA_VERSION, err);
@@ -258,7 +274,9 @@ const char *store_problem(const struct store *s)
 
 int store_clear(struct store *s, struct error *err)
 {
-        return run(s, "DELETE FROM works; DELETE FROM inventory; DELETE FROM meta WHERE key <> 'schema';",
+        return run(s,
+                   "DELETE FROM works; DELETE FROM inventory; DELETE FROM wants;"
+                   "DELETE FROM meta WHERE key <> 'schema';",
                    err);
 }
 
@@ -345,22 +363,60 @@ int store_meta_get(struct store *s, const char *key, struct arena *arena, const 
 
 /* ---- works ---- */
 
-int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
-                   struct error *err)
+static int put_work(struct store *s, const char *name, const char *uid, int64_t generation,
+                    struct slice sealed, struct error *err)
 {
-        struct arena arena AUTO_ARENA = ARENA_INIT;
         sqlite3_stmt *st AUTO_RESET = NULL;
-        uint8_t nonce[SEAL_NONCE_SIZE];
-        struct slice sealed;
 
-        s->options.random(s->options.random_ctx, nonce, sizeof(nonce));
-        TRY(seal(s->options.key, nonce, name, spec, &arena, &sealed, err));
         TRY(store_prepared(s, WORK_PUT, &st, err));
         store_bind_text(st, 1, name);
         store_bind_text(st, 2, uid);
         sqlite3_bind_int64(st, 3, generation);
         bind_blob(st, 4, sealed);
         return store_finish(s, st, err);
+}
+
+/* Ends a transaction in which `r` came to pass. */
+static int end(struct store *s, int r, struct error *err)
+{
+        if (r == 0)
+                return store_commit(s, err);
+        store_rollback(s);
+        return r;
+}
+
+int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
+                   struct object_name *wants, size_t n_wants, struct error *err)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        uint8_t nonce[SEAL_NONCE_SIZE];
+        struct slice sealed;
+        int r;
+
+        s->options.random(s->options.random_ctx, nonce, sizeof(nonce));
+        TRY(seal(s->options.key, nonce, name, spec, &arena, &sealed, err));
+        TRY(store_begin(s, false, err));
+        r = put_work(s, name, uid, generation, sealed, err);
+        if (r == 0 && sqlite3_changes(s->db) > 0)
+                r = store_wants_put(s, name, wants, n_wants, err);
+        return end(s, r, err);
+}
+
+int store_work_is_kept(struct store *s, const char *name, const char *uid, int64_t generation, bool *ret,
+                       struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+        int r;
+
+        TRY(store_prepared(s, WORK_KEPT, &st, err));
+        store_bind_text(st, 1, name);
+        store_bind_text(st, 2, uid);
+        sqlite3_bind_int64(st, 3, generation);
+        r = sqlite3_step(st);
+        if (r != SQLITE_ROW && r != SQLITE_DONE)
+                return store_failure(s, r, err);
+        *ret = r == SQLITE_ROW;
+        return 0;
 }
 
 static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, struct stored_work *w,
@@ -417,30 +473,33 @@ int store_status_put(struct store *s, const char *name, int64_t generation, stru
         return store_finish(s, st, err);
 }
 
-static int remove_by_name(struct store *s, enum statement which, const char *name, struct error *err)
+int store_remove_by_work(struct store *s, enum statement which, const char *work, struct error *err)
 {
         sqlite3_stmt *st AUTO_RESET = NULL;
 
         TRY(store_prepared(s, which, &st, err));
-        store_bind_text(st, 1, name);
+        store_bind_text(st, 1, work);
         return store_finish(s, st, err);
 }
 
 int store_work_remove(struct store *s, const char *name, struct error *err)
 {
-        TRY(remove_by_name(s, WORK_ROWS_REMOVE, name, err));
-        return remove_by_name(s, WORK_REMOVE, name, err);
+        static const enum statement all[] = { WORK_ROWS_REMOVE, WORK_WANTS_REMOVE, WORK_REMOVE };
+        int r = 0;
+
+        TRY(store_begin(s, true, err));
+        for (size_t i = 0; r == 0 && i < ARRAY_LEN(all); i++)
+                r = store_remove_by_work(s, all[i], name, err);
+        return end(s, r, err);
 }
 
-int store_work_names(struct store *s, struct arena *arena, const char ***ret, size_t *ret_n,
+int store_read_names(struct store *s, sqlite3_stmt *st, struct arena *arena, const char ***ret, size_t *ret_n,
                      struct error *err)
 {
         VEC(const char *) names = VEC_INIT;
-        sqlite3_stmt *st AUTO_RESET = NULL;
         bool failed = false;
         int r;
 
-        TRY(store_prepared(s, WORK_NAMES, &st, err));
         while ((r = sqlite3_step(st)) == SQLITE_ROW && !failed) {
                 const char *name = store_column_text(st, 0, arena);
 
@@ -453,4 +512,13 @@ int store_work_names(struct store *s, struct arena *arena, const char ***ret, si
         if (failed)
                 return error_no_memory(err);
         return r == SQLITE_DONE ? 0 : store_failure(s, r, err);
+}
+
+int store_work_names(struct store *s, struct arena *arena, const char ***ret, size_t *ret_n,
+                     struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, WORK_NAMES, &st, err));
+        return store_read_names(s, st, arena, ret, ret_n, err);
 }

@@ -47,14 +47,27 @@ struct stored_work {
         int64_t status_generation;
         bool status_delivered;
 };
+/* An object as manifests name it; ns "" = none. */
+struct object_name {
+        const char *group, *kind, *ns, *name;
+};
+/* Keeps a Work and, in the same transaction, which objects it wants (in any order; sorted on return). A
+ * generation older than the one that is there is not kept. */
 int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
-                   struct error *err);
+                   struct object_name *wants, size_t n_wants, struct error *err);
+/* Whether this very generation of the Work is kept, so that what it wants is known. */
+int store_work_is_kept(struct store *s, const char *name, const char *uid, int64_t generation, bool *ret,
+                       struct error *err);
+/* Names of the Works that want an object, sorted; the array lives in the arena. */
+int store_wanted_by(struct store *s, const struct object_name *o, struct arena *arena, const char ***ret,
+                    size_t *ret_n, struct error *err);
 /* ERR_NOT_FOUND if absent, or if it was written under another key. */
 int store_work_get(struct store *s, const char *name, struct arena *arena, struct stored_work *ret,
                    struct error *err);
 int store_status_put(struct store *s, const char *name, int64_t generation, struct slice status,
                      bool delivered, struct error *err);
-/* The Work is gone: forgets it and its inventory. */
+/* The Work is gone: forgets it, what it wants and its inventory, durably: after a power loss, too, it does
+ * not rise again. */
 int store_work_remove(struct store *s, const char *name, struct error *err);
 int store_work_names(struct store *s, struct arena *arena, const char ***ret, size_t *ret_n,
                      struct error *err);
@@ -86,6 +99,8 @@ struct rows {
 };
 int store_row_put(struct store *s, const struct row *row,
                   struct error *err); /* replaces; keeps `seen` of an existing row */
+/* Puts a row that a Work does not have yet; one that is there stays as it is. */
+int store_row_add(struct store *s, const struct row *row, struct error *err);
 int store_row_remove(struct store *s, const struct row *row, struct error *err);
 int store_rows_of_work(struct store *s, const char *work, struct arena *arena, struct rows *ret,
                        struct error *err);

@@ -169,7 +169,7 @@ static void works_and_their_status_survive_a_restart(void **state)
         struct fixture *f = *state;
         struct stored_work w;
 
-        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL, 0, NULL), 0);
         assert_int_equal(store_status_put(f->store, "w", 4, SLICE("{\"status\":1}"), false, NULL), 0);
         f->store = store_close(f->store);
         f->store = open_file(f->path);
@@ -186,9 +186,9 @@ static void a_new_spec_keeps_the_known_status(void **state)
         struct fixture *f = *state;
         struct stored_work w;
 
-        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL, 0, NULL), 0);
         assert_int_equal(store_status_put(f->store, "w", 4, SLICE("{}"), true, NULL), 0);
-        assert_int_equal(store_work_put(f->store, "w", "uid", 5, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 5, slice_of(spec), NULL, 0, NULL), 0);
         assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
         assert_int_equal(w.generation, 5);
         assert_int_equal(w.status_generation, 4);
@@ -201,7 +201,7 @@ static void secret_data_is_not_on_the_disk_in_clear(void **state)
         struct fixture *f = *state;
         static const char *const suffixes[] = { "", "-wal" };
 
-        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL, 0, NULL), 0);
         for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
                 static char bytes[1 << 20];
                 char name[128];
@@ -226,7 +226,7 @@ static void a_work_under_another_key_is_as_good_as_absent(void **state)
         };
         struct stored_work w;
 
-        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL, 0, NULL), 0);
         f->store = store_close(f->store);
         assert_int_equal(store_open(&o, &f->store, NULL), 0);
         assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), ERR_NOT_FOUND);
@@ -240,13 +240,108 @@ static void a_removed_work_takes_its_inventory_along(void **state)
         const char **names;
         size_t n;
 
-        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "uid", 4, slice_of(spec), NULL, 0, NULL), 0);
         assert_int_equal(store_row_put(f->store, &row, NULL), 0);
         assert_int_equal(store_work_remove(f->store, "w", NULL), 0);
         assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
         assert_int_equal(rows.n, 0);
         assert_int_equal(store_work_names(f->store, &f->arena, &names, &n, NULL), 0);
         assert_int_equal(n, 0);
+}
+
+static void assert_wanted_by(struct store *s, const struct object_name *o, size_t n, const char *first)
+{
+        struct arena arena = ARENA_INIT;
+        const char **names = NULL;
+        size_t found = 0;
+
+        assert_int_equal(store_wanted_by(s, o, &arena, &names, &found, NULL), 0);
+        assert_int_equal(found, n);
+        if (n)
+                assert_string_equal(names[0], first);
+        arena_free(&arena);
+}
+
+static void who_wants_an_object_follows_the_kept_works(void **state)
+{
+        struct fixture *f = *state;
+        const struct object_name site = { "apps", "Deployment", "web", "site" },
+                                 space = { "", "Namespace", "", "web" };
+        struct object_name both[] = { site, space, site }, one[] = { space };
+
+        assert_int_equal(store_work_put(f->store, "a", "u", 1, SLICE("{}"), both, 3, NULL), 0);
+        assert_int_equal(store_work_put(f->store, "b", "u", 1, SLICE("{}"), one, 1, NULL), 0);
+        assert_wanted_by(f->store, &site, 1, "a");
+        assert_wanted_by(f->store, &space, 2, "a");
+        assert_int_equal(store_work_put(f->store, "a", "u", 2, SLICE("{}"), one, 1, NULL), 0);
+        assert_wanted_by(f->store, &site, 0, NULL);
+        assert_int_equal(store_work_remove(f->store, "a", NULL), 0);
+        assert_wanted_by(f->store, &space, 1, "b");
+        f->store = store_close(f->store);
+        f->store = open_file(f->path);
+        assert_wanted_by(f->store, &space, 1, "b");
+}
+
+static void an_older_generation_does_not_replace_a_newer_one(void **state)
+{
+        struct fixture *f = *state;
+        struct object_name wants[] = { { "apps", "Deployment", "web", "site" } };
+        bool kept = false;
+
+        assert_int_equal(store_work_put(f->store, "w", "u", 5, SLICE("{}"), NULL, 0, NULL), 0);
+        assert_int_equal(store_work_put(f->store, "w", "u", 4, SLICE("{}"), wants, 1, NULL), 0);
+        assert_int_equal(store_work_is_kept(f->store, "w", "u", 5, &kept, NULL), 0);
+        assert_true(kept);
+        assert_wanted_by(f->store, &wants[0], 0, NULL);
+        assert_int_equal(store_work_put(f->store, "w", "another", 1, SLICE("{}"), wants, 1, NULL), 0);
+        assert_int_equal(store_work_is_kept(f->store, "w", "u", 5, &kept, NULL), 0);
+        assert_false(kept);
+        assert_wanted_by(f->store, &wants[0], 1, "w");
+}
+
+static void a_row_that_is_there_is_not_added_again(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site"), planned = row;
+        struct rows rows;
+
+        planned.state = ROW_PLANNED;
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(store_row_add(f->store, &planned, NULL), 0);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_int_equal(rows.at[0].state, ROW_APPLIED);
+}
+
+/* The hub is told that the Work is gone only after this: nobody would ever say so again. */
+static void a_removed_work_does_not_rise_again_after_a_power_failure(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct arena arena = ARENA_INIT;
+        struct row row = example_row("web-work", "site");
+        struct stored_work w;
+        struct rows rows;
+        struct store *s;
+
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_begin(s, true, NULL), 0);
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        assert_int_equal(store_commit(s, NULL), 0);
+        assert_int_equal(store_work_put(s, "web-work", "u", 1, SLICE("{}"), NULL, 0, NULL), 0);
+        assert_int_equal(store_work_remove(s, "web-work", NULL), 0);
+        sim_disk_set_halted(disk, true);
+        store_close(s);
+        sim_disk_set_halted(disk, false);
+        sim_disk_lose_unsynced(disk);
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_work_get(s, "web-work", &arena, &w, NULL), ERR_NOT_FOUND);
+        assert_int_equal(store_rows_of_work(s, "web-work", &arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 0);
+        store_close(s);
+        arena_free(&arena);
+        sim_disk_free(disk);
+        loop_free(l);
 }
 
 static void a_rolled_back_row_is_not_there(void **state)
@@ -299,7 +394,7 @@ static void a_file_that_was_given_up_is_not_taken_up_again(void **state)
         struct store *s;
 
         s = open_file(sim_disk_uri(disk));
-        assert_int_equal(store_work_put(s, "web-work", "u", 1, SLICE("{}"), &err), 0);
+        assert_int_equal(store_work_put(s, "web-work", "u", 1, SLICE("{}"), NULL, 0, &err), 0);
         sim_disk_set_full(disk, true);
         assert_int_equal(store_work_remove(s, "web-work", &err), ERR_RETRY);
         assert_int_equal(store_work_remove(s, "web-work", &err), 0);
@@ -353,6 +448,11 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_work_under_another_key_is_as_good_as_absent, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(a_removed_work_takes_its_inventory_along, setup, teardown),
+                cmocka_unit_test_setup_teardown(who_wants_an_object_follows_the_kept_works, setup, teardown),
+                cmocka_unit_test_setup_teardown(an_older_generation_does_not_replace_a_newer_one, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(a_row_that_is_there_is_not_added_again, setup, teardown),
+                cmocka_unit_test(a_removed_work_does_not_rise_again_after_a_power_failure),
                 cmocka_unit_test_setup_teardown(a_rolled_back_row_is_not_there, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_given_up_for_memory, setup,

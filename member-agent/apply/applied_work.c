@@ -1,0 +1,178 @@
+/* The AppliedWork of a Work: owner of what the Work applies, and list of it for who has lost the state file.
+ * spec/member-agent.md 2.2. */
+#include "member-agent/apply/pass.h"
+
+static void unref(void *object)
+{
+        object_unref(object);
+}
+
+static int look_up(struct member_agent *a, const char *name, struct arena *arena, struct object **ret,
+                   struct error *err)
+{
+        TRY(kube_get(&a->member, &applied_work_kind, NULL, name, arena, ret, err));
+        return agent_observe(a, a->applied_works, *ret, err);
+}
+
+static int make(struct member_agent *a, const char *name, struct arena *arena, struct object **ret,
+                struct error *err)
+{
+        struct applied_work *w =
+                (struct applied_work *)(void *)object_new(&applied_work_kind, NULL, name, arena);
+        struct applied_work_spec *spec = ARENA_NEW(arena, struct applied_work_spec);
+        int r;
+
+        if (!w || !spec)
+                return error_no_memory(err);
+        *spec = (struct applied_work_spec){ name, a->ns };
+        w->spec = spec;
+        r = kube_create(&a->member, &w->object, arena, ret, err);
+        if (r == ERR_EXISTS) {
+                error_clear(err);
+                return look_up(a, name, arena, ret, err);
+        }
+        return r < 0 ? r : agent_observe(a, a->applied_works, *ret, err);
+}
+
+int applied_work_ensure(struct member_agent *a, const char *name, struct arena *arena,
+                        const struct object **ret, struct error *err)
+{
+        const struct object *known = informer_get(a->applied_works, NULL, name);
+        struct object *made = NULL;
+
+        if (known) {
+                object_ref(known);
+                if (arena_defer(arena, unref, (void *)(uintptr_t)known) < 0)
+                        return error_no_memory(err);
+                *ret = known;
+                return 0;
+        }
+        TRY(make(a, name, arena, &made, err));
+        *ret = made;
+        return 0;
+}
+
+int applied_work_ensure_live(struct member_agent *a, const char *name, struct arena *arena,
+                             const struct object **ret, struct error *err)
+{
+        struct object *live = NULL;
+        int r = look_up(a, name, arena, &live, err);
+
+        if (r == ERR_NOT_FOUND) {
+                error_clear(err);
+                r = make(a, name, arena, &live, err);
+        }
+        *ret = live;
+        return r;
+}
+
+/* ---- status ---- */
+
+static bool same_resource(const struct applied_resource *a, const struct applied_resource *b)
+{
+        return text_equal(a->uid, b->uid) && a->id.ordinal.value == b->id.ordinal.value &&
+               text_equal(a->id.kind, b->id.kind) && text_equal(a->id.name, b->id.name) &&
+               text_equal(a->id.ns, b->id.ns) && text_equal(a->id.version, b->id.version);
+}
+
+static const char *none_if_empty(const char *s)
+{
+        return text_empty(s) ? NULL : s;
+}
+
+static int list_applied(const struct pass *p, struct applied_resource_list *list, struct error *err)
+{
+        list->set = true;
+        list->at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, p->n + 1);
+        if (!list->at)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (!result_is_applied(m->result))
+                        continue;
+                list->at[list->n++] = (struct applied_resource){
+                        .id = { .ordinal = { .set = true, .value = m->ordinal },
+                                .group = none_if_empty(m->group),
+                                .version = m->version,
+                                .kind = m->kind,
+                                .resource = m->resource.plural,
+                                .ns = m->ns,
+                                .name = m->name },
+                        .uid = m->live_uid,
+                };
+        }
+        return 0;
+}
+
+int applied_work_write_status(struct pass *p, struct error *err)
+{
+        const struct applied_work *now = (const struct applied_work *)(const void *)p->applied_work;
+        const struct applied_resource_list *old = now->status ? &now->status->applied_resources : NULL;
+        struct applied_work wanted = *now;
+        struct applied_work_status status = { 0 };
+        struct object *answer = NULL;
+        bool same;
+
+        TRY(list_applied(p, &status.applied_resources, err));
+        same = (old ? old->n : 0) == status.applied_resources.n;
+        for (uint32_t i = 0; same && i < status.applied_resources.n; i++)
+                same = same_resource(&old->at[i], &status.applied_resources.at[i]);
+        if (same)
+                return 0;
+        wanted.status = &status;
+        wanted.object.refs = wanted.object.block_size = 0;
+        TRY(kube_patch_diff(&p->agent->member, &now->object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
+                            err));
+        return agent_observe(p->agent, p->agent->applied_works, answer, err);
+}
+
+static struct row row_of(const char *work, const struct applied_resource *r)
+{
+        return (struct row){ .work = work,
+                             .group = r->id.group ? r->id.group : "",
+                             .version = r->id.version ? r->id.version : "",
+                             .kind = r->id.kind ? r->id.kind : "",
+                             .plural = r->id.resource ? r->id.resource : "",
+                             .ns = r->id.ns ? r->id.ns : "",
+                             .name = r->id.name ? r->id.name : "",
+                             .namespaced = !text_empty(r->id.ns),
+                             .uid = r->uid ? r->uid : "",
+                             .hash = "",
+                             .handled = "",
+                             .seen = "" };
+}
+
+int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
+                          struct rows *rows, struct error *err)
+{
+        const struct applied_work *w = (const struct applied_work *)(const void *)applied_work;
+        const struct applied_resource_list *listed = w->status ? &w->status->applied_resources : NULL;
+        struct map known CLEANUP(map_free);
+        struct row *all;
+
+        map_init(&known, MAP_BORROW_KEYS, NULL);
+        if (!listed || listed->n == 0)
+                return 0;
+        all = ARENA_NEW_ARRAY(arena, struct row, rows->n + listed->n);
+        if (!all)
+                return error_no_memory(err);
+        for (size_t i = 0; i < rows->n; i++) {
+                const char *key = row_key(&rows->at[i], arena);
+
+                all[i] = rows->at[i];
+                if (!key || map_put(&known, key, &all[i]) < 0)
+                        return error_no_memory(err);
+        }
+        for (uint32_t i = 0; i < listed->n; i++) {
+                struct row row = row_of(name, &listed->at[i]);
+                const char *key = row_key(&row, arena);
+
+                if (!key)
+                        return error_no_memory(err);
+                if (!map_has(&known, key) && !text_empty(row.name) && !text_empty(row.plural))
+                        all[rows->n++] = row;
+        }
+        rows->at = all;
+        return 0;
+}

@@ -1,0 +1,289 @@
+/* Objects that move between Works: what handover.h needs to know, and the one request that hands over. Every
+ * prefix of a hand-over can be begun again: the heir's row is durable before its reference is on the object,
+ * ours goes after that, and the live reference says who owns. */
+#include "member-agent/apply/pass.h"
+
+/* ---- who is there ---- */
+
+void siblings_index(const struct object *work, index_emit emit, void *to)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct work_set set;
+
+        if (work_set_of(work, &arena, &set) == 0 && set.binding[0])
+                emit(to, set.binding);
+}
+
+static int describe(const struct member_agent *a, const struct object *work, bool wants, struct arena *arena,
+                    struct handover_work *ret, struct error *err)
+{
+        const struct work_spec *spec = ((const struct work *)(const void *)work)->spec;
+
+        *ret = (struct handover_work){
+                .name = arena_strdup(arena, work->meta.name),
+                .deleting = work->meta.deletion_ms != TIME_NONE,
+                .wants = wants,
+                .reports = spec && spec->apply_strategy &&
+                           text_equal(spec->apply_strategy->type, APPLY_REPORT_DIFF),
+        };
+        if (!ret->name || work_set_of(work, arena, &ret->set) < 0)
+                return error_no_memory(err);
+        return store_work_is_kept(a->store, work->meta.name, work->meta.uid, work->meta.generation,
+                                  &ret->known, err);
+}
+
+struct wanting {
+        const char **names;
+        size_t n;
+};
+
+static int who_wants(const struct member_agent *a, const char *group, const char *kind, const char *ns,
+                     const char *name, struct arena *arena, struct wanting *ret, struct error *err)
+{
+        struct object_name o = { group, kind, ns ? ns : "", name };
+
+        return store_wanted_by(a->store, &o, arena, &ret->names, &ret->n, err);
+}
+
+static bool is_wanting(const struct wanting *w, const char *name)
+{
+        return text_in(name, w->names, w->n);
+}
+
+/* Whether a Work may have the object at all: only what passed its checks got a row. */
+static bool has_row(const struct rows *rows, const char *work)
+{
+        for (size_t i = 0; i < rows->n; i++)
+                if (text_equal(rows->at[i].work, work))
+                        return true;
+        return false;
+}
+
+static int gather_siblings(const struct member_agent *a, const struct wanting *wanting, struct arena *arena,
+                           struct handover_question *q, struct handover_work *at,
+                           struct object_list *siblings, struct error *err)
+{
+        for (size_t i = 0; i < siblings->n; i++) {
+                const char *name = siblings->at[i]->meta.name;
+
+                if (!text_equal(name, q->self.name))
+                        TRY(describe(a, siblings->at[i], is_wanting(wanting, name), arena, &at[q->n++], err));
+        }
+        return 0;
+}
+
+static int gather_strangers(const struct member_agent *a, const struct row *row,
+                            const struct wanting *wanting, struct arena *arena, struct handover_question *q,
+                            struct handover_work *at, struct error *err)
+{
+        const char *binding = q->self.set.binding;
+        struct rows rows;
+
+        if (wanting->n == 0)
+                return 0;
+        TRY(store_rows_of_object(a->store, row->group, row->plural, row->ns, row->name, arena, &rows, err));
+        for (size_t i = 0; i < wanting->n; i++) {
+                const struct object *o = informer_get(a->works, a->ns, wanting->names[i]);
+
+                if (!o || text_equal(o->meta.name, q->self.name) || !has_row(&rows, o->meta.name))
+                        continue;
+                TRY(describe(a, o, true, arena, &at[q->n], err));
+                if (!binding[0] || !text_equal(at[q->n].set.binding, binding))
+                        q->n++;
+        }
+        return 0;
+}
+
+/* All siblings, and the others that want the object. */
+static int gather(const struct member_agent *a, const struct row *row, const struct wanting *wanting,
+                  struct arena *arena, struct handover_question *q, struct error *err)
+{
+        struct object_list siblings = { 0 };
+        struct handover_work *at;
+
+        if (q->self.set.binding[0] &&
+            informer_by_index(a->works, INDEX_SIBLINGS, q->self.set.binding, arena, &siblings) < 0)
+                return error_no_memory(err);
+        at = ARENA_NEW_ARRAY(arena, struct handover_work, siblings.n + wanting->n + 1);
+        if (!at)
+                return error_no_memory(err);
+        q->others = at;
+        TRY(gather_siblings(a, wanting, arena, q, at, &siblings, err));
+        return gather_strangers(a, row, wanting, arena, q, at, err);
+}
+
+int handover_ask(const struct giver *g, const struct row *row, enum handover *ret, const char **ret_to,
+                 struct error *err)
+{
+        struct member_agent *a = g->agent;
+        const struct object *own = informer_get(a->works, a->ns, g->name);
+        struct handover_question q = { .hub_heard = informer_synced(a->works),
+                                       .hub_present = text_empty(informer_problem(a->works)),
+                                       .waited_ms = g->waited_ms };
+        const struct handover_work *to = NULL;
+        struct wanting wanting = { 0 };
+
+        TRY(who_wants(a, row->group, row->kind, row->ns, row->name, g->arena, &wanting, err));
+        if (own) {
+                TRY(describe(a, own, is_wanting(&wanting, g->name), g->arena, &q.self, err));
+                q.self.known &= own->meta.generation == g->generation;
+        } else {
+                q.self = (struct handover_work){ .name = g->name, .set = { "", "", 0 } };
+        }
+        q.self.deleting |= g->generation == 0;
+        TRY(gather(a, row, &wanting, g->arena, &q, err));
+        *ret = handover_decide(&q, &to);
+        *ret_to = *ret == HANDOVER_GIVE ? to->name : NULL;
+        return 0;
+}
+
+/* ---- giving ---- */
+
+/* The rule of the write-ahead holds for the heir too: nothing is owned without a durable row. */
+static int record_heir(struct giver *g, const struct row *row, const json_t *live, const char *to,
+                       struct error *err)
+{
+        const char *uid = doc_get_string(live, "metadata.uid");
+        struct row heirs = *row;
+        int r;
+
+        heirs.work = to;
+        heirs.uid = uid ? uid : "";
+        heirs.state = ROW_PLANNED;
+        heirs.hash = heirs.handled = "";
+        heirs.work_generation = 0;
+        TRY(store_begin(g->agent->store, true, err));
+        r = store_row_add(g->agent->store, &heirs, err);
+        if (r == 0)
+                return store_commit(g->agent->store, err);
+        store_rollback(g->agent->store);
+        return r;
+}
+
+/* A reference to an AppliedWork that is gone would have the object collected: the server is asked. */
+static int find_heir(struct giver *g, const char *to, struct error *err)
+{
+        const struct object *applied = NULL;
+
+        if (text_equal(g->heir.name, to))
+                return 0;
+        TRY(applied_work_ensure_live(g->agent, to, g->arena, &applied, err));
+        if (applied->meta.deletion_ms != TIME_NONE)
+                return error_set(err, ERR_RETRY, "AppliedWork %s, which is to own it, is being deleted", to);
+        g->heir = (struct owner){ applied->meta.name, applied->meta.uid };
+        return 0;
+}
+
+static int swap_owners(struct member_agent *a, const struct kube_resource *r, const char *ns,
+                       const json_t *live, const char *const *uids, size_t n, const struct owner *to,
+                       json_t **ret, struct error *err)
+{
+        static const struct kube_write write = { 0 };
+        AUTO_JSON json_t *references = NULL;
+        AUTO_JSON json_t *patch = NULL;
+
+        TRY(owner_swapped(live, uids, n, to, &references, err));
+        patch = owner_patch(live, references);
+        if (!patch)
+                return error_no_memory(err);
+        return kube_doc_patch(&a->member, r, ns, doc_get_string(live, "metadata.name"), KUBE_PATCH_MERGE,
+                              patch, &write, ret, err);
+}
+
+int handover_give(struct giver *g, const struct row *row, const json_t *live, const char *to,
+                  struct error *err)
+{
+        struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
+
+        TRY(record_heir(g, row, live, to, err));
+        TRY(find_heir(g, to, err));
+        TRY(swap_owners(g->agent, &r, row->namespaced ? row->ns : NULL, live, &g->owner.uid, 1, &g->heir,
+                        NULL, err));
+        TRY(store_row_remove(g->agent->store, row, err));
+        log_debug(g->log, "an object was handed to another Work", "kind", row->kind, "namespace", row->ns,
+                  "name", row->name, "to", to);
+        agent_enqueue_work(g->agent, to, QUEUE_HIGH);
+        return 0;
+}
+
+/* ---- receiving ---- */
+
+/* What a reference of the live object means for a Work that lists the object. */
+static int judge_holder(struct pass *p, const struct manifest *m, const struct object *own, const char *name,
+                        const struct wanting *wanting, enum handover_claim *ret, struct error *err)
+{
+        const struct object *holder = informer_get(p->agent->works, p->agent->ns, name);
+        struct handover_work self, other;
+
+        *ret = CLAIM_NONE;
+        if (!holder)
+                return 0;
+        TRY(describe(p->agent, own, true, p->arena, &self, err));
+        TRY(describe(p->agent, holder, is_wanting(wanting, name), p->arena, &other, err));
+        *ret = handover_claim(&self, &other);
+        return 0;
+}
+
+int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct error *err)
+{
+        const struct object *own = informer_get(p->agent->works, p->agent->ns, p->name);
+        const json_t *references = doc_get_array(*live, "metadata.ownerReferences");
+        const char **uids = ARENA_NEW_ARRAY(p->arena, const char *, json_array_size(references) + 1);
+        struct wanting wanting = { 0 };
+        json_t *reference, *updated = NULL;
+        size_t i, n = 0;
+
+        if (!uids)
+                return error_no_memory(err);
+        if (!*live || !own || !informer_synced(p->agent->works) || owner_find(*live, &p->owner))
+                return 0;
+        TRY(who_wants(p->agent, m->group, m->kind, m->ns, m->name, p->arena, &wanting, err));
+        json_array_foreach(references, i, reference) {
+                const char *name = json_string_value(json_object_get(reference, "name"));
+                enum handover_claim claim = CLAIM_NONE;
+
+                if (owner_is_applied_work(reference) && name)
+                        TRY(judge_holder(p, m, own, name, &wanting, &claim, err));
+                if (claim == CLAIM_TAKE)
+                        uids[n++] = json_string_value(json_object_get(reference, "uid"));
+                p->waits_for_sibling |= claim == CLAIM_WAIT;
+        }
+        if (n == 0)
+                return 0;
+        if (swap_owners(p->agent, &m->resource, m->ns, *live, uids, n, &p->owner, &updated, err) < 0) {
+                p->waits_for_sibling |= err->code == ERR_CONFLICT; /* the holder may have been first */
+                return err->code;
+        }
+        json_decref(*live);
+        *live = updated;
+        return 0;
+}
+
+/* ---- waiting ---- */
+
+int64_t handover_waited(struct work_memory *memory, bool waits, int64_t now_ms)
+{
+        if (!waits)
+                memory->waits_since_ms = 0;
+        else if (!memory->waits_since_ms)
+                memory->waits_since_ms = now_ms;
+        return waits ? now_ms - memory->waits_since_ms : 0;
+}
+
+void handover_work_changed(struct member_agent *a, const struct object *work)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct object_list siblings = { 0 };
+        struct work_set set;
+
+        if (work_set_of(work, &arena, &set) < 0 || !set.binding[0] ||
+            informer_by_index(a->works, INDEX_SIBLINGS, set.binding, &arena, &siblings) < 0)
+                return; /* who waits looks again by itself */
+        for (size_t i = 0; i < siblings.n; i++) {
+                const struct work_memory *memory = map_get(&a->memory, siblings.at[i]->meta.name);
+
+                if (memory && memory->waits_since_ms &&
+                    !text_equal(siblings.at[i]->meta.name, work->meta.name))
+                        agent_enqueue_work(a, siblings.at[i]->meta.name, QUEUE_HIGH);
+        }
+}

@@ -1,0 +1,383 @@
+/* Objects that move between the Works of one placement stay in place: nothing is deleted and made again,
+ * whatever order the Works arrive in, and whoever made them. */
+#include "member-agent/member_agent_test.h"
+
+#define PATIENCE_MS 20000
+#define NEVER "'applyStrategy':{'whenToTakeOver':'Never'},"
+#define SERVER_SIDE "'applyStrategy':{'type':'ServerSideApply','serverSideApplyConfig':{'force':true}},"
+
+/* A Work as the hub agent makes it: part of the set of `size` Works (0: an agent that does not tell) that
+ * snapshot `index` makes. */
+struct part {
+        const char *name;
+        int index, size;
+        const char *manifests;
+};
+
+static const char *meta_of(struct rig *r, const struct part *p)
+{
+        const char *set =
+                p->size ? arena_printf(
+                                  &r->arena,
+                                  ",'kubernetes-fleet.io/work-set':'%d/0123456789abcdef.0123456789abcdef/%d'",
+                                  p->index, p->size)
+                        : "";
+
+        return arena_printf(
+                &r->arena,
+                "'metadata':{'name':'%s','labels':{'kubernetes-fleet.io/parent-resource-binding':'web-m1',"
+                "'kubernetes-fleet.io/parent-CRP':'web','kubernetes-fleet.io/"
+                "parent-resource-snapshot-index':'%d'},"
+                "'annotations':{'kubernetes-fleet.io/parent-resource-override-snapshot-hash':"
+                "'0123456789abcdef9','kubernetes-fleet.io/"
+                "parent-cluster-resource-override-snapshot-hash':'0123456789abcdef9'%s}}",
+                p->name, p->index, set);
+}
+
+static void make_part(struct rig *r, const char *strategy, const struct part *p)
+{
+        post(r, HUB, WORKS,
+             arena_printf(&r->arena,
+                          "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'Work',%s,"
+                          "'spec':{%s'workload':{'manifests':[%s]}}}",
+                          meta_of(r, p), strategy, p->manifests));
+}
+
+static void change_part(struct rig *r, const struct part *p)
+{
+        merge(r, HUB, arena_printf(&r->arena, WORKS "/%s", p->name),
+              arena_printf(&r->arena, "{%s,'spec':{'workload':{'manifests':[%s]}}}", meta_of(r, p),
+                           p->manifests));
+}
+
+static const char *uid_of(struct rig *r, const char *path)
+{
+        if (get(r, MEMBER, path) != 200)
+                fail_msg("%s: %d", path, r->status);
+        return arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+}
+
+static const char *owner_of(struct rig *r, const char *path)
+{
+        const json_t *owners;
+
+        get(r, MEMBER, path);
+        owners = doc_get_array(r->answer, "metadata.ownerReferences");
+        assert_int_equal(json_array_size(owners), 1);
+        return doc_get_string(json_array_get(owners, 0), "name");
+}
+
+static void wait_for_owner(struct rig *r, const char *path, const char *work)
+{
+        int64_t end = loop_now_ms(r->loop) + PATIENCE_MS;
+
+        while (!text_equal(owner_of(r, path), work)) {
+                if (loop_now_ms(r->loop) > end)
+                        fail_msg("%s belongs to %s, not to %s", path, owner_of(r, path), work);
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        }
+}
+
+static void wait_until_applied(struct rig *r, const char *work, int generation)
+{
+        const char *path = arena_printf(&r->arena, WORKS "/%s", work);
+
+        wait_for(r, HUB, path, "type=Applied", "AllManifestsApplied");
+        for (int i = 0; i < PATIENCE_MS / 10; i++) {
+                const json_t *c = json_array_get(doc_get_array(r->answer, "status.conditions"), 0);
+
+                if (doc_get_int(c, "observedGeneration", 0) == generation)
+                        return;
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+                get(r, HUB, path);
+        }
+        fail_msg("%s: generation %d is not told of", work, generation);
+}
+
+#define A CONFIG_MAP("a", "1")
+#define B CONFIG_MAP("b", "1")
+#define C CONFIG_MAP("c", "1")
+#define B2 CONFIG_MAP("b", "2")
+#define B_PATH CONFIG_MAP_PATH("b")
+
+/* One step of the hub agent. */
+struct act {
+        enum { MAKE, CHANGE, DELETE, PAUSE } what;
+        struct part part;
+};
+
+struct move {
+        const char *story;
+        struct part before[2];
+        struct act acts[5];
+        size_t n;
+        const char *heir;
+};
+
+/* Where b goes, with every order of writes that a hub agent may come to. */
+static const struct move moves[] = {
+        { "it outgrows one Work",
+          { { "w", 1, 1, A "," B } },
+          { { CHANGE, { "w", 2, 2, A } }, { MAKE, { "w-1", 2, 2, B2 } } },
+          2,
+          "w-1" },
+        { "it outgrows one Work, the second comes late",
+          { { "w", 1, 1, A "," B } },
+          { { CHANGE, { "w", 2, 2, A } }, { PAUSE, { 0 } }, { MAKE, { "w-1", 2, 2, B2 } } },
+          3,
+          "w-1" },
+        { "it outgrows one Work, the second comes early",
+          { { "w", 1, 1, A "," B } },
+          { { MAKE, { "w-1", 2, 2, B2 } }, { CHANGE, { "w", 2, 2, A } } },
+          2,
+          "w-1" },
+        { "it outgrows one Work, the second comes very early",
+          { { "w", 1, 1, A "," B } },
+          { { MAKE, { "w-1", 2, 2, B2 } }, { PAUSE, { 0 } }, { CHANGE, { "w", 2, 2, A } } },
+          3,
+          "w-1" },
+        { "it shrinks to one Work",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B } },
+          { { CHANGE, { "w", 2, 1, A "," B2 } }, { DELETE, { "w-1", 1, 2, "" } } },
+          2,
+          "w" },
+        { "it shrinks to one Work, and the second goes late",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B } },
+          { { CHANGE, { "w", 2, 1, A "," B2 } }, { PAUSE, { 0 } }, { DELETE, { "w-1", 1, 2, "" } } },
+          3,
+          "w" },
+        { "it moves from the first to the second",
+          { { "w", 1, 2, A "," B }, { "w-1", 1, 2, C } },
+          { { CHANGE, { "w", 2, 2, A } }, { PAUSE, { 0 } }, { CHANGE, { "w-1", 2, 2, B2 "," C } } },
+          3,
+          "w-1" },
+        { "it moves from the second to the first",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B "," C } },
+          { { CHANGE, { "w", 2, 2, A "," B2 } }, { PAUSE, { 0 } }, { CHANGE, { "w-1", 2, 2, C } } },
+          3,
+          "w" },
+        { "it moves there and back before anybody looks",
+          { { "w", 1, 2, A "," B }, { "w-1", 1, 2, C } },
+          { { CHANGE, { "w", 2, 2, A } },
+            { CHANGE, { "w-1", 2, 2, B2 "," C } },
+            { CHANGE, { "w", 3, 2, A "," B2 } },
+            { CHANGE, { "w-1", 3, 2, C } } },
+          4,
+          "w" },
+        { "its Work is deleted, and one of the same name is made for it",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B } },
+          { { CHANGE, { "w", 3, 2, A } },
+            { DELETE, { "w-1", 1, 2, "" } },
+            { PAUSE, { 0 } },
+            { MAKE, { "w-1", 3, 2, B2 } } },
+          4,
+          "w-1" },
+        { "another agent's Works: the second comes soon",
+          { { "w", 1, 0, A "," B } },
+          { { CHANGE, { "w", 2, 0, A } }, { PAUSE, { 0 } }, { MAKE, { "w-1", 2, 0, B2 } } },
+          3,
+          "w-1" },
+        { "another agent's Works: it shrinks",
+          { { "w", 1, 0, A }, { "w-1", 1, 0, B } },
+          { { CHANGE, { "w", 2, 0, A "," B2 } }, { DELETE, { "w-1", 1, 0, "" } } },
+          2,
+          "w" },
+        { "another agent's Works: it moves from the first to the second",
+          { { "w", 1, 0, A "," B }, { "w-1", 1, 0, C } },
+          { { CHANGE, { "w", 2, 0, A } }, { PAUSE, { 0 } }, { CHANGE, { "w-1", 2, 0, B2 "," C } } },
+          3,
+          "w-1" },
+};
+
+static void act(struct rig *r, const char *strategy, const struct act *a)
+{
+        switch (a->what) {
+        case MAKE:
+                make_part(r, strategy, &a->part);
+                break;
+        case CHANGE:
+                change_part(r, &a->part);
+                break;
+        case DELETE:
+                delete (r, HUB, arena_printf(&r->arena, WORKS "/%s", a->part.name));
+                break;
+        case PAUSE:
+                assert_int_equal(fiber_sleep(r->loop, 2000), 0);
+        }
+}
+
+struct trial {
+        const struct move *move;
+        const char *strategy;
+};
+
+static void move_body(struct rig *r)
+{
+        const struct trial *t = r->ctx;
+        const struct move *m = t->move;
+        const char *before;
+        struct agent a;
+
+        begin(&a, r);
+        for (size_t i = 0; i < ARRAY_LEN(m->before) && m->before[i].name; i++)
+                make_part(r, t->strategy, &m->before[i]);
+        for (size_t i = 0; i < ARRAY_LEN(m->before) && m->before[i].name; i++)
+                wait_until_applied(r, m->before[i].name, 1);
+        before = uid_of(r, B_PATH);
+        for (size_t i = 0; i < m->n; i++)
+                act(r, t->strategy, &m->acts[i]);
+        wait_for(r, MEMBER, B_PATH, "data.k", "2");
+        wait_for_owner(r, B_PATH, m->heir);
+        get(r, HUB, arena_printf(&r->arena, WORKS "/%s", m->heir));
+        wait_until_applied(r, m->heir, (int)doc_get_int(r->answer, "metadata.generation", 0));
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        if (!text_equal(uid_of(r, B_PATH), before))
+                fail_msg("%s: it was deleted and made again", m->story);
+        uid_of(r, CONFIG_MAP_PATH("a"));
+        stop(&a);
+}
+
+static void a_moving_object_stays_in_place_in_whatever_order_works_are_written(void **state)
+{
+        for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+                struct trial t = { &moves[i], "" };
+
+                rig_run_for(move_body, &t);
+        }
+}
+
+static void it_stays_whatever_the_strategy_says_about_taking_over(void **state)
+{
+        static const char *const strategies[] = { NEVER, SERVER_SIDE };
+
+        for (size_t i = 0; i < 8; i++)
+                for (size_t k = 0; k < ARRAY_LEN(strategies); k++) {
+                        struct trial t = { &moves[i], strategies[k] };
+
+                        rig_run_for(move_body, &t);
+                }
+}
+
+/* What leaves a placement that has several Works goes, though no Work of it is written later. */
+static void left_body(struct rig *r)
+{
+        const int size = *(const int *)r->ctx;
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, size, A "," B });
+        make_part(r, "", &(struct part){ "w-1", 1, size, C });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        change_part(r, &(struct part){ "w", 2, size, A });
+        assert_int_equal(fiber_sleep(r->loop, 10000), 0);
+        assert_int_equal(get(r, MEMBER, B_PATH), 200);
+        merge(r, HUB, WORKS "/w-1",
+              arena_printf(&r->arena, "{%s}", meta_of(r, &(struct part){ "w-1", 2, size, "" })));
+        wait_until_gone(r, MEMBER, B_PATH);
+        uid_of(r, CONFIG_MAP_PATH("a"));
+        uid_of(r, CONFIG_MAP_PATH("c"));
+        stop(&a);
+}
+
+static void what_no_work_lists_goes_once_all_works_are_of_one_set(void **state)
+{
+        int sizes[] = { 2, 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+                rig_run_for(left_body, &sizes[i]);
+}
+
+static void placement_goes_body(struct rig *r)
+{
+        struct agent a;
+        int64_t begun;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 2, A "," B });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, C });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        begun = loop_now_ms(r->loop);
+        delete (r, HUB, WORKS "/w");
+        delete (r, HUB, WORKS "/w-1");
+        wait_until_gone(r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w-1");
+        assert_true(loop_now_ms(r->loop) - begun < 3000);
+        assert_int_equal(get(r, MEMBER, B_PATH), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        stop(&a);
+}
+
+static void a_placement_that_goes_takes_all_its_objects_along_without_waiting(void **state)
+{
+        rig_run(placement_goes_body);
+}
+
+static void other_placement_body(struct rig *r)
+{
+        const char *before;
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
+        wait_until_applied(r, "w", 1);
+        before = uid_of(r, B_PATH);
+        place(r, "z", "", B2);
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
+        delete (r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w");
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "AllManifestsApplied");
+        assert_string_equal(uid_of(r, B_PATH), before);
+        wait_for(r, MEMBER, B_PATH, "data.k", "2");
+        assert_string_equal(owner_of(r, B_PATH), "z");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        stop(&a);
+}
+
+static void another_placement_that_waits_for_an_object_gets_it_as_it_is(void **state)
+{
+        rig_run(other_placement_body);
+}
+
+/* Both sides may try at once; then one of them is told that it comes too late. */
+static void cost_body(struct rig *r)
+{
+        struct agent a;
+        uint64_t patches;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 2, A "," B });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, C });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        patches = requests(r, "m1", "patch", "configmaps");
+        change_part(r, &(struct part){ "w", 2, 2, A });
+        change_part(r, &(struct part){ "w-1", 2, 2, B "," C });
+        wait_for_owner(r, B_PATH, "w-1");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        assert_true(requests(r, "m1", "patch", "configmaps") - patches <= 3);
+        stop(&a);
+}
+
+static void a_move_costs_one_patch_for_the_owner_and_one_for_the_content(void **state)
+{
+        rig_run(cost_body);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_moving_object_stays_in_place_in_whatever_order_works_are_written),
+                cmocka_unit_test(it_stays_whatever_the_strategy_says_about_taking_over),
+                cmocka_unit_test(what_no_work_lists_goes_once_all_works_are_of_one_set),
+                cmocka_unit_test(a_placement_that_goes_takes_all_its_objects_along_without_waiting),
+                cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
+                cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
