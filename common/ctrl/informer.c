@@ -134,7 +134,7 @@ static void tell(struct informer *i, enum informer_event_type type, const struct
 {
         struct informer_event e = { .type = type, .old = old, .now = now, .initial = initial };
 
-        for (size_t k = 0; k < i->handlers.n; k++)
+        for (size_t k = 0; k < i->handlers.n && !i->stopped; k++)
                 i->handlers.at[k].fn(i->handlers.at[k].ctx, &e);
 }
 
@@ -258,9 +258,14 @@ bool informer_synced(const struct informer *i)
 
 int informer_wait_synced(struct informer *i, int64_t deadline_ms)
 {
-        while (!i->synced)
-                TRY(waitq_wait(i->kube->world->loop, &i->synced_wait, deadline_ms));
-        return 0;
+        int code = 0;
+
+        informer_ref(i);
+        while (code == 0 && !(i->synced && !i->stopped))
+                code = i->stopped ? ERR_CLOSED
+                                  : waitq_wait(i->kube->world->loop, &i->synced_wait, deadline_ms);
+        informer_unref(i);
+        return code;
 }
 
 const struct kube_resource *informer_resource(const struct informer *i)
@@ -419,6 +424,7 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
 
         if (!i)
                 return NULL;
+        i->refs = 1;
         i->kube = k;
         i->options = *o;
         i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
@@ -429,17 +435,42 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         return start_reflector(i) < 0 ? informer_free(i) : i;
 }
 
+struct informer *informer_ref(struct informer *i)
+{
+        i->refs++;
+        return i;
+}
+
+void informer_unref(struct informer *i)
+{
+        ASSERT(i->refs > 0);
+        if (--i->refs == 0)
+                informer_free(i);
+}
+
+/* While the old reflector ends, the informer may be stopped, or another refresh may begin the new one. */
 int informer_refresh(struct informer *i)
 {
-        i->group = fiber_group_end(i->group);
+        int code = 0;
+
+        informer_ref(i);
         i->synced = false;
-        return start_reflector(i);
+        fiber_group_end(TAKE_PTR(i->group));
+        if (i->stopped)
+                code = ERR_CLOSED;
+        else if (!i->group)
+                code = start_reflector(i);
+        informer_unref(i);
+        return code;
 }
 
 struct informer *informer_stop(struct informer *i)
 {
         if (!i)
                 return NULL;
-        fiber_group_end(i->group);
-        return informer_free(i);
+        i->stopped = true;
+        waitq_wake_all(&i->synced_wait);
+        fiber_group_end(TAKE_PTR(i->group));
+        informer_unref(i);
+        return NULL;
 }

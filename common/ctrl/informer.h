@@ -39,18 +39,23 @@ struct informer_options {
         int64_t rights_come_ms;
 };
 
-/* Starts listing and watching on a fiber of `group`. */
+/* Starts listing and watching on a fiber of `group`. The caller holds one reference, which informer_stop()
+ * drops; whoever parks with an informer that others may stop holds one too. */
 struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
                               const struct informer_options *o);
-/* Ends it (from a fiber). Handlers get no more events. Returns NULL. */
+struct informer *informer_ref(struct informer *i);
+void informer_unref(struct informer *i);
+/* Ends it (from a fiber): handlers get no more events, who waits is told ERR_CLOSED. Returns NULL. */
 struct informer *informer_stop(struct informer *i);
 int informer_add_handler(struct informer *i, informer_handler fn,
                          void *ctx);                        /* told of all present objects first, if synced */
 const struct kind *informer_kind(const struct informer *i); /* NULL for metadata-only ones */
 enum decode_flags informer_flags(const struct informer *i);
 bool informer_synced(const struct informer *i);
-int informer_wait_synced(struct informer *i, int64_t deadline_ms); /* 0, ERR_TIMEOUT, ERR_CANCELLED */
-/* Lists anew, keeping what is held: not synced until that is done. Parks. On failure nothing is watched. */
+/* 0, ERR_TIMEOUT, ERR_CANCELLED, ERR_CLOSED (it was stopped). */
+int informer_wait_synced(struct informer *i, int64_t deadline_ms);
+/* Lists anew, keeping what is held: not synced until that is done. Parks. ERR_CLOSED when it is stopped
+ * meanwhile; ERR_NO_MEMORY: nothing is watched any more. */
 int informer_refresh(struct informer *i);
 const struct kube_resource *informer_resource(const struct informer *i);
 /* Human words about the last failed list or watch, "" if healthy. */

@@ -26,6 +26,8 @@ struct informer {
         struct informer_options options;
         struct kube_resource resource;
         struct fiber_group *parent, *group; /* group: of the reflector's fiber */
+        unsigned refs;
+        bool stopped;
         struct map objects; /* "ns/name" or "name" -> const struct object *, one reference each */
         VEC(struct index *) indexes;
         VEC(struct handler) handlers;

@@ -236,10 +236,60 @@ static void a_refresh_lists_what_a_stalled_watch_kept_back(void **state)
         with_informer(body_refresh);
 }
 
+struct waiting {
+        struct fixture *f;
+        struct informer *informer;
+        int (*wait)(struct informer *i);
+        int code;
+};
+
+static int wait_synced(struct informer *i)
+{
+        return informer_wait_synced(i, DEADLINE_NONE);
+}
+
+static void waiting_fiber(void *ctx)
+{
+        struct waiting *w = ctx;
+
+        w->code = w->wait(w->informer);
+}
+
+/* The informer is stopped while another fiber is parked in `wait`. */
+static void stop_under(struct fixture *f, int (*wait)(struct informer *i))
+{
+        struct informer_options o = { .kind = &member_cluster_kind, .flags = DECODE_PROJECTION };
+        struct waiting w = { .f = f, .wait = wait, .code = 1 };
+
+        w.informer = informer_new(&f->kube, f->group, &o);
+        assert_non_null(w.informer);
+        settle(f);
+        assert_non_null(fiber_spawn(f->group, "waiting", waiting_fiber, &w));
+        assert_int_equal(fiber_yield(f->loop), 0);
+        assert_int_equal(w.code, 1);
+        informer_stop(w.informer);
+        settle(f);
+        assert_int_equal(w.code, ERR_CLOSED);
+}
+
+static void body_stop(struct fixture *f)
+{
+        f->server.fail_lists = 1000;
+        stop_under(f, wait_synced);
+        f->server.fail_lists = 0;
+        stop_under(f, informer_refresh);
+}
+
+static void who_waits_for_an_informer_that_is_stopped_is_told(void **state)
+{
+        with_informer(body_stop);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_refresh_lists_what_a_stalled_watch_kept_back),
+                cmocka_unit_test(who_waits_for_an_informer_that_is_stopped_is_told),
                 cmocka_unit_test(it_lists_once_and_then_follows_the_watch),
                 cmocka_unit_test(a_long_list_comes_in_pages),
                 cmocka_unit_test(a_cut_watch_is_opened_again_without_a_list),
