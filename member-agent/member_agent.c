@@ -188,6 +188,7 @@ static int follow_member(struct member_agent *a, struct error *err)
         };
 
         TRY(manager_add_informer(a->manager, &applied_works, &a->applied_works));
+        manager_await_informer(a->manager, a->applied_works);
         if (informer_add_handler(a->applied_works, on_applied_work, a) < 0 ||
             !(a->mapper = kube_mapper_new(&a->member)))
                 return error_no_memory(err);

@@ -96,10 +96,13 @@ struct manager_options {
 };
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err);
-/* Watches a kind; the same options give the same informer. Informers named in a controller's watches are made
- * with DECODE_PROJECTION and no selector, in all namespaces, unless one was made before. */
+/* The cache of a kind in all namespaces and without a selector: made with DECODE_PROJECTION unless there is
+ * one, and awaited. That of each kind in a controller's watches is made in the same way. */
 struct informer *manager_informer(struct manager *m, const struct kind *kind);
+/* Another cache, which nobody waits for: it may fail for long, come late and be removed at any time. */
 int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret);
+/* The manager is ready only with this cache in sync, and gives it 30 s before it goes for the lease. */
+void manager_await_informer(struct manager *m, struct informer *i);
 void manager_remove_informer(struct manager *m, struct informer *i); /* stops it; from a fiber */
 int manager_add_controller(struct manager *m, const struct controller *c);
 /* Puts a key on a controller's queue from outside (timers, other controllers, custom sources). */
@@ -109,7 +112,8 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
  * drains running reconciles (bounded) and releases the lease. ERR_CANCELLED on a clean end; ERR_TIMEOUT when
  * another has the lease: the process is to end, as what it believes of the cluster may be old. When the lease
  * could not be renewed because the API server is away, the controllers stop in time and go on once it is
- * renewed. */
+ * renewed. A controller begins when the caches it watches are in sync; one that cannot be filled holds up no
+ * other. */
 int manager_run(struct manager *m, struct error *err);
 struct manager *manager_free(struct manager *m);
 
@@ -120,10 +124,11 @@ struct metrics *manager_metrics(struct manager *m);
 size_t manager_queued(
         const struct manager *m); /* waiting and active keys of all controllers: 0 = settled, timers aside */
 
-/* Reads through the caches, inside a reconcile; the result is referenced until the reconcile ends. NULL if
- * absent. */
-const struct object *cache_get(struct reconcile *rc, const struct kind *kind, const char *ns,
-                               const char *name);
+/* Reads through the caches, inside a reconcile; what they give is referenced until the reconcile ends. A
+ * failure proves nothing about the object: ERR_NO_MEMORY, or ERR_RETRY while the cache is not filled. */
+int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+              const struct object **ret); /* NULL if absent */
+int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret);
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
                    struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);

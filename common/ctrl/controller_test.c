@@ -59,10 +59,12 @@ static int64_t heartbeat_of(const struct object *o)
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct bench *b = rc->agent;
-        const struct object *o = cache_get(rc, &member_cluster_kind, NULL, rc->name);
-        struct visit v = { .at_ms = loop_now_ms(b->rig->loop), .heartbeat = heartbeat_of(o) };
+        struct visit v = { .at_ms = loop_now_ms(b->rig->loop) };
         struct outcome result;
+        const struct object *o;
 
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
+        v.heartbeat = heartbeat_of(o);
         snprintf(v.key, sizeof(v.key), "%s", rc->key);
         assert_int_equal(vec_push(&b->visits, v), 0);
         b->twice += map_has(&b->active, rc->key);
@@ -530,9 +532,10 @@ static void only_what_a_watch_asks_for_makes_a_key(void **state)
 
 static struct outcome adds_one(struct bench *b, struct reconcile *rc)
 {
-        const struct object *now = cache_get(rc, &member_cluster_kind, NULL, rc->name);
         struct member_cluster *wanted;
+        const struct object *now;
 
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &now), 0);
         if (!now || heartbeat_of(now) > 100)
                 return done();
         wanted = (struct member_cluster *)object_copy(now, rc->arena);
@@ -594,8 +597,9 @@ static void after_a_conflict_the_retry_computes_from_what_the_server_has(void **
 
 static struct outcome removes_slow_ones(struct bench *b, struct reconcile *rc)
 {
-        const struct object *now = cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        const struct object *now;
 
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &now), 0);
         if (!now || heartbeat_of(now) < 60)
                 return done();
         return rc_delete(rc, now) < 0 ? failed(rc->err) : done();

@@ -272,6 +272,8 @@ static void dispatcher(void *ctx)
         unsigned concurrency = r->controller->concurrency ? r->controller->concurrency : CONCURRENCY;
         const char *key;
 
+        if (running_await_caches(r) < 0)
+                return;
         for (;;) {
                 /* One more than the limit: the dispatcher is a fiber of the same group. */
                 if (fiber_group_wait_below(r->group, concurrency + 1) == ERR_CANCELLED || r->stopping)

@@ -25,12 +25,17 @@ struct frame_metrics {
         struct metric *reconciles, *errors, *seconds, *requests, *request_seconds, *leader, *undecodable;
 };
 
+struct cache {
+        struct informer *informer;
+        bool awaited; /* see manager_await_informer() */
+};
+
 struct manager {
         struct manager_options options;
         struct fiber_group *group;
         struct log log;
         VEC(struct running *) running;
-        VEC(struct informer *) informers;
+        VEC(struct cache) caches;
         struct event_recorder *events;
         struct frame_metrics metrics;
         struct leader leader;
@@ -42,6 +47,7 @@ struct manager {
 struct informer *manager_find_informer(struct manager *m,
                                        const struct kind *kind); /* NULL if there is none */
 void frame_handle_event(void *running_watch, const struct informer_event *e);
+int running_await_caches(struct running *r); /* those it watches; 0 or ERR_CANCELLED */
 int running_start(struct running *r);
 void running_drain(struct running *r, int64_t deadline_ms); /* no new ones; waits for those that run */
 void running_stop(struct running *r);                       /* cancels and joins */

@@ -2,13 +2,15 @@
  *
  *     wait for caches -> [lead: acquire -> run controllers -> hold] -> drain -> release
  *
- * Until it leads a manager keeps its caches warm. Losing the lease ends it:
+ * A cache that cannot be filled holds up its own controllers alone, and reads from it fail instead of finding
+ * nothing. Until it leads a manager keeps its caches warm. Losing the lease ends it:
  * spec/membership-webhooks-charts.md 7.1.7. */
 #include "common/base/memory.h"
 #include "common/ctrl/frame.h"
 #include "common/kube/connection.h"
 
 #define DRAIN_MS 300
+#define CACHES_MS 30000
 
 static const char *const reconcile_labels[] = { "controller", "result", NULL };
 static const char *const error_labels[] = { "controller", "code", NULL };
@@ -90,9 +92,9 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
 
 struct informer *manager_find_informer(struct manager *m, const struct kind *kind)
 {
-        vec_for_each(&m->informers, i)
-                if (informer_kind(*i) == kind)
-                        return *i;
+        vec_for_each(&m->caches, c)
+                if (informer_kind(c->informer) == kind)
+                        return c->informer;
         return NULL;
 }
 
@@ -104,12 +106,12 @@ int manager_add_informer(struct manager *m, const struct informer_options *o, st
         if (!own.interns)
                 own.interns = m->options.interns;
         own.undecodable = m->metrics.undecodable;
-        if (vec_reserve(&m->informers, m->informers.n + 1) < 0)
+        if (vec_reserve(&m->caches, m->caches.n + 1) < 0)
                 return ERR_NO_MEMORY;
         i = informer_new(m->options.kube, m->group, &own);
         if (!i)
                 return ERR_NO_MEMORY;
-        m->informers.at[m->informers.n++] = i;
+        m->caches.at[m->caches.n++] = (struct cache){ .informer = i };
         if (ret)
                 *ret = i;
         return 0;
@@ -122,15 +124,22 @@ struct informer *manager_informer(struct manager *m, const struct kind *kind)
 
         if (!i && manager_add_informer(m, &o, &i) < 0)
                 return NULL;
+        manager_await_informer(m, i);
         return i;
+}
+
+void manager_await_informer(struct manager *m, struct informer *i)
+{
+        vec_for_each(&m->caches, c)
+                c->awaited |= c->informer == i;
 }
 
 void manager_remove_informer(struct manager *m, struct informer *i)
 {
-        for (size_t k = 0; k < m->informers.n; k++) {
-                if (m->informers.at[k] != i)
+        for (size_t k = 0; k < m->caches.n; k++) {
+                if (m->caches.at[k].informer != i)
                         continue;
-                vec_remove(&m->informers, k);
+                vec_remove(&m->caches, k);
                 informer_stop(i);
                 return;
         }
@@ -207,25 +216,61 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
 
 /* ---- running ---- */
 
-/* Said once: why it takes so long is told where it is seen. */
-static int wait_for_cache(struct manager *m, struct informer *i)
+/* The awaited informers, referenced: walking them parks, and meanwhile the manager's may change. */
+struct held {
+        VEC(struct informer *) informers;
+};
+
+static void held_release(struct held *h)
+{
+        vec_for_each(&h->informers, i)
+                informer_unref(*i);
+        vec_free(&h->informers);
+}
+
+static int hold_awaited(struct manager *m, struct held *ret)
+{
+        vec_for_each(&m->caches, c) {
+                if (!c->awaited)
+                        continue;
+                if (vec_push(&ret->informers, c->informer) < 0)
+                        return ERR_NO_MEMORY;
+                informer_ref(c->informer);
+        }
+        return 0;
+}
+
+/* Why it takes so long is told where it is seen. */
+static int wait_for_cache(struct manager *m, struct informer *i, int64_t deadline_ms)
 {
         const struct kube_connection *way = m->options.kube->connection;
-        int code = informer_wait_synced(i, loop_now_ms(m->options.world->loop) + 30000);
+        int code = informer_wait_synced(i, deadline_ms);
 
-        if (code != ERR_TIMEOUT)
-                return code;
-        if (!way || kube_connection_good(way))
-                log_warn(&m->log, "still waiting for a cache", "problem", informer_problem(i));
-        return informer_wait_synced(i, DEADLINE_NONE);
+        if (code == ERR_TIMEOUT && (!way || kube_connection_good(way)))
+                log_warn(&m->log, "still waiting for a cache, and what needs it waits too", "problem",
+                         informer_problem(i));
+        return code == ERR_TIMEOUT || code == ERR_CLOSED ? 0 : code;
 }
 
 static int wait_for_caches(struct manager *m)
 {
-        size_t waiting = m->informers.n;
+        CLEANUP(held_release) struct held held = { 0 };
+        int64_t deadline = loop_now_ms(m->options.world->loop) + CACHES_MS;
 
-        for (size_t i = 0; i < waiting && i < m->informers.n; i++)
-                TRY(wait_for_cache(m, m->informers.at[i]));
+        TRY(hold_awaited(m, &held));
+        vec_for_each(&held.informers, i)
+                TRY(wait_for_cache(m, *i, deadline));
+        return 0;
+}
+
+int running_await_caches(struct running *r)
+{
+        for (size_t i = 0; i < r->controller->n_watches; i++) {
+                struct informer *informer = manager_find_informer(r->manager, r->controller->watches[i].kind);
+
+                if (informer && informer_wait_synced(informer, DEADLINE_NONE) == ERR_CANCELLED)
+                        return ERR_CANCELLED;
+        }
         return 0;
 }
 
@@ -286,10 +331,12 @@ static int govern(struct manager *m, struct error *err)
  * it knows would be counted wrongly. The lease is renewed after it, as listing may take long. */
 static int take_over(struct manager *m, struct error *err)
 {
-        size_t n = m->informers.n;
+        CLEANUP(held_release) struct held held = { 0 };
 
-        for (size_t i = 0; i < n; i++)
-                if (informer_refresh(m->informers.at[i]) < 0)
+        if (hold_awaited(m, &held) < 0)
+                return error_no_memory(err);
+        vec_for_each(&held.informers, i)
+                if (informer_refresh(*i) == ERR_NO_MEMORY)
                         return error_no_memory(err);
         TRY(wait_for_caches(m));
         return leader_regain(&m->leader, err);
@@ -330,9 +377,9 @@ struct manager *manager_free(struct manager *m)
 {
         if (!m)
                 return NULL;
-        vec_for_each(&m->informers, i)
-                informer_stop(*i);
-        vec_free(&m->informers);
+        while (m->caches.n > 0)
+                informer_stop(m->caches.at[--m->caches.n].informer);
+        vec_free(&m->caches);
         event_recorder_free(m->events);
         if (m->group)
                 fiber_group_end(m->group);
@@ -358,12 +405,12 @@ bool manager_ready(const struct manager *m, struct buf *why_not)
 
         if (!ready)
                 buf_printf(why_not, "the API server cannot be used\n");
-        vec_for_each(&m->informers, i) {
-                const char *problem = informer_problem(*i);
+        vec_for_each(&m->caches, c) {
+                const char *problem = informer_problem(c->informer);
 
-                if (informer_synced(*i) && !problem[0])
+                if (!c->awaited || (informer_synced(c->informer) && !problem[0]))
                         continue;
-                buf_printf(why_not, "cache not in sync: %s: %s\n", informer_resource(*i)->plural,
+                buf_printf(why_not, "cache not in sync: %s: %s\n", informer_resource(c->informer)->plural,
                            problem[0] ? "it cannot be listed or watched" : "first list is running");
                 ready = false;
         }
@@ -396,33 +443,55 @@ static void unref(void *p)
         object_unref(p);
 }
 
-const struct object *cache_get(struct reconcile *rc, const struct kind *kind, const char *ns,
-                               const char *name)
+/* What is not in a cache that is not filled yet is not absent. */
+static int filled_cache(struct reconcile *rc, const struct kind *kind, struct informer **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, kind);
-        const struct object *o;
 
         ASSERT(i);
+        if (!informer_synced(i))
+                return error_set(rc->err, ERR_RETRY, "the cache of %s is not filled yet", kind->plural);
+        *ret = i;
+        return 0;
+}
+
+int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+              const struct object **ret)
+{
+        const struct object *o;
+        struct informer *i;
+
+        TRY(filled_cache(rc, kind, &i));
         o = informer_get(i, ns, name);
-        if (!o || arena_defer(rc->arena, unref, object_ref(o)) < 0)
-                return NULL;
-        return o;
+        if (o && arena_defer(rc->arena, unref, object_ref(o)) < 0)
+                return error_no_memory(rc->err);
+        *ret = o;
+        return 0;
+}
+
+int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret)
+{
+        struct informer *i;
+
+        TRY(filled_cache(rc, kind, &i));
+        *ret = informer_get(i, ns, name) != NULL;
+        return 0;
 }
 
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
                    struct object_list *ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, kind);
+        struct informer *i;
 
-        ASSERT(i);
+        TRY(filled_cache(rc, kind, &i));
         return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, kind);
+        struct informer *i;
 
-        ASSERT(i);
+        TRY(filled_cache(rc, kind, &i));
         return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 

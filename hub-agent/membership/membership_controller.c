@@ -55,10 +55,11 @@ static int create(struct pass *s, const struct kube_resource *r, const json_t *d
 
 static int sync_namespace(struct pass *s)
 {
-        const struct object *now = cache_get(s->rc, &namespace_kind, NULL, s->ns);
         AUTO_JSON json_t *doc = member_namespace_doc(s->member), *patch = NULL;
+        const struct object *now;
         bool labelled, owned;
 
+        TRY(cache_get(s->rc, &namespace_kind, NULL, s->ns, &now));
         if (!now)
                 return create(s, &namespaces, doc, "NamespaceCreated");
         labelled = !text_empty(label_of(now, LABEL_IS_FLEET_RESOURCE));
@@ -335,13 +336,15 @@ static bool nobody_came(const struct pass *s)
 
 static struct outcome leave(struct pass *s)
 {
-        const struct object *ns = cache_get(s->rc, &namespace_kind, NULL, s->ns);
+        const struct object *ns;
         int64_t waited = s->rc->now_ms - s->member->object.meta.deletion_ms;
         int64_t limit = agent_of(s->rc)->force_delete_wait_ms;
         bool left = false;
 
         if (!has_finalizer(&s->member->object, FINALIZER_MEMBER_CLUSTER))
                 return done();
+        if (cache_get(s->rc, &namespace_kind, NULL, s->ns, &ns) < 0)
+                return failed(s->rc->err);
         if (!ns)
                 return drop_finalizer(s) < 0 ? failed(s->rc->err) : done();
         if (is_deleting(ns))
@@ -375,7 +378,7 @@ static bool is_left_over(const struct pass *s, const struct object *ns)
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc };
-        const struct object *ns;
+        const struct object *ns, *member, *report;
         bool left;
 
         s.ns = arena_printf(rc->arena, NAME_MEMBER_NAMESPACE, rc->name);
@@ -383,14 +386,16 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        ns = cache_get(rc, &namespace_kind, NULL, s.ns);
-        s.member = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL, rc->name);
+        if (cache_get(rc, &namespace_kind, NULL, s.ns, &ns) < 0 ||
+            cache_get(rc, &member_cluster_kind, NULL, rc->name, &member) < 0 ||
+            cache_get(rc, &internal_member_cluster_kind, s.ns, rc->name, &report) < 0)
+                return failed(rc->err);
+        s.member = (const struct member_cluster *)member;
+        s.report = (const struct internal_member_cluster *)report;
         if (!s.member || !s.member->spec || !s.member->spec->identity) {
                 memory_drop(agent_of(rc), "member", rc->key);
                 return is_left_over(&s, ns) ? empty_namespace(&s, ns) : done();
         }
-        s.report = (const struct internal_member_cluster *)cache_get(rc, &internal_member_cluster_kind, s.ns,
-                                                                     rc->name);
         if (is_deleting(&s.member->object))
                 return leave(&s);
         if (is_left_over(&s, ns))

@@ -72,10 +72,11 @@ int overrides_for_bindings(struct reconcile *rc, const struct object_list *bindi
                 return error_no_memory(rc->err);
         for (size_t i = 0; i < bindings->n; i++) {
                 const struct binding *b = (const struct binding *)bindings->at[i];
-                const struct object *cluster =
-                        b->spec ? cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster))
-                                : NULL;
+                const struct object *cluster = NULL;
 
+                if (b->spec)
+                        TRY(cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster),
+                                      &cluster));
                 if (i % BINDINGS_BETWEEN_YIELDS == BINDINGS_BETWEEN_YIELDS - 1)
                         TRY(yield(rc));
                 if (cluster)
@@ -96,9 +97,10 @@ int overrides_of_binding(struct reconcile *rc, const struct binding *b, struct o
         struct override_applier a = { .scopes = scopes_of(rc),
                                       .pause = let_others_run,
                                       .pause_ctx = agent_of(rc)->world->loop };
+        const struct object *target;
 
-        a.cluster = (const struct member_cluster *)cache_get(rc, &member_cluster_kind, NULL,
-                                                             b->spec->target_cluster);
+        TRY(cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster), &target));
+        a.cluster = (const struct member_cluster *)target;
         if (!a.cluster)
                 return error_set(rc->err, ERR_RETRY, "member cluster \"%s\" is gone",
                                  b->spec->target_cluster);
@@ -107,18 +109,18 @@ int overrides_of_binding(struct reconcile *rc, const struct binding *b, struct o
         if (!a.set.cluster.at || !a.set.own.at)
                 return error_no_memory(rc->err);
         for (uint32_t i = 0; i < cluster->n; i++) {
-                const struct object *o =
-                        cache_get(rc, &cluster_resource_override_snapshot_kind, NULL, cluster->at[i]);
+                const struct object *o;
 
+                TRY(cache_get(rc, &cluster_resource_override_snapshot_kind, NULL, cluster->at[i], &o));
                 if (!o)
                         return error_set(rc->err, ERR_INVALID,
                                          "clusterResourceOverrideSnapshot %s is not found", cluster->at[i]);
                 a.set.cluster.at[a.set.cluster.n++] = o;
         }
         for (uint32_t i = 0; i < own->n; i++) {
-                const struct object *o =
-                        cache_get(rc, &resource_override_snapshot_kind, own->at[i].ns, own->at[i].name);
+                const struct object *o;
 
+                TRY(cache_get(rc, &resource_override_snapshot_kind, own->at[i].ns, own->at[i].name, &o));
                 if (!o)
                         return error_set(rc->err, ERR_INVALID,
                                          "resourceOverrideSnapshot {%s %s} is not found", own->at[i].name,

@@ -55,10 +55,12 @@ static int sync_snapshots(struct reconcile *rc, const struct object *o, const st
 
 static struct outcome reconcile(struct reconcile *rc)
 {
-        const struct object *o = cache_get(rc, override_kind(rc->ns), rc->ns, rc->name);
         struct object_list snapshots;
+        const struct object *o;
         int code;
 
+        if (cache_get(rc, override_kind(rc->ns), rc->ns, rc->name, &o) < 0)
+                return failed(rc->err);
         if (!o)
                 return done();
         if (cache_by_index(rc, snapshot_kind(rc->ns), INDEX_OVERRIDE, rc->key, &snapshots) < 0)

@@ -261,10 +261,10 @@ static int report_unschedulable(struct pass *s, const char *message)
 
 static int write_mirror(struct pass *s, const char *ns)
 {
-        const struct object *existing =
-                cache_get(s->rc, &cluster_resource_placement_status_kind, ns, s->p->object.meta.name);
         struct cluster_resource_placement_status *wanted;
+        const struct object *existing;
 
+        TRY(cache_get(s->rc, &cluster_resource_placement_status_kind, ns, s->p->object.meta.name, &existing));
         TRY(mirror_plan(s->rc->arena, s->p, ns, (const struct cluster_resource_placement_status *)existing,
                         s->rc->now_ms, &wanted, s->rc->err));
         if (!wanted)
@@ -301,6 +301,7 @@ static int mirror(struct pass *s)
 static int check_mirror(struct pass *s, bool *ret_stop)
 {
         const char *message = NULL;
+        bool there;
 
         *ret_stop = false;
         if (!mirror_wanted(s->p))
@@ -310,10 +311,9 @@ static int check_mirror(struct pass *s, bool *ret_stop)
                 return 0;
         *ret_stop = true;
         TRY(report_unschedulable(s, message));
-        if (!cache_get(s->rc, &cluster_resource_placement_status_kind, mirror_placed(s->p),
-                       s->p->object.meta.name))
-                return 0;
-        return write_mirror(s, mirror_placed(s->p));
+        TRY(cache_has(s->rc, &cluster_resource_placement_status_kind, mirror_placed(s->p),
+                      s->p->object.meta.name, &there));
+        return there ? write_mirror(s, mirror_placed(s->p)) : 0;
 }
 
 static void map_mirror(void *agent, const struct informer_event *e, key_emit emit, void *to)
@@ -438,9 +438,12 @@ static struct outcome place(struct pass *s)
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        const struct object *placement;
         struct outcome outcome;
 
-        s.p = (const struct placement *)cache_get(rc, s.scope->placement, rc->ns, rc->name);
+        if (cache_get(rc, s.scope->placement, rc->ns, rc->name, &placement) < 0)
+                return failed(rc->err);
+        s.p = (const struct placement *)placement;
         if (!s.p || !s.p->spec || is_deleting(&s.p->object)) {
                 progress_forget(s.agent, rc->key);
                 memory_drop(s.agent, "placement", rc->key);

@@ -93,8 +93,12 @@ static int find_departed(struct reconcile *rc, struct rollout_input *in)
         for (size_t i = 0; i < in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)in->bindings.at[i];
 
-                departed[i] = b->spec &&
-                              !cache_get(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster));
+                bool has_cluster = true;
+
+                if (b->spec)
+                        TRY(cache_has(rc, &member_cluster_kind, NULL, or_empty(b->spec->target_cluster),
+                                      &has_cluster));
+                departed[i] = !has_cluster;
         }
         in->departed = departed;
         return 0;
@@ -105,9 +109,12 @@ static struct outcome reconcile(struct reconcile *rc)
         const struct scope *scope = scope_of(rc->ns);
         struct rollout_input in = { .now_ms = rc->now_ms };
         struct object_list snapshots;
+        const struct object *placement;
         struct rollout_plan plan;
 
-        in.placement = (const struct placement *)cache_get(rc, scope->placement, rc->ns, rc->name);
+        if (cache_get(rc, scope->placement, rc->ns, rc->name, &placement) < 0)
+                return failed(rc->err);
+        in.placement = (const struct placement *)placement;
         if (!in.placement || !in.placement->spec || is_deleting(&in.placement->object))
                 return done();
         if (in.placement->spec->strategy && text_equal(in.placement->spec->strategy->type, "External"))

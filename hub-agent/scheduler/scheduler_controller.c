@@ -237,10 +237,10 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
 static struct outcome reconcile(struct reconcile *rc)
 {
         const struct scope *scope = scope_of(rc->ns);
-        const struct object *p = cache_get(rc, scope->placement, rc->ns, rc->name);
-        int code = 0;
+        const struct object *p;
+        int code = cache_get(rc, scope->placement, rc->ns, rc->name, &p);
 
-        if (p)
+        if (code == 0 && p)
                 code = is_deleting(p) ? clean_up(rc, scope, p) : schedule(rc, scope, p);
         return code < 0 ? failed(rc->err) : done();
 }

@@ -76,16 +76,18 @@ static int drop_finalizer(struct reconcile *rc, const struct object *b)
  * departed cluster has nobody who could take them away. */
 static struct outcome clean_up(struct pass *s)
 {
-        bool departed = !s->b->spec ||
-                        !cache_get(s->rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster));
+        bool has_cluster = false;
         struct object_list all;
 
+        if (s->b->spec && cache_has(s->rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster),
+                                    &has_cluster) < 0)
+                return failed(s->rc->err);
         if (list_works(s, true, &all) < 0)
                 return failed(s->rc->err);
         for (size_t i = 0; i < all.n; i++)
                 if (!is_deleting(all.at[i]) && rc_delete_any_version(s->rc, all.at[i]) < 0)
                         return failed(s->rc->err);
-        if (all.n > 0 && !departed)
+        if (all.n > 0 && has_cluster)
                 return again_after(DELETION_FALLBACK_MS);
         return drop_finalizer(s->rc, &s->b->object) < 0 ? failed(s->rc->err) : done();
 }
@@ -141,10 +143,11 @@ static int write_works(struct pass *s, const struct work_plan *plan)
 static int find_master(struct pass *s, const struct object **ret)
 {
         const char *ns = s->b->object.meta.ns;
-        const struct object *p = cache_get(s->rc, s->scope->placement, ns,
-                                           or_empty(label_of(&s->b->object, LABEL_PARENT_PLACEMENT)));
+        const struct object *p;
 
-        *ret = cache_get(s->rc, s->scope->resource_snapshot, ns, s->b->spec->resource_snapshot_name);
+        TRY(cache_get(s->rc, s->scope->placement, ns,
+                      or_empty(label_of(&s->b->object, LABEL_PARENT_PLACEMENT)), &p));
+        TRY(cache_get(s->rc, s->scope->resource_snapshot, ns, s->b->spec->resource_snapshot_name, ret));
         if (*ret && p && is_of_predecessor(*ret, p))
                 return error_set(s->rc->err, ERR_RETRY, "snapshot \"%s\" is of a former placement",
                                  s->b->spec->resource_snapshot_name);
@@ -328,9 +331,13 @@ static struct outcome generate(struct pass *s)
 {
         struct reconcile *rc = s->rc;
         struct sync_result r = { 0 };
+        bool has_cluster;
 
-        if (!s->b->spec || !is_due(s) ||
-            !cache_get(rc, &member_cluster_kind, NULL, s->b->spec->target_cluster))
+        if (!s->b->spec || !is_due(s))
+                return done();
+        if (cache_has(rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster), &has_cluster) < 0)
+                return failed(rc->err);
+        if (!has_cluster)
                 return done();
         if (ensure_finalizer(s) < 0 || list_works(s, false, &s->works) < 0)
                 return failed(rc->err);
@@ -347,8 +354,11 @@ static struct outcome generate(struct pass *s)
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        const struct object *b;
 
-        s.b = (const struct binding *)cache_get(rc, s.scope->binding, rc->ns, rc->name);
+        if (cache_get(rc, s.scope->binding, rc->ns, rc->name, &b) < 0)
+                return failed(rc->err);
+        s.b = (const struct binding *)b;
         if (!s.b || is_deleting(&s.b->object))
                 memory_drop(s.agent, "binding", rc->key);
         if (!s.b)
