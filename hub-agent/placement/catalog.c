@@ -1,227 +1,88 @@
-#include "hub-agent/placement/catalog.h"
+#include "hub-agent/placement/catalog_internal.h"
 
 #include "common/base/memory.h"
 #include "common/base/vec.h"
-#include "common/kube/selector.h"
-#include "hub-agent/membership/membership.h"
 
-#define REFRESH_MS (5 * 60 * 1000) /* what aggregated APIs add is seen at the latest then */
+#define REFRESH_MS (5 * 60 * 1000) /* what nobody tells of is seen at the latest then */
+/* A kind counts as gone when two readings so far apart both lack it. */
+#define CONFIRM_MS 60000
+
+/* An API server needs a moment to serve a new kind, and longer when it is busy: it is looked at 0.1, 1, 5 and
+ * 15 s after the change. */
+static const int64_t look_gaps_ms[] = { 100, 900, 4000, 10000 };
+#define LOOKS ARRAY_LEN(look_gaps_ms)
 
 struct catalog {
         struct hub_agent *agent;
         VEC(struct catalog_entry *) entries;
-        VEC(struct catalog_entry *) removed; /* reconciles under way may still look at them */
         struct waitq changed;
-        bool dirty;
+        int64_t look_ms;                /* loop time of the next reading */
+        size_t step;                    /* of look_gaps_ms; LOOKS = nothing changed */
+        size_t failures;                /* in a row */
+        int64_t first_read_ms, read_ms; /* loop times of readings that succeeded */
+        bool was_read;
 };
 
-/* ---- indexes ---- */
-
-static bool kind_key(char ret[256], const char *group, const char *version, const char *kind)
+static int64_t now_ms(const struct catalog *c)
 {
-        int n = snprintf(ret, 256, "%s/%s/%s", or_empty(group), or_empty(version), or_empty(kind));
-
-        return n > 0 && n < 256;
+        return loop_now_ms(c->agent->world->loop);
 }
 
-void emit_selectors(const struct object *o, index_emit emit, void *to)
+/* ---- entries ---- */
+
+struct catalog_entry *catalog_entry_ref(const struct catalog_entry *e)
 {
-        const struct placement *p = (const struct placement *)o;
-        char key[256];
+        struct catalog_entry *entry = (struct catalog_entry *)e;
 
-        for (uint32_t i = 0; p->spec && i < p->spec->resource_selectors.n; i++) {
-                const struct resource_selector *s = &p->spec->resource_selectors.at[i];
-
-                if (kind_key(key, s->group, s->version, s->kind))
-                        emit(to, key);
-        }
+        entry->refs++;
+        return entry;
 }
 
-void emit_selected(const struct object *o, index_emit emit, void *to)
+void catalog_entry_unref(void *entry)
 {
-        const struct placement *p = (const struct placement *)o;
-        char key[KEY_MAX + 256];
+        struct catalog_entry *e = entry;
 
-        for (uint32_t i = 0; p->status && i < p->status->selected_resources.n; i++) {
-                const struct resource_identifier *r = &p->status->selected_resources.at[i];
-
-                snprintf(key, sizeof(key), "%s/%s/%s/%s/%s", or_empty(r->group), or_empty(r->version),
-                         or_empty(r->kind), or_empty(r->ns), or_empty(r->name));
-                emit(to, key);
-        }
-}
-
-/* ---- changes ---- */
-
-static bool same_map(const struct string_map *a, const struct string_map *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
-                        return false;
-        return true;
-}
-
-bool same_content(const struct object_meta *a, const struct object_meta *b)
-{
-        if (!text_equal(a->uid, b->uid) || a->deletion_ms != b->deletion_ms)
-                return false;
-        if (text_equal(a->resource_version, b->resource_version))
-                return true;
-        return a->generation > 0 && a->generation == b->generation && same_map(&a->labels, &b->labels) &&
-               same_map(&a->annotations, &b->annotations) && a->n_finalizers == b->n_finalizers &&
-               a->n_owners == b->n_owners;
-}
-
-static void enqueue(struct hub_agent *a, const struct object *placement)
-{
-        char key[KEY_MAX];
-
-        if (key_make(key, placement->meta.ns, placement->meta.name))
-                manager_enqueue(a->manager, &placement_controller, key, QUEUE_NORMAL);
-}
-
-static bool term_matches(const struct resource_selector *s, const char *kind, const struct object *o)
-{
-        char key[256];
-
-        if (!kind_key(key, s->group, s->version, s->kind) || !text_equal(key, kind))
-                return false;
-        if (!text_empty(s->name))
-                return text_equal(s->name, o->meta.name);
-        return !s->label_selector || label_selector_matches(s->label_selector, &o->meta.labels);
-}
-
-/* Whether a change of `o`, or of something inside namespace `o`, concerns the placement. */
-static bool placement_selects(const struct placement *p, const char *kind, const struct object *o,
-                              bool inside)
-{
-        for (uint32_t i = 0; p->spec && i < p->spec->resource_selectors.n; i++) {
-                const struct resource_selector *s = &p->spec->resource_selectors.at[i];
-
-                if (inside && text_equal(s->selection_scope, "NamespaceOnly"))
-                        continue;
-                if (term_matches(s, kind, o))
-                        return true;
-        }
-        return false;
-}
-
-static void enqueue_selecting(struct hub_agent *a, const struct kind *placement, const char *ns,
-                              const char *kind, const struct object *o, bool inside)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct object_list list;
-
-        if (informer_by_index(manager_informer(a->manager, placement), INDEX_SELECTOR, kind, &arena, &list) <
-            0)
+        if (!e || --e->refs > 0)
                 return;
-        for (size_t i = 0; i < list.n; i++)
-                if ((!ns || text_equal(ns, list.at[i]->meta.ns)) &&
-                    placement_selects((const struct placement *)list.at[i], kind, o, inside))
-                        enqueue(a, list.at[i]);
-}
-
-static void enqueue_all_of_kind(struct hub_agent *a, const struct kind *placement, const char *kind)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct object_list list;
-
-        if (informer_by_index(manager_informer(a->manager, placement), INDEX_SELECTOR, kind, &arena, &list) <
-            0)
-                return;
-        for (size_t i = 0; i < list.n; i++)
-                enqueue(a, list.at[i]);
-}
-
-static void enqueue_holding(struct hub_agent *a, const struct kind *placement, const struct catalog_entry *e,
-                            const struct object *o)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        char key[KEY_MAX + 256];
-        struct object_list list;
-
-        snprintf(key, sizeof(key), "%s/%s/%s", e->kind_key, or_empty(o->meta.ns), o->meta.name);
-        if (informer_by_index(manager_informer(a->manager, placement), INDEX_SELECTED, key, &arena, &list) <
-            0)
-                return;
-        for (size_t i = 0; i < list.n; i++)
-                enqueue(a, list.at[i]);
-}
-
-static void on_change(void *ctx, const struct informer_event *ev)
-{
-        struct catalog_entry *e = ctx;
-        struct hub_agent *a = e->agent;
-        const struct object *o = ev->now;
-        const struct catalog_entry *namespaces;
-        const struct object *ns;
-
-        if (ev->type == INFORMER_UPDATED && same_content(&ev->old->meta, &o->meta))
-                return;
-        if (text_equal(e->resource.kind, "CustomResourceDefinition")) {
-                a->catalog->dirty = true;
-                waitq_wake_all(&a->catalog->changed);
-        }
-        if (!o->meta.ns) {
-                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, e->kind_key, o, false);
-                enqueue_holding(a, &cluster_resource_placement_kind, e, o);
-                return;
-        }
-        if (ev->type != INFORMER_ADDED && text_equal(e->resource.group, "rbac.authorization.k8s.io"))
-                membership_check_again(a, o->meta.ns);
-        if (!filter_namespace_allowed(&a->filters, o->meta.ns))
-                return;
-        if (ev->type != INFORMER_DELETED &&
-            filter_object_excluded(&a->filters, e->resource.group, e->resource.version, e->resource.kind,
-                                   &o->meta))
-                return;
-        namespaces = catalog_find(a->catalog, "", "v1", "Namespace");
-        ns = namespaces ? informer_get(namespaces->informer, NULL, o->meta.ns) : NULL;
-        if (ns)
-                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, namespaces->kind_key, ns, true);
-        enqueue_selecting(a, &resource_placement_kind, o->meta.ns, e->kind_key, o, false);
-        enqueue_holding(a, &resource_placement_kind, e, o);
-}
-
-/* ---- the set of resources ---- */
-
-static void entry_free(struct catalog_entry *e)
-{
-        if (!e)
-                return;
-        if (e->informer)
-                manager_remove_informer(e->agent->manager, e->informer);
         mem_free((char *)e->resource.group);
         mem_free((char *)e->resource.version);
         mem_free((char *)e->resource.plural);
         mem_free((char *)e->resource.kind);
+        mem_free((char *)e->kind_key);
         mem_free(e);
 }
 
-static int entry_new(struct hub_agent *a, const struct kube_resource *r, struct catalog_entry **ret)
+/* Ends what runs for it; whoever holds a reference may still read its names. Parks. */
+static void entry_end(struct catalog_entry *e)
+{
+        if (e->waiting)
+                e->waiting = fiber_group_end(e->waiting);
+        if (e->informer)
+                manager_remove_informer(e->agent->manager, TAKE_PTR(e->informer));
+        catalog_entry_unref(e);
+}
+
+static struct catalog_entry *entry_new(struct hub_agent *a, const struct kube_resource *r)
 {
         struct catalog_entry *e = NEW(struct catalog_entry);
         struct informer_options o = { .kind = &partial_object_kind };
 
         if (!e)
-                return ERR_NO_MEMORY;
+                return NULL;
         *e = (struct catalog_entry){ .agent = a,
+                                     .refs = 1,
+                                     .kind_key = kind_key(r->group, r->version, r->kind),
                                      .resource = { .group = mem_strdup(r->group),
                                                    .version = mem_strdup(r->version),
                                                    .plural = mem_strdup(r->plural),
                                                    .kind = mem_strdup(r->kind),
                                                    .namespaced = r->namespaced } };
         o.resource = &e->resource;
-        if (!e->resource.group || !e->resource.version || !e->resource.plural || !e->resource.kind ||
-            !kind_key(e->kind_key, r->group, r->version, r->kind) ||
-            manager_add_informer(a->manager, &o, &e->informer) < 0) {
-                entry_free(e);
-                return ERR_NO_MEMORY;
-        }
-        *ret = e;
-        return 0;
+        if (e->kind_key && e->resource.group && e->resource.version && e->resource.plural &&
+            e->resource.kind && manager_add_informer(a->manager, &o, &e->informer) == 0)
+                return e;
+        catalog_entry_unref(e);
+        return NULL;
 }
 
 struct catalog *catalog_new(struct hub_agent *a)
@@ -229,7 +90,7 @@ struct catalog *catalog_new(struct hub_agent *a)
         struct catalog *c = NEW(struct catalog);
 
         if (c)
-                c->agent = a;
+                *c = (struct catalog){ .agent = a, .step = LOOKS };
         return c;
 }
 
@@ -237,12 +98,9 @@ struct catalog *catalog_free(struct catalog *c)
 {
         if (!c)
                 return NULL;
-        vec_for_each(&c->entries, e)
-                entry_free(*e);
-        vec_for_each(&c->removed, e)
-                entry_free(*e);
+        while (c->entries.n > 0)
+                entry_end(c->entries.at[--c->entries.n]);
         vec_free(&c->entries);
-        vec_free(&c->removed);
         mem_free(c);
         return NULL;
 }
@@ -258,6 +116,15 @@ struct catalog_entry *catalog_find(struct catalog *c, const char *group, const c
         return NULL;
 }
 
+struct catalog_entry *catalog_find_kind(struct catalog *c, const char *group, const char *kind)
+{
+        vec_for_each(&c->entries, e)
+                if (text_equal((*e)->resource.kind, kind) &&
+                    text_equal((*e)->resource.group, or_empty(group)))
+                        return *e;
+        return NULL;
+}
+
 struct catalog_entry *catalog_next(struct catalog *c, struct catalog_entry *previous)
 {
         size_t i = 0;
@@ -268,61 +135,274 @@ struct catalog_entry *catalog_next(struct catalog *c, struct catalog_entry *prev
         return i < c->entries.n ? c->entries.at[i] : NULL;
 }
 
-static bool is_placeable(const struct hub_agent *a, const struct kube_mapped *m)
+/* ---- waiting for a cache ---- */
+
+/* Whoever may need it: placements of the kind, and those of whole namespaces. */
+static void enqueue_concerned(const struct catalog_entry *e)
 {
-        return m->listable && m->watchable && m->preferred_version &&
-               filter_api_allowed(&a->filters, m->resource.group, m->resource.version, m->resource.kind);
+        enqueue_all_of_kind(e->agent, &cluster_resource_placement_kind, e->kind_key);
+        enqueue_all_of_kind(e->agent, &resource_placement_kind, e->kind_key);
+        if (e->resource.namespaced)
+                enqueue_all_of_kind(e->agent, &cluster_resource_placement_kind, "/v1/Namespace");
 }
 
-static int add_missing(struct catalog *c, const struct kube_resource *r)
+static void wake_when_filled(void *entry)
 {
-        struct catalog_entry *e = catalog_find(c, r->group, r->version, r->kind);
+        struct catalog_entry *e = entry;
 
-        if (!e) {
-                if (entry_new(c->agent, r, &e) < 0)
-                        return ERR_NO_MEMORY;
-                if (vec_push(&c->entries, e) < 0) {
-                        entry_free(e);
-                        return ERR_NO_MEMORY;
-                }
-                /* A placement that selected the kind before it existed may go on now. */
-                enqueue_all_of_kind(c->agent, &cluster_resource_placement_kind, e->kind_key);
-                enqueue_all_of_kind(c->agent, &resource_placement_kind, e->kind_key);
-                if (informer_add_handler(e->informer, on_change, e) < 0)
-                        return ERR_NO_MEMORY;
-        }
-        e->seen = true;
+        if (informer_wait_synced(e->informer, DEADLINE_NONE) == 0)
+                enqueue_concerned(e);
+        e->awaited = false;
+}
+
+int64_t catalog_await(struct catalog_entry *e)
+{
+        struct loop *l = e->agent->world->loop;
+
+        if (e->awaited)
+                return loop_now_ms(l) - e->awaited_since_ms;
+        if (!e->waiting)
+                e->waiting = fiber_group_new(l, e->agent->group, "catalog-await");
+        e->awaited = e->waiting && fiber_spawn(e->waiting, "catalog-await", wake_when_filled, e);
+        e->awaited_since_ms = loop_now_ms(l);
         return 0;
 }
 
-static void remove_unseen(struct catalog *c)
+/* ---- taking kinds in ---- */
+
+static bool is_placeable(const struct hub_agent *a, const struct kube_mapped *m)
+{
+        return m->listable && m->watchable &&
+               filter_api_allowed(&a->filters, m->resource.group, m->resource.version, m->resource.kind);
+}
+
+static bool somebody_selects(struct hub_agent *a, const char *key)
+{
+        static const struct kind *const placements[] = { &cluster_resource_placement_kind,
+                                                         &resource_placement_kind };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list list;
+
+        for (size_t i = 0; i < ARRAY_LEN(placements); i++)
+                if (informer_by_index(manager_informer(a->manager, placements[i]), INDEX_SELECTOR, key,
+                                      &arena, &list) == 0 &&
+                    list.n > 0)
+                        return true;
+        return false;
+}
+
+/* Versions that are not preferred cost a cache each, so only those that a selector names are taken. */
+static bool is_wanted(struct catalog *c, const struct kube_mapped *m)
+{
+        AUTO_FREE char *key = NULL;
+
+        if (!is_placeable(c->agent, m))
+                return false;
+        if (m->preferred_version)
+                return true;
+        key = kind_key(m->resource.group, m->resource.version, m->resource.kind);
+        return key && somebody_selects(c->agent, key);
+}
+
+static struct catalog_entry *add(struct catalog *c, const struct kube_resource *r)
+{
+        struct catalog_entry *e =
+                vec_reserve(&c->entries, c->entries.n + 1) < 0 ? NULL : entry_new(c->agent, r);
+
+        if (!e)
+                return NULL;
+        if (informer_add_handler(e->informer, catalog_on_change, e) < 0) {
+                entry_end(e);
+                return NULL;
+        }
+        c->entries.at[c->entries.n++] = e;
+        enqueue_concerned(e); /* a placement that selected the kind before it existed may go on now */
+        return e;
+}
+
+/* One kind that cannot be taken in does not stop the others: it is told and tried again. */
+static int take_in(struct catalog *c, const struct kube_mapped *m)
+{
+        const struct kube_resource *r = &m->resource;
+        struct catalog_entry *e = catalog_find(c, r->group, r->version, r->kind);
+
+        if (!e && !(e = add(c, r))) {
+                log_error(&c->agent->log, "no memory to follow a kind, trying again", "group", r->group,
+                          "version", r->version, "kind", r->kind);
+                return ERR_NO_MEMORY;
+        }
+        if (e->missing)
+                log_info(&c->agent->log, "a kind is served again", "kind", e->kind_key);
+        e->seen = true;
+        e->missing = false;
+        e->preferred = m->preferred_version;
+        e->stale = m->stale;
+        return 0;
+}
+
+struct catalog_entry *catalog_demand(struct catalog *c, const char *group, const char *version,
+                                     const char *kind)
+{
+        struct catalog_entry *e = catalog_find(c, group, version, kind);
+        const struct kube_mapped *all;
+        size_t n;
+
+        all = kube_mapper_all(c->agent->mapper, &n);
+        for (size_t i = 0; !e && i < n; i++)
+                if (text_equal(all[i].resource.kind, kind) &&
+                    text_equal(all[i].resource.group, or_empty(group)) &&
+                    text_equal(all[i].resource.version, version) && is_placeable(c->agent, &all[i]) &&
+                    take_in(c, &all[i]) == 0)
+                        e = catalog_find(c, group, version, kind);
+        return e;
+}
+
+/* ---- letting kinds go ---- */
+
+/* A registration by hand, not one that comes and goes with the kinds. */
+static bool is_registered(struct catalog *c, const char *group)
+{
+        struct catalog_entry *services = catalog_find_kind(c, "apiregistration.k8s.io", "APIService");
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list list;
+
+        if (!services || !group[0])
+                return false;
+        if (!informer_synced(services->informer) || informer_list(services->informer, &arena, &list) < 0)
+                return true;
+        for (size_t i = 0; i < list.n; i++) {
+                const char *dot = strchr(list.at[i]->meta.name, '.'); /* "version.group" */
+
+                if (dot && text_equal(dot + 1, group) &&
+                    !label_of(list.at[i], "kube-aggregator.kubernetes.io/automanaged"))
+                        return true;
+        }
+        return false;
+}
+
+static bool has_definition(struct catalog *c, const struct kube_resource *r)
+{
+        const struct catalog_entry *crds = catalog_definitions(c);
+        AUTO_FREE char *name = NULL;
+
+        if (!crds)
+                return false;
+        name = mem_printf("%s.%s", r->plural, r->group);
+        return !name || crds->missing || !informer_synced(crds->informer) ||
+               informer_get(crds->informer, NULL, name);
+}
+
+static bool is_superseded(struct catalog *c, const struct catalog_entry *gone)
+{
+        vec_for_each(&c->entries, e)
+                if ((*e)->seen && text_equal((*e)->resource.kind, gone->resource.kind) &&
+                    text_equal((*e)->resource.group, gone->resource.group))
+                        return true;
+        return false;
+}
+
+/* Whether an entry that discovery lacks is to be let go; its objects would be taken off the members. */
+static bool is_gone(struct catalog *c, struct catalog_entry *e)
+{
+        if (is_superseded(c, e))
+                return true;
+        if (!e->missing) {
+                e->missing = true;
+                e->missing_since_ms = c->read_ms;
+                log_info(&c->agent->log, "a kind is not served any more", "kind", e->kind_key);
+        }
+        return c->read_ms - e->missing_since_ms >= CONFIRM_MS && !has_definition(c, &e->resource) &&
+               !is_registered(c, e->resource.group) &&
+               !kube_mapper_doubts(c->agent->mapper, e->resource.group);
+}
+
+static void let_go(struct catalog *c)
 {
         for (size_t i = c->entries.n; i-- > 0;) {
                 struct catalog_entry *e = c->entries.at[i];
 
-                if (e->seen || vec_reserve(&c->removed, c->removed.n + 1) < 0)
+                if (e->seen || !is_gone(c, e))
                         continue;
+                log_info(&c->agent->log, "a kind is followed no longer", "kind", e->kind_key);
                 vec_remove(&c->entries, i);
-                manager_remove_informer(c->agent->manager, TAKE_PTR(e->informer));
-                c->removed.at[c->removed.n++] = e;
+                enqueue_concerned(e);
+                entry_end(e); /* parks: meanwhile kinds may be added behind, none is removed */
         }
 }
 
-int catalog_refresh(struct catalog *c, struct error *err)
+struct catalog_entry *catalog_definitions(struct catalog *c)
+{
+        return catalog_find(c, "apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+}
+
+bool catalog_lacks_for_good(struct catalog *c, const char *group)
+{
+        bool early = !c->was_read || c->read_ms - c->first_read_ms < CONFIRM_MS;
+        int64_t due = (early ? c->first_read_ms : c->read_ms) + CONFIRM_MS;
+
+        if (!early && !kube_mapper_doubts(c->agent->mapper, group) && !is_registered(c, group))
+                return true;
+        c->look_ms = MIN(c->look_ms, MAX(due, now_ms(c) + look_gaps_ms[0]));
+        waitq_wake_all(&c->changed);
+        return false;
+}
+
+/* ---- following discovery ---- */
+
+void catalog_look(struct catalog *c, bool initial)
+{
+        c->step = initial ? MIN(c->step, LOOKS - 1) : 0;
+        c->look_ms = MIN(c->look_ms, now_ms(c) + look_gaps_ms[0]);
+        waitq_wake_all(&c->changed);
+}
+
+static void plan_after_failure(struct catalog *c)
+{
+        c->step = MIN(c->step, LOOKS - 1); /* what was to be seen was not */
+        c->look_ms = now_ms(c) + look_gaps_ms[MIN(c->failures, LOOKS - 1)];
+        c->failures++;
+}
+
+static void plan_after_success(struct catalog *c)
+{
+        c->failures = 0;
+        c->step = MIN(c->step + 1, LOOKS);
+        c->look_ms = c->read_ms + (c->step < LOOKS ? look_gaps_ms[c->step] : REFRESH_MS);
+        vec_for_each(&c->entries, e)
+                if ((*e)->missing || (*e)->stale)
+                        c->look_ms = MIN(c->look_ms, c->read_ms + CONFIRM_MS);
+}
+
+static int read_kinds(struct catalog *c, struct error *err)
 {
         const struct kube_mapped *all;
+        int code = 0;
         size_t n;
 
-        c->dirty = false;
         TRY(kube_mapper_refresh(c->agent->mapper, NULL, err));
+        c->read_ms = now_ms(c);
+        if (!c->was_read)
+                c->first_read_ms = c->read_ms;
+        c->was_read = true;
         all = kube_mapper_all(c->agent->mapper, &n);
         vec_for_each(&c->entries, e)
                 (*e)->seen = false;
         for (size_t i = 0; i < n; i++)
-                if (is_placeable(c->agent, &all[i]) && add_missing(c, &all[i].resource) < 0)
-                        return error_no_memory(err);
-        remove_unseen(c);
-        return 0;
+                if (is_wanted(c, &all[i]) && take_in(c, &all[i]) < 0)
+                        code = error_no_memory(err);
+        let_go(c);
+        return code;
+}
+
+int catalog_refresh(struct catalog *c, struct error *err)
+{
+        int code = read_kinds(c, err);
+
+        if (code < 0)
+                plan_after_failure(c);
+        else
+                plan_after_success(c);
+        return code;
 }
 
 void catalog_follow(void *catalog)
@@ -332,11 +412,9 @@ void catalog_follow(void *catalog)
         struct error err;
 
         for (;;) {
-                if (!c->dirty && waitq_wait(l, &c->changed, loop_now_ms(l) + REFRESH_MS) == ERR_CANCELLED)
-                        return;
-                /* The API server needs a moment to serve a new kind. */
-                if (fiber_sleep(l, 100) < 0)
-                        return;
+                while (now_ms(c) < c->look_ms)
+                        if (waitq_wait(l, &c->changed, c->look_ms) == ERR_CANCELLED)
+                                return;
                 error_clear(&err);
                 if (catalog_refresh(c, &err) == ERR_CANCELLED)
                         return;

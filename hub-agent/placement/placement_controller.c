@@ -5,6 +5,7 @@
 #include "hub-agent/placement/status.h"
 
 #define RETRY_MS (30 * 60 * 1000)
+#define PASSING_MS 5000 /* what is not the user's doing is tried again after */
 
 struct pass {
         struct reconcile *rc;
@@ -16,6 +17,7 @@ struct pass {
         const struct policy_snapshot *policy;
         const struct resource_snapshot *latest; /* head */
         struct resource_identifier_list selected;
+        struct refusal refusal;
         int64_t delay_ms;
 };
 
@@ -211,6 +213,38 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
         return 0;
 }
 
+/* What the members of a group hold, complete or not. */
+static int identify_group(struct pass *s, const struct resource_snapshot *head,
+                          struct resource_identifier_list *ret)
+{
+        const char *index = or_empty(label_of(&head->object, LABEL_RESOURCE_INDEX));
+
+        *ret = (struct resource_identifier_list){ 0 };
+        for (size_t i = 0; i < s->snapshots.n; i++) {
+                const struct resource_snapshot *part;
+
+                if (!text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index))
+                        continue;
+                TRY(body_get(s->rc, s->snapshots.at[i], &part));
+                if (part->spec)
+                        TRY(identify_resources(s->rc->arena, &part->spec->selected_resources, ret,
+                                               s->rc->err));
+        }
+        return 0;
+}
+
+/* A new snapshot must not drop what cannot be told of at the moment: then nothing is made (s->refusal). */
+static int check_dropped(struct pass *s, const struct selection *selection)
+{
+        const struct resource_snapshot *head = newest_resource_snapshot(&s->snapshots);
+        struct resource_identifier_list held;
+
+        if (!head || text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), selection->hash))
+                return 0;
+        TRY(identify_group(s, head, &held));
+        return check_held_kinds(s->rc, &held, &s->refusal);
+}
+
 static int sync_resources(struct pass *s, const struct chosen_list *chosen)
 {
         struct snapshot_timing timing = { s->rc->now_ms, s->agent->snapshot_min_interval_ms,
@@ -222,7 +256,11 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
         chosen_fingerprint(chosen, fingerprint);
         if (is_known(s, fingerprint))
                 return copy_known(s);
-        TRY(read_selection(s->rc, chosen, &selection, &s->selected));
+        TRY(read_selection(s->rc, chosen, &selection, &s->selected, &s->refusal));
+        if (!s->refusal.words && !is_external(s->p))
+                TRY(check_dropped(s, &selection));
+        if (s->refusal.words)
+                return 0;
         remember(s->memory, fingerprint, &selection, &s->selected);
         if (is_external(s->p))
                 return 0;
@@ -323,13 +361,16 @@ static void map_mirror(void *agent, const struct informer_event *e, key_emit emi
 
 /* ---- the outcome ---- */
 
-static struct outcome report_invalid(struct pass *s, const char *why)
+static struct outcome report_refusal(struct pass *s)
 {
+        const struct refusal *r = &s->refusal;
         const char *message =
-                arena_printf(s->rc->arena,
-                             "The resource selectors are invalid: failed to process the request due to a "
-                             "client error: %s",
-                             why);
+                arena_printf(s->rc->arena, "%s: %s",
+                             r->passing ? "The resources cannot be selected at present, and what is placed "
+                                          "stays as it is"
+                                        : "The resource selectors are invalid: failed to process the request "
+                                          "due to a client error",
+                             r->words);
 
         if (!message) {
                 error_no_memory(s->rc->err);
@@ -337,7 +378,7 @@ static struct outcome report_invalid(struct pass *s, const char *why)
         }
         if (report_unschedulable(s, message) < 0 || mirror(s) < 0)
                 return failed(s->rc->err);
-        return again_after(RETRY_MS);
+        return again_after(r->passing ? PASSING_MS : RETRY_MS);
 }
 
 static void record_events(struct pass *s, const struct status_plan *plan)
@@ -417,7 +458,6 @@ static struct outcome report_long_name(struct pass *s)
 static struct outcome place(struct pass *s)
 {
         struct chosen_list chosen;
-        const char *user_error;
         bool stop;
 
         if (strlen(s->rc->name) > LABEL_VALUE_MAX)
@@ -426,11 +466,15 @@ static struct outcome place(struct pass *s)
                 return failed(s->rc->err);
         if (stop)
                 return done();
-        if (select_resources(s->rc, s->p, &chosen, &user_error) < 0)
+        if (select_resources(s->rc, s->p, &chosen, &s->refusal) < 0)
                 return failed(s->rc->err);
-        if (user_error)
-                return report_invalid(s, user_error);
-        if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0 || load(s) < 0)
+        if (s->refusal.words)
+                return report_refusal(s);
+        if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0)
+                return failed(s->rc->err);
+        if (s->refusal.words)
+                return report_refusal(s);
+        if (load(s) < 0)
                 return failed(s->rc->err);
         return report_status(s);
 }

@@ -65,7 +65,7 @@ static int sorted(struct arena *arena, const struct object_list *existing, struc
         return 0;
 }
 
-const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing)
+static const struct resource_snapshot *newest(const struct object_list *existing, bool marked)
 {
         const struct object *best = NULL;
         int64_t best_index = -1;
@@ -74,7 +74,8 @@ const struct resource_snapshot *latest_resource_snapshot(const struct object_lis
                 const struct object *o = existing->at[i];
                 int64_t index;
 
-                if (!label_is_true(o, LABEL_IS_LATEST_SNAPSHOT) || !is_snapshot_head(o) || is_deleting(o))
+                if ((marked && !label_is_true(o, LABEL_IS_LATEST_SNAPSHOT)) || !is_snapshot_head(o) ||
+                    is_deleting(o))
                         continue;
                 if (label_number(o, LABEL_RESOURCE_INDEX, &index, NULL) < 0 || index <= best_index)
                         continue;
@@ -82,6 +83,16 @@ const struct resource_snapshot *latest_resource_snapshot(const struct object_lis
                 best_index = index;
         }
         return (const struct resource_snapshot *)best;
+}
+
+const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing)
+{
+        return newest(existing, true);
+}
+
+const struct resource_snapshot *newest_resource_snapshot(const struct object_list *existing)
+{
+        return newest(existing, false);
 }
 
 /* Length of the part that begins at `from`: as many resources as fit, at least one. */

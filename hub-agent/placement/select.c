@@ -6,37 +6,43 @@
 #include "common/base/limits.h"
 #include "common/kube/selector.h"
 
-#define CACHE_WAIT_MS 20000
+#define CACHE_WAIT_MS 20000 /* then the placement says what it waits for */
 
 struct selecting {
         struct reconcile *rc;
         struct hub_agent *agent;
         const struct placement *p;
         struct chosen_list list;
-        const char *user_error;
+        struct refusal refusal;
         const char *ns; /* namespaced terms are confined to it; NULL = not allowed */
 };
 
 /* Words for the placement's condition; the caller unwinds. */
 #define USER_ERROR(s, ...)                                                                                   \
         ({                                                                                                   \
-                (s)->user_error = arena_printf((s)->rc->arena, __VA_ARGS__);                                 \
-                (s)->user_error ? 1 : error_no_memory((s)->rc->err);                                         \
+                (s)->refusal.words = arena_printf((s)->rc->arena, __VA_ARGS__);                              \
+                (s)->refusal.words ? 1 : error_no_memory((s)->rc->err);                                      \
         })
 
-/* Looks again and again instead of waiting in the informer: it may be removed meanwhile with its kind. */
-static int wait_for(struct selecting *s, const struct catalog_entry *e)
+/* A kind whose cache does not fill holds this placement only, and after a while it is told. */
+static int wait_for(struct selecting *s, struct catalog_entry *e)
 {
-        struct loop *l = s->agent->world->loop;
-        int64_t deadline = loop_now_ms(l) + CACHE_WAIT_MS;
+        const char *problem = informer_problem(e->informer);
 
-        while (!e->informer || !informer_synced(e->informer)) {
-                if (!e->informer || loop_now_ms(l) >= deadline)
-                        return error_set(s->rc->err, ERR_RETRY, "the cache of %s is not filled yet",
-                                         e->kind_key);
-                if (fiber_sleep(l, 10) < 0)
-                        return error_set(s->rc->err, ERR_CANCELLED, "cancelled");
-        }
+        if (catalog_await(e) < CACHE_WAIT_MS)
+                return error_set(s->rc->err, ERR_RETRY, "the cache of %s is not filled yet", e->kind_key);
+        s->refusal.passing = true;
+        return USER_ERROR(s, "the objects of kind \"%s\" (%s) cannot be listed: %s", e->resource.kind,
+                          e->kind_key, problem[0] ? problem : "the list does not end");
+}
+
+/* 0: the entry may be read until the next park, and named as long as the reconcile lasts. */
+static int enter(struct selecting *s, struct catalog_entry *e)
+{
+        if (!e->informer || !informer_synced(e->informer))
+                return wait_for(s, e);
+        if (arena_defer(s->rc->arena, catalog_entry_unref, catalog_entry_ref(e)) < 0)
+                return error_no_memory(s->rc->err);
         return 0;
 }
 
@@ -79,12 +85,14 @@ static bool is_excluded(struct selecting *s, const struct catalog_entry *e, cons
 }
 
 /* Everything of one resource (in a namespace, by labels). */
-static int choose_matching(struct selecting *s, const struct catalog_entry *e, const char *ns,
+static int choose_matching(struct selecting *s, struct catalog_entry *e, const char *ns,
                            const struct label_selector *labels)
 {
         struct object_list all;
+        int code = enter(s, e);
 
-        TRY(wait_for(s, e));
+        if (code != 0)
+                return code;
         if (informer_list(e->informer, s->rc->arena, &all) < 0)
                 return error_no_memory(s->rc->err);
         for (size_t i = 0; i < all.n; i++) {
@@ -103,11 +111,13 @@ static void unref(void *o)
         object_unref(o);
 }
 
-static int choose_named(struct selecting *s, const struct catalog_entry *e, const char *ns, const char *name)
+static int choose_named(struct selecting *s, struct catalog_entry *e, const char *ns, const char *name)
 {
         const struct object *o;
+        int code = enter(s, e);
 
-        TRY(wait_for(s, e));
+        if (code != 0)
+                return code;
         o = informer_get(e->informer, ns, name);
         if (!o || is_excluded(s, e, &o->meta))
                 return 0;
@@ -123,6 +133,17 @@ static bool is_namespace_term(const struct resource_selector *t)
         return text_equal(t->kind, "Namespace") && text_empty(t->group) && text_equal(t->version, "v1");
 }
 
+/* spec 6 step 4a: only what is known not to be served is the user's error. */
+static int not_served(struct selecting *s, const struct resource_selector *t)
+{
+        s->refusal.passing = kube_mapper_doubts(s->agent->mapper, or_empty(t->group));
+        return USER_ERROR(s,
+                          "invalid placement %s/%s, failed to get GVR of the selector: no matches for kind "
+                          "\"%s\" in version \"%s%s%s\"",
+                          or_empty(s->p->object.meta.ns), s->p->object.meta.name, t->kind, or_empty(t->group),
+                          text_empty(t->group) ? "" : "/", t->version);
+}
+
 static int choose_namespace_content(struct selecting *s, const struct catalog_entry *namespaces,
                                     const struct object *ns)
 {
@@ -132,15 +153,19 @@ static int choose_namespace_content(struct selecting *s, const struct catalog_en
                         s->p->object.meta.name, ns->meta.name);
         TRY(choose(s, namespaces, ns));
         for (struct catalog_entry *e = catalog_next(s->agent->catalog, NULL); e;
-             e = catalog_next(s->agent->catalog, e))
-                if (e->resource.namespaced)
-                        TRY(choose_matching(s, e, ns->meta.name, NULL));
+             e = catalog_next(s->agent->catalog, e)) {
+                int code = e->resource.namespaced && e->preferred ? choose_matching(s, e, ns->meta.name, NULL)
+                                                                  : 0;
+
+                if (code != 0)
+                        return code;
+        }
         return 0;
 }
 
 /* The namespaces a term names: metadata in the arena. */
-static int find_namespaces(struct selecting *s, const struct catalog_entry *e,
-                           const struct resource_selector *t, struct chosen_list *ret)
+static int find_namespaces(struct selecting *s, struct catalog_entry *e, const struct resource_selector *t,
+                           struct chosen_list *ret)
 {
         struct chosen_list outer = s->list;
         int code;
@@ -155,10 +180,11 @@ static int find_namespaces(struct selecting *s, const struct catalog_entry *e,
 
 static int choose_by_namespace_term(struct selecting *s, const struct resource_selector *t)
 {
-        const struct catalog_entry *e = catalog_find(s->agent->catalog, "", "v1", "Namespace");
+        struct catalog_entry *e = catalog_find(s->agent->catalog, "", "v1", "Namespace");
         bool alone = text_equal(t->selection_scope, "NamespaceOnly") ||
                      text_equal(t->selection_scope, "NamespaceWithResourceSelectors");
         struct chosen_list found;
+        int code;
 
         if (s->p->object.meta.ns)
                 return USER_ERROR(
@@ -167,11 +193,12 @@ static int choose_by_namespace_term(struct selecting *s, const struct resource_s
                         "resourcePlacement",
                         s->p->object.meta.ns, s->p->object.meta.name);
         if (!e)
-                return 0;
-        TRY(find_namespaces(s, e, t, &found));
+                return not_served(s, t);
+        code = find_namespaces(s, e, t, &found);
+        if (code != 0)
+                return code;
         for (size_t i = 0; i < found.n; i++) {
                 const char *name = found.at[i].meta->meta.name;
-                int code;
 
                 if (alone && !filter_namespace_allowed(&s->agent->filters, name))
                         return USER_ERROR(
@@ -194,14 +221,16 @@ static int confine(struct selecting *s)
 
         for (uint32_t i = 0; i < terms->n; i++) {
                 const struct resource_selector *t = &terms->at[i];
-                const struct catalog_entry *e = catalog_find(s->agent->catalog, "", "v1", "Namespace");
+                struct catalog_entry *e = catalog_find(s->agent->catalog, "", "v1", "Namespace");
                 struct chosen_list found = { 0 };
+                int code;
 
                 if (!is_namespace_term(t) ||
                     !text_equal(t->selection_scope, "NamespaceWithResourceSelectors"))
                         continue;
-                if (e)
-                        TRY(find_namespaces(s, e, t, &found));
+                code = e ? find_namespaces(s, e, t, &found) : 0;
+                if (code != 0)
+                        return code;
                 if (found.n == 0 ||
                     !filter_namespace_allowed(&s->agent->filters, found.at[0].meta->meta.name))
                         return USER_ERROR(
@@ -217,38 +246,56 @@ static int confine(struct selecting *s)
 
 /* ---- terms ---- */
 
+/* A selector that could match nothing whatever there is. */
+static int check_labels(struct selecting *s, const struct resource_selector *t)
+{
+        struct error why = { 0 };
+
+        if (label_selector_check(t->label_selector, &why) == 0)
+                return 0;
+        return USER_ERROR(s,
+                          "invalid placement %s/%s: the labelSelector in resource selector %s/%s, Kind=%s is "
+                          "invalid: %s",
+                          or_empty(s->p->object.meta.ns), s->p->object.meta.name, or_empty(t->group),
+                          t->version, t->kind, why.text);
+}
+
+static int check_scope(struct selecting *s, const struct kube_resource *r)
+{
+        const char *ns = or_empty(s->p->object.meta.ns), *name = s->p->object.meta.name;
+
+        if (r->namespaced && !s->ns)
+                return USER_ERROR(
+                        s,
+                        "invalid placement %s/%s: cannot select namespace-scoped resource %s/%s, Resource=%s "
+                        "in a clusterResourcePlacement",
+                        ns, name, r->group, r->version, r->plural);
+        if (!r->namespaced && ns[0])
+                return USER_ERROR(s,
+                                  "invalid placement %s/%s: cannot select cluster-scoped resource %s/%s, "
+                                  "Resource=%s in a resourcePlacement",
+                                  ns, name, r->group, r->version, r->plural);
+        return 0;
+}
+
 static int choose_by_term(struct selecting *s, const struct resource_selector *t)
 {
-        const struct catalog_entry *e;
-        const char *ns = or_empty(s->p->object.meta.ns), *name = s->p->object.meta.name;
+        struct catalog_entry *e;
+        const char *ns;
+        int code;
 
         if (!filter_api_allowed(&s->agent->filters, or_empty(t->group), or_empty(t->version),
                                 or_empty(t->kind)))
                 return 0;
         if (is_namespace_term(t))
                 return choose_by_namespace_term(s, t);
-        e = catalog_find(s->agent->catalog, t->group, t->version, t->kind);
-        if (!e)
-                return USER_ERROR(
-                        s,
-                        "invalid placement %s/%s, failed to get GVR of the selector: no matches for kind "
-                        "\"%s\" in version \"%s%s%s\"",
-                        ns, name, t->kind, or_empty(t->group), text_empty(t->group) ? "" : "/", t->version);
-        if (e->resource.namespaced && !s->ns)
-                return USER_ERROR(
-                        s,
-                        "invalid placement %s/%s: cannot select namespace-scoped resource %s/%s, Resource=%s "
-                        "in a clusterResourcePlacement",
-                        ns, name, e->resource.group, e->resource.version, e->resource.plural);
-        if (!e->resource.namespaced && ns[0])
-                return USER_ERROR(s,
-                                  "invalid placement %s/%s: cannot select cluster-scoped resource %s/%s, "
-                                  "Resource=%s in "
-                                  "a resourcePlacement",
-                                  ns, name, e->resource.group, e->resource.version, e->resource.plural);
-        if (text_empty(t->name))
-                return choose_matching(s, e, e->resource.namespaced ? s->ns : NULL, t->label_selector);
-        return choose_named(s, e, e->resource.namespaced ? s->ns : NULL, t->name);
+        e = catalog_demand(s->agent->catalog, t->group, t->version, t->kind);
+        code = e ? check_scope(s, &e->resource) : not_served(s, t);
+        if (code != 0)
+                return code;
+        ns = e->resource.namespaced ? s->ns : NULL;
+        return text_empty(t->name) ? choose_matching(s, e, ns, t->label_selector)
+                                   : choose_named(s, e, ns, t->name);
 }
 
 static struct selected_id id_of(const struct chosen *c)
@@ -284,19 +331,24 @@ static int sort_and_check(struct selecting *s)
 }
 
 int select_resources(struct reconcile *rc, const struct placement *p, struct chosen_list *ret,
-                     const char **ret_user_error)
+                     struct refusal *ret_refusal)
 {
         struct selecting s = { .rc = rc, .agent = agent_of(rc), .p = p, .ns = p->object.meta.ns };
-        int code = s.ns ? 0 : confine(&s);
+        const struct resource_selector_list *terms = &p->spec->resource_selectors;
+        int code = 0;
 
-        for (uint32_t i = 0; code == 0 && i < p->spec->resource_selectors.n; i++)
-                code = choose_by_term(&s, &p->spec->resource_selectors.at[i]);
+        for (uint32_t i = 0; code == 0 && i < terms->n; i++)
+                code = check_labels(&s, &terms->at[i]);
+        if (code == 0 && !s.ns)
+                code = confine(&s);
+        for (uint32_t i = 0; code == 0 && i < terms->n; i++)
+                code = choose_by_term(&s, &terms->at[i]);
         if (code == 0)
                 code = sort_and_check(&s);
         if (code < 0)
                 return code;
-        *ret = s.user_error ? (struct chosen_list){ 0 } : s.list;
-        *ret_user_error = s.user_error;
+        *ret = s.refusal.words ? (struct chosen_list){ 0 } : s.list;
+        *ret_refusal = s.refusal;
         return 0;
 }
 
@@ -339,151 +391,4 @@ void chosen_fingerprint(const struct chosen_list *l, char ret[65])
         }
         sha256_final(&sha, raw);
         text_hex_encode(raw, sizeof(raw), ret);
-}
-
-/* ---- bodies ---- */
-
-struct reading {
-        struct reconcile *rc;
-        struct selection *s;
-        struct resource_identifier_list *ids;
-        size_t next; /* chosen */
-};
-
-static int keep(struct reading *r, const struct chosen *c, json_t *doc)
-{
-        AUTO_BUF struct buf b;
-        const char *group = c->entry->resource.group;
-        char *text;
-
-        buf_init(&b, LIMIT_OBJECT_BYTES);
-        if (filter_document_excluded(doc))
-                return 0;
-        TRY(filter_sanitise(doc, r->rc->err));
-        doc_write_canonical(doc, &b);
-        buf_append_char(&b, '\n');
-        TRY(buf_status(&b, r->rc->err, c->entry->kind_key));
-        text = arena_strndup(r->rc->arena, b.data, b.len);
-        if (!text)
-                return error_no_memory(r->rc->err);
-        r->s->resources[r->s->n++] = (struct slice){ text, b.len };
-        r->s->n_envelopes += text_equal(group, GROUP_PLACEMENT);
-        r->ids->at[r->ids->n++] = (struct resource_identifier){ .group = group[0] ? group : NULL,
-                                                                .version = c->entry->resource.version,
-                                                                .kind = c->entry->resource.kind,
-                                                                .name = c->meta->meta.name,
-                                                                .ns = c->meta->meta.ns };
-        return 0;
-}
-
-static size_t run_length(const struct chosen_list *l, size_t from)
-{
-        size_t n = 1;
-
-        while (from + n < l->n && l->at[from + n].entry == l->at[from].entry &&
-               text_equal(l->at[from + n].meta->meta.ns, l->at[from].meta->meta.ns))
-                n++;
-        return n;
-}
-
-static int read_one(struct reading *r, const struct chosen *c)
-{
-        AUTO_JSON json_t *doc = NULL;
-        int code = kube_doc_get(r->rc->kube, &c->entry->resource, c->meta->meta.ns, c->meta->meta.name, &doc,
-                                r->rc->err);
-
-        if (code == ERR_NOT_FOUND) { /* gone meanwhile: its event brings us back */
-                error_clear(r->rc->err);
-                return 0;
-        }
-        return code < 0 ? code : keep(r, c, doc);
-}
-
-/* Several of one kind in one namespace come with one list. */
-static int read_run(struct reading *r, const struct chosen *c, size_t n)
-{
-        AUTO_JSON json_t *items = NULL;
-        json_t *item;
-        size_t i, at = 0;
-
-        TRY(kube_doc_list(r->rc->kube, &c->entry->resource, c->meta->meta.ns, NULL, &items, r->rc->err));
-        for (at = 0; at < n; at++)
-                json_array_foreach(items, i, item) {
-                        if (!text_equal(doc_get_string(item, "metadata.name"), c[at].meta->meta.name))
-                                continue;
-                        if (!json_object_get(item, "kind")) {
-                                const struct kube_resource *k = &c[at].entry->resource;
-                                char version[256];
-
-                                snprintf(version, sizeof(version), "%s%s%s", k->group, k->group[0] ? "/" : "",
-                                         k->version);
-                                TRY(doc_set_string(item, "apiVersion", version));
-                                TRY(doc_set_string(item, "kind", k->kind));
-                        }
-                        TRY(keep(r, &c[at], item));
-                        break;
-                }
-        return 0;
-}
-
-int read_selection(struct reconcile *rc, const struct chosen_list *l, struct selection *ret,
-                   struct resource_identifier_list *ret_ids)
-{
-        struct reading r = { .rc = rc, .s = ret, .ids = ret_ids };
-
-        *ret = (struct selection){ .resources = ARENA_NEW_ARRAY(rc->arena, struct slice, l->n + 1) };
-        *ret_ids = (struct resource_identifier_list){
-                .at = ARENA_NEW_ARRAY(rc->arena, struct resource_identifier, l->n + 1), .set = true
-        };
-        if (!ret->resources || !ret_ids->at)
-                return error_no_memory(rc->err);
-        for (size_t i = 0; i < l->n;) {
-                size_t n = run_length(l, i);
-
-                TRY(n == 1 ? read_one(&r, &l->at[i]) : read_run(&r, &l->at[i], n));
-                i += n;
-        }
-        selection_hash(ret);
-        return 0;
-}
-
-/* ---- what a stored snapshot holds ---- */
-
-static int identify(struct arena *arena, struct slice text, struct resource_identifier *ret,
-                    struct error *err)
-{
-        AUTO_JSON json_t *doc = NULL;
-        const char *api, *slash, *ns;
-
-        TRY(doc_parse(text, &doc, err));
-        api = arena_strdup(arena, or_empty(doc_get_string(doc, "apiVersion")));
-        ns = doc_get_string(doc, "metadata.namespace");
-        if (!api)
-                return error_no_memory(err);
-        slash = strchr(api, '/');
-        *ret = (struct resource_identifier){
-                .group = slash ? arena_strndup(arena, api, (size_t)(slash - api)) : NULL,
-                .version = slash ? slash + 1 : api,
-                .kind = arena_strdup(arena, or_empty(doc_get_string(doc, "kind"))),
-                .name = arena_strdup(arena, or_empty(doc_get_string(doc, "metadata.name"))),
-                .ns = ns ? arena_strdup(arena, ns) : NULL,
-        };
-        return ret->kind && ret->name ? 0 : error_no_memory(err);
-}
-
-int identify_resources(struct arena *arena, const struct raw_list *resources,
-                       struct resource_identifier_list *ret, struct error *err)
-{
-        struct resource_identifier *grown =
-                ARENA_NEW_ARRAY(arena, struct resource_identifier, (size_t)ret->n + resources->n + 1);
-
-        if (!grown)
-                return error_no_memory(err);
-        if (ret->n)
-                memcpy(grown, ret->at, ret->n * sizeof(grown[0]));
-        ret->at = grown;
-        ret->set = true;
-        for (uint32_t i = 0; i < resources->n; i++)
-                TRY(identify(arena, resources->at[i], &ret->at[ret->n++], err));
-        return 0;
 }

@@ -6,7 +6,7 @@
 #include "hub-agent/placement/snapshots.h"
 
 struct chosen {
-        const struct catalog_entry *entry;
+        const struct catalog_entry *entry; /* referenced by the reconcile's arena */
         const struct object *meta;
 };
 struct chosen_list {
@@ -14,15 +14,26 @@ struct chosen_list {
         size_t n, cap;
 };
 
-/* Sorted as spec 6.1. *ret_user_error is NULL, or words that go into the placement's condition: then nothing
- * was chosen. Parks while a cache is filling. */
+/* Why a placement's selection cannot be carried out, in words for its condition; NULL words: it can. */
+struct refusal {
+        const char *words;
+        bool passing; /* not the user's doing: it is tried again soon */
+};
+
+/* Sorted as spec 6.1. With a refusal nothing was chosen. ERR_RETRY while a cache is filling: the placement is
+ * queued when it is. Does not park. */
 int select_resources(struct reconcile *rc, const struct placement *p, struct chosen_list *ret,
-                     const char **ret_user_error);
+                     struct refusal *ret_refusal);
 /* Changes whenever the content of what was chosen may have. */
 void chosen_fingerprint(const struct chosen_list *l, char ret[65]);
-/* Reads, cleans and encodes the bodies. *ret_ids names what is in the selection, in order. */
+/* Reads, cleans and encodes the bodies. *ret_ids names what is in the selection, in order. Refused when a
+ * kind of them is not served. */
 int read_selection(struct reconcile *rc, const struct chosen_list *l, struct selection *ret,
-                   struct resource_identifier_list *ret_ids);
+                   struct resource_identifier_list *ret_ids, struct refusal *ret_refusal);
+/* What the snapshots hold now and the selection would drop may only go because its objects went, not because
+ * nobody can tell of its kind: refused while a held kind is not served and not known to be gone. */
+int check_held_kinds(struct reconcile *rc, const struct resource_identifier_list *held,
+                     struct refusal *ret_refusal);
 /* The identity of stored resources. */
 int identify_resources(struct arena *arena, const struct raw_list *resources,
                        struct resource_identifier_list *ret, struct error *err);

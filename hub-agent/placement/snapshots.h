@@ -55,5 +55,7 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
 
 /* The head marked latest, by highest index; NULL if there is none. */
 const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing);
+/* The head of the newest group, marked latest or not; NULL if there is none. */
+const struct resource_snapshot *newest_resource_snapshot(const struct object_list *existing);
 const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing);
 bool is_snapshot_head(const struct object *snapshot);
