@@ -1,0 +1,257 @@
+/* Kinds that come, go, break and come back, and what placements make of it: the agent as a whole. */
+#include "hub-agent/hub_agent_test.h"
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+struct troubled {
+        struct fleet f;
+        struct loopback_faults faults;
+        const char *failing; /* requests of the agent whose path begins so are answered 503; NULL = none */
+        size_t lists;        /* of `failing` */
+};
+
+static int fate(void *ctx, const struct http_request *rq)
+{
+        struct troubled *t = ctx;
+
+        if (!t->failing || !text_starts_with(rq->path, t->failing))
+                return 0;
+        t->lists++;
+        return 503;
+}
+
+static void start_troubled(struct rig *r, struct troubled *t)
+{
+        *t = (struct troubled){ .f = { .rig = r, .world = r->world } };
+        t->f.sink = (struct log_sink){ write_line, wall_of, &t->f, LOG_TEXT,
+                                       getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_ERROR };
+        t->f.log = (struct log){ .sink = &t->f.sink };
+        t->faults = (struct loopback_faults){ .ctx = t, .fate = fate };
+        t->f.world.transport = loopback_transport(r->net, &t->f.world, &t->faults);
+        install_kinds(r);
+        start_again(r, &t->f);
+}
+
+static void stop_troubled(struct troubled *t)
+{
+        stop(&t->f);
+        http_transport_free(t->f.world.transport);
+}
+
+static void pass(struct rig *r, int64_t ms)
+{
+        assert_int_equal(fiber_sleep(r->loop, ms), 0);
+}
+
+static void define(struct rig *r, const char *group, const char *kind, const char *plural)
+{
+        char body[2048];
+
+        snprintf(body, sizeof(body),
+                 "{\"metadata\":{\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"Cluster\","
+                 "\"names\":{"
+                 "\"plural\":\"%s\",\"kind\":\"%s\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+                 "\"storage\":"
+                 "true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+                 "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+                 plural, group, group, plural, kind);
+        assert_int_equal(rig_post(r, CRDS, body), 201);
+}
+
+static void add_object(struct rig *r, const char *group, const char *kind, const char *plural)
+{
+        char path[600], body[1024];
+
+        snprintf(path, sizeof(path), "/apis/%s/v1/%s", group, plural);
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"%s/v1\",\"kind\":\"%s\",\"metadata\":{\"name\":\"x\"}}", group, kind);
+        assert_int_equal(rig_post(r, path, body), 201);
+}
+
+static void select_kind(struct rig *r, const char *name, const char *group, const char *kind)
+{
+        char body[1024];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                 "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
+                 "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"%s\","
+                 "\"version\":"
+                 "\"v1\",\"kind\":\"%s\"}]}}",
+                 name, group, kind);
+        assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
+}
+
+static size_t selected(struct rig *r, const char *placement)
+{
+        char path[256];
+
+        snprintf(path, sizeof(path), FLEET "clusterresourceplacements/%s", placement);
+        rig_get(r, path);
+        return json_array_size(doc_get_array(r->answer, "status.selectedResources"));
+}
+
+static bool says(struct rig *r, const char *placement, const char *words)
+{
+        char path[256];
+
+        snprintf(path, sizeof(path), FLEET "clusterresourceplacements/%s", placement);
+        rig_get(r, path);
+        return text_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "False") &&
+               strstr(r->text, words);
+}
+
+/* Two that ask for one short name: the second is not served until its status says so. */
+static void define_in_conflict(struct rig *r)
+{
+        static const char *const kinds[][2] = { { "Gadget", "gadgets" }, { "Widget", "widgets" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                char body[1024];
+
+                snprintf(
+                        body, sizeof(body),
+                        "{\"metadata\":{\"name\":\"%s.example.com\"},\"spec\":{\"group\":\"example.com\","
+                        "\"scope\":"
+                        "\"Cluster\",\"names\":{\"plural\":\"%s\",\"kind\":\"%s\",\"shortNames\":[\"same\"]},"
+                        "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+                        "\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
+                        kinds[i][1], kinds[i][1], kinds[i][0]);
+                assert_int_equal(rig_post(r, CRDS, body), 201);
+        }
+}
+
+static void establish_widgets(struct rig *r)
+{
+        assert_int_equal(
+                rig_merge(r, CRDS "/widgets.example.com/status",
+                          "{\"status\":{\"conditions\":[{\"type\":\"NamesAccepted\",\"status\":\"True\","
+                          "\"reason\":"
+                          "\"X\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"},{\"type\":"
+                          "\"Established\",\"status\":\"True\",\"reason\":\"X\",\"message\":\"\","
+                          "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}"),
+                200);
+}
+
+static void established_late(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define_in_conflict(r);
+        pass(r, 40000);
+        select_kind(r, "web", "example.com", "Widget");
+        pass(r, 2000);
+        assert_true(says(r, "web", "no matches for kind \\\"Widget\\\""));
+        establish_widgets(r);
+        pass(r, 500);
+        add_object(r, "example.com", "Widget", "widgets");
+        pass(r, 1500);
+        assert_int_equal(selected(r, "web"), 1);
+        stop(&f);
+}
+
+static void a_definition_that_its_status_alone_brings_to_life_is_seen_at_once(void **state)
+{
+        rig_run(established_late);
+}
+
+static void discovery_away(struct rig *r)
+{
+        struct troubled t;
+
+        start_troubled(r, &t);
+        add_member(&t.f, "member-1", "");
+        pass(r, 30000);
+        t.failing = "/api"; /* and /apis: both are of discovery, and the lists that follow */
+        define(r, "example.com", "Widget", "widgets");
+        add_object(r, "example.com", "Widget", "widgets");
+        pass(r, 20000);
+        t.failing = NULL;
+        pass(r, 17000);
+        select_kind(r, "web", "example.com", "Widget");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 1);
+        stop_troubled(&t);
+}
+
+static void a_kind_that_discovery_could_not_tell_of_is_looked_for_again(void **state)
+{
+        rig_run(discovery_away);
+}
+
+static void long_names(struct rig *r)
+{
+        char group[234];
+        struct fleet f;
+
+        for (size_t i = 0; i < sizeof(group) - 1; i++)
+                group[i] = i % 50 == 49 ? '.' : 'a';
+        group[sizeof(group) - 1] = 0;
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define(r, group, "Abcdefghijabcdefghijabcdefghij", "things");
+        pass(r, 2000);
+        add_object(r, group, "Abcdefghijabcdefghijabcdefghij", "things");
+        select_kind(r, "web", group, "Abcdefghijabcdefghijabcdefghij");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 1);
+        rig_merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":3}}");
+        stop(&f);
+}
+
+static void a_kind_with_the_longest_names_is_placed_like_any_other(void **state)
+{
+        rig_run(long_names);
+}
+
+/* Forty placements stand at a kind that cannot be listed; another kind's placement goes by. */
+static void broken_kind(struct rig *r)
+{
+        struct troubled t;
+        char name[32];
+
+        start_troubled(r, &t);
+        add_member(&t.f, "member-1", "");
+        t.failing = "/apis/example.com/v1/widgets";
+        define(r, "example.com", "Widget", "widgets");
+        define(r, "example.com", "Gadget", "gadgets");
+        pass(r, 2000);
+        add_object(r, "example.com", "Widget", "widgets");
+        add_object(r, "example.com", "Gadget", "gadgets");
+        for (int i = 0; i < 40; i++) {
+                snprintf(name, sizeof(name), "waits-%d", i);
+                select_kind(r, name, "example.com", "Widget");
+        }
+        pass(r, 500);
+        select_kind(r, "goes", "example.com", "Gadget");
+        pass(r, 1500);
+        assert_int_equal(selected(r, "goes"), 1);
+        assert_false(says(r, "waits-0", "cannot be listed"));
+        pass(r, 60000);
+        assert_true(says(r, "waits-0", "kind \\\"Widget\\\" (example.com/v1/Widget) cannot be listed"));
+        assert_true(t.lists < 40); /* nobody lists it but its informer */
+        t.failing = NULL;
+        pass(r, 40000);
+        assert_int_equal(selected(r, "waits-0"), 1);
+        assert_int_equal(selected(r, "waits-39"), 1);
+        stop_troubled(&t);
+}
+
+static void a_kind_that_cannot_be_listed_holds_only_its_own_placements(void **state)
+{
+        rig_run(broken_kind);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_definition_that_its_status_alone_brings_to_life_is_seen_at_once),
+                cmocka_unit_test(a_kind_that_discovery_could_not_tell_of_is_looked_for_again),
+                cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
+                cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
