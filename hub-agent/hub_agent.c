@@ -5,6 +5,7 @@
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
+#include "hub-agent/webhook/left_over.h"
 #include "hub-agent/work-generator/work_index.h"
 
 #define SNAPSHOT_MIN_INTERVAL_MS 30000
@@ -49,9 +50,13 @@ static int add_indexes(struct hub_agent *a)
 
 static int add_controllers(struct hub_agent *a)
 {
-        static const struct controller *const all[] = { &membership_controller,     &placement_controller,
-                                                        &scheduler_controller,      &rollout_controller,
-                                                        &work_generator_controller, &override_controller };
+        static const struct controller *const all[] = { &left_over_webhooks_controller,
+                                                        &membership_controller,
+                                                        &placement_controller,
+                                                        &scheduler_controller,
+                                                        &rollout_controller,
+                                                        &work_generator_controller,
+                                                        &override_controller };
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
@@ -216,8 +221,10 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = health_serve(&h, o->world, o->bind, o->health_port, &probes, err);
         if (code == 0)
                 code = first_discovery(&a, err);
-        if (code == 0)
+        if (code == 0) {
+                left_over_webhooks_enqueue(a.manager);
                 code = manager_run(a.manager, err);
+        }
         fiber_mask_cancel(o->world->loop);
         if (metrics)
                 http_server_stop(metrics);
