@@ -51,6 +51,7 @@ static int run(struct program *p, struct error *err)
                                        .skipped_resources = f->skipped_apis,
                                        .allowed_resources = f->allowed_apis,
                                        .enable_workload = f->enable_workload,
+                                       .networking_agents = f->networking_agents,
                                        .force_delete_wait_ms = f->force_delete_wait_ms,
                                        .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = f->change_collect_ms };

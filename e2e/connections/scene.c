@@ -152,7 +152,7 @@ static json_t *member_rules(void)
 {
         const struct member_cluster c = { .object.kind = &member_cluster_kind,
                                           .object.meta = { .name = "m1" } };
-        AUTO_JSON json_t *role = member_role_doc(&c);
+        AUTO_JSON json_t *role = member_role_doc(&c, false);
 
         return json_incref(json_object_get(role, "rules"));
 }

@@ -41,9 +41,10 @@ json_t *member_namespace_doc(const struct member_cluster *c)
  * than update and patch on the object; the chart's admission policy (files/member-policy.yaml) takes back the
  * rest. It knows members by what they lack: the right to delete Works. `update` is for agents that do not
  * patch. The hub-agent holds all of it itself (charts/hub-agent/files/rules.yaml), so that it may grant it
- * without the rights to escalate or bind.
+ * without the rights to escalate or bind. Networking agents exchange objects of their own group there, all of
+ * them (spec 2.3).
  */
-json_t *member_role_doc(const struct member_cluster *c)
+json_t *member_role_doc(const struct member_cluster *c, bool networking_agents)
 {
         json_t *rules = json_pack(
                 "[{s:[s], s:[s], s:[s,s,s,s,s]}, {s:[s], s:[s], s:[s,s,s]}, {s:[s], s:[s], s:[s,s,s]},"
@@ -55,6 +56,11 @@ json_t *member_role_doc(const struct member_cluster *c)
                 "verbs", "get", "update", "patch", "apiGroups", "", "resources", "events", "verbs", "create",
                 "patch");
 
+        if (networking_agents && rules &&
+            json_array_append_new(rules, json_pack("{s:[s], s:[s], s:[s,s,s,s,s,s,s]}", "apiGroups",
+                                                   GROUP_NETWORKING, "resources", "*", "verbs", "get", "list",
+                                                   "watch", "create", "update", "patch", "delete")) < 0)
+                return json_decref(rules), NULL;
         return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "rbac.authorization.k8s.io/v1", "kind", "Role",
                          "metadata", metadata(c, "fleet-role-", true), "rules", rules);
 }
@@ -240,43 +246,70 @@ static int join_state_unknown(struct building *b, const char *message)
         return put(b, CONDITION_JOINED, "Unknown", REASON_JOIN_STATE_UNKNOWN, message);
 }
 
-/* One agent is expected: the member agent. */
+/* spec 2.1; without networking agents the first alone. */
+static const char *const expected_agents[] = { AGENT_MEMBER, AGENT_MULTI_CLUSTER_SERVICE,
+                                               AGENT_SERVICE_EXPORT_IMPORT };
+
+struct tally {
+        size_t expected, seen, joined, left; /* of the expected agents */
+        const char *silent;                  /* the first that says nothing of joining */
+};
+
+static const struct agent_status *agent_named(const struct agent_status_list *list, const char *type)
+{
+        for (uint32_t i = 0; i < list->n; i++)
+                if (text_equal(list->at[i].type, type))
+                        return &list->at[i];
+        return NULL;
+}
+
+static struct tally tally_of(const struct building *b)
+{
+        struct tally t = { .expected = b->in->networking_agents ? ARRAY_LEN(expected_agents) : 1 };
+
+        for (size_t i = 0; i < t.expected; i++) {
+                const struct agent_status *a = agent_named(&b->s->agent_status, expected_agents[i]);
+                const struct condition *c = a ? condition_find(&a->conditions, CONDITION_JOINED) : NULL;
+
+                t.seen += a != NULL;
+                if (a && !c && !t.silent)
+                        t.silent = expected_agents[i];
+                t.joined += c && text_equal(c->status, CONDITION_TRUE);
+                t.left += c && text_equal(c->status, CONDITION_FALSE);
+        }
+        return t;
+}
+
+static int put_missing(struct building *b, size_t expected, size_t got)
+{
+        return join_state_unknown(b, arena_printf(b->arena,
+                                                  "Member cluster %s has not reported all the expected "
+                                                  "agents, expected %zu, got %zu",
+                                                  b->in->member->object.meta.name, expected, got));
+}
+
+/* The table of spec 2.4; agents that are not expected count only for being there. */
 static int put_joined(struct building *b)
 {
-        const char *name = b->in->member->object.meta.name;
-        const struct condition *c = NULL;
-        bool seen = false;
+        struct tally t = tally_of(b);
 
-        if (b->s->agent_status.n == 0)
-                return join_state_unknown(b,
-                                          arena_printf(b->arena,
-                                                       "Member cluster %s has not reported all the expected "
-                                                       "agents, expected 1, got 0",
-                                                       name));
-        for (uint32_t i = 0; i < b->s->agent_status.n; i++)
-                if (text_equal(b->s->agent_status.at[i].type, "MemberAgent")) {
-                        seen = true;
-                        c = condition_find(&b->s->agent_status.at[i].conditions, CONDITION_JOINED);
-                }
-        if (!seen)
-                return join_state_unknown(b,
-                                          arena_printf(b->arena,
-                                                       "Member cluster %s has not reported all the expected "
-                                                       "agents, expected 1, got 0",
-                                                       name));
-        if (!c)
+        if (b->s->agent_status.n < t.expected)
+                return put_missing(b, t.expected, b->s->agent_status.n);
+        if (t.silent)
                 return join_state_unknown(b, arena_printf(b->arena,
                                                           "Member cluster %s has not reported the join "
-                                                          "condition for agent MemberAgent",
-                                                          name));
-        if (text_equal(c->status, "True"))
-                return put(b, CONDITION_JOINED, "True", REASON_JOINED,
+                                                          "condition for agent %s",
+                                                          b->in->member->object.meta.name, t.silent));
+        if (t.seen < t.expected)
+                return put_missing(b, t.expected, t.seen);
+        if (t.joined == t.expected)
+                return put(b, CONDITION_JOINED, CONDITION_TRUE, REASON_JOINED,
                            "Member cluster has successfully joined the fleet");
-        if (!text_equal(c->status, "False"))
+        if (t.left < t.expected)
                 return join_state_unknown(b, "Member agents are not in a consistent state");
-        TRY(put(b, CONDITION_READY_TO_JOIN, "False", REASON_NOT_READY_TO_JOIN,
+        TRY(put(b, CONDITION_READY_TO_JOIN, CONDITION_FALSE, REASON_NOT_READY_TO_JOIN,
                 "Member cluster is not ready to join the fleet"));
-        return put(b, CONDITION_JOINED, "False", REASON_LEFT, "Member cluster has left the fleet");
+        return put(b, CONDITION_JOINED, CONDITION_FALSE, REASON_LEFT, "Member cluster has left the fleet");
 }
 
 /* The report's own conditions stand beside the hub's, which the member does not write. */

@@ -11,7 +11,7 @@ void membership_check_again(struct hub_agent *a, const char *ns);
 
 /* Objects in the member's namespace, as documents: new references, NULL on no memory. */
 json_t *member_namespace_doc(const struct member_cluster *c);
-json_t *member_role_doc(const struct member_cluster *c);
+json_t *member_role_doc(const struct member_cluster *c, bool networking_agents);
 json_t *member_role_binding_doc(const struct member_cluster *c);
 /* Whether a Role or RoleBinding that is there has another `part` (rules, subjects) or is not owned by its
  * member. Rules are compared in order: one that was wide in an older version is narrowed. */
@@ -32,6 +32,7 @@ struct member_status_input {
         const struct member_cluster *member;
         const struct internal_member_cluster *report;
         bool ready;
+        bool networking_agents; /* beside the member agent two more have to join (spec 2.1) */
         int64_t heartbeat_every_ms, now_ms;
         bool *cut; /* set if the report was longer than the limits of a member (limits.h); may be NULL */
 };

@@ -107,7 +107,8 @@ static int replace(struct pass *s, const struct kube_resource *r, json_t *now, c
 
 static int sync_role(struct pass *s)
 {
-        AUTO_JSON json_t *wanted = member_role_doc(s->member), *now = NULL;
+        AUTO_JSON json_t *wanted = member_role_doc(s->member, agent_of(s->rc)->options->networking_agents),
+                         *now = NULL;
         int found;
 
         if (!wanted)
@@ -247,6 +248,7 @@ static int write_status(struct pass *s, bool ready, bool *ret_left)
         struct member_status_input in = { .member = s->member,
                                           .report = s->report,
                                           .ready = ready,
+                                          .networking_agents = agent_of(s->rc)->options->networking_agents,
                                           .heartbeat_every_ms = heartbeat_every_ms(s->member),
                                           .now_ms = s->rc->now_ms,
                                           .cut = &cut };

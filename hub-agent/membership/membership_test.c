@@ -26,7 +26,7 @@ static json_t *parsed(const char *text)
 
 static void the_role_names_no_wildcard_and_nothing_that_creates_or_deletes_fleet_objects(void **state)
 {
-        AUTO_JSON json_t *role = member_role_doc(&member);
+        AUTO_JSON json_t *role = member_role_doc(&member, false);
         json_t *rule;
         size_t i;
 
@@ -45,7 +45,7 @@ static void the_role_names_no_wildcard_and_nothing_that_creates_or_deletes_fleet
 
 static void the_spec_of_the_own_report_object_cannot_be_written(void **state)
 {
-        AUTO_JSON json_t *role = member_role_doc(&member);
+        AUTO_JSON json_t *role = member_role_doc(&member, false);
         json_t *rule;
         size_t i;
 
@@ -60,7 +60,7 @@ static void the_spec_of_the_own_report_object_cannot_be_written(void **state)
 
 static void a_wide_role_of_an_older_version_is_narrowed(void **state)
 {
-        AUTO_JSON json_t *wanted = member_role_doc(&member), *now = json_deep_copy(wanted);
+        AUTO_JSON json_t *wanted = member_role_doc(&member, false), *now = json_deep_copy(wanted);
 
         assert_false(member_object_differs(now, wanted, "rules"));
         json_object_set_new(now, "rules",
@@ -89,7 +89,7 @@ static void a_lost_owner_comes_back_and_other_owners_stay(void **state)
                                    "\"MemberCluster\",\"name\":\"m1\",\"uid\":\"u-1\",\"controller\":true}";
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-                AUTO_JSON json_t *wanted = member_role_doc(&member), *now = json_deep_copy(wanted);
+                AUTO_JSON json_t *wanted = member_role_doc(&member, false), *now = json_deep_copy(wanted);
                 const char *cut = strstr(rows[i].after, "OURS");
                 char text[1024];
                 AUTO_JSON json_t *after = NULL;
@@ -165,6 +165,70 @@ static void a_report_of_thousands_is_cut_and_told(void **state)
         assert_int_equal(m->status->properties.n, 1000);
 }
 
+static const char *joined_by(const char *const *statuses, size_t n, const char **ret_message)
+{
+        static const char *const types[] = { "MemberAgent", "MultiClusterServiceAgent",
+                                             "ServiceExportImportAgent" };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct agent_status agents[4];
+        struct condition conditions[4];
+        struct internal_member_cluster_status status = { .agent_status = { agents, (uint32_t)n, true } };
+        struct internal_member_cluster report = { .status = &status };
+        const struct member_status_input in = {
+                .member = &member, .report = &report, .networking_agents = true, .now_ms = 1000
+        };
+        const struct condition *c;
+        enum joined joined;
+        static char message[256];
+
+        for (size_t i = 0; i < n; i++) {
+                conditions[i] = (struct condition){ .type = "Joined", .status = statuses[i], .reason = "X" };
+                agents[i] =
+                        (struct agent_status){ .type = i < 3 ? types[i] : "Stranger",
+                                               .conditions = { &conditions[i], statuses[i] != NULL, true } };
+        }
+        c = condition_find(&member_with_status(&arena, &in, &joined)->status->conditions, "Joined");
+        snprintf(message, sizeof(message), "%s", c->message);
+        *ret_message = message;
+        return text_equal(c->status, "True") ? "True" : text_equal(c->status, "False") ? "False" : "Unknown";
+}
+
+/* spec 2.4, checklist 7 and 8 */
+static void with_networking_agents_all_three_have_to_join_and_to_leave(void **state)
+{
+        static const struct {
+                const char *said[4];
+                size_t n;
+                const char *joined, *words;
+        } rows[] = {
+                { { "True", "True", "True" }, 3, "True", "successfully joined" },
+                { { "True", "True" }, 2, "Unknown", "expected 3, got 2" },
+                { { "True", "True", NULL }, 3, "Unknown", "condition for agent ServiceExportImportAgent" },
+                { { "True", "False", "True" }, 3, "Unknown", "not in a consistent state" },
+                { { "False", "False", "False" }, 3, "False", "has left" },
+                { { "True", "True", "True", "False" }, 4, "True", "successfully joined" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char *message;
+
+                assert_string_equal(joined_by(rows[i].said, rows[i].n, &message), rows[i].joined);
+                assert_non_null(strstr(message, rows[i].words));
+        }
+}
+
+static void networking_agents_have_their_group_and_others_do_not(void **state)
+{
+        AUTO_JSON json_t *with = member_role_doc(&member, true), *without = member_role_doc(&member, false);
+        AUTO_FREE char *wide = json_dumps(with, JSON_COMPACT), *narrow = json_dumps(without, JSON_COMPACT);
+
+        assert_non_null(strstr(wide, "{\"apiGroups\":[\"networking.fleet.azure.com\"],\"resources\":[\"*\"],"
+                                     "\"verbs\":[\"get\",\"list\",\"watch\",\"create\",\"update\","
+                                     "\"patch\",\"delete\"]}"));
+        assert_null(strstr(narrow, "networking"));
+        assert_int_equal(json_array_size(json_object_get(with, "rules")), 6);
+}
+
 static void a_member_does_not_write_the_hubs_conditions(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -190,6 +254,8 @@ int main(void)
                 cmocka_unit_test(a_wide_role_of_an_older_version_is_narrowed),
                 cmocka_unit_test(a_lost_owner_comes_back_and_other_owners_stay),
                 cmocka_unit_test(a_report_of_thousands_is_cut_and_told),
+                cmocka_unit_test(with_networking_agents_all_three_have_to_join_and_to_leave),
+                cmocka_unit_test(networking_agents_have_their_group_and_others_do_not),
                 cmocka_unit_test(a_member_does_not_write_the_hubs_conditions),
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
         };
