@@ -25,7 +25,8 @@ int doc_write(const json_t *doc, struct buf *b); /* compact, keys in document or
 /* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx):
  * equal documents give equal bytes. */
 int doc_write_canonical(const json_t *doc, struct buf *b);
-int doc_write_pretty(const json_t *doc, struct buf *b); /* indented, sorted keys */
+int doc_append_string(struct buf *b, const char *s, size_t n); /* one string as the canonical form has it */
+int doc_write_pretty(const json_t *doc, struct buf *b);        /* indented, sorted keys */
 /* As Go prints a map[string]interface{}, members sorted: for people, not to be read back. */
 int doc_write_go(const json_t *doc, struct buf *b);               /* %v: map[a:x b:[1 2]] */
 int doc_write_go_syntax(const json_t *doc, struct buf *b);        /* %#v: map[string]interface {}{"a":"x"} */

@@ -106,7 +106,7 @@ static bool stands_for_itself(unsigned char c)
         return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-static int write_canonical_string(struct buf *b, const char *s, size_t n)
+int doc_append_string(struct buf *b, const char *s, size_t n)
 {
         TRY(buf_append_char(b, '"'));
         const char *p = s, *end = s + n, *start = s;
@@ -131,8 +131,7 @@ static int write_canonical_string(struct buf *b, const char *s, size_t n)
 
 static int write_string(struct writer *w, const char *s, size_t n)
 {
-        return w->style == CANONICAL ? write_canonical_string(w->b, s, n)
-                                     : buf_append_json_string(w->b, s, n);
+        return w->style == CANONICAL ? doc_append_string(w->b, s, n) : buf_append_json_string(w->b, s, n);
 }
 
 /* The line break and indentation between members, in pretty style. */

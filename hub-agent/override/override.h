@@ -9,6 +9,10 @@
 
 /* ---- snapshots of one override (spec 4) ---- */
 
+/* Lower-case hex SHA-256 of the spec as the reference writes it (spec 4), so that agents that take turns make
+ * no new snapshots. The override must have a spec. */
+int override_hash(const struct resource_override *o, char ret[65], struct error *err);
+
 struct override_snapshot_plan {
         struct relabel update;
         const struct object **remove;

@@ -1,6 +1,9 @@
 #include <stdlib.h>
 
+#include "common/base/digest.h"
+#include "common/base/limits.h"
 #include "common/json/doc.h"
+#include "hub-agent/go_text.h"
 #include "hub-agent/override/override.h"
 
 struct indexed {
@@ -15,7 +18,115 @@ static int by_index(const void *a, const void *b)
         return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The spec as a document: what is compared and hashed. */
+/* ---- hash ---- */
+
+static void put_cluster_selectors(struct buf *b, const struct resource_selector_list *l)
+{
+        go_put_key(b, "clusterResourceSelectors");
+        for (uint32_t i = 0; i < l->n; i++) {
+                const struct resource_selector *r = &l->at[i];
+
+                buf_append_str(b, i ? ",{" : "[{");
+                go_put_field(b, "group", r->group, true);
+                go_put_field(b, "version", r->version, true);
+                go_put_field(b, "kind", r->kind, true);
+                go_put_field(b, "name", r->name, false);
+                if (r->label_selector)
+                        go_put_label_selector(b, r->label_selector);
+                go_put_field(b, "selectionScope", r->selection_scope, false);
+                buf_append_char(b, '}');
+        }
+        buf_append_str(b, l->n ? "]" : "null");
+}
+
+static void put_selectors(struct buf *b, const struct override_target_list *l)
+{
+        go_put_key(b, "resourceSelectors");
+        for (uint32_t i = 0; i < l->n; i++) {
+                const struct override_target *r = &l->at[i];
+
+                buf_append_str(b, i ? ",{" : "[{");
+                go_put_field(b, "group", r->group, true);
+                go_put_field(b, "version", r->version, true);
+                go_put_field(b, "kind", r->kind, true);
+                go_put_field(b, "name", r->name, true);
+                buf_append_char(b, '}');
+        }
+        buf_append_str(b, l->n ? "]" : "null");
+}
+
+static void put_operation(struct buf *b, const struct json_patch_override *o)
+{
+        buf_append_char(b, '{');
+        go_put_field(b, "op", o->op, true);
+        go_put_field(b, "path", o->path, true);
+        go_put_key(b, "value");
+        go_put_raw(b, o->value.data ? o->value : slice_of("null"));
+        buf_append_char(b, '}');
+}
+
+static void put_rule(struct buf *b, const struct override_rule *r)
+{
+        const struct json_patch_override_list *l = &r->json_patch_overrides;
+
+        buf_append_char(b, '{');
+        if (r->cluster_selector) {
+                go_put_key(b, "clusterSelector");
+                go_put_cluster_selector(b, r->cluster_selector);
+        }
+        go_put_field(b, "overrideType", r->override_type, false);
+        if (l->n)
+                go_put_key(b, "jsonPatchOverrides");
+        for (uint32_t i = 0; i < l->n; i++) {
+                buf_append_char(b, i ? ',' : '[');
+                put_operation(b, &l->at[i]);
+        }
+        buf_append_str(b, l->n ? "]}" : "}");
+}
+
+static void put_policy(struct buf *b, const struct override_policy *p)
+{
+        go_put_key(b, "policy");
+        if (!p) {
+                buf_append_str(b, "null");
+                return;
+        }
+        buf_append_str(b, "{\"overrideRules\":");
+        for (uint32_t i = 0; i < p->rules.n; i++) {
+                buf_append_char(b, i ? ',' : '[');
+                put_rule(b, &p->rules.at[i]);
+        }
+        buf_append_str(b, p->rules.n ? "]}" : "null}");
+}
+
+int override_hash(const struct resource_override *o, char ret[65], struct error *err)
+{
+        const struct placement_reference *p = o->spec->placement;
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 2 * LIMIT_OBJECT_BYTES);
+        buf_append_char(&b, '{');
+        if (p) {
+                go_put_key(&b, "placement");
+                buf_append_char(&b, '{');
+                go_put_field(&b, "name", p->name, true);
+                go_put_field(&b, "scope", p->scope, false);
+                buf_append_char(&b, '}');
+        }
+        if (o->object.meta.ns)
+                put_selectors(&b, &o->spec->resource_selectors);
+        else
+                put_cluster_selectors(&b, &o->spec->cluster_resource_selectors);
+        put_policy(&b, o->spec->policy);
+        buf_append_char(&b, '}');
+        TRY(buf_status(&b, err, "override hash"));
+        sha256_hex(b.data, b.len, ret);
+        return 0;
+}
+
+/* ---- plan ---- */
+
+/* The spec as a document: what is compared. */
 static int spec_doc(const struct object *o, const char *path, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
@@ -60,6 +171,25 @@ static struct override_snapshot *make(struct arena *arena, const struct resource
         return s;
 }
 
+/* Earlier versions of this agent hashed the spec with sorted keys. Only that form is put right, in place: the
+ * snapshot keeps its name, so nothing is rolled out, and the reference finds the hash that it would write. */
+static int put_hash_right(struct arena *arena, const struct override_snapshot *s, const json_t *spec,
+                          const char hash[65], struct relabel *update, struct error *err)
+{
+        struct override_snapshot *wanted;
+        char sorted[65];
+
+        TRY(doc_hash(spec, sorted, err));
+        if (!text_equal(s->spec->override_hash, hash_on_wire(arena, sorted)))
+                return 0;
+        if (!update->wanted)
+                *update = (struct relabel){ &s->object, object_copy(&s->object, arena) };
+        wanted = (struct override_snapshot *)update->wanted;
+        if (!wanted || !(wanted->spec->override_hash = hash_on_wire(arena, hash)))
+                return error_no_memory(err);
+        return 0;
+}
+
 static int plan_relabel(struct arena *arena, const struct object *o, const char *latest, struct relabel *ret)
 {
         if (text_equal(label_of(o, LABEL_IS_LATEST_SNAPSHOT), latest))
@@ -102,12 +232,14 @@ int plan_override_snapshots(struct arena *arena, const struct resource_override 
         }
         qsort(list, existing->n, sizeof(list[0]), by_index);
         TRY(spec_doc(&o->object, "spec", &wanted, err));
-        TRY(doc_hash(wanted, hash, err));
+        TRY(override_hash(o, hash, err));
         if (existing->n > 0)
                 TRY(same_spec(list[existing->n - 1].s, wanted, &same, err));
         if (same ? plan_relabel(arena, &list[existing->n - 1].s->object, LABEL_TRUE, &plan.update) < 0
                  : plan_new(arena, o, list, existing->n, hash, &plan) < 0)
                 return error_no_memory(err);
+        if (same)
+                TRY(put_hash_right(arena, list[existing->n - 1].s, wanted, hash, &plan.update, err));
         *ret = plan;
         return 0;
 }

@@ -2,150 +2,32 @@
 
 #include "common/base/buf.h"
 #include "common/base/digest.h"
+#include "hub-agent/go_text.h"
 #include "hub-agent/placement/snapshots.h"
 
 #define DEFAULT_HISTORY 10
 
 /* ---- hash: the field order of the reference, so that its snapshots are taken over unchanged ---- */
 
-static void put_string(struct buf *b, const char *s)
-{
-        /* Go's escapes on top of JSON's. */
-        struct buf plain;
-
-        buf_init(&plain, b->max);
-        buf_append_json_string(&plain, s, strlen(s));
-        for (size_t i = 0; i < plain.len; i++) {
-                unsigned char c = (unsigned char)plain.data[i];
-
-                if (c == '<' || c == '>' || c == '&')
-                        buf_printf(b, "\\u00%02x", c);
-                else
-                        buf_append_char(b, (char)c);
-        }
-        buf_free(&plain);
-}
-
-static void put_key(struct buf *b, const char *key)
-{
-        if (b->len && b->data[b->len - 1] != '{')
-                buf_append_char(b, ',');
-        buf_printf(b, "\"%s\":", key);
-}
-
-static void put_field(struct buf *b, const char *key, const char *value, bool always)
-{
-        if (text_empty(value) && !always)
-                return;
-        put_key(b, key);
-        put_string(b, or_empty(value));
-}
-
-static void put_strings(struct buf *b, const char *key, const struct string_list *l, bool always)
-{
-        if (l->n == 0 && !always)
-                return;
-        put_key(b, key);
-        buf_append_char(b, '[');
-        for (uint32_t i = 0; i < l->n; i++) {
-                if (i)
-                        buf_append_char(b, ',');
-                put_string(b, l->at[i]);
-        }
-        buf_append_char(b, ']');
-}
-
-static void put_label_selector(struct buf *b, const struct label_selector *s)
-{
-        put_key(b, "labelSelector");
-        buf_append_char(b, '{');
-        if (s->match_labels.n) {
-                put_key(b, "matchLabels");
-                buf_append_char(b, '{');
-                for (uint32_t i = 0; i < s->match_labels.n; i++) {
-                        if (i)
-                                buf_append_char(b, ',');
-                        put_string(b, s->match_labels.at[i].key);
-                        buf_append_char(b, ':');
-                        put_string(b, s->match_labels.at[i].value);
-                }
-                buf_append_char(b, '}');
-        }
-        if (s->match_expressions.n) {
-                put_key(b, "matchExpressions");
-                buf_append_char(b, '[');
-                for (uint32_t i = 0; i < s->match_expressions.n; i++) {
-                        const struct label_requirement *r = &s->match_expressions.at[i];
-
-                        buf_append_str(b, i ? ",{" : "{");
-                        put_field(b, "key", r->key, true);
-                        put_field(b, "operator", r->operator, true);
-                        put_strings(b, "values", &r->values, false);
-                        buf_append_char(b, '}');
-                }
-                buf_append_char(b, ']');
-        }
-        buf_append_char(b, '}');
-}
-
-static void put_property_selector(struct buf *b, const struct property_selector *s)
-{
-        put_key(b, "propertySelector");
-        buf_append_str(b, "{\"matchExpressions\":[");
-        for (uint32_t i = 0; i < s->match_expressions.n; i++) {
-                const struct property_requirement *r = &s->match_expressions.at[i];
-
-                buf_append_str(b, i ? ",{" : "{");
-                put_field(b, "name", r->name, true);
-                put_field(b, "operator", r->operator, true);
-                put_strings(b, "values", &r->values, true);
-                buf_append_char(b, '}');
-        }
-        buf_append_str(b, "]}");
-}
-
-static void put_term(struct buf *b, const struct cluster_selector_term *t)
-{
-        buf_append_char(b, '{');
-        if (t && t->label_selector)
-                put_label_selector(b, t->label_selector);
-        if (t && t->property_selector)
-                put_property_selector(b, t->property_selector);
-        if (t && t->property_sorter) {
-                put_key(b, "propertySorter");
-                buf_append_char(b, '{');
-                put_field(b, "name", t->property_sorter->name, true);
-                put_field(b, "sortOrder", t->property_sorter->sort_order, true);
-                buf_append_char(b, '}');
-        }
-        buf_append_char(b, '}');
-}
-
 static void put_affinity(struct buf *b, const struct affinity *a)
 {
         const struct cluster_affinity *c = a->cluster_affinity;
 
-        put_key(b, "affinity");
+        go_put_key(b, "affinity");
         buf_append_char(b, '{');
         if (c) {
                 buf_append_str(b, "\"clusterAffinity\":{");
                 if (c->required) {
-                        put_key(b, "requiredDuringSchedulingIgnoredDuringExecution");
-                        buf_append_str(b, "{\"clusterSelectorTerms\":[");
-                        for (uint32_t i = 0; i < c->required->terms.n; i++) {
-                                if (i)
-                                        buf_append_char(b, ',');
-                                put_term(b, &c->required->terms.at[i]);
-                        }
-                        buf_append_str(b, "]}");
+                        go_put_key(b, "requiredDuringSchedulingIgnoredDuringExecution");
+                        go_put_cluster_selector(b, c->required);
                 }
                 if (c->preferred.n) {
-                        put_key(b, "preferredDuringSchedulingIgnoredDuringExecution");
+                        go_put_key(b, "preferredDuringSchedulingIgnoredDuringExecution");
                         buf_append_char(b, '[');
                         for (uint32_t i = 0; i < c->preferred.n; i++) {
                                 buf_printf(b, "%s{\"weight\":%lld,\"preference\":", i ? "," : "",
                                            (long long)c->preferred.at[i].weight.value);
-                                put_term(b, c->preferred.at[i].preference);
+                                go_put_term(b, c->preferred.at[i].preference);
                                 buf_append_char(b, '}');
                         }
                         buf_append_char(b, ']');
@@ -157,18 +39,18 @@ static void put_affinity(struct buf *b, const struct affinity *a)
 
 static void put_topology(struct buf *b, const struct placement_policy *p)
 {
-        put_key(b, "topologySpreadConstraints");
+        go_put_key(b, "topologySpreadConstraints");
         buf_append_char(b, '[');
         for (uint32_t i = 0; i < p->topology_spread_constraints.n; i++) {
                 const struct topology_spread_constraint *t = &p->topology_spread_constraints.at[i];
 
                 buf_append_str(b, i ? ",{" : "{");
                 if (t->max_skew.set) {
-                        put_key(b, "maxSkew");
+                        go_put_key(b, "maxSkew");
                         buf_printf(b, "%lld", (long long)t->max_skew.value);
                 }
-                put_field(b, "topologyKey", t->topology_key, true);
-                put_field(b, "whenUnsatisfiable", t->when_unsatisfiable, false);
+                go_put_field(b, "topologyKey", t->topology_key, true);
+                go_put_field(b, "whenUnsatisfiable", t->when_unsatisfiable, false);
                 buf_append_char(b, '}');
         }
         buf_append_char(b, ']');
@@ -176,16 +58,16 @@ static void put_topology(struct buf *b, const struct placement_policy *p)
 
 static void put_tolerations(struct buf *b, const struct placement_policy *p)
 {
-        put_key(b, "tolerations");
+        go_put_key(b, "tolerations");
         buf_append_char(b, '[');
         for (uint32_t i = 0; i < p->tolerations.n; i++) {
                 const struct toleration *t = &p->tolerations.at[i];
 
                 buf_append_str(b, i ? ",{" : "{");
-                put_field(b, "key", t->key, false);
-                put_field(b, "operator", t->operator, false);
-                put_field(b, "value", t->value, false);
-                put_field(b, "effect", t->effect, false);
+                go_put_field(b, "key", t->key, false);
+                go_put_field(b, "operator", t->operator, false);
+                go_put_field(b, "value", t->value, false);
+                go_put_field(b, "effect", t->effect, false);
                 buf_append_char(b, '}');
         }
         buf_append_char(b, ']');
@@ -200,8 +82,8 @@ int policy_hash(const struct placement_policy *policy, char ret[65], struct erro
                 buf_append_str(&b, "null");
         } else {
                 buf_append_char(&b, '{');
-                put_field(&b, "placementType", policy->placement_type, false);
-                put_strings(&b, "clusterNames", &policy->cluster_names, false);
+                go_put_field(&b, "placementType", policy->placement_type, false);
+                go_put_strings(&b, "clusterNames", &policy->cluster_names, false);
                 if (policy->affinity)
                         put_affinity(&b, policy->affinity);
                 if (policy->topology_spread_constraints.n)
