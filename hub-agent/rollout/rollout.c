@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "hub-agent/rollout/rollout.h"
 
 #define DEFAULT_PERIOD_S 60
@@ -206,37 +208,68 @@ static int push_strategy(struct round *r)
         return 0;
 }
 
-/* spec 2.4 */
-static int check_pair(struct round *r, const struct binding *b, const struct binding *other)
+/* ---- clusters with more than one binding (spec 2.4) ---- */
+
+static const char *cluster_of(const struct object *o)
 {
-        if (!is_deleting(&b->object) && !is_deleting(&other->object))
+        const struct binding *b = (const struct binding *)o;
+
+        return b->spec ? or_empty(b->spec->target_cluster) : "";
+}
+
+static int by_cluster(const void *a, const void *b)
+{
+        const struct object *x = *(const struct object *const *)a, *y = *(const struct object *const *)b;
+        int order = strcmp(cluster_of(x), cluster_of(y));
+
+        if (order == 0)
+                order = is_deleting(x) - is_deleting(y);
+        return order ? order : strcmp(x->meta.name, y->meta.name);
+}
+
+static bool is_in_use(const struct binding *b)
+{
+        return in_state(b, BINDING_BOUND) ||
+               (in_state(b, BINDING_UNSCHEDULED) &&
+                text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND));
+}
+
+/* The bindings of one cluster, those that are being deleted last. */
+static int check_cluster(struct round *r, const struct object *const *at, size_t n)
+{
+        const struct binding *b = (const struct binding *)at[0];
+
+        if (n < 2 || is_deleting(at[0]) || !b->spec)
+                return 0;
+        if (!is_deleting(at[1]))
                 return error_set(r->err, ERR_INVALID,
                                  "bindings \"%s\" and \"%s\" are on the same cluster \"%s\"",
-                                 b->object.meta.name, other->object.meta.name, b->spec->target_cluster);
-        if (is_deleting(&b->object) || !is_deleting(&other->object))
-                return 0;
-        if (in_state(b, BINDING_BOUND) ||
-            (in_state(b, BINDING_UNSCHEDULED) &&
-             text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND)))
+                                 at[0]->meta.name, at[1]->meta.name, b->spec->target_cluster);
+        if (is_in_use(b))
                 return error_set(r->err, ERR_INVALID,
                                  "binding \"%s\" is in use on cluster \"%s\" while \"%s\" is being "
                                  "deleted from it",
-                                 b->object.meta.name, b->spec->target_cluster, other->object.meta.name);
+                                 at[0]->meta.name, b->spec->target_cluster, at[1]->meta.name);
         r->plan.wait_for_cleanup = true;
         return 0;
 }
 
-static int check_pairs(struct round *r)
+static int check_clusters(struct round *r)
 {
-        for (size_t i = 0; i < r->in->bindings.n; i++)
-                for (size_t k = 0; k < r->in->bindings.n; k++) {
-                        const struct binding *a = (const struct binding *)r->in->bindings.at[i];
-                        const struct binding *b = (const struct binding *)r->in->bindings.at[k];
+        size_t n = r->in->bindings.n;
+        const struct object **sorted;
 
-                        if (i != k && a->spec && b->spec &&
-                            text_equal(a->spec->target_cluster, b->spec->target_cluster))
-                                TRY(check_pair(r, a, b));
-                }
+        if (n < 2)
+                return 0;
+        sorted = arena_memdup(r->arena, r->in->bindings.at, n * sizeof(r->in->bindings.at[0]));
+        if (!sorted)
+                return error_no_memory(r->err);
+        qsort(sorted, n, sizeof(sorted[0]), by_cluster);
+        for (size_t from = 0, to = 0; from < n; from = to) {
+                while (to < n && strcmp(cluster_of(sorted[from]), cluster_of(sorted[to])) == 0)
+                        to++;
+                TRY(check_cluster(r, &sorted[from], to - from));
+        }
         return 0;
 }
 
@@ -453,7 +486,7 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
         TRY(round_init(&r));
         TRY(push_strategy(&r));
         if (r.plan.n_strategy == 0)
-                TRY(check_pairs(&r));
+                TRY(check_clusters(&r));
         if (r.plan.n_strategy > 0 || r.plan.wait_for_cleanup || !in->master) {
                 *ret = r.plan;
                 return 0;
