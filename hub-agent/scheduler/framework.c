@@ -23,28 +23,37 @@ int64_t framework_batch_limit(struct cycle *c, int64_t wanted)
         return limit;
 }
 
+static int code_of(const struct cycle *c)
+{
+        return c->err->code ? c->err->code : ERR_INTERNAL;
+}
+
 /* Runs the filters over one cluster; the first that objects decides. An already selected cluster that now
  * fails another filter counts as filtered; its binding stays (spec 7). */
 static int filter_one(struct cycle *c, struct candidate *k)
 {
+        if (k->out)
+                return 0;
         k->filtered = NULL;
         for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
+                const struct plugin *p = plugins[i];
                 const char *reason = "";
 
-                if (!plugins[i]->filter || c->skip_filter[i])
+                if (!p->filter || c->skip_filter[i] || (c->filtered_once && !p->per_pick))
                         continue;
-                switch (plugins[i]->filter(c, k, &reason)) {
+                switch (p->filter(c, k, &reason)) {
                 case SUCCESS:
                         break;
                 case UNSCHEDULABLE:
                         if (!reason)
                                 return error_no_memory(c->err);
                         k->filtered = reason;
+                        k->out = !p->per_pick;
                         return 0;
                 case ALREADY_SELECTED:
                         return 0;
                 default:
-                        return c->err && c->err->code ? c->err->code : ERR_INTERNAL;
+                        return code_of(c);
                 }
         }
         return 0;
@@ -53,36 +62,51 @@ static int filter_one(struct cycle *c, struct candidate *k)
 int framework_filter(struct cycle *c)
 {
         for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
-                enum verdict v = plugins[i]->pre_filter ? plugins[i]->pre_filter(c) : SUCCESS;
+                enum verdict v;
 
+                if (!plugins[i]->pre_filter || (c->filtered_once && !plugins[i]->per_pick))
+                        continue;
+                v = plugins[i]->pre_filter(c);
                 if (v == FAILED)
-                        return c->err && c->err->code ? c->err->code : ERR_INTERNAL;
+                        return code_of(c);
                 c->skip_filter[i] = v == SKIP;
         }
         for (size_t k = 0; k < c->n; k++)
                 TRY(filter_one(c, &c->candidates[k]));
+        c->filtered_once = true;
+        return 0;
+}
+
+static int score_one(struct cycle *c, struct candidate *k)
+{
+        k->topology = 0;
+        if (!k->scored)
+                k->affinity = 0;
+        for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
+                const struct plugin *p = plugins[i];
+
+                if (p->score && !c->skip_score[i] && (p->per_pick || !k->scored) && p->score(c, k) == FAILED)
+                        return code_of(c);
+        }
+        k->scored = true;
         return 0;
 }
 
 int framework_score(struct cycle *c)
 {
         for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
-                enum verdict v = plugins[i]->pre_score ? plugins[i]->pre_score(c) : SUCCESS;
+                enum verdict v;
 
+                if (!plugins[i]->pre_score || (c->scored_once && !plugins[i]->per_pick))
+                        continue;
+                v = plugins[i]->pre_score(c);
                 if (v == FAILED)
-                        return c->err && c->err->code ? c->err->code : ERR_INTERNAL;
+                        return code_of(c);
                 c->skip_score[i] = v == SKIP;
         }
-        for (size_t k = 0; k < c->n; k++) {
-                struct candidate *candidate = &c->candidates[k];
-
-                candidate->topology = candidate->affinity = 0;
-                if (!candidate_is_open(candidate))
-                        continue;
-                for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
-                        if (plugins[i]->score && !c->skip_score[i] &&
-                            plugins[i]->score(c, candidate) == FAILED)
-                                return c->err && c->err->code ? c->err->code : ERR_INTERNAL;
-        }
+        for (size_t k = 0; k < c->n; k++)
+                if (candidate_is_open(&c->candidates[k]))
+                        TRY(score_one(c, &c->candidates[k]));
+        c->scored_once = true;
         return 0;
 }

@@ -6,9 +6,12 @@
 /* One member cluster during a cycle. */
 struct candidate {
         const struct member_cluster *cluster;
-        bool taken;           /* holds a scheduled or bound binding of the active snapshot */
-        bool obsolete;        /* holds a binding of an older snapshot */
+        bool taken; /* holds a scheduled or bound binding of the active snapshot */
+        const struct binding *obsolete, *unscheduled,
+                *deleting;    /* the first by name that it holds; NULL = none */
+        bool picked;          /* in this cycle: gets a binding, or keeps one */
         const char *filtered; /* reason, NULL = passed */
+        bool out, scored;     /* by stages that are the same for every pick of a cycle: filtered; scored */
         const char *violated; /* topology constraint it would break, NULL = none */
         int32_t topology, affinity;
         int32_t spread_score;                               /* of the topology plugin's pre-filter */
@@ -24,6 +27,7 @@ struct cycle {
         size_t n;
         struct value_range *ranges; /* of the preferred terms' sorters, by term */
         bool skip_filter[8], skip_score[8];
+        bool filtered_once, scored_once; /* what is the same for every pick was run */
 };
 
 enum verdict { SUCCESS, UNSCHEDULABLE, ALREADY_SELECTED, SKIP, FAILED };
@@ -31,6 +35,7 @@ enum verdict { SUCCESS, UNSCHEDULABLE, ALREADY_SELECTED, SKIP, FAILED };
 /* Any stage may be NULL. FAILED: cycle->err says why. */
 struct plugin {
         const char *name;
+        bool per_pick; /* looks at what was picked before in the cycle; the others are asked once */
         int64_t (*post_batch)(struct cycle *c);      /* at most so many in one pick; < 0 = no wish */
         enum verdict (*pre_filter)(struct cycle *c); /* SKIP: its filter does not run */
         enum verdict (*filter)(struct cycle *c, struct candidate *k, const char **ret_reason);

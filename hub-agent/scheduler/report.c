@@ -14,12 +14,18 @@ static void push(struct schedule_plan *p, struct cluster_decision d)
                 p->decisions[p->n_decisions++] = d;
 }
 
+/* Looks from *at on, and around: lists in the same order are compared in one walk. */
 static const struct cluster_decision *find(const struct cluster_decision_list *l, const char *cluster,
-                                           bool selected)
+                                           bool selected, uint32_t *at)
 {
-        for (uint32_t i = 0; i < l->n; i++)
-                if (text_equal(l->at[i].cluster_name, cluster) && l->at[i].selected.value == selected)
-                        return &l->at[i];
+        for (uint32_t i = 0; i < l->n; i++) {
+                const struct cluster_decision *d = &l->at[(*at + i) % l->n];
+
+                if (text_equal(d->cluster_name, cluster) && d->selected.value == selected) {
+                        *at = (*at + i + 1) % l->n;
+                        return d;
+                }
+        }
         return NULL;
 }
 
@@ -69,12 +75,14 @@ static bool equal_reasons(const char *a, const char *b)
 
 static bool decisions_changed(const struct policy_snapshot_status *s, const struct schedule_plan *p)
 {
+        uint32_t at = 0;
+
         if (s->target_clusters.n != p->n_decisions)
                 return true;
         for (size_t i = 0; i < p->n_decisions; i++) {
                 const struct cluster_decision *d = &p->decisions[i];
                 const struct cluster_decision *old =
-                        find(&s->target_clusters, d->cluster_name, d->selected.value);
+                        find(&s->target_clusters, d->cluster_name, d->selected.value, &at);
 
                 if (!old || !equal_scores(old->cluster_score, d->cluster_score) ||
                     !equal_reasons(or_empty(old->reason), or_empty(d->reason)))
@@ -103,7 +111,7 @@ static void push_kept(struct schedule_plan *p, const struct binding_refs *set)
                         push(p, *set->at[i]->spec->cluster_decision);
 }
 
-static int push_not_picked(const struct report_input *r, size_t selected, size_t *ret_room)
+static int push_not_picked(const struct report_input *r, size_t *ret_room)
 {
         struct schedule_plan *p = r->plan;
 
@@ -119,15 +127,13 @@ static int push_not_picked(const struct report_input *r, size_t selected, size_t
                 if (!s || !reason)
                         return error_no_memory(r->c->err);
                 *s = (struct cluster_score){ OPT_INT(k->affinity), OPT_INT(k->topology) };
-                if (is_target(p, selected, name))
-                        continue;
                 push(p, (struct cluster_decision){ name, OPT_BOOL(false), s, reason });
                 --*ret_room;
         }
         return 0;
 }
 
-static int push_filtered(const struct report_input *r, size_t selected, size_t room)
+static int push_filtered(const struct report_input *r, size_t room)
 {
         struct schedule_plan *p = r->plan;
 
@@ -135,7 +141,7 @@ static int push_filtered(const struct report_input *r, size_t selected, size_t r
                 const struct candidate *k = &r->c->candidates[i];
                 const char *name = k->cluster->object.meta.name, *reason;
 
-                if (!k->filtered || is_target(p, selected, name))
+                if (!k->filtered || k->taken || k->picked)
                         continue;
                 reason = arena_printf(r->c->arena, "ClusterUnschedulable, %s", k->filtered);
                 if (!reason)
@@ -180,8 +186,8 @@ int report_picks(const struct report_input *r)
         if (r->keep_unselected && !r->plan->unschedule.n) {
                 push_earlier_unselected(r, selected);
         } else if (!r->keep_unselected) {
-                TRY(push_not_picked(r, selected, &room));
-                TRY(push_filtered(r, selected, room));
+                TRY(push_not_picked(r, &room));
+                TRY(push_filtered(r, room));
         }
         TRY(set_condition(r->c, p, (int64_t)most >= r->wanted, (int64_t)most));
         compare_with_status(r->c, p);

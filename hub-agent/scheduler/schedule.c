@@ -1,4 +1,5 @@
 /* The scheduling cycle. spec/scheduler.md 6, 8-10, 13. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/base/digest.h"
@@ -67,12 +68,17 @@ static void refs_push(struct binding_refs *r, const struct binding *b)
         r->at[r->n++] = b;
 }
 
-static const struct binding *refs_find(const struct binding_refs *r, const char *cluster)
+/* Notes on their clusters who holds these; bindings come in order of their names. */
+static void note_holders(struct cycle *c, const struct binding_refs *r, size_t member)
 {
-        for (size_t i = 0; i < r->n; i++)
-                if (text_equal(target_of(r->at[i]), cluster))
-                        return r->at[i];
-        return NULL;
+        for (size_t i = 0; i < r->n; i++) {
+                struct candidate *k = candidate_find(c, target_of(r->at[i]));
+                const struct binding **noted =
+                        k ? (const struct binding **)(void *)((char *)k + member) : NULL;
+
+                if (noted && !*noted)
+                        *noted = r->at[i];
+        }
 }
 
 static int classify(struct cycle *c, struct classes *k)
@@ -90,8 +96,9 @@ static int classify(struct cycle *c, struct classes *k)
                 if (r)
                         refs_push(r, b);
         }
-        for (size_t i = 0; i < k->obsolete.n; i++)
-                candidate_find(c, target_of(k->obsolete.at[i]))->obsolete = true;
+        note_holders(c, &k->obsolete, offsetof(struct candidate, obsolete));
+        note_holders(c, &k->unscheduled, offsetof(struct candidate, unscheduled));
+        note_holders(c, &k->deleting, offsetof(struct candidate, deleting));
         for (size_t i = 0; i < k->scheduled.n; i++)
                 candidate_find(c, target_of(k->scheduled.at[i]))->taken = true;
         for (size_t i = 0; i < k->bound.n; i++)
@@ -177,12 +184,12 @@ static int decide(struct cycle *c, const struct candidate *k, bool scored, struc
         return 0;
 }
 
-static int plan_create(struct cycle *c, const struct classes *k, const char *cluster,
-                       const struct cluster_decision *d, struct schedule_plan *p)
+static int plan_create(struct cycle *c, const struct candidate *picked, const struct cluster_decision *d,
+                       struct schedule_plan *p)
 {
-        const struct binding *deleting = refs_find(&k->deleting, cluster);
+        const char *cluster = picked->cluster->object.meta.name;
         const char *name = binding_name(c->arena, c->in->placement_name, c->in->placement_uid, cluster,
-                                        deleting ? deleting->object.meta.uid : NULL);
+                                        picked->deleting ? picked->deleting->object.meta.uid : NULL);
 
         if (!name)
                 return error_no_memory(c->err);
@@ -196,19 +203,16 @@ static int plan_create(struct cycle *c, const struct classes *k, const char *clu
 
 /* One binding per picked cluster: an obsolete one is re-associated, an unscheduled one taken back, else a new
  * one is made. Several for one cluster: the first is used, the rest left alone. */
-static int plan_pick(struct cycle *c, const struct classes *k, const struct candidate *picked, bool scored,
-                     struct schedule_plan *p)
+static int plan_pick(struct cycle *c, struct candidate *picked, bool scored, struct schedule_plan *p)
 {
-        const char *cluster = picked->cluster->object.meta.name;
-        const struct binding *old = refs_find(&k->obsolete, cluster), *back = NULL;
+        const struct binding *old = picked->obsolete, *back = old ? NULL : picked->unscheduled;
         struct cluster_decision d;
         const char *state;
 
         TRY(decide(c, picked, scored, &d));
-        if (!old)
-                back = refs_find(&k->unscheduled, cluster);
+        picked->picked = true;
         if (!old && !back)
-                return plan_create(c, k, cluster, &d, p);
+                return plan_create(c, picked, &d, p);
         state = old ? state_of(old) : annotation_of(&back->object, ANNOTATION_PREVIOUS_BINDING_STATE);
         if (!state)
                 return error_set(c->err, ERR_INVALID, "binding \"%s\" is Unscheduled and lacks annotation %s",
@@ -217,19 +221,14 @@ static int plan_pick(struct cycle *c, const struct classes *k, const struct cand
         return 0;
 }
 
-static bool is_patched(const struct schedule_plan *p, const struct binding *b)
+static void plan_unschedule_rest(struct cycle *c, const struct classes *k, struct schedule_plan *p)
 {
-        for (size_t i = 0; i < p->n_patch; i++)
-                if (p->patch[i].now == b)
-                        return true;
-        return false;
-}
+        for (size_t i = 0; i < k->obsolete.n; i++) {
+                const struct candidate *on = candidate_find(c, target_of(k->obsolete.at[i]));
 
-static void plan_unschedule_rest(const struct classes *k, struct schedule_plan *p)
-{
-        for (size_t i = 0; i < k->obsolete.n; i++)
-                if (!is_patched(p, k->obsolete.at[i]))
+                if (!on->picked || on->obsolete != k->obsolete.at[i])
                         refs_push(&p->unschedule, k->obsolete.at[i]);
+        }
 }
 
 /* ---- PickAll (spec 8) ---- */
@@ -239,8 +238,8 @@ static int pick_all(struct cycle *c, const struct classes *k, struct schedule_pl
         TRY(framework_filter(c));
         for (size_t i = 0; i < c->n; i++)
                 if (candidate_is_open(&c->candidates[i]))
-                        TRY(plan_pick(c, k, &c->candidates[i], true, p));
-        plan_unschedule_rest(k, p);
+                        TRY(plan_pick(c, &c->candidates[i], true, p));
+        plan_unschedule_rest(c, k, p);
         struct report_input r = { .c = c, .plan = p, .kept = { k->scheduled, k->bound } };
         r.wanted = (int64_t)(p->n_create + p->n_patch + k->scheduled.n + k->bound.n);
         return report_picks(&r);
@@ -283,9 +282,9 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
                 /* A listed cluster that only lost its connection keeps what it has. */
                 if (lines[i].valid ? !candidate->taken
                                    : candidate->obsolete && !is_deleting(&candidate->cluster->object))
-                        TRY(plan_pick(c, k, candidate, false, p));
+                        TRY(plan_pick(c, candidate, false, p));
         }
-        plan_unschedule_rest(k, p);
+        plan_unschedule_rest(c, k, p);
         return report_fixed(c, lines, names->n, p);
 }
 
@@ -333,7 +332,7 @@ static int scale_down(struct cycle *c, struct classes *k, int64_t wanted, struct
         size_t from_scheduled = MIN(excess, k->scheduled.n);
         struct report_input r = { .c = c, .plan = p, .wanted = wanted, .keep_unselected = true };
 
-        plan_unschedule_rest(k, p);
+        plan_unschedule_rest(c, k, p);
         shed(&k->scheduled, from_scheduled, p);
         shed(&k->bound, excess - from_scheduled, p);
         r.kept[0] = k->scheduled;
@@ -351,7 +350,7 @@ static int by_rank(const void *a, const void *b)
                 return x->topology > y->topology ? -1 : 1;
         if (x->affinity != y->affinity)
                 return x->affinity > y->affinity ? -1 : 1;
-        if (x->obsolete != y->obsolete)
+        if (!x->obsolete != !y->obsolete)
                 return x->obsolete ? -1 : 1;
         return strcmp(y->cluster->object.meta.name, x->cluster->object.meta.name);
 }
@@ -384,12 +383,12 @@ static int scale_up(struct cycle *c, const struct classes *k, int64_t wanted, st
                 TRY(framework_score(c));
                 n = rank(c, ranked);
                 for (made = 0; made < limit && (size_t)made < n; made++)
-                        TRY(plan_pick(c, k, ranked[made], true, p));
+                        TRY(plan_pick(c, ranked[made], true, p));
                 for (int64_t i = 0; i < made && made < missing; i++)
                         ranked[i]->taken = true;
                 missing -= made;
         } while (missing > 0 && made == limit && limit > 0);
-        plan_unschedule_rest(k, p);
+        plan_unschedule_rest(c, k, p);
         r.not_picked = ranked + made;
         r.n_not_picked = n - (size_t)made;
         return report_picks(&r);

@@ -1,137 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "common/base/buf.h"
-#include "hub-agent/scheduler/scheduler.h"
-
-#define NOW INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
-#define ALIVE "2025-12-31T23:59:30Z"
-
-/* A scheduling cycle over objects written as JSON. */
-struct case_ {
-        struct arena arena;
-        struct error err;
-        const struct object *clusters[16], *bindings[16];
-        struct schedule_input in;
-        struct schedule_plan plan;
-};
-
-static struct object *parse(struct case_ *c, const struct kind *kind, const char *json)
-{
-        struct object *o;
-
-        if (object_decode_arena(kind, slice_of(json), &c->arena, &o, &c->err) < 0)
-                fail_msg("%s: %s", json, c->err.text);
-        return o;
-}
-
-static void begin(struct case_ *c, const char *policy, const char *clusters_wanted)
-{
-        AUTO_BUF struct buf b;
-
-        *c = (struct case_){ .in = { .placement_name = "web", .placement_uid = "u", .now_ms = NOW } };
-        c->in.clusters.at = c->clusters;
-        c->in.bindings.at = c->bindings;
-        buf_init(&b, 1 << 16);
-        buf_printf(&b, "{\"metadata\":{\"name\":\"web-1\",\"generation\":1,\"annotations\":{"
-                       "\"kubernetes-fleet.io/CRP-generation\":\"3\"");
-        if (clusters_wanted)
-                buf_printf(&b, ",\"kubernetes-fleet.io/number-of-clusters\":\"%s\"", clusters_wanted);
-        buf_printf(&b, "}},\"spec\":{%s%s\"policyHash\":\"\"}}", policy, policy[0] ? "," : "");
-        c->in.snapshot =
-                (const struct policy_snapshot *)parse(c, &cluster_scheduling_policy_snapshot_kind, b.data);
-}
-
-/* `meta` and `rest` are JSON members of metadata and status/spec, each ending in a comma or empty. */
-static void add_cluster(struct case_ *c, const char *name, const char *labels, const char *heartbeat,
-                        const char *status, const char *spec)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1 << 16);
-        buf_printf(&b,
-                   "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"spec\":{%s\"identity\":{\"kind\":"
-                   "\"User\",\"name\":\"x\"}},"
-                   "\"status\":{%s\"agentStatus\":[{\"type\":\"MemberAgent\",\"lastReceivedHeartbeat\":\"%"
-                   "s\",\"conditions\":["
-                   "{\"type\":\"Joined\",\"status\":\"True\",\"reason\":\"x\",\"message\":\"\","
-                   "\"lastTransitionTime\":\"" ALIVE
-                   "\"},{\"type\":\"Healthy\",\"status\":\"True\",\"reason\":\"x\",\"message\":\"\","
-                   "\"lastTransitionTime\":"
-                   "\"" ALIVE "\"}]}]}}",
-                   name, labels, spec, status, heartbeat);
-        c->clusters[c->in.clusters.n++] = parse(c, &member_cluster_kind, b.data);
-}
-
-static void add_plain(struct case_ *c, const char *name)
-{
-        add_cluster(c, name, "", ALIVE, "", "");
-}
-
-static void add_binding(struct case_ *c, const char *name, const char *cluster, const char *state,
-                        const char *snapshot, int affinity, int topology, const char *meta)
-{
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1 << 16);
-        buf_printf(
-                &b,
-                "{\"metadata\":{%s\"name\":\"%s\",\"uid\":\"%s\"},\"spec\":{\"state\":\"%s\","
-                "\"targetCluster\":\"%s\","
-                "\"resourceSnapshotName\":\"\",\"schedulingPolicySnapshotName\":\"%s\",\"clusterDecision\":{"
-                "\"clusterName\":\"%s\",\"selected\":true,\"reason\":\"r\",\"clusterScore\":{"
-                "\"affinityScore\":%d,"
-                "\"priorityScore\":%d}}}}",
-                meta, name, name, state, cluster, snapshot, cluster, affinity, topology);
-        c->bindings[c->in.bindings.n++] = parse(c, &cluster_resource_binding_kind, b.data);
-}
-
-static void run(struct case_ *c)
-{
-        if (schedule_cycle(&c->arena, &c->in, &c->plan, &c->err) < 0)
-                fail_msg("%s", c->err.text);
-}
-
-static void end(struct case_ *c)
-{
-        arena_free(&c->arena);
-}
-
-/* "a b c" of the clusters that get new bindings, in order. */
-static const char *created(struct case_ *c)
-{
-        const char *text = "";
-
-        for (size_t i = 0; i < c->plan.n_create; i++)
-                text = arena_printf(&c->arena, "%s%s%s", text, i ? " " : "", c->plan.create[i].cluster);
-        return text;
-}
-
-static const char *unscheduled(struct case_ *c)
-{
-        const char *text = "";
-
-        for (size_t i = 0; i < c->plan.unschedule.n; i++)
-                text = arena_printf(&c->arena, "%s%s%s", text, i ? " " : "",
-                                    c->plan.unschedule.at[i]->object.meta.name);
-        return text;
-}
-
-static const struct cluster_decision *decision_on(struct case_ *c, const char *cluster)
-{
-        for (size_t i = 0; i < c->plan.n_decisions; i++)
-                if (text_equal(c->plan.decisions[i].cluster_name, cluster))
-                        return &c->plan.decisions[i];
-        return NULL;
-}
-
-#define PICK_N "\"policy\":{\"placementType\":\"PickN\""
+#include "hub-agent/scheduler/scheduler_test.h"
 
 /* ---- PickAll ---- */
 
@@ -520,6 +387,57 @@ static void topology_spreads_as_in_the_worked_example(void **state)
         end(&c);
 }
 
+/* ---- many clusters ---- */
+
+/* The cost is to grow with the clusters, not with their square: `valgrind --tool=callgrind
+ * --toggle-collect=schedule_cycle` with other numbers tells. */
+static void a_new_policy_over_many_clusters_is_planned(void **state)
+{
+        struct case_ c;
+
+        begin(&c, "\"policy\":{\"placementType\":\"PickAll\"}", NULL);
+        for (int i = 0; i < CLUSTERS_MAX; i++) {
+                char name[16], binding[16];
+
+                snprintf(name, sizeof(name), "c%05d", i);
+                snprintf(binding, sizeof(binding), "b%05d", i);
+                add_cluster(&c, name, "", ALIVE, "",
+                            i % 4 ? "" : "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}],");
+                add_binding(&c, binding, name, i % 3 ? "Bound" : "Unscheduled", i % 2 ? "web-0" : "web-1", 0,
+                            0, "\"annotations\":{\"kubernetes-fleet.io/previous-binding-state\":\"Bound\"},");
+        }
+        run(&c);
+        assert_int_equal(c.plan.n_create, 0);
+        assert_string_equal(c.plan.scheduled.status, "True");
+        end(&c);
+}
+
+static void topology_over_many_clusters_is_planned(void **state)
+{
+        struct case_ c;
+        char wanted[16];
+
+        snprintf(wanted, sizeof(wanted), "%d", CLUSTERS_MAX / 4);
+        begin(&c,
+              PICK_N
+              ",\"topologySpreadConstraints\":[{\"topologyKey\":\"region\",\"maxSkew\":1,"
+              "\"whenUnsatisfiable\":\"DoNotSchedule\"}]," PREFERRED(
+                      "{\"propertySorter\":{\"name\":\"" NODE_COUNT "\",\"sortOrder\":\"Descending\"}}") "}",
+              wanted);
+        for (int i = 0; i < CLUSTERS_MAX; i++) {
+                char name[16], region[64], status[256];
+
+                snprintf(name, sizeof(name), "c%05d", i);
+                snprintf(region, sizeof(region), "\"region\":\"r%d\"", i % 5);
+                snprintf(status, sizeof(status), NODES("%d"), i);
+                add_cluster(&c, name, region, ALIVE, status,
+                            i % 4 ? "" : "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}],");
+        }
+        run(&c);
+        assert_int_equal(c.plan.n_create, CLUSTERS_MAX / 4);
+        end(&c);
+}
+
 /* ---- PickFixed ---- */
 
 /* spec/scheduler.md checklist 22 */
@@ -563,164 +481,6 @@ static void an_empty_list_of_names_writes_nothing(void **state)
                 run(&c);
                 assert_false(c.plan.report);
                 assert_int_equal(c.plan.n_create + c.plan.n_patch + c.plan.unschedule.n, 0);
-                end(&c);
-        }
-}
-
-/* ---- what nobody can be measured by ---- */
-
-#define AFFINITY(parts) "\"affinity\":{\"clusterAffinity\":{" parts "}}"
-#define REQUIRED(terms)                                                                                      \
-        AFFINITY("\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[" terms "]"  \
-                 "}")
-#define PREFERRED(term)                                                                                      \
-        AFFINITY("\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,\"preference\":" term   \
-                 "}]")
-#define PROPERTY(name, operator, values)                                                                     \
-        "{\"propertySelector\":{\"matchExpressions\":[{\"name\":\"" name "\",\"operator\":\""                \
-        operator"\",\"values\":[" values "]}]}}"
-#define NODE_COUNT "kubernetes-fleet.io/node-count"
-#define NODES(value)                                                                                         \
-        "\"properties\":{\"" NODE_COUNT "\":{\"value\":\"" value "\",\"observationTime\":\"" ALIVE "\"}},"
-#define TERM "requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0]"
-#define PREFERENCE "preferredDuringSchedulingIgnoredDuringExecution[0].preference"
-
-/* Whatever clusters there are; field, then rule (spec/membership-webhooks-charts.md 5.2). */
-static void a_policy_that_cannot_be_evaluated_is_told_in_the_condition(void **state)
-{
-        static const struct {
-                const char *type, *policy, *problem;
-        } rows[] = {
-                { "PickAll", REQUIRED(PROPERTY(NODE_COUNT, "Like", "\"3\"")),
-                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
-                       ": unsupported operator Like" },
-                { "PickAll", REQUIRED(PROPERTY(NODE_COUNT, "Gt", "")),
-                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
-                       ": operator Gt requires exactly one value, got 0" },
-                { "PickN", REQUIRED(PROPERTY(NODE_COUNT, "Gt", "\"many\"")),
-                  TERM ".propertySelector.matchExpressions[0]: invalid requirement on property " NODE_COUNT
-                       ": value \"many\" is not a valid resource.Quantity" },
-                { "PickAll", REQUIRED(PROPERTY("resources.kubernetes-fleet.io/used-cpu", "Gt", "\"1\"")),
-                  TERM
-                  ".propertySelector.matchExpressions[0]: invalid capacity type in resource property name "
-                  "resources.kubernetes-fleet.io/used-cpu, supported values are [allocatable available "
-                  "total]" },
-                { "PickAll", REQUIRED(PROPERTY("resources.kubernetes-fleet.io/cpu", "Gt", "\"1\"")),
-                  TERM ".propertySelector.matchExpressions[0]: invalid resource property name "
-                       "resources.kubernetes-fleet.io/cpu, expected format is [PREFIX]/[CAPACITY_TYPE]-"
-                       "[RESOURCE_NAME]" },
-                { "PickAll",
-                  REQUIRED("{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Like\"}]}"
-                           "}"),
-                  TERM
-                  ".labelSelector.matchExpressions[0]: \"Like\" is not a valid label selector operator" },
-                { "PickN",
-                  PREFERRED(
-                          "{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\"}]}}"),
-                  PREFERENCE
-                  ".labelSelector.matchExpressions[0]: values: must be specified when operator is In "
-                  "or NotIn" },
-                { "PickN",
-                  PREFERRED("{\"propertySorter\":{\"name\":\"" NODE_COUNT "\",\"sortOrder\":\"Up\"}}"),
-                  PREFERENCE ".propertySorter: invalid property sort order Up" },
-                { "PickN",
-                  PREFERRED("{\"propertySorter\":{\"name\":\"resources.kubernetes-fleet.io/used-cpu\","
-                            "\"sortOrder\":\"Ascending\"}}"),
-                  PREFERENCE ".propertySorter: invalid capacity type in resource property name "
-                             "resources.kubernetes-fleet.io/used-cpu, supported values are [allocatable "
-                             "available total]" },
-        };
-
-        for (size_t i = 0; i < ARRAY_LEN(rows) * 2; i++) {
-                const char *problem = rows[i / 2].problem;
-                char policy[1024], wanted[1024];
-                struct case_ c;
-
-                snprintf(policy, sizeof(policy), "\"policy\":{\"placementType\":\"%s\",%s}", rows[i / 2].type,
-                         rows[i / 2].policy);
-                begin(&c, policy, text_equal(rows[i / 2].type, "PickN") ? "2" : NULL);
-                if (i % 2)
-                        add_cluster(&c, "a", "", ALIVE, NODES("4"), "");
-                add_binding(&c, "going", "gone", "Bound", "web-1", 0, 0, "");
-                run(&c);
-                snprintf(wanted, sizeof(wanted),
-                         "the scheduling policy of placement \"web\" is invalid: "
-                         "spec.policy.affinity.clusterAffinity.%s",
-                         problem);
-                if (!text_equal(c.plan.scheduled.status, "False") ||
-                    !text_equal(c.plan.scheduled.reason, "SchedulingPolicyInvalid") ||
-                    !text_starts_with(c.plan.scheduled.message, wanted))
-                        fail_msg("row %zu: %s %s, not %s", i, c.plan.scheduled.status,
-                                 c.plan.scheduled.message, wanted);
-                assert_true(c.plan.write_status);
-                assert_string_equal(unscheduled(&c), "going");
-                end(&c);
-        }
-}
-
-/* spec/scheduler.md 11.1: a malformed term behind one that matches has no effect. */
-static void a_malformed_term_that_is_never_reached_changes_nothing(void **state)
-{
-        struct case_ c;
-
-        begin(&c,
-              "\"policy\":{\"placementType\":\"PickAll\"," REQUIRED(
-                      "{\"labelSelector\":{}}," PROPERTY(NODE_COUNT, "Like", "\"3\"")) "}",
-              NULL);
-        add_plain(&c, "a");
-        run(&c);
-        assert_string_equal(created(&c), "a");
-        assert_string_equal(c.plan.scheduled.status, "True");
-        end(&c);
-}
-
-/* What was placed before stays, and is still told, when the policy turns out to be malformed. */
-static void a_policy_that_cannot_be_evaluated_takes_nothing_away(void **state)
-{
-        struct case_ c;
-
-        begin(&c,
-              "\"policy\":{\"placementType\":\"PickAll\"," REQUIRED(
-                      PROPERTY(NODE_COUNT, "Like", "\"3\"")) "}",
-              NULL);
-        add_cluster(&c, "a", "", ALIVE, NODES("4"), "");
-        add_cluster(&c, "b", "", ALIVE, NODES("4"), "");
-        add_binding(&c, "on-a", "a", "Bound", "web-0", 0, 0, "");
-        add_binding(&c, "on-b", "b", "Bound", "web-1", 0, 0, "");
-        run(&c);
-        assert_int_equal(c.plan.n_create + c.plan.n_patch + c.plan.unschedule.n, 0);
-        assert_true(decision_on(&c, "b")->selected.value);
-        end(&c);
-}
-
-/* A member can report what it likes: that is a matter of this member alone. */
-static void what_a_member_reports_unreadably_counts_as_absent_and_is_told(void **state)
-{
-        static const char *const values[] = { "abc", "1e400000", "1e-400000x", "", "0x10" };
-        static const char *const policies[] = {
-                PICK_N "," REQUIRED(PROPERTY(NODE_COUNT, "Gt", "\"3\"")) "}",
-                PICK_N "," PREFERRED("{\"propertySorter\":{\"name\":\"" NODE_COUNT
-                                     "\",\"sortOrder\":\"Descending\"}}") "}",
-        };
-
-        for (size_t i = 0; i < ARRAY_LEN(values) * ARRAY_LEN(policies); i++) {
-                const char *value = values[i / ARRAY_LEN(policies)];
-                char status[512];
-                struct case_ c;
-
-                begin(&c, policies[i % ARRAY_LEN(policies)], "1");
-                snprintf(status, sizeof(status), NODES("%s"), value);
-                add_cluster(&c, "z", "", ALIVE, status,
-                            "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}],");
-                add_cluster(&c, "m", "", ALIVE, NODES("4"), "");
-                add_cluster(&c, "a", "", ALIVE, NODES("3"), "");
-                run(&c);
-                assert_string_equal(created(&c), "m");
-                assert_string_equal(c.plan.scheduled.status, "True");
-                assert_int_equal(c.plan.n_unreadable, 1);
-                assert_string_equal(c.plan.unreadable[0].cluster->object.meta.name, "z");
-                assert_string_equal(c.plan.unreadable[0].property, NODE_COUNT);
-                assert_string_equal(c.plan.unreadable[0].value, value);
                 end(&c);
         }
 }
@@ -793,11 +553,9 @@ int main(void)
                 cmocka_unit_test(property_sorters_score_as_in_the_worked_example),
                 cmocka_unit_test(topology_spreads_as_in_the_worked_example),
                 cmocka_unit_test(pick_fixed_explains_what_it_could_not_take),
+                cmocka_unit_test(a_new_policy_over_many_clusters_is_planned),
+                cmocka_unit_test(topology_over_many_clusters_is_planned),
                 cmocka_unit_test(an_empty_list_of_names_writes_nothing),
-                cmocka_unit_test(a_policy_that_cannot_be_evaluated_is_told_in_the_condition),
-                cmocka_unit_test(a_malformed_term_that_is_never_reached_changes_nothing),
-                cmocka_unit_test(a_policy_that_cannot_be_evaluated_takes_nothing_away),
-                cmocka_unit_test(what_a_member_reports_unreadably_counts_as_absent_and_is_told),
                 cmocka_unit_test(binding_names_are_cut_stable_and_labels),
                 cmocka_unit_test(only_changes_that_can_move_placements_matter),
         };

@@ -175,6 +175,7 @@ static enum verdict score(struct cycle *c, struct candidate *k)
 
 const struct plugin topology_spread_plugin = {
         .name = "TopologySpreadConstraints",
+        .per_pick = true,
         .post_batch = post_batch,
         .pre_filter = pre_filter,
         .filter = filter,
