@@ -29,6 +29,7 @@ enum step_type {
 struct step {
         enum step_type type;
         const char *const *on; /* clusters, NULL-terminated; ["hub"] if not said */
+        bool on_said;
         const char *api_version, *kind, *ns, *name, *selector, *subresource;
         const char *agent;       /* start, stop, kill, ended, cut, heal */
         const char *const *that; /* CEL over `self`, NULL-terminated */
@@ -37,7 +38,7 @@ struct step {
         const json_t *patch;
         int64_t within_ms, for_ms;
         int64_t count, code; /* code: ended */
-        bool ready, wait;
+        bool ready, wait, untouched;
         const char *text; /* the step in one line, for reports */
 };
 
@@ -53,6 +54,11 @@ struct scenario {
 /* Every unknown key, wrong type and missing field is an error that names the step. */
 int scenario_parse(struct slice text, const char *file, struct scenario **ret, struct error *err);
 struct scenario *scenario_free(struct scenario *s);
+
+/* A copy of `doc` with each $UID(CLUSTER/KIND/NAME) in its texts replaced by the uid that a "remember" step
+ * noted
+ * (`remembered`: its array). ERR_NOT_FOUND names one that was not noted. */
+int scenario_fill_uids(const json_t *doc, const json_t *remembered, json_t **ret, struct error *err);
 
 /* Runs all steps on a fleet that is set up; the error says which step failed and what was seen instead. */
 int scenario_run(const struct scenario *s, struct fleet *f, struct error *err);

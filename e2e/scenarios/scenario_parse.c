@@ -32,7 +32,7 @@ static const struct step_form forms[] = {
         { "readiness", STEP_READINESS, "cluster! kind namespace name ready!" },
         { "restartServer", STEP_RESTART_SERVER, "" },
         { "remember", STEP_REMEMBER, "cluster apiVersion! kind! namespace selector" },
-        { "same", STEP_SAME, "" },
+        { "same", STEP_SAME, "cluster untouched" },
 };
 
 /* Position of `word` in a space-separated list, with an optional '!' behind it: 0 no, 1 may, 2 must. */
@@ -136,6 +136,7 @@ static int expand_clusters(struct context *c, struct step *st)
         static const char *const hub[] = { "hub", NULL };
         const char **all;
 
+        st->on_said = st->on != NULL;
         if (!st->on)
                 st->on = hub;
         if (!text_equal(st->on[0], "members"))
@@ -273,7 +274,8 @@ static int parse_fields(struct context *c, struct step *st)
         if (doc_want_int(c->body, "is", &count, c->err) < 0 ||
             doc_want_int(c->body, "code", &st->code, c->err) < 0 ||
             doc_want_bool(c->body, "ready", &st->ready, c->err) < 0 ||
-            doc_want_bool(c->body, "wait", &st->wait, c->err) < 0)
+            doc_want_bool(c->body, "wait", &st->wait, c->err) < 0 ||
+            doc_want_bool(c->body, "untouched", &st->untouched, c->err) < 0)
                 return error_wrap(c->err, "steps[%zu] (%s)", c->index, c->form->key);
         st->count = count;
         return 0;

@@ -59,13 +59,15 @@ static const char *namespace_for(const struct kube_resource *resource, const cha
 
 /* ---- writes ---- */
 
-static int apply_one(struct run *r, const char *cluster, const json_t *doc)
+static int apply_one(struct run *r, const char *cluster, const json_t *written)
 {
+        AUTO_JSON json_t *doc = NULL;
         const char *api_version, *kind, *name;
         struct kube_write how = { .field_manager = FIELD_MANAGER, .force = true };
         struct kube_resource resource;
         struct kube_client *kube;
 
+        TRY(scenario_fill_uids(written, r->remembered, &doc, r->err));
         TRY(doc_need_string(doc, "apiVersion", &api_version, r->err));
         TRY(doc_need_string(doc, "kind", &kind, r->err));
         TRY(doc_need_string(doc, "metadata.name", &name, r->err));
@@ -107,12 +109,14 @@ static int run_refused(struct run *r, const struct step *st, const char *cluster
 static int run_patch(struct run *r, const struct step *st, const char *cluster)
 {
         struct kube_write how = { .field_manager = FIELD_MANAGER, .subresource = st->subresource };
+        AUTO_JSON json_t *patch = NULL;
         struct kube_resource resource;
         struct kube_client *kube;
 
+        TRY(scenario_fill_uids(st->patch, r->remembered, &patch, r->err));
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         return kube_doc_patch(kube, &resource, namespace_for(&resource, st->ns), st->name, KUBE_PATCH_MERGE,
-                              st->patch, &how, NULL, r->err);
+                              patch, &how, NULL, r->err);
 }
 
 /* ---- looking ---- */
@@ -257,6 +261,25 @@ static int run_delete(struct run *r, const struct step *st, const char *cluster)
 
 /* ---- who an object is ---- */
 
+/* A later note of an object takes the place of an earlier one. */
+static int note(struct run *r, json_t *one)
+{
+        static const char *const same[] = { "cluster", "kind", "ns", "name" };
+        json_t *other;
+        size_t i;
+
+        json_array_foreach(r->remembered, i, other) {
+                bool found = true;
+
+                for (size_t k = 0; k < ARRAY_LEN(same); k++)
+                        found = found &&
+                                text_equal(doc_get_string(one, same[k]), doc_get_string(other, same[k]));
+                if (found)
+                        return json_array_set_new(r->remembered, i, one) < 0 ? error_no_memory(r->err) : 0;
+        }
+        return json_array_append_new(r->remembered, one) < 0 ? error_no_memory(r->err) : 0;
+}
+
 static int run_remember(struct run *r, const struct step *st, const char *cluster)
 {
         AUTO_JSON json_t *items = NULL;
@@ -270,19 +293,34 @@ static int run_remember(struct run *r, const struct step *st, const char *cluste
         if (json_array_size(items) == 0)
                 return error_set(r->err, ERR_INVALID, "on %s: there is nothing to remember", cluster);
         json_array_foreach(items, i, item) {
-                json_t *one = json_pack("{s:s, s:s, s:s, s:O?, s:O, s:O}", "cluster", cluster, "apiVersion",
-                                        st->api_version, "kind", st->kind, "ns",
+                json_t *one = json_pack("{s:s, s:s, s:s, s:O?, s:O, s:O, s:O}", "cluster", cluster,
+                                        "apiVersion", st->api_version, "kind", st->kind, "ns",
                                         doc_get(item, "metadata.namespace"), "name",
-                                        doc_get(item, "metadata.name"), "uid", doc_get(item, "metadata.uid"));
+                                        doc_get(item, "metadata.name"), "uid", doc_get(item, "metadata.uid"),
+                                        "version", doc_get(item, "metadata.resourceVersion"));
 
-                if (json_array_append_new(r->remembered, one) < 0)
-                        return error_no_memory(r->err);
+                TRY(note(r, one));
         }
         return 0;
 }
 
-/* Each remembered object is there and has not been made again. */
-static int run_same(struct run *r)
+static bool is_asked(const struct step *st, const char *cluster)
+{
+        for (size_t i = 0; st->on_said && st->on[i]; i++)
+                if (text_equal(st->on[i], cluster))
+                        return true;
+        return !st->on_said;
+}
+
+static bool is_as_it_was(const struct step *st, const json_t *doc, const json_t *noted)
+{
+        return text_equal(doc_get_string(doc, "metadata.uid"), doc_get_string(noted, "uid")) &&
+               (!st->untouched || text_equal(doc_get_string(doc, "metadata.resourceVersion"),
+                                             doc_get_string(noted, "version")));
+}
+
+/* Each remembered object is there and has not been made again; with `untouched` nor written. */
+static int run_same(struct run *r, const struct step *st)
 {
         json_t *one;
         size_t i, lost = 0;
@@ -294,14 +332,18 @@ static int run_same(struct run *r)
                 struct kube_client *kube;
                 struct error why = { 0 };
 
+                if (!is_asked(st, cluster))
+                        continue;
                 TRY(resource_of(r, cluster, doc_get_string(one, "apiVersion"), doc_get_string(one, "kind"),
                                 &kube, &resource));
                 if (kube_doc_get(kube, &resource, doc_get_string(one, "ns"), name, &doc, &why) == 0 &&
-                    text_equal(doc_get_string(doc, "metadata.uid"), doc_get_string(one, "uid")))
+                    is_as_it_was(st, doc, one))
                         continue;
                 if (lost++ == 0)
                         error_set(r->err, ERR_INVALID, "on %s: %s/%s %s", cluster, resource.plural, name,
-                                  doc ? "was deleted and made again" : why.text);
+                                  !doc            ? why.text
+                                  : st->untouched ? "was written"
+                                                  : "was deleted and made again");
         }
         return lost ? error_wrap(r->err, "%zu of %zu", lost, json_array_size(r->remembered)) : 0;
 }
@@ -406,7 +448,7 @@ static int run_step(struct run *r, const struct step *st)
         case STEP_RESTART_SERVER:
                 return r->f->ops->restart_server(r->f, r->err);
         case STEP_SAME:
-                return run_same(r);
+                return run_same(r, st);
         default:
                 for (size_t i = 0; st->on[i]; i++)
                         TRY(run_on(r, st, st->on[i]));
