@@ -34,7 +34,8 @@ const struct flag hub_flag_table[] = {
           "Pods may run on the hub; PersistentVolumeClaims are not placed then." },
         { "enable-v1beta1-apis", FLAG_BOOL, "true", AT(enable_v1beta1), "Must stay true." },
         { "cluster-unhealthy-threshold", FLAG_DURATION, "60s", AT(unhealthy_threshold_ms),
-          "Silence after which a cluster's profile says it is unhealthy (30s to 1h)." },
+          "Silence after which a member is not called healthy any more (30s to 1h; at least two of its "
+          "heartbeats)." },
         { "force-delete-wait-time", FLAG_DURATION, "15m", AT(force_delete_wait_ms),
           "How long a leaving member's agent may take before its namespace is removed without it (30s to "
           "1h)." },

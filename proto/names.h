@@ -132,6 +132,7 @@
 #define REASON_LEFT "MemberClusterLeft"
 #define REASON_JOIN_STATE_UNKNOWN "MemberClusterJoinStateUnknown"
 #define CONDITION_HEALTHY "Healthy"
+#define REASON_HEARTBEAT_LOST "MemberAgentHeartbeatLost" /* ours, in a MemberCluster's agentStatus */
 
 /* ---- InternalMemberCluster (12.2) ---- */
 #define REASON_AGENT_JOINED "InternalMemberClusterJoined"
@@ -397,7 +398,7 @@
 #define CONDITION_CONTROL_PLANE_HEALTHY "ControlPlaneHealthy"
 #define REASON_PROFILE_NO_STATUS "MemberAgentReportedNoStatus"
 #define REASON_PROFILE_NO_HEALTH_INFO "MemberAgentReportedNoHealthInfo"
-#define REASON_PROFILE_HEARTBEAT_LOST "MemberAgentHeartbeatLost"
+#define REASON_PROFILE_HEARTBEAT_LOST REASON_HEARTBEAT_LOST
 #define REASON_PROFILE_UNHEALTHY "MemberClusterAPIServerUnhealthy"
 #define REASON_PROFILE_HEALTHY "MemberClusterAPIServerHealthy"
 

@@ -212,6 +212,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                "--resource-snapshot-creation-minimum-interval=0s",
                                "--resource-changes-collection-duration=0s",
                                "--force-delete-wait-time=30s",
+                               "--cluster-unhealthy-threshold=30s",
                                NULL };
 
         TRY(write_kubeconfig(p, 0, relayed_url(p, index), config, err));

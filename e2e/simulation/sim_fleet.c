@@ -224,7 +224,8 @@ static void run_hub_agent(void *ctx)
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = 0,
                                        .resource_change_collect_ms = 0,
-                                       .force_delete_wait_ms = 30000 };
+                                       .force_delete_wait_ms = 30000,
+                                       .heartbeat_grace_ms = 30000 };
 
         hub_agent_run(&o, &a->err);
         say_ended(a);

@@ -218,6 +218,57 @@ static int64_t shown_heartbeat(const struct member_cluster *m, const char *agent
         return TIME_NONE;
 }
 
+static const struct agent_status *agent_named(const struct agent_status_list *list, const char *type)
+{
+        for (uint32_t i = 0; i < list->n; i++)
+                if (text_equal(list->at[i].type, type))
+                        return &list->at[i];
+        return NULL;
+}
+
+static bool is_silent(const struct agent_status *a, const struct member_status_input *in)
+{
+        return in->silence_ms > 0 && a->last_received_heartbeat != TIME_NONE &&
+               in->now_ms - a->last_received_heartbeat > in->silence_ms;
+}
+
+static bool is_lost(const struct condition *healthy)
+{
+        return healthy && text_equal(healthy->reason, REASON_HEARTBEAT_LOST);
+}
+
+/* The report says the old thing with every pass, so the time comes from what was shown before. */
+static void keep_transition(struct building *b, struct agent_status *a)
+{
+        const struct member_cluster_status *shown = b->in->member->status;
+        const struct agent_status *before = shown ? agent_named(&shown->agent_status, a->type) : NULL;
+        const struct condition *was = before ? condition_find(&before->conditions, CONDITION_HEALTHY) : NULL;
+
+        for (uint32_t i = 0; is_lost(was) && i < a->conditions.n; i++)
+                if (is_lost(&a->conditions.at[i]))
+                        a->conditions.at[i].last_transition_ms = was->last_transition_ms;
+}
+
+/* An agent that is heard of no more cannot take back that it was healthy. */
+static int doubt_silent_agents(struct building *b)
+{
+        for (uint32_t i = 0; i < b->s->agent_status.n; i++) {
+                struct agent_status *a = &b->s->agent_status.at[i];
+                char since[RFC3339_SIZE];
+                struct condition c;
+
+                if (!is_silent(a, b->in))
+                        continue;
+                time_format_rfc3339(a->last_received_heartbeat, since);
+                c = make_condition(CONDITION_HEALTHY, CONDITION_UNKNOWN, REASON_HEARTBEAT_LOST,
+                                   arena_printf(b->arena, "no heartbeat since %s", since), b->generation);
+                if (!c.message || condition_set(&a->conditions, &c, b->in->now_ms, b->arena) < 0)
+                        return ERR_NO_MEMORY;
+                keep_transition(b, a);
+        }
+        return 0;
+}
+
 static int copy_agents(struct building *b)
 {
         const struct agent_status_list *from = &b->in->report->status->agent_status;
@@ -254,14 +305,6 @@ struct tally {
         size_t expected, seen, joined, left; /* of the expected agents */
         const char *silent;                  /* the first that says nothing of joining */
 };
-
-static const struct agent_status *agent_named(const struct agent_status_list *list, const char *type)
-{
-        for (uint32_t i = 0; i < list->n; i++)
-                if (text_equal(list->at[i].type, type))
-                        return &list->at[i];
-        return NULL;
-}
 
 static struct tally tally_of(const struct building *b)
 {
@@ -365,7 +408,12 @@ struct member_cluster *member_with_status(struct arena *arena, const struct memb
         if (in->ready && put(&b, CONDITION_READY_TO_JOIN, "True", REASON_READY_TO_JOIN,
                              "Member cluster is ready to join the fleet") < 0)
                 return NULL;
+        if (in->refusal &&
+            put(&b, CONDITION_READY_TO_JOIN, CONDITION_FALSE, REASON_NOT_READY_TO_JOIN, in->refusal) < 0)
+                return NULL;
         if (in->report && in->report->status && copy_report(&b) < 0)
+                return NULL;
+        if (doubt_silent_agents(&b) < 0)
                 return NULL;
         joined = joined_status(b.s);
         if (text_equal(joined, joined_status(in->member->status)))
@@ -381,4 +429,26 @@ bool member_has_left(const struct member_cluster *c)
 {
         return c->status &&
                condition_is_false(&c->status->conditions, CONDITION_JOINED, c->object.meta.generation);
+}
+
+bool member_is_silent(const struct member_cluster *c)
+{
+        for (uint32_t i = 0; c->status && i < c->status->agent_status.n; i++)
+                if (is_lost(condition_find(&c->status->agent_status.at[i].conditions, CONDITION_HEALTHY)))
+                        return true;
+        return false;
+}
+
+int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms)
+{
+        int64_t first = -1;
+
+        for (uint32_t i = 0; c->status && i < c->status->agent_status.n; i++) {
+                int64_t seen = c->status->agent_status.at[i].last_received_heartbeat;
+                int64_t left = seen == TIME_NONE ? -1 : seen + silence_ms - now_ms;
+
+                if (left >= 0 && (first < 0 || left < first))
+                        first = left;
+        }
+        return first;
 }

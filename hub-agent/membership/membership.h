@@ -33,9 +33,14 @@ struct member_status_input {
         const struct internal_member_cluster *report;
         bool ready;
         bool networking_agents; /* beside the member agent two more have to join (spec 2.1) */
+        const char *refusal;    /* why it cannot join: ReadyToJoin=False; NULL = nothing is wrong */
         int64_t heartbeat_every_ms, now_ms;
+        int64_t silence_ms; /* with an older heartbeat an agent's Healthy is Unknown; 0 = whatever its age */
         bool *cut; /* set if the report was longer than the limits of a member (limits.h); may be NULL */
 };
 struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
                                           enum joined *ret);
+bool member_is_silent(const struct member_cluster *c); /* the status says so of one of its agents */
+/* Milliseconds until the first agent has been silent for so long; -1 if none will. */
+int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms);
 bool member_has_left(const struct member_cluster *c); /* Joined=False for this generation */

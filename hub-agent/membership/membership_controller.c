@@ -5,6 +5,8 @@
 #define TERMINATING_RETRY_MS 1000
 #define TERMINATING_MAX_MS (15 * 60 * 1000) /* spec 2.6 step 3: longer than this is worth an alarm */
 #define DEFAULT_PERIOD_S 60
+#define HEARTBEAT_GRACE_MS 60000 /* of the flag cluster-unhealthy-threshold */
+#define GRACE_FOR_DELAYS_MS 5000
 #define UNDER_WAY (-1) /* done_generation while the steps of joining are taken */
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
@@ -18,7 +20,11 @@ struct pass {
         const struct member_cluster *member;
         const struct internal_member_cluster *report; /* NULL if there is none */
         const char *ns;                               /* the member's namespace on the hub */
+        const char *refusal;                          /* why it cannot join */
+        int64_t silent_in_ms; /* write_status(): when an agent's silence is to be told; -1 = never */
 };
+
+enum readiness { AS_BEFORE, READY, REFUSED };
 
 static void tell(struct pass *s, const char *type, const char *reason, const char *message)
 {
@@ -232,22 +238,51 @@ static void tell_cut(struct pass *s, bool cut)
         m->told_cut = cut;
 }
 
+static int64_t period_ms(const struct member_cluster *m)
+{
+        return (m->spec->heartbeat_period_seconds.set ? m->spec->heartbeat_period_seconds.value
+                                                      : DEFAULT_PERIOD_S) *
+               1000;
+}
+
 /* Every heartbeat is shown, but no more of them than the member was asked for: they come with some play, and
  * are shown in whole seconds. */
 static int64_t heartbeat_every_ms(const struct member_cluster *m)
 {
-        int64_t period_s = m->spec->heartbeat_period_seconds.set ? m->spec->heartbeat_period_seconds.value
-                                                                 : DEFAULT_PERIOD_S;
-
-        return period_s * 900 - 1000;
+        return period_ms(m) * 9 / 10 - 1000;
 }
 
-static int write_status(struct pass *s, bool ready, bool *ret_left)
+/* Two heartbeats are missed, and the operator's patience is over. */
+static int64_t silence_ms(const struct pass *s)
+{
+        const struct hub_agent_options *o = agent_of(s->rc)->options;
+        int64_t grace = o->heartbeat_grace_ms > 0 ? o->heartbeat_grace_ms : HEARTBEAT_GRACE_MS;
+
+        return MAX(grace, period_ms(s->member) * 2 + GRACE_FOR_DELAYS_MS);
+}
+
+static void tell_silence(struct pass *s, bool was, bool is)
+{
+        if (was == is)
+                return;
+        if (is)
+                log_warn(&s->rc->log, "the member's agent is heard of no more", "member", s->rc->name);
+        else
+                log_info(&s->rc->log, "the member's agent is heard of again", "member", s->rc->name);
+        if (is)
+                tell(s, "Warning", REASON_HEARTBEAT_LOST, "no heartbeats from the member's agent");
+        else
+                tell(s, "Normal", "MemberAgentHeartbeatBack", "heartbeats from the member's agent again");
+}
+
+static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
 {
         bool cut = false;
         struct member_status_input in = { .member = s->member,
                                           .report = s->report,
-                                          .ready = ready,
+                                          .ready = ready == READY,
+                                          .refusal = ready == REFUSED ? s->refusal : NULL,
+                                          .silence_ms = silence_ms(s),
                                           .networking_agents = agent_of(s->rc)->options->networking_agents,
                                           .heartbeat_every_ms = heartbeat_every_ms(s->member),
                                           .now_ms = s->rc->now_ms,
@@ -261,8 +296,11 @@ static int write_status(struct pass *s, bool ready, bool *ret_left)
         tell_cut(s, cut);
         *ret_left = member_has_left(wanted);
         code = rc_patch_diff(s->rc, &s->member->object, &wanted->object, OBJECT_STATUS, NULL);
-        if (code == 0)
+        if (code == 0) {
                 tell_joined(s, joined);
+                tell_silence(s, member_is_silent(s->member), member_is_silent(wanted));
+                s->silent_in_ms = member_silent_in_ms(wanted, silence_ms(s), s->rc->now_ms);
+        }
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
@@ -353,7 +391,7 @@ static struct outcome leave(struct pass *s)
                 return empty_namespace(s, ns);
         if (!s->report || nobody_came(s))
                 return collect_garbage(s);
-        if (write_status(s, false, &left) < 0)
+        if (write_status(s, AS_BEFORE, &left) < 0)
                 return failed(s->rc->err);
         if (left)
                 return collect_garbage(s);
@@ -375,6 +413,30 @@ static bool is_left_over(const struct pass *s, const struct object *ns)
 {
         return ns && is_deleting(ns) && !text_empty(label_of(ns, LABEL_IS_FLEET_RESOURCE)) &&
                !(s->member && member_owns(s->member, ns));
+}
+
+static bool says_already(const struct pass *s)
+{
+        const struct condition *c =
+                s->member->status ? condition_find(&s->member->status->conditions, CONDITION_READY_TO_JOIN)
+                                  : NULL;
+
+        return c && text_equal(c->status, CONDITION_FALSE) && text_equal(c->message, s->refusal);
+}
+
+/* What no retry mends by itself, such as a name of which no namespace can be made, is said on the member. */
+static struct outcome refused(struct pass *s)
+{
+        struct error why = *s->rc->err;
+        bool left;
+
+        if (why.code != ERR_INVALID && why.code != ERR_FORBIDDEN && why.code != ERR_UNSUPPORTED)
+                return failed(s->rc->err);
+        s->refusal = arena_strdup(s->rc->arena, why.text);
+        if (s->refusal && !says_already(s) && write_status(s, REFUSED, &left) == 0)
+                tell(s, "Warning", REASON_NOT_READY_TO_JOIN, s->refusal);
+        *s->rc->err = why;
+        return failed(s->rc->err);
 }
 
 static struct outcome reconcile(struct reconcile *rc)
@@ -402,9 +464,13 @@ static struct outcome reconcile(struct reconcile *rc)
                 return leave(&s);
         if (is_left_over(&s, ns))
                 return ensure_finalizer(&s) < 0 ? failed(rc->err) : empty_namespace(&s, ns);
-        if (ensure_finalizer(&s) < 0 || join(&s) < 0 || write_status(&s, true, &left) < 0)
+        if (ensure_finalizer(&s) < 0)
                 return failed(rc->err);
-        return done();
+        if (join(&s) < 0)
+                return refused(&s);
+        if (write_status(&s, READY, &left) < 0)
+                return failed(rc->err);
+        return s.silent_in_ms >= 0 ? again_after(s.silent_in_ms + 1) : done();
 }
 
 /* ---- watches ---- */

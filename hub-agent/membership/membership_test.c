@@ -217,6 +217,71 @@ static void with_networking_agents_all_three_have_to_join_and_to_leave(void **st
         }
 }
 
+static const struct condition *healthy_of(const struct member_cluster *m)
+{
+        return condition_find(&m->status->agent_status.at[0].conditions, "Healthy");
+}
+
+static struct member_cluster *seen_at(struct arena *arena, const struct member_cluster *before,
+                                      const struct internal_member_cluster *report, int64_t now_ms)
+{
+        const struct member_status_input in = {
+                .member = before, .report = report, .silence_ms = 60000, .now_ms = now_ms
+        };
+        enum joined joined;
+        struct member_cluster *m = member_with_status(arena, &in, &joined);
+
+        assert_non_null(m);
+        return m;
+}
+
+static void who_is_silent_is_not_called_healthy_until_it_is_heard_of_again(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition said[] = { { .type = "Joined", .status = "True", .reason = "X" },
+                                    { .type = "Healthy", .status = "True", .reason = "Well" } };
+        struct agent_status agent = { .type = "MemberAgent",
+                                      .conditions = { said, 2, true },
+                                      .last_received_heartbeat = 1000 };
+        struct internal_member_cluster_status status = { .agent_status = { &agent, 1, true } };
+        struct internal_member_cluster report = { .status = &status }, gone = { 0 };
+        struct member_cluster *m = seen_at(&arena, &member, &report, 61000);
+
+        assert_string_equal(healthy_of(m)->status, "True");
+        assert_int_equal(member_silent_in_ms(m, 60000, 61000), 0);
+        m = seen_at(&arena, m, &report, 61001);
+        assert_string_equal(healthy_of(m)->status, "Unknown");
+        assert_string_equal(healthy_of(m)->message, "no heartbeat since 1970-01-01T00:00:01Z");
+        assert_true(member_is_silent(m));
+        assert_int_equal(member_silent_in_ms(m, 60000, 61001), -1);
+        for (int i = 0; i < 2; i++) { /* the report stays, or goes */
+                m = seen_at(&arena, m, i ? &gone : &report, 90000 + i);
+                assert_int_equal(healthy_of(m)->last_transition_ms, 61001);
+                assert_string_equal(
+                        condition_find(&m->status->agent_status.at[0].conditions, "Joined")->status, "True");
+        }
+        agent.last_received_heartbeat = 95000;
+        m = seen_at(&arena, m, &report, 95100);
+        assert_string_equal(healthy_of(m)->status, "True");
+        assert_false(member_is_silent(m));
+}
+
+static void a_refusal_stands_on_the_member_until_it_can_join(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct member_status_input in = { .member = &member, .refusal = "no such name", .now_ms = 1 };
+        enum joined joined;
+        struct member_cluster *m = member_with_status(&arena, &in, &joined);
+        const struct condition *c = condition_find(&m->status->conditions, "ReadyToJoin");
+
+        assert_string_equal(c->status, "False");
+        assert_string_equal(c->reason, "MemberClusterNotReadyToJoin");
+        assert_string_equal(c->message, "no such name");
+        in = (struct member_status_input){ .member = m, .ready = true, .now_ms = 2 };
+        m = member_with_status(&arena, &in, &joined);
+        assert_string_equal(condition_find(&m->status->conditions, "ReadyToJoin")->status, "True");
+}
+
 static void networking_agents_have_their_group_and_others_do_not(void **state)
 {
         AUTO_JSON json_t *with = member_role_doc(&member, true), *without = member_role_doc(&member, false);
@@ -255,6 +320,8 @@ int main(void)
                 cmocka_unit_test(a_lost_owner_comes_back_and_other_owners_stay),
                 cmocka_unit_test(a_report_of_thousands_is_cut_and_told),
                 cmocka_unit_test(with_networking_agents_all_three_have_to_join_and_to_leave),
+                cmocka_unit_test(who_is_silent_is_not_called_healthy_until_it_is_heard_of_again),
+                cmocka_unit_test(a_refusal_stands_on_the_member_until_it_can_join),
                 cmocka_unit_test(networking_agents_have_their_group_and_others_do_not),
                 cmocka_unit_test(a_member_does_not_write_the_hubs_conditions),
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
