@@ -143,6 +143,7 @@ struct round {
         struct error *err;
         struct rollout_plan plan;
         struct apply_strategy *strategy;
+        bool *waits; /* one per binding: its cluster is still being cleaned up */
         struct entries removing, bounding, updating; /* candidates; updating holds the failed ones too */
         size_t n_targeted, n_ready, n_can_be_ready, n_can_be_unavailable;
         int64_t period_ms, wait_ms;
@@ -210,21 +211,25 @@ static int push_strategy(struct round *r)
 
 /* ---- clusters with more than one binding (spec 2.4) ---- */
 
-static const char *cluster_of(const struct object *o)
-{
-        const struct binding *b = (const struct binding *)o;
+struct placed {
+        const struct binding *b;
+        size_t at; /* in the input */
+};
 
+static const char *cluster_of(const struct binding *b)
+{
         return b->spec ? or_empty(b->spec->target_cluster) : "";
 }
 
+/* Those that are being deleted come last on their cluster. */
 static int by_cluster(const void *a, const void *b)
 {
-        const struct object *x = *(const struct object *const *)a, *y = *(const struct object *const *)b;
-        int order = strcmp(cluster_of(x), cluster_of(y));
+        const struct placed *x = a, *y = b;
+        int order = strcmp(cluster_of(x->b), cluster_of(y->b));
 
         if (order == 0)
-                order = is_deleting(x) - is_deleting(y);
-        return order ? order : strcmp(x->meta.name, y->meta.name);
+                order = is_deleting(&x->b->object) - is_deleting(&y->b->object);
+        return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
 static bool is_in_use(const struct binding *b)
@@ -234,22 +239,24 @@ static bool is_in_use(const struct binding *b)
                 text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND));
 }
 
-/* The bindings of one cluster, those that are being deleted last. */
-static int check_cluster(struct round *r, const struct object *const *at, size_t n)
+/* The bindings of one cluster. Who waits there for another to be gone takes no part in the round; the other
+ * clusters go on. */
+static int check_cluster(struct round *r, const struct placed *on, size_t n)
 {
-        const struct binding *b = (const struct binding *)at[0];
+        const struct binding *b = on[0].b;
 
-        if (n < 2 || is_deleting(at[0]) || !b->spec)
+        if (n < 2 || is_deleting(&b->object) || !b->spec)
                 return 0;
-        if (!is_deleting(at[1]))
+        if (!is_deleting(&on[1].b->object))
                 return error_set(r->err, ERR_INVALID,
                                  "bindings \"%s\" and \"%s\" are on the same cluster \"%s\"",
-                                 at[0]->meta.name, at[1]->meta.name, b->spec->target_cluster);
+                                 b->object.meta.name, on[1].b->object.meta.name, b->spec->target_cluster);
         if (is_in_use(b))
                 return error_set(r->err, ERR_INVALID,
                                  "binding \"%s\" is in use on cluster \"%s\" while \"%s\" is being "
                                  "deleted from it",
-                                 at[0]->meta.name, b->spec->target_cluster, at[1]->meta.name);
+                                 b->object.meta.name, b->spec->target_cluster, on[1].b->object.meta.name);
+        r->waits[on[0].at] = true;
         r->plan.wait_for_cleanup = true;
         return 0;
 }
@@ -257,16 +264,16 @@ static int check_cluster(struct round *r, const struct object *const *at, size_t
 static int check_clusters(struct round *r)
 {
         size_t n = r->in->bindings.n;
-        const struct object **sorted;
+        struct placed *sorted = ARENA_NEW_ARRAY(r->arena, struct placed, n + 1);
 
-        if (n < 2)
-                return 0;
-        sorted = arena_memdup(r->arena, r->in->bindings.at, n * sizeof(r->in->bindings.at[0]));
-        if (!sorted)
+        r->waits = ARENA_NEW_ARRAY(r->arena, bool, n + 1);
+        if (!sorted || !r->waits)
                 return error_no_memory(r->err);
+        for (size_t i = 0; i < n; i++)
+                sorted[i] = (struct placed){ (const struct binding *)r->in->bindings.at[i], i };
         qsort(sorted, n, sizeof(sorted[0]), by_cluster);
         for (size_t from = 0, to = 0; from < n; from = to) {
-                while (to < n && strcmp(cluster_of(sorted[from]), cluster_of(sorted[to])) == 0)
+                while (to < n && strcmp(cluster_of(sorted[from].b), cluster_of(sorted[to].b)) == 0)
                         to++;
                 TRY(check_cluster(r, &sorted[from], to - from));
         }
@@ -351,7 +358,7 @@ static void classify_unscheduled(struct round *r, const struct binding *b, size_
         count_ready(r, b);
 
         r->n_can_be_ready += !binding_failed(b) && !binding_diff_reported(b);
-        if (is_deleting(&b->object))
+        if (is_deleting(&b->object) || r->waits[i])
                 return;
         r->removing.at[r->removing.n++] = (struct entry){ b, NULL, is_no_loss(r, b, i) };
 }
@@ -367,7 +374,7 @@ static void classify(struct round *r)
                         classify_bound(r, b, overrides_of(r, i));
                 } else if (in_state(b, BINDING_SCHEDULED)) {
                         r->n_targeted++;
-                        if (!is_deleting(&b->object))
+                        if (!is_deleting(&b->object) && !r->waits[i])
                                 r->bounding.at[r->bounding.n++] =
                                         (struct entry){ b, overrides_of(r, i), false };
                 }
@@ -487,7 +494,7 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
         TRY(push_strategy(&r));
         if (r.plan.n_strategy == 0)
                 TRY(check_clusters(&r));
-        if (r.plan.n_strategy > 0 || r.plan.wait_for_cleanup || !in->master) {
+        if (r.plan.n_strategy > 0 || !in->master) {
                 *ret = r.plan;
                 return 0;
         }

@@ -30,7 +30,8 @@ struct rollout_list {
 struct rollout_plan {
         struct rollout_write *strategy; /* apply strategy pushed; if any, nothing else is planned */
         size_t n_strategy;
-        bool wait_for_cleanup;        /* a binding is still going from a cluster that shall get a new one */
+        bool wait_for_cleanup; /* a binding is still going from a cluster that shall get a new one: the new
+                                * one waits, all others go on */
         struct rollout_write *update; /* become Bound to the latest, and RolloutStarted=True afterwards */
         size_t n_update;
         struct rollout_list remove;  /* delete */

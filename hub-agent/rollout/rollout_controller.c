@@ -130,7 +130,7 @@ static struct outcome reconcile(struct reconcile *rc)
                 return failed(rc->err);
         have_reported(rc, &in);
         if (plan.wait_for_cleanup)
-                return again_after(CLEANUP_WAIT_MS);
+                return again_after(plan.after_ms > 0 ? MIN(plan.after_ms, CLEANUP_WAIT_MS) : CLEANUP_WAIT_MS);
         return plan.after_ms > 0 ? again_after(plan.after_ms) : done();
 }
 
@@ -158,6 +158,44 @@ static void map_override_snapshot(void *agent, const struct informer_event *e, k
                 emit(to, key);
 }
 
+static const char *cluster_of(const struct binding *b)
+{
+        return b->spec ? or_empty(b->spec->target_cluster) : "";
+}
+
+static bool same_labels(const struct object *a, const struct object *b)
+{
+        if (a->meta.labels.n != b->meta.labels.n)
+                return false;
+        for (uint32_t i = 0; i < a->meta.labels.n; i++)
+                if (!text_equal(string_map_get(&b->meta.labels, a->meta.labels.at[i].key),
+                                a->meta.labels.at[i].value))
+                        return false;
+        return true;
+}
+
+static void emit_placed_on(struct hub_agent *a, const struct kind *binding, const char *cluster,
+                           key_emit emit, void *to)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+
+        if (informer_list(manager_informer(a->manager, binding), &arena, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n; i++)
+                if (text_equal(cluster_of((const struct binding *)all.at[i]), cluster))
+                        emit_owner(all.at[i], emit, to);
+}
+
+/* Overrides pick clusters by their labels: others may apply there now. */
+static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (e->type != INFORMER_UPDATED || same_labels(e->old, e->now))
+                return;
+        emit_placed_on(agent, &cluster_resource_binding_kind, e->now->meta.name, emit, to);
+        emit_placed_on(agent, &resource_binding_kind, e->now->meta.name, emit, to);
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
         { &resource_snapshot_kind, ON_SPEC | ON_META, map_snapshot },
@@ -167,6 +205,7 @@ static const struct watch watches[] = {
         { &resource_placement_kind, ON_SPEC, NULL },
         { &cluster_resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
         { &resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
+        { &member_cluster_kind, ON_META, map_member_cluster },
 };
 
 const struct controller rollout_controller = {

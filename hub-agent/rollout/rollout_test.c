@@ -411,6 +411,24 @@ static void two_bindings_on_a_cluster_are_an_error_or_a_wait(void **state)
         arena_free(&r.arena);
 }
 
+/* One cluster that does not let go of what it had, such as one that is away, holds up no other. */
+static void a_cluster_that_is_still_cleaned_up_waits_alone(void **state)
+{
+        char picked[64];
+        struct round r;
+
+        begin(&r, 3, "1", "1");
+        add(&r, "Bord");
+        add(&r, "So-");
+        add(&r, "So-");
+        add(&r, "Bor");
+        ((struct binding *)r.bindings[1])->spec->target_cluster = "c0";
+        run(&r);
+        assert_true(r.plan.wait_for_cleanup);
+        assert_string_equal(picks(&r, picked), "+2 !3");
+        arena_free(&r.arena);
+}
+
 static void what_a_departed_cluster_held_needs_no_slot(void **state)
 {
         static const bool departed[] = { false, true };
@@ -497,6 +515,7 @@ int main(void)
                 cmocka_unit_test(up_to_date_bindings_are_announced_until_they_say_so),
                 cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
                 cmocka_unit_test(two_bindings_on_a_cluster_are_an_error_or_a_wait),
+                cmocka_unit_test(a_cluster_that_is_still_cleaned_up_waits_alone),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
                 cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
