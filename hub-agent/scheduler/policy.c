@@ -20,6 +20,34 @@ static bool tell(struct check *c, const char *part, const char *problem)
         return false;
 }
 
+/* A qualified name without the slash. */
+static bool is_name_part(const char *s)
+{
+        return text_is_label_key(s) && !strchr(s, '/');
+}
+
+/* Segments between slashes: the first may be a DNS subdomain, all may be names. */
+static const char *plain_name_problem(struct arena *arena, const char *name)
+{
+        struct slice rest = slice_of(name), segment;
+        bool first = true, last = false;
+
+        while (!last) {
+                const char *text;
+
+                last = !slice_cut(&rest, '/', &segment);
+                text = arena_strndup(arena, segment.data, segment.len);
+                if (!text)
+                        return NULL;
+                if (!is_name_part(text) && !(first && !last && text_is_dns1123_subdomain(text)))
+                        return arena_printf(arena,
+                                            "invalid property name %s: property name segment %s is not valid",
+                                            name, text);
+                first = false;
+        }
+        return "";
+}
+
 static const char *name_problem(struct arena *arena, const char *name)
 {
         struct property_ref ref;
@@ -37,7 +65,7 @@ static const char *name_problem(struct arena *arena, const char *name)
                         "[allocatable available total]",
                         name);
         default:
-                return "";
+                return plain_name_problem(arena, name);
         }
 }
 

@@ -28,6 +28,13 @@ static void a_policy_that_cannot_be_evaluated_is_told_in_the_condition(void **st
                   TERM ".propertySelector.matchExpressions[0]: invalid resource property name "
                        "resources.kubernetes-fleet.io/cpu, expected format is [PREFIX]/[CAPACITY_TYPE]-"
                        "[RESOURCE_NAME]" },
+                { "PickAll", REQUIRED(PROPERTY("", "Gt", "\"1\"")),
+                  TERM
+                  ".propertySelector.matchExpressions[0]: invalid property name : property name segment  is "
+                  "not valid" },
+                { "PickAll", REQUIRED(PROPERTY("a.b/c d", "Gt", "\"1\"")),
+                  TERM ".propertySelector.matchExpressions[0]: invalid property name a.b/c d: property name "
+                       "segment c d is not valid" },
                 { "PickAll",
                   REQUIRED("{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Like\"}]}"
                            "}"),
