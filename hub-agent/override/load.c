@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "hub-agent/override/load.h"
 
 #include "hub-agent/override/override_index.h"
@@ -28,11 +30,92 @@ static int yield(struct reconcile *rc)
                                                           : 0;
 }
 
+static bool parent_key(char ret[KEY_MAX], const struct object *snapshot)
+{
+        return key_make(ret, snapshot->meta.ns, or_empty(label_of(snapshot, LABEL_PARENT_OVERRIDE)));
+}
+
+static const struct object *newest(const struct object_list *snapshots)
+{
+        const struct object *found = NULL;
+        int64_t highest = -1, index;
+
+        for (size_t i = 0; i < snapshots->n; i++)
+                if (label_number(snapshots->at[i], LABEL_OVERRIDE_INDEX, &index, NULL) == 0 &&
+                    index > highest) {
+                        found = snapshots->at[i];
+                        highest = index;
+                }
+        return found;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct object *x = *(const struct object *const *)a, *y = *(const struct object *const *)b;
+        int order = strcmp(or_empty(x->meta.ns), or_empty(y->meta.ns));
+
+        return order ? order : strcmp(x->meta.name, y->meta.name);
+}
+
+/* Adds what overrides without a latest snapshot said last. */
+static int add_replaced(struct reconcile *rc, const struct kind *kind, const struct object_list *overrides,
+                        const struct map *marked, struct object_list *latest)
+{
+        char key[KEY_MAX];
+
+        for (size_t i = 0; i < overrides->n; i++) {
+                const struct object *o = overrides->at[i], *last;
+                struct object_list own;
+
+                if (is_deleting(o) || !key_make(key, o->meta.ns, o->meta.name) || map_has(marked, key))
+                        continue;
+                TRY(cache_by_index(rc, kind, INDEX_OVERRIDE, key, &own));
+                last = newest(&own);
+                if (last)
+                        latest->at[latest->n++] = last;
+        }
+        return 0;
+}
+
+/* The snapshots in force: those marked latest. While an override is replaced there is none for a moment, or,
+ * when the process that replaces it ends, for longer: what it said before stays in force until its successor
+ * is there. */
+static int load_in_force(struct reconcile *rc, const struct kind *override, const struct kind *kind,
+                         struct object_list *ret)
+{
+        struct object_list overrides, latest, grown;
+        struct map marked;
+        char key[KEY_MAX];
+        int code = 0;
+
+        TRY(cache_list(rc, override, &overrides));
+        TRY(cache_by_index(rc, kind, INDEX_LATEST, "true", &latest));
+        *ret = latest;
+        if (overrides.n <= latest.n)
+                return 0;
+        grown = (struct object_list){
+                ARENA_NEW_ARRAY(rc->arena, const struct object *, latest.n + overrides.n), latest.n
+        };
+        if (!grown.at)
+                return error_no_memory(rc->err);
+        map_init(&marked, MAP_OWN_KEYS, NULL);
+        for (size_t i = 0; i < latest.n && code == 0; i++) {
+                grown.at[i] = latest.at[i];
+                if (parent_key(key, latest.at[i]))
+                        code = map_put(&marked, key, (void *)latest.at[i]->meta.name);
+        }
+        code = code < 0 ? error_no_memory(rc->err) : add_replaced(rc, kind, &overrides, &marked, &grown);
+        map_free(&marked);
+        qsort(grown.at, grown.n, sizeof(grown.at[0]), by_name); /* as lists of caches are */
+        *ret = grown;
+        return code;
+}
+
 static int load_latest(struct reconcile *rc, struct override_set *ret)
 {
-        TRY(cache_by_index(rc, &cluster_resource_override_snapshot_kind, INDEX_LATEST, "true",
-                           &ret->cluster));
-        return cache_by_index(rc, &resource_override_snapshot_kind, INDEX_LATEST, "true", &ret->own);
+        TRY(load_in_force(rc, &cluster_resource_override_kind, &cluster_resource_override_snapshot_kind,
+                          &ret->cluster));
+        return load_in_force(rc, &resource_override_kind, &resource_override_snapshot_kind, &ret->own);
 }
 
 static int match_set(struct reconcile *rc, const struct object_list *snapshots,

@@ -28,7 +28,8 @@ static void install(struct rig *r, const struct kind *kind)
 /* Filled ones, and a reconcile that reads them. */
 static void open_caches(struct rig *r, struct caches *c, const char *member)
 {
-        static const struct kind *const kinds[] = { &member_cluster_kind,
+        static const struct kind *const kinds[] = { &member_cluster_kind, &cluster_resource_override_kind,
+                                                    &resource_override_kind,
                                                     &cluster_resource_override_snapshot_kind,
                                                     &resource_override_snapshot_kind };
         struct manager_options o = { .component = "test" };

@@ -61,10 +61,95 @@ static void a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays(v
         rig_run(takes_back);
 }
 
+static int64_t new_override_snapshots_take_2_s(void *ctx, const struct http_request *rq, bool answer)
+{
+        return !answer && text_equal(rq->method, "POST") && strstr(rq->path, "overridesnapshots") ? 2000 : 0;
+}
+
+/* The override snapshots that the only binding names, in one text. */
+static const char *overrides_of_the_binding(struct rig *r, char ret[256])
+{
+        const json_t *names;
+        json_t *name;
+        size_t i;
+
+        ret[0] = '\0';
+        rig_get(r, FLEET "clusterresourcebindings");
+        names = doc_get_array(json_array_get(json_object_get(r->answer, "items"), 0),
+                              "spec.clusterResourceOverrideSnapshots");
+        json_array_foreach(names, i, name)
+                snprintf(ret + strlen(ret), 256 - strlen(ret), "%s%s", i ? " " : "", json_string_value(name));
+        return ret;
+}
+
+#define TIER(value)                                                                                          \
+        "\"policy\":{\"overrideRules\":[{\"clusterSelector\":{\"clusterSelectorTerms\":[]},"                 \
+        "\"overrideType\":"                                                                                  \
+        "\"JSONPatch\",\"jsonPatchOverrides\":[{\"op\":\"add\",\"path\":\"/metadata/labels/"                 \
+        "tier\",\"value\":\"" value "\"}]}]}"
+
+static void change_an_override(struct rig *r, struct fleet *f)
+{
+        char names[256];
+
+        place(r, "");
+        settle(f);
+        settle(f);
+        assert_string_equal(overrides_of_the_binding(r, names), "tier-0");
+        assert_int_equal(
+                rig_merge(r, FLEET "clusterresourceoverrides/tier", "{\"spec\":{" TIER("silver") "}}"), 200);
+        for (int i = 0; i < 5; i++) {
+                char patch[128];
+
+                fiber_sleep(r->loop, 300);
+                assert_string_equal(overrides_of_the_binding(r, names), "tier-0");
+                snprintf(patch, sizeof(patch),
+                         "{\"spec\":{\"strategy\":{\"rollingUpdate\":{\"maxSurge\":%d}}}}", i);
+                assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web", patch), 200);
+        }
+        fiber_sleep(r->loop, 3000);
+        settle(f);
+        assert_string_equal(overrides_of_the_binding(r, names), "tier-1");
+        assert_int_equal(rig_delete(r, FLEET "clusterresourceoverrides/tier"), 200);
+        fiber_sleep(r->loop, 3000);
+        settle(f);
+        assert_string_equal(overrides_of_the_binding(r, names), "");
+}
+
+static void replaces(struct rig *r)
+{
+        static const struct loopback_faults slow = { .delay = new_override_snapshots_take_2_s };
+        struct http_transport *direct = r->client;
+        struct fleet f;
+
+        r->client = loopback_transport(r->net, &r->world, &slow);
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        assert_int_equal(
+                rig_post(r, FLEET "clusterresourceoverrides",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourceOverride\",\"metadata\":{\"name\":\"tier\"},\"spec\":{"
+                         "\"placement\":{\"name\":\"web\"},\"clusterResourceSelectors\":[{\"group\":\"\","
+                         "\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"app\"}]," TIER("gold") "}}"),
+                201);
+        rig_settle(r);
+        fiber_sleep(r->loop, 3000);
+        change_an_override(r, &f);
+        stop(&f);
+        http_transport_free(r->client);
+        r->client = direct;
+}
+static void an_override_stays_in_force_until_its_successor_is_there(void **state)
+{
+        rig_run(replaces);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
+                cmocka_unit_test(an_override_stays_in_force_until_its_successor_is_there),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
