@@ -204,6 +204,12 @@ static bool is_wanted(struct catalog *c, const struct kube_mapped *m)
         return key && somebody_selects(c->agent, key);
 }
 
+static void emit_namespace(const struct object *o, index_emit emit, void *to)
+{
+        if (o->meta.ns)
+                emit(to, o->meta.ns);
+}
+
 static struct catalog_entry *add(struct catalog *c, const struct kube_resource *r)
 {
         struct catalog_entry *e =
@@ -211,7 +217,8 @@ static struct catalog_entry *add(struct catalog *c, const struct kube_resource *
 
         if (!e)
                 return NULL;
-        if (informer_add_handler(e->informer, catalog_on_change, e) < 0) {
+        if (informer_add_index(e->informer, INDEX_NAMESPACE, emit_namespace) < 0 ||
+            informer_add_handler(e->informer, catalog_on_change, e) < 0) {
                 entry_end(e);
                 return NULL;
         }
@@ -368,9 +375,12 @@ static void plan_after_success(struct catalog *c)
         c->failures = 0;
         c->step = MIN(c->step + 1, LOOKS);
         c->look_ms = c->read_ms + (c->step < LOOKS ? look_gaps_ms[c->step] : REFRESH_MS);
-        vec_for_each(&c->entries, e)
+        vec_for_each(&c->entries, e) {
+                int64_t due = (*e)->missing ? (*e)->missing_since_ms + CONFIRM_MS : c->read_ms + CONFIRM_MS;
+
                 if ((*e)->missing || (*e)->stale)
-                        c->look_ms = MIN(c->look_ms, c->read_ms + CONFIRM_MS);
+                        c->look_ms = MIN(c->look_ms, due > c->read_ms ? due : c->read_ms + CONFIRM_MS);
+        }
 }
 
 static int read_kinds(struct catalog *c, struct error *err)

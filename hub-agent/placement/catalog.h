@@ -49,6 +49,9 @@ int64_t catalog_await(struct catalog_entry *e);
  * is too early to say, it is looked at again in time. Definitions are not asked. */
 bool catalog_lacks_for_good(struct catalog *c, const char *group);
 
+/* Index of the catalog's informers. */
+#define INDEX_NAMESPACE "namespace"
+
 /* Indexes of the placement informers. */
 #define INDEX_SELECTOR "selector" /* "group/version/Kind" of every selector */
 #define INDEX_SELECTED "selected" /* "group/version/Kind/ns/name" of every selected resource */

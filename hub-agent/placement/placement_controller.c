@@ -257,9 +257,9 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
         if (is_known(s, fingerprint))
                 return copy_known(s);
         TRY(read_selection(s->rc, chosen, &selection, &s->selected, &s->refusal));
-        if (!s->refusal.words && !is_external(s->p))
+        if (!is_refused(&s->refusal) && !is_external(s->p))
                 TRY(check_dropped(s, &selection));
-        if (s->refusal.words)
+        if (is_refused(&s->refusal))
                 return 0;
         remember(s->memory, fingerprint, &selection, &s->selected);
         if (is_external(s->p))
@@ -364,7 +364,11 @@ static void map_mirror(void *agent, const struct informer_event *e, key_emit emi
 static struct outcome report_refusal(struct pass *s)
 {
         const struct refusal *r = &s->refusal;
-        const char *message =
+        const char *message;
+
+        if (!r->words)
+                return again_after(PASSING_MS);
+        message =
                 arena_printf(s->rc->arena, "%s: %s",
                              r->passing ? "The resources cannot be selected at present, and what is placed "
                                           "stays as it is"
@@ -468,11 +472,11 @@ static struct outcome place(struct pass *s)
                 return done();
         if (select_resources(s->rc, s->p, &chosen, &s->refusal) < 0)
                 return failed(s->rc->err);
-        if (s->refusal.words)
+        if (is_refused(&s->refusal))
                 return report_refusal(s);
         if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0)
                 return failed(s->rc->err);
-        if (s->refusal.words)
+        if (is_refused(&s->refusal))
                 return report_refusal(s);
         if (load(s) < 0)
                 return failed(s->rc->err);

@@ -29,9 +29,9 @@ static int wait_for(struct selecting *s, struct catalog_entry *e)
 {
         const char *problem = informer_problem(e->informer);
 
-        if (catalog_await(e) < CACHE_WAIT_MS)
-                return error_set(s->rc->err, ERR_RETRY, "the cache of %s is not filled yet", e->kind_key);
         s->refusal.passing = true;
+        if (catalog_await(e) < CACHE_WAIT_MS)
+                return 1;
         return USER_ERROR(s, "the objects of kind \"%s\" (%s) cannot be listed: %s", e->resource.kind,
                           e->kind_key, problem[0] ? problem : "the list does not end");
 }
@@ -93,13 +93,14 @@ static int choose_matching(struct selecting *s, struct catalog_entry *e, const c
 
         if (code != 0)
                 return code;
-        if (informer_list(e->informer, s->rc->arena, &all) < 0)
+        code = ns ? informer_by_index(e->informer, INDEX_NAMESPACE, ns, s->rc->arena, &all)
+                  : informer_list(e->informer, s->rc->arena, &all);
+        if (code < 0)
                 return error_no_memory(s->rc->err);
         for (size_t i = 0; i < all.n; i++) {
                 const struct object_meta *m = &all.at[i]->meta;
 
-                if ((ns && !text_equal(m->ns, ns)) ||
-                    (labels && !label_selector_matches(labels, &m->labels)) || is_excluded(s, e, m))
+                if ((labels && !label_selector_matches(labels, &m->labels)) || is_excluded(s, e, m))
                         continue;
                 TRY(choose(s, e, all.at[i]));
         }
@@ -347,7 +348,7 @@ int select_resources(struct reconcile *rc, const struct placement *p, struct cho
                 code = sort_and_check(&s);
         if (code < 0)
                 return code;
-        *ret = s.refusal.words ? (struct chosen_list){ 0 } : s.list;
+        *ret = is_refused(&s.refusal) ? (struct chosen_list){ 0 } : s.list;
         *ret_refusal = s.refusal;
         return 0;
 }

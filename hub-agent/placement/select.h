@@ -14,14 +14,18 @@ struct chosen_list {
         size_t n, cap;
 };
 
-/* Why a placement's selection cannot be carried out, in words for its condition; NULL words: it can. */
+/* Why a placement's selection cannot be carried out, in words for its condition. All zero: it can. */
 struct refusal {
-        const char *words;
-        bool passing; /* not the user's doing: it is tried again soon */
+        const char *words; /* NULL: there is nothing to tell yet */
+        bool passing;      /* not the user's doing: it is tried again soon */
 };
+static inline bool is_refused(const struct refusal *r)
+{
+        return r->words || r->passing;
+}
 
-/* Sorted as spec 6.1. With a refusal nothing was chosen. ERR_RETRY while a cache is filling: the placement is
- * queued when it is. Does not park. */
+/* Sorted as spec 6.1. With a refusal nothing was chosen; when it is for a cache that is filling, the
+ * placement is queued when that is filled. Does not park. */
 int select_resources(struct reconcile *rc, const struct placement *p, struct chosen_list *ret,
                      struct refusal *ret_refusal);
 /* Changes whenever the content of what was chosen may have. */
