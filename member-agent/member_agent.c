@@ -153,8 +153,14 @@ static void set_clients(struct member_agent *a)
         a->hub_world = *a->world;
         if (a->options->hub_transport)
                 a->hub_world.transport = a->options->hub_transport;
-        a->hub = (struct kube_client){ .world = &a->hub_world, .endpoint = a->options->hub, .log = a->log };
-        a->member = (struct kube_client){ .world = a->world, .endpoint = a->options->member, .log = a->log };
+        a->hub = (struct kube_client){ .world = &a->hub_world,
+                                       .endpoint = a->options->hub,
+                                       .log = a->log,
+                                       .field_manager = FIELD_MANAGER_MEMBER_AGENT };
+        a->member = (struct kube_client){ .world = a->world,
+                                          .endpoint = a->options->member,
+                                          .log = a->log,
+                                          .field_manager = FIELD_MANAGER_MEMBER_AGENT };
 }
 
 static int follow_hub(struct member_agent *a, struct error *err)

@@ -115,6 +115,7 @@
 #define FIELD_MANAGER_OVERRIDE "override-controller"
 #define FIELD_MANAGER_UPDATE_RUN "cluster-staged-update-run-controller"
 #define FIELD_MANAGER_WORK_APPLIER "work-api-agent"
+#define FIELD_MANAGER_MEMBER_AGENT "member-agent" /* writes that are not a manifest's */
 #define CLUSTER_MANAGER_NAME                                                                                 \
         "KubeFleet" /* ClusterProfile: label, spec.clusterManager.name, access provider */
 

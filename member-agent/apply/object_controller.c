@@ -99,7 +99,7 @@ static int is_orphan(void *ctx, const char *work_name, bool *ret, struct error *
 static int add_our_reference(struct pass *p, struct manifest *m, json_t *remaining, json_t **live,
                              struct error *why)
 {
-        static const struct kube_write write = { 0 };
+        static const struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER };
         json_t *reference = owner_reference_new(&p->owner), *updated = NULL;
         const char *version = doc_get_string(*live, "metadata.resourceVersion");
         AUTO_JSON json_t *patch = NULL;
@@ -240,14 +240,42 @@ static int drift_after(struct pass *p, struct manifest *m, const json_t *live, s
 
 /* ---- applying: 2.10 ---- */
 
-static int create(struct pass *p, struct manifest *m, const struct prepared *prepared, json_t **live,
-                  struct error *why)
+#define ADOPTION_TRIES 3
+
+static int read_again(struct pass *p, struct manifest *m, json_t **live, struct error *why)
+{
+        json_t *now = NULL;
+
+        error_clear(why);
+        TRY(kube_doc_get(member(p), &m->resource, m->ns, m->name, &now, why));
+        json_decref(*live);
+        *live = now;
+        return owner_check_before_apply(m->doc, now, &p->owner, p->strategy.allow_co_ownership, why);
+}
+
+static int adopt_fields(struct pass *p, struct manifest *m, const struct prepared *prepared, json_t **live,
+                        struct error *why)
 {
         static const struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER };
+        int r = ERR_CONFLICT;
 
-        if (kube_doc_create(member(p), &m->resource, m->ns, prepared->doc, &write, live, why) < 0)
-                return error_wrap(why, "failed to create manifest object");
-        return 0;
+        for (int try = 0; r == ERR_CONFLICT && try < ADOPTION_TRIES; try++) {
+                AUTO_JSON json_t *patch = NULL;
+                json_t *updated = NULL;
+
+                if (try > 0)
+                        TRY(read_again(p, m, live, why));
+                TRY(prepare_adoption(prepared, *live, m->hash, &p->strategy, &patch, why));
+                if (!patch)
+                        return 0;
+                r = kube_doc_patch(member(p), &m->resource, m->ns, m->name, KUBE_PATCH_MERGE, patch, &write,
+                                   &updated, why);
+                if (r < 0)
+                        continue;
+                json_decref(*live);
+                *live = updated;
+        }
+        return r;
 }
 
 static int change(struct pass *p, struct manifest *m, const struct prepared *prepared, json_t **live,
@@ -257,7 +285,8 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
         struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER };
         json_t *updated = NULL;
 
-        if (prepare_request(prepared, *live, m->group, m->kind, &p->strategy, &rq, why) < 0)
+        if (adopt_fields(p, m, prepared, live, why) < 0 ||
+            prepare_request(prepared, *live, m->group, m->kind, &p->strategy, &rq, why) < 0)
                 return error_wrap(why, "failed to patch the manifest object");
         if (rq.request == REQUEST_NOTHING)
                 return 0;
@@ -269,6 +298,19 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
         json_decref(*live);
         *live = updated;
         return 0;
+}
+
+/* An apply would change an object that appeared meanwhile, without asking whose it is: only POST creates and
+ * does nothing else. An apply follows, so that the fields are ours as those of every later apply, and the
+ * next agent (or pass) finds nothing to write. */
+static int create(struct pass *p, struct manifest *m, const struct prepared *prepared, json_t **live,
+                  struct error *why)
+{
+        static const struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER };
+
+        if (kube_doc_create(member(p), &m->resource, m->ns, prepared->doc, &write, live, why) < 0)
+                return error_wrap(why, "failed to create manifest object");
+        return p->strategy.type == STRATEGY_SERVER_SIDE ? change(p, m, prepared, live, why) : 0;
 }
 
 static int apply(struct pass *p, struct manifest *m, bool looked, json_t **live, struct error *err)

@@ -1,6 +1,7 @@
 #include "member-agent/apply/prepare.h"
 
 #include "common/base/limits.h"
+#include "common/json/apply.h"
 #include "common/json/patch.h"
 #include "member-agent/apply/clean.h"
 #include "member-agent/apply/merge_keys.h"
@@ -98,6 +99,78 @@ bool prepare_only_own_managers(const json_t *live)
         return true;
 }
 
+static bool is_server_side(const struct prepared *p, const struct strategy *s)
+{
+        return s->type == STRATEGY_SERVER_SIDE || !p->last_applied_set;
+}
+
+static bool is_own_entry(const json_t *entry, const char *operation)
+{
+        return text_equal(doc_get_string(entry, "manager"), FIELD_MANAGER_WORK_APPLIER) &&
+               text_equal(doc_get_string(entry, "operation"), operation) &&
+               text_empty(doc_get_string(entry, "subresource"));
+}
+
+static json_t *own_entry(const json_t *managed, const char *operation)
+{
+        size_t i;
+        json_t *entry;
+
+        json_array_foreach(managed, i, entry)
+                if (is_own_entry(entry, operation))
+                        return entry;
+        return NULL;
+}
+
+/* Field sets of different versions name fields differently: those of another one cannot be united. */
+static int unite(json_t *into, const json_t *entry, struct error *err)
+{
+        json_t *both;
+
+        if (!text_equal(doc_get_string(into, "apiVersion"), doc_get_string(entry, "apiVersion")))
+                return 0;
+        both = fieldset_union(json_object_get(into, "fieldsV1"), json_object_get(entry, "fieldsV1"));
+        return json_object_set_new(into, "fieldsV1", both) < 0 ? error_no_memory(err) : 0;
+}
+
+/* The entries of managedFields with our updates folded into one Apply entry. */
+static int adopted_entries(const json_t *managed, json_t *entries, struct error *err)
+{
+        const json_t *applied = own_entry(managed, "Apply");
+        AUTO_JSON json_t *ours = doc_copy(applied ? applied : own_entry(managed, "Update"));
+        size_t i;
+        json_t *entry;
+
+        if (!ours || doc_set_string(ours, "operation", "Apply") < 0)
+                return error_no_memory(err);
+        json_array_foreach(managed, i, entry) {
+                if (is_own_entry(entry, "Update"))
+                        TRY(unite(ours, entry, err));
+                else if (entry != applied && json_array_append(entries, entry) < 0)
+                        return error_no_memory(err);
+        }
+        return json_array_append(entries, ours) < 0 ? error_no_memory(err) : 0;
+}
+
+int prepare_adoption(const struct prepared *p, const json_t *live, const char *hash, const struct strategy *s,
+                     json_t **ret, struct error *err)
+{
+        const json_t *managed = doc_get_array(live, "metadata.managedFields");
+        const char *version = doc_get_string(live, "metadata.resourceVersion");
+        AUTO_JSON json_t *entries = json_array();
+
+        *ret = NULL;
+        if (!entries)
+                return error_no_memory(err);
+        if (!is_server_side(p, s) || !own_entry(managed, "Update") ||
+            text_equal(clean_annotation(live, ANNOTATION_SPEC_HASH), hash))
+                return 0;
+        TRY(adopted_entries(managed, entries, err));
+        *ret = json_pack("{s:{s:s, s:O}}", "metadata", "resourceVersion", version ? version : "",
+                         "managedFields", entries);
+        return *ret ? 0 : error_no_memory(err);
+}
+
 static int lock(json_t *body, const json_t *live, const struct strategy *s, struct error *err)
 {
         const char *version = doc_get_string(live, "metadata.resourceVersion");
@@ -173,9 +246,7 @@ static int three_way(const struct prepared *p, const json_t *live, const char *g
 int prepare_request(const struct prepared *p, const json_t *live, const char *group, const char *kind,
                     const struct strategy *s, struct apply_request *ret, struct error *err)
 {
-        if (s->type == STRATEGY_SERVER_SIDE)
-                return server_side(p, live, s, s->force, ret, err);
-        if (!p->last_applied_set)
-                return server_side(p, live, s, false, ret, err);
+        if (is_server_side(p, s))
+                return server_side(p, live, s, s->type == STRATEGY_SERVER_SIDE && s->force, ret, err);
         return three_way(p, live, group, kind, s, ret, err);
 }

@@ -189,9 +189,75 @@ static void kinds_of_kubernetes_merge_strategically(void **state)
         assert_null(merge_keys_of("example.com", "Deployment"));
 }
 
+#define OWN(operation, version, fields)                                                                      \
+        "{'manager':'work-api-agent','operation':'" operation "','apiVersion':'" version                     \
+        "','fieldsType':'FieldsV1','fieldsV1':" fields "}"
+#define OTHER "{'manager':'kubectl','operation':'Update','apiVersion':'v1','fieldsV1':{'f:b':{}}}"
+#define OWN_STATUS                                                                                           \
+        "{'manager':'work-api-agent','operation':'Update','apiVersion':'v1','subresource':'status','"        \
+        "fieldsV1':"                                                                                         \
+        "{'f:s':{}}}"
+
+static void our_updates_become_our_apply_entry_when_the_manifest_changed(void **state)
+{
+        static const struct {
+                const char *managed, *wanted; /* NULL = no patch */
+        } lines[] = {
+                { OTHER, NULL },
+                { OWN("Apply", "v1", "{'f:a':{}}") "," OTHER, NULL },
+                { OWN_STATUS, NULL },
+                { OWN("Update", "v1", "{'f:a':{}}") "," OTHER "," OWN_STATUS,
+                  OTHER "," OWN_STATUS "," OWN("Apply", "v1", "{'f:a':{}}") },
+                { OWN("Update", "v1", "{'f:a':{}}") "," OWN("Apply", "v1", "{'f:c':{}}"),
+                  OWN("Apply", "v1", "{'f:a':{},'f:c':{}}") },
+                { OWN("Update", "v2", "{'f:a':{}}") "," OWN("Apply", "v1", "{'f:c':{}}"),
+                  OWN("Apply", "v1", "{'f:c':{}}") },
+        };
+        static const struct strategy server_side = { .type = STRATEGY_SERVER_SIDE };
+        const struct prepared p = { 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                AUTO_JSON json_t *live = quoted(arena_printf(
+                        &arena,
+                        "{'metadata':{'resourceVersion':'7','annotations':{'kubernetes-fleet.io/spec-hash':"
+                        "'old'},'managedFields':[%s]}}",
+                        lines[i].managed));
+                AUTO_JSON json_t *patch = NULL, *same = NULL;
+
+                assert_int_equal(prepare_adoption(&p, live, "new", &server_side, &patch, NULL), 0);
+                assert_int_equal(prepare_adoption(&p, live, "old", &server_side, &same, NULL), 0);
+                assert_null(same);
+                if (!lines[i].wanted)
+                        assert_null(patch);
+                else
+                        assert_doc_equal(
+                                patch,
+                                arena_printf(&arena,
+                                             "{'metadata':{'resourceVersion':'7','managedFields':[%s]}}",
+                                             lines[i].wanted));
+        }
+}
+
+static void merging_on_the_client_side_needs_no_entry(void **state)
+{
+        static const struct strategy client_side = { .type = STRATEGY_CLIENT_SIDE };
+        const struct prepared whole = { .last_applied_set = true }, too_large = { 0 };
+        AUTO_JSON json_t *live = quoted(
+                "{'metadata':{'resourceVersion':'7','managedFields':[" OWN("Update", "v1", "{}") "]}}");
+        AUTO_JSON json_t *none = NULL, *patch = NULL;
+
+        assert_int_equal(prepare_adoption(&whole, live, "new", &client_side, &none, NULL), 0);
+        assert_null(none);
+        assert_int_equal(prepare_adoption(&too_large, live, "new", &client_side, &patch, NULL), 0);
+        assert_non_null(patch);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(our_updates_become_our_apply_entry_when_the_manifest_changed),
+                cmocka_unit_test(merging_on_the_client_side_needs_no_entry),
                 cmocka_unit_test(the_hash_is_on_everything_the_last_applied_text_only_on_client_side),
                 cmocka_unit_test(the_last_applied_text_is_canonical_and_holds_hash_and_owner),
                 cmocka_unit_test(too_large_an_object_falls_back_to_unforced_server_side_apply),
