@@ -4,6 +4,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "common/base/version.h"
 #include "member-agent/agent.h"
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
@@ -398,7 +399,7 @@ int member_agent_run(const struct member_agent_options *o, struct error *err)
         ASSERT(o->n_also <= MAX_ALSO);
         r = prepare(&a, &own);
 
-        log_info(o->log, "member agent starts", "member", o->member_name, "version", o->version);
+        log_info(o->log, "member agent starts", "member", o->member_name, "version", ARGOSY_VERSION);
         if (r == 0)
                 r = run(&a, &own);
         fiber_mask_cancel(a.loop);

@@ -22,7 +22,6 @@ struct member_agent_options {
         const char *bind;
         int metrics_port, health_port; /* -1 = none, 0 = any */
         struct metrics *metrics;       /* NULL = own */
-        const char *version;           /* shown in logs */
 
         /* The rest may be zero. */
         struct http_transport *hub_transport; /* NULL = the world's; for extra headers towards the hub */

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "common/base/text.h"
+
 /* Formats into text, ends an over-long result in "...", and makes no broken UTF-8 of the last character. */
 static size_t format_cut(char *text, size_t size, const char *fmt, va_list args)
 {
@@ -44,18 +46,11 @@ int error_wrap(struct error *err, const char *fmt, ...)
         va_start(args, fmt);
         size_t n = format_cut(context, sizeof(context), fmt, args);
         va_end(args);
-        size_t room = sizeof(err->text) - n - 3;
-        size_t rest = strlen(err->text);
-        bool cut = rest > room;
-        if (cut) {
-                rest = room - 3;
-                while (rest > 0 && ((unsigned char)err->text[rest] & 0xc0) == 0x80)
-                        rest--;
-        }
-        memmove(err->text + n + 2, err->text, rest);
+        char text[ERROR_TEXT_MAX];
+        size_t rest = text_shorten(err->text, text, sizeof(err->text) - n - 2);
         memcpy(err->text, context, n);
         memcpy(err->text + n, ": ", 2);
-        memcpy(err->text + n + 2 + rest, cut ? "..." : "", cut ? 4 : 1);
+        memcpy(err->text + n + 2, text, rest + 1);
         return err->code;
 }
 

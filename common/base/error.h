@@ -39,7 +39,8 @@ struct error {
 
 /* Sets code and text and returns the code; a NULL err is fine. Over-long text is cut and ends in "...". */
 int error_set(struct error *err, enum error_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Puts "context: " before the text, keeps everything else, returns the code. */
+/* Puts "context: " before the text, keeps everything else, returns the code. A text for which there is no
+ * room loses its middle. */
 int error_wrap(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void error_set_reason(struct error *err, const char *reason); /* after error_set, which empties it */
 int error_no_memory(struct error *err);                       /* ERR_NO_MEMORY, fixed text */

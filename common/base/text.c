@@ -114,6 +114,25 @@ bool slice_parse_i64(struct slice s, int64_t *ret)
         return true;
 }
 
+size_t text_shorten(const char *text, char *ret, size_t size)
+{
+        static const char mark[] = " ... ";
+        size_t n = strlen(text), room = size - sizeof(mark), head = room / 2, tail = n - (room - head);
+
+        if (n < size) {
+                memmove(ret, text, n + 1);
+                return n;
+        }
+        while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80)
+                head--;
+        while (((unsigned char)text[tail] & 0xc0) == 0x80)
+                tail++;
+        memmove(ret + head + sizeof(mark) - 1, text + tail, n - tail + 1);
+        memmove(ret, text, head);
+        memcpy(ret + head, mark, sizeof(mark) - 1);
+        return head + sizeof(mark) - 1 + n - tail;
+}
+
 bool text_parse_i64(const char *s, int64_t *ret)
 {
         return slice_parse_i64(slice_of(s), ret);

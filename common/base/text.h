@@ -26,6 +26,9 @@ bool text_ends_with(const char *s, const char *suffix);
 bool text_in(const char *s, const char *const *list, size_t n);
 
 /* Whole-string decimal parsing; false on anything else (sign only where signed, no spaces, no overflow). */
+/* Copies a text to `ret` (size bytes, at least 16). What is too long loses its middle, marked " ... ": what
+ * happened stands in front, the reason often at the end. `ret` may be `text`. Returns the length. */
+size_t text_shorten(const char *text, char *ret, size_t size);
 bool text_parse_i64(const char *s, int64_t *ret);
 bool text_parse_u64(const char *s, uint64_t *ret);
 bool slice_parse_i64(struct slice s, int64_t *ret);

@@ -123,6 +123,24 @@ static void base64_round_trips_and_refuses_what_is_not(void **state)
         assert_int_equal(back[0], 0xfb);
 }
 
+static void a_long_text_keeps_its_beginning_and_its_end(void **state)
+{
+        static const struct {
+                const char *text, *wanted;
+        } lines[] = {
+                { "", "" },
+                { "123456789012345", "123456789012345" },
+                { "1234567890123456", "12345 ... 23456" },
+                { "Job is invalid: a dump: field is immutable", "Job i ... table" },
+                { "1234\u00e4 something that is long \u00e4xyz0", "1234 ... xyz0" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                char text[16];
+                assert_int_equal(text_shorten(lines[i].text, text, sizeof(text)), strlen(lines[i].wanted));
+                assert_string_equal(text, lines[i].wanted);
+        }
+}
+
 static void errors_are_wrapped_outside_in_and_cut_with_dots(void **state)
 {
         struct error err = { 0 };
@@ -137,7 +155,9 @@ static void errors_are_wrapped_outside_in_and_cut_with_dots(void **state)
         error_set(&err, ERR_LIMIT, "%s", lot);
         assert_int_equal(strlen(err.text), ERROR_TEXT_MAX - 1);
         error_wrap(&err, "%s", "front");
-        assert_true(text_starts_with(err.text, "front: xxx") && text_ends_with(err.text, "..."));
+        assert_true(text_starts_with(err.text, "front: xxx") && strstr(err.text, "xx ... xx"));
+        assert_true(text_ends_with(err.text, "..."));
+        assert_int_equal(strlen(err.text), ERROR_TEXT_MAX - 1);
         assert_int_equal(error_set(NULL, ERR_GONE, "x"), ERR_GONE);
         assert_string_equal(error_code_name(ERR_INTERNAL), "internal");
         assert_string_equal(error_code_name(1), "unknown");
@@ -191,6 +211,7 @@ int main(void)
                 cmocka_unit_test(only_well_formed_utf8_is_utf8),
                 cmocka_unit_test(names_follow_the_rules_of_kubernetes),
                 cmocka_unit_test(base64_round_trips_and_refuses_what_is_not),
+                cmocka_unit_test(a_long_text_keeps_its_beginning_and_its_end),
                 cmocka_unit_test(errors_are_wrapped_outside_in_and_cut_with_dots),
                 cmocka_unit_test(lines_have_their_text_and_json_form),
                 cmocka_unit_test(a_pair_that_does_not_fit_is_left_out_and_the_line_marked),

@@ -111,6 +111,7 @@ int kube_status_error(const struct http_response *r, const char *what, struct er
 {
         AUTO_JSON json_t *status = NULL;
         const char *reason, *message, *after;
+        char text[ERROR_TEXT_MAX - 256]; /* room for `what` */
         uint64_t seconds;
         int code;
 
@@ -119,8 +120,8 @@ int kube_status_error(const struct http_response *r, const char *what, struct er
         else {
                 reason = doc_get_string(status, "reason");
                 message = doc_get_string(status, "message");
-                code = error_set(err, code_of(r->status, reason), "%s: %s", what,
-                                 text_empty(message) ? "no message" : message);
+                text_shorten(text_empty(message) ? "no message" : message, text, sizeof(text));
+                code = error_set(err, code_of(r->status, reason), "%s: %s", what, text);
                 if (err)
                         snprintf(err->reason, sizeof(err->reason), "%s", reason ? reason : "");
         }

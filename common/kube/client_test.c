@@ -400,6 +400,28 @@ static void strangers_answers_get_a_sentence(void **state)
         }
 }
 
+/* API servers put what was wrong behind a dump of the value. */
+static void a_dump_does_not_hide_the_reason(void **state)
+{
+        AUTO_BUF struct buf body;
+        struct http_response r = { .status = 422 };
+        struct error err = { 0 };
+
+        buf_init(&body, 8192);
+        buf_append_str(&body,
+                       "{\"kind\":\"Status\",\"reason\":\"Invalid\",\"message\":\"Job.batch \\\"sums\\\" is "
+                       "invalid: spec.template: Invalid value: ");
+        for (int i = 0; i < 500; i++)
+                buf_append_str(&body, "dump of it ");
+        buf_append_str(&body, ": field is immutable\"}");
+        r.body = (struct slice){ body.data, body.len };
+        assert_int_equal(kube_status_error(&r, "patch jobs", &err), ERR_INVALID);
+        error_wrap(&err, "failed to patch the manifest object");
+        assert_true(text_starts_with(err.text, "failed to patch the manifest object: patch jobs: Job.batch "
+                                               "\"sums\" is invalid: spec.template"));
+        assert_true(text_ends_with(err.text, ": field is immutable"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -413,6 +435,7 @@ int main(void)
                 cmocka_unit_test(each_status_says_what_the_caller_may_do),
                 cmocka_unit_test(no_call_waits_longer_than_its_deadline),
                 cmocka_unit_test(strangers_answers_get_a_sentence),
+                cmocka_unit_test(a_dump_does_not_hide_the_reason),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

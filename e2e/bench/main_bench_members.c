@@ -57,8 +57,7 @@ static void run_member(void *ctx)
                                                 .member = &a->member,
                                                 .state_path = ":memory:",
                                                 .metrics_port = -1,
-                                                .health_port = -1,
-                                                .version = "bench" };
+                                                .health_port = -1 };
         if (member_agent_run(&o, &a->err) < 0 && a->err.code != ERR_CANCELLED)
                 fprintf(stderr, "%s: %s\n", a->name, a->err.text);
 }

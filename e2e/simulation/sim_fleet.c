@@ -241,8 +241,7 @@ static void run_member_agent(void *ctx)
                                           .member = &a->member,
                                           .state_path = sim_disk_uri(a->disk),
                                           .metrics_port = -1,
-                                          .health_port = -1,
-                                          .version = "simulation" };
+                                          .health_port = -1 };
 
         member_agent_run(&o, &a->err);
         say_ended(a);
