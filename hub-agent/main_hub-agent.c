@@ -72,6 +72,7 @@ static void close_agent(struct program *p)
 int main(int argc, char **argv)
 {
         struct agent a = { .program = { .name = "hub-agent",
+                                        .keeps_secrets = true,
                                         .flags = hub_flag_table,
                                         .n_flags = n_hub_flags,
                                         .values = &a.flags,

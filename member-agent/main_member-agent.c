@@ -209,6 +209,7 @@ static int check(struct program *p, struct error *err)
 int main(int argc, char **argv)
 {
         struct agent a = { .program = { .name = "member-agent",
+                                        .keeps_secrets = true,
                                         .flags = member_flag_table,
                                         .n_flags = n_member_flags,
                                         .values = &a.flags,

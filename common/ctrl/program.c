@@ -97,6 +97,8 @@ int program_main(struct program *p, int argc, char **argv)
         struct error err = { 0 };
 
         mem_hook_libraries();
+        if (p->keeps_secrets && world_forbid_core_files(&err) < 0)
+                return fail(p, &err);
         if (argc == 2 && (text_equal(argv[1], "--version") || text_equal(argv[1], "-version")))
                 return print_version(p);
         if (flags_parse(p->flags, p->n_flags, argc, (const char *const *)argv, p->values, &err) < 0) {

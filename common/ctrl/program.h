@@ -19,6 +19,7 @@ struct program {
         int (*run)(struct program *p, struct error *err);
         /* After run, not cancelled; may be NULL. */
         void (*close)(struct program *p);
+        bool keeps_secrets;         /* in its memory: it leaves no core file */
         bool tool;                  /* run's error is told as a plain sentence, not in the log */
         enum log_format log_format; /* check may set both */
         enum log_level log_level;

@@ -42,5 +42,9 @@ struct world_process {
 void world_init_real(struct world *w, struct loop *l, const struct log_sink *sink);
 const struct log_sink *log_sink_stderr(enum log_format format, enum log_level least); /* for mains */
 
+/* From now on this process leaves no core file, and others of the same user cannot read its memory: for mains
+ * whose memory holds secrets. For the whole process, so no part of a world. */
+int world_forbid_core_files(struct error *err);
+
 /* SIGTERM and SIGINT call fn once, from the loop. Real backend only. */
 int world_on_terminate(struct world *w, void (*fn)(void *ctx), void *ctx, struct error *err);

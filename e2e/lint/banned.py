@@ -14,7 +14,8 @@ GROUPS = {
     "file": ("open openat creat fopen freopen opendir mkdir unlink rename tmpfile mkstemp", {"common/loop"}),
     "socket": ("socket connect bind listen accept accept4 getaddrinfo gethostbyname",
                {"common/loop", "common/net"}),
-    "process": ("fork vfork system popen execve execv execvp execl execlp posix_spawn getenv signal sigaction",
+    "process": ("fork vfork system popen execve execv execvp execl execlp posix_spawn getenv signal sigaction "
+                "prctl setrlimit",
                 {"common/loop"}),
     "thread": ("pthread_create uv_queue_work", {"common/loop"}),
     "stack": ("alloca", set()),

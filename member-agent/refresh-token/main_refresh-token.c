@@ -86,6 +86,7 @@ static int run(struct program *p, struct error *err)
 int main(int argc, char **argv)
 {
         struct sidecar s = { .program = { .name = "refresh-token",
+                                          .keeps_secrets = true,
                                           .values = &s.options,
                                           .help = &s.options.help,
                                           .check = check,
