@@ -139,10 +139,19 @@ static void leave(struct walk *w, size_t before)
                 w->path.data[before] = '\0';
 }
 
+/* Of a Secret also what tools note on it: many keep a whole copy of what they applied there. */
+static bool is_hidden(const struct walk *w)
+{
+        static const char *const places[] = { "/data", "/stringData", "/metadata/annotations" };
+
+        for (size_t i = 0; w->secret && i < ARRAY_LEN(places); i++)
+                if (text_starts_with(w->path.data, places[i]))
+                        return true;
+        return false;
+}
+
 static const char *text_of(struct walk *w, const json_t *value)
 {
-        bool hidden = w->secret && (text_starts_with(w->path.data, "/data") ||
-                                    text_starts_with(w->path.data, "/stringData"));
 
         if (!value)
                 return "";
@@ -150,7 +159,7 @@ static const char *text_of(struct walk *w, const json_t *value)
         render(value, w->arena, &w->scratch); /* a value over the limit is shown up to it */
         if (w->scratch.failed == ERR_NO_MEMORY)
                 return NULL;
-        if (hidden && w->scratch.len > 0)
+        if (is_hidden(w) && w->scratch.len > 0)
                 return COMPARE_REDACTED;
         return arena_strndup(w->arena, w->scratch.data, w->scratch.len);
 }

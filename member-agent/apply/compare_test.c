@@ -25,6 +25,12 @@ static const struct line lines[] = {
         { "secrets are not shown", "{'apiVersion':'v1','kind':'Secret','data':{'p':'eA=='}}",
           "{'apiVersion':'v1','kind':'Secret','data':{'p':'eQ==','q':'eg=='}}",
           "/data/p " COMPARE_REDACTED " " COMPARE_REDACTED ";/data/q  " COMPARE_REDACTED ";" },
+        { "nor are notes of other tools about them",
+          "{'apiVersion':'v1','kind':'Secret','metadata':{'annotations':{'a':'1'},'labels':{'b':'1'}}}",
+          "{'apiVersion':'v1','kind':'Secret','metadata':{'annotations':{'a':'2','tool.example/original':"
+          "'eA=='},'labels':{'b':'2'}}}",
+          "/metadata/annotations/a " COMPARE_REDACTED " " COMPARE_REDACTED
+          ";/metadata/annotations/tool.example~1original  " COMPARE_REDACTED ";/metadata/labels/b 1 2;" },
         { "config maps are", "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'1'}}",
           "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'2'}}", "/data/p 1 2;" },
 };
