@@ -5,15 +5,11 @@
 #include "common/kube/mapping.h"
 #include "hub-agent/common.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/memory.h"
 #include "hub-agent/placement/filter.h"
 
 struct catalog;
 struct body_cache;
-
-/* Memories whose status difference is held back. */
-struct held {
-        size_t n, most; /* most since there were none */
-};
 
 struct hub_agent {
         const struct hub_agent_options *options;
@@ -33,7 +29,7 @@ struct hub_agent {
         struct metric *progress, *join_results, *leave_results;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
-        struct map memories;        /* of keys, "placement name", "binding ns/name": struct memory */
+        struct memories members, placements, bindings; /* what their controllers remember */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
@@ -43,37 +39,9 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
         return rc->agent;
 }
 
-/* What the agent remembers about one object between reconciles. Nothing here is needed for correctness: it
- * saves requests, and is learnt anew after a restart. */
-struct memory {
-        char *uid;                  /* of the object it is about; another one starts afresh */
-        struct held *held;          /* the agent's count */
-        int64_t dirty_since_ms;     /* loop time since when a status difference is to be written; 0 = none */
-        bool is_held;               /* it waits for that: counted in `held` */
-        int64_t rollout_generation; /* bindings: RolloutStarted=True is due for this generation; 0 = none */
-        bool passed;                /* bindings: this process has looked at the Works before */
-        bool works_changed;         /* bindings: since the status was last written, as far as is known */
-        int64_t done_generation;    /* member clusters: joined for this generation */
-        bool told_cut;              /* member clusters: that the report is too long */
-        char fingerprint[65];       /* placements: of the selected objects' metadata */
-        char hash[65];              /* placements: of their content at that time */
-        size_t n_envelopes;
-        struct arena arena; /* of `selected` */
-        struct resource_identifier_list selected;
-};
-/* The memory of an object; NULL on no memory. `what` keeps the kinds apart. */
-struct memory *memory_of(struct hub_agent *a, const char *what, const struct object *o);
-void memory_drop(struct hub_agent *a, const char *what, const char *key);
-void memory_free(void *memory);
-
-/* Status differences that may still change soon are held back for settle_ms, so that a burst of changes costs
- * one write; the more objects waited at once in this burst, the longer, up to HOLD_MAX_MS. Milliseconds to
- * wait, 0 = write now. */
-#define HOLD_MAX_MS 20000
-int64_t memory_hold(struct hub_agent *a, struct memory *m, bool settled);
-/* How each pass ends: with finish_after() it holds; when it failed, what was due by now stays due; else
- * nothing is to be written any more. Returns the outcome. */
-struct outcome memory_pass_ended(struct memory *m, struct outcome o);
+/* Milliseconds until a status difference is to be written; 0 = now, as one that is settled always is. */
+int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled);
+extern const struct memory_kind member_memory_kind, placement_memory_kind, binding_memory_kind;
 
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"

@@ -143,8 +143,10 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                         o->force_delete_wait_ms > 0 ? o->force_delete_wait_ms : FORCE_DELETE_WAIT_MS,
                 .settle_ms = SETTLE_MS,
         };
-        map_init(&a->memories, MAP_OWN_KEYS, memory_free);
         map_init(&a->unreadable_told, MAP_OWN_KEYS, mem_free);
+        memories_init(&a->members, &member_memory_kind);
+        memories_init(&a->placements, &placement_memory_kind);
+        memories_init(&a->bindings, &binding_memory_kind);
         map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
@@ -169,8 +171,10 @@ static void agent_close(struct hub_agent *a)
         kube_mapper_free(a->mapper);
         kube_connection_free(a->connection);
         fiber_group_end(a->group);
-        map_free(&a->memories);
         map_free(&a->unreadable_told);
+        memories_free(&a->members);
+        memories_free(&a->placements);
+        memories_free(&a->bindings);
         map_free(&a->progress_shown);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);

@@ -26,6 +26,18 @@ struct pass {
 
 enum readiness { AS_BEFORE, READY, REFUSED };
 
+struct member_memory {
+        struct memory memory;
+        int64_t done_generation; /* joined for this generation */
+        bool told_cut;           /* that the report is too long */
+};
+const struct memory_kind member_memory_kind = { .size = sizeof(struct member_memory) };
+
+static struct member_memory *memory_of_member(struct pass *s)
+{
+        return memory_of(&agent_of(s->rc)->members, &s->member->object, s->rc->arena);
+}
+
 static void tell(struct pass *s, const char *type, const char *reason, const char *message)
 {
         event_record(manager_events(s->rc->manager), &s->member->object, type, reason, "%s", message);
@@ -183,7 +195,7 @@ static int sync_report_object(struct pass *s, const char *state)
  * again. */
 static int join(struct pass *s)
 {
-        struct memory *m = memory_of(agent_of(s->rc), "member", &s->member->object);
+        struct member_memory *m = memory_of_member(s);
         int64_t generation = s->member->object.meta.generation;
 
         if (!m)
@@ -199,7 +211,7 @@ static int join(struct pass *s)
                 return error_wrap(s->rc->err, "failed to sync role binding");
         if (sync_report_object(s, CLUSTER_STATE_JOIN) < 0)
                 return error_wrap(s->rc->err, "failed to sync internal member cluster spec");
-        m = memory_of(agent_of(s->rc), "member", &s->member->object);
+        m = memory_of_member(s);
         if (m && m->done_generation == UNDER_WAY)
                 m->done_generation = generation;
         return 0;
@@ -226,7 +238,7 @@ static void tell_joined(struct pass *s, enum joined joined)
 /* Once, not with every report. */
 static void tell_cut(struct pass *s, bool cut)
 {
-        struct memory *m = memory_of(agent_of(s->rc), "member", &s->member->object);
+        struct member_memory *m = memory_of_member(s);
 
         if (!m)
                 return;
@@ -313,7 +325,7 @@ static int drop_finalizer(struct pass *s)
         if (!wanted)
                 return error_no_memory(s->rc->err);
         remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
-        memory_drop(agent_of(s->rc), "member", s->rc->key);
+        memory_drop(&agent_of(s->rc)->members, s->rc->key);
         return rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
 }
 
@@ -457,7 +469,7 @@ static struct outcome reconcile(struct reconcile *rc)
         s.member = (const struct member_cluster *)member;
         s.report = (const struct internal_member_cluster *)report;
         if (!s.member || !s.member->spec || !s.member->spec->identity) {
-                memory_drop(agent_of(rc), "member", rc->key);
+                memory_drop(&agent_of(rc)->members, rc->key);
                 return is_left_over(&s, ns) ? empty_namespace(&s, ns) : done();
         }
         if (is_deleting(&s.member->object))
@@ -493,7 +505,7 @@ static void map_namespace(void *agent, const struct informer_event *e, key_emit 
 
         if (!text_starts_with(e->now->meta.name, NAMESPACE_MEMBER_PREFIX))
                 return;
-        memory_drop(a, "member", e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
+        memory_drop(&a->members, e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
         emit_member_of(e->now->meta.name, emit, to);
 }
 
@@ -504,7 +516,7 @@ void membership_check_again(struct hub_agent *a, const char *ns)
         if (!text_starts_with(or_empty(ns), NAMESPACE_MEMBER_PREFIX))
                 return;
         name = ns + strlen(NAMESPACE_MEMBER_PREFIX);
-        memory_drop(a, "member", name);
+        memory_drop(&a->members, name);
         manager_enqueue(a->manager, &membership_controller, name, QUEUE_NORMAL);
 }
 

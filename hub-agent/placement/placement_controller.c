@@ -7,12 +7,31 @@
 #define RETRY_MS (30 * 60 * 1000)
 #define PASSING_MS 5000 /* what is not the user's doing is tried again after */
 
+struct placement_memory {
+        struct memory memory;
+        struct hold hold;
+        char fingerprint[65]; /* of the selected objects' metadata */
+        char hash[65];        /* of their content at that time */
+        size_t n_envelopes;
+        struct arena arena; /* of `selected` */
+        struct resource_identifier_list selected;
+};
+
+static void clear_memory(void *record)
+{
+        struct placement_memory *m = record;
+
+        hold_let_go(&m->hold);
+        arena_free(&m->arena);
+}
+const struct memory_kind placement_memory_kind = { sizeof(struct placement_memory), clear_memory };
+
 struct pass {
         struct reconcile *rc;
         struct hub_agent *agent;
         const struct scope *scope;
         const struct placement *p;
-        struct memory *memory;
+        struct placement_memory *memory;
         struct object_list policies, snapshots, bindings;
         const struct policy_snapshot *policy;
         const struct resource_snapshot *latest; /* head */
@@ -109,7 +128,7 @@ static int sync_policy(struct pass *s)
 }
 
 /* Remembers what was read, so that it is not read again before it changes. */
-static void remember(struct memory *m, const char *fingerprint, const struct selection *s,
+static void remember(struct placement_memory *m, const char *fingerprint, const struct selection *s,
                      const struct resource_identifier_list *ids)
 {
         struct resource_identifier *copy;
@@ -420,12 +439,12 @@ static struct outcome report_status(struct pass *s)
                 return failed(s->rc->err);
         if (!plan.changed)
                 return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
-        hold = memory_hold(s->agent, s->memory, plan.settled);
+        hold = status_due_in(s->agent, &s->memory->hold, plan.settled);
         if (hold > 0)
                 return finish_after(hold);
         if (write_status(s, plan.wanted) < 0)
                 return failed(s->rc->err);
-        s->memory->dirty_since_ms = 0;
+        hold_written(&s->memory->hold);
         record_events(s, &plan);
         return mirror(s) < 0 ? failed(s->rc->err) : finish(s, &plan);
 }
@@ -494,18 +513,18 @@ static struct outcome reconcile(struct reconcile *rc)
         s.p = (const struct placement *)placement;
         if (!s.p || !s.p->spec || is_deleting(&s.p->object)) {
                 progress_forget(s.agent, rc->key);
-                memory_drop(s.agent, "placement", rc->key);
+                memory_drop(&s.agent->placements, rc->key);
         }
         if (!s.p || !s.p->spec)
                 return done();
         if (is_deleting(&s.p->object))
                 return clean_up(rc, s.scope, &s.p->object) < 0 ? failed(rc->err) : done();
-        s.memory = memory_of(s.agent, "placement", &s.p->object);
+        s.memory = memory_of(&s.agent->placements, &s.p->object, rc->arena);
         if (!s.memory) {
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        outcome = memory_pass_ended(s.memory, place(&s));
+        outcome = hold_pass_ended(&s.memory->hold, place(&s));
         progress_show(s.agent, s.p, rc->now_ms);
         return outcome;
 }

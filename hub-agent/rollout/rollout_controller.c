@@ -3,24 +3,12 @@
 #include "hub-agent/override/load.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/rollout/rollout.h"
+#include "hub-agent/work-generator/binding_memory.h"
 
 #define CLEANUP_WAIT_MS 5000
 
-/* RolloutStarted=True is not written here: the work generator, which takes up the binding right away, writes
- * it together with what came of the Works. If this process ends in between, the next round finds it missing
- * again. */
-static void announce(struct reconcile *rc, const struct object *b)
-{
-        struct hub_agent *a = agent_of(rc);
-        struct memory *m = memory_of(a, "binding", b);
-        char key[KEY_MAX];
-
-        if (!m || !key_make(key, b->meta.ns, b->meta.name))
-                return;
-        m->rollout_generation = b->meta.generation;
-        manager_enqueue(a->manager, &work_generator_controller, key, QUEUE_NORMAL);
-}
-
+/* RolloutStarted=True is not written here, but by the work generator. If this process ends in between, the
+ * next round finds it missing again. */
 static int block(struct reconcile *rc, void *plan, size_t i)
 {
         const struct binding *b = ((const struct rollout_plan *)plan)->blocked.at[i];
@@ -47,7 +35,7 @@ static int update(struct reconcile *rc, void *plan, size_t i)
         const struct object *stored;
 
         TRY(rc_patch_diff(rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC, &stored));
-        announce(rc, stored);
+        binding_rollout_started(rc, stored);
         return 0;
 }
 
@@ -61,7 +49,7 @@ static int carry_out(struct reconcile *rc, struct rollout_plan *p)
         TRY(rc_for_each(rc, p->n_strategy, push_strategy, p));
         TRY(rc_for_each(rc, p->blocked.n, block, p));
         for (size_t i = 0; i < p->started.n; i++)
-                announce(rc, &p->started.at[i]->object);
+                binding_rollout_started(rc, &p->started.at[i]->object);
         TRY(rc_for_each(rc, p->n_update, update, p));
         return rc_for_each(rc, p->remove.n, take_away, p);
 }

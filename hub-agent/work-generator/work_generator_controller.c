@@ -2,6 +2,7 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
 #include "hub-agent/rollout/rollout.h"
+#include "hub-agent/work-generator/binding_memory.h"
 #include "hub-agent/work-generator/work_generator.h"
 #include "hub-agent/work-generator/work_index.h"
 
@@ -12,9 +13,29 @@ struct pass {
         struct hub_agent *agent;
         const struct scope *scope;
         const struct binding *b;
-        struct memory *memory;
+        struct binding_memory *memory;
         struct object_list works; /* live ones */
 };
+
+/* ---- memory ---- */
+
+static void clear_memory(void *record)
+{
+        hold_let_go(&((struct binding_memory *)record)->hold);
+}
+const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory };
+
+void binding_rollout_started(struct reconcile *rc, const struct object *b)
+{
+        struct hub_agent *a = agent_of(rc);
+        struct binding_memory *m = memory_of(&a->bindings, b, rc->arena);
+        char key[KEY_MAX];
+
+        if (!m || !key_make(key, b->meta.ns, b->meta.name))
+                return;
+        m->rollout_generation = b->meta.generation;
+        manager_enqueue(a->manager, &work_generator_controller, key, QUEUE_NORMAL);
+}
 
 /* ---- index and watch of Works ---- */
 
@@ -267,12 +288,12 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
                 s->memory->works_changed = false;
                 return after_sync(s, r);
         }
-        hold = memory_hold(s->agent, s->memory, settled);
+        hold = status_due_in(s->agent, &s->memory->hold, settled);
         if (hold > 0)
                 return finish_after(hold);
         if (rc_patch_diff(s->rc, &s->b->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
                 return failed(s->rc->err);
-        s->memory->dirty_since_ms = 0;
+        hold_written(&s->memory->hold);
         s->memory->works_changed = false;
         if (announced && s->memory->rollout_generation == s->b->object.meta.generation)
                 s->memory->rollout_generation =
@@ -360,17 +381,17 @@ static struct outcome reconcile(struct reconcile *rc)
                 return failed(rc->err);
         s.b = (const struct binding *)b;
         if (!s.b || is_deleting(&s.b->object))
-                memory_drop(s.agent, "binding", rc->key);
+                memory_drop(&s.agent->bindings, rc->key);
         if (!s.b)
                 return remove_orphans(&s);
         if (is_deleting(&s.b->object))
                 return clean_up(&s);
-        s.memory = memory_of(s.agent, "binding", &s.b->object);
+        s.memory = memory_of(&s.agent->bindings, &s.b->object, rc->arena);
         if (!s.memory) {
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        return memory_pass_ended(s.memory, generate(&s));
+        return hold_pass_ended(&s.memory->hold, generate(&s));
 }
 
 static const struct watch watches[] = {

@@ -1,0 +1,118 @@
+#include "hub-agent/memory.h"
+
+#include "common/base/memory.h"
+
+#define HOLD_PER_WAITING_MS 80 /* about what it takes to finish one more object of a burst */
+
+static void unref(void *record)
+{
+        struct memory *m = record;
+
+        if (!m || --m->refs > 0)
+                return;
+        if (m->kind->clear)
+                m->kind->clear(record);
+        mem_free(m->uid);
+        mem_free(m);
+}
+
+void memories_init(struct memories *m, const struct memory_kind *kind)
+{
+        m->kind = kind;
+        map_init(&m->by_key, MAP_OWN_KEYS, unref);
+}
+
+void memories_free(struct memories *m)
+{
+        map_free(&m->by_key);
+}
+
+static struct memory *record_new(const struct memory_kind *kind, const char *uid)
+{
+        struct memory *m = mem_zalloc(kind->size);
+
+        if (!m)
+                return NULL;
+        m->refs = 1;
+        m->kind = kind;
+        m->uid = mem_strdup(or_empty(uid));
+        if (m->uid)
+                return m;
+        unref(m);
+        return NULL;
+}
+
+static struct memory *find_or_make(struct memories *m, const struct object *o)
+{
+        struct memory *record;
+        char key[KEY_MAX];
+
+        if (!key_make(key, o->meta.ns, o->meta.name))
+                return NULL;
+        record = map_get(&m->by_key, key);
+        if (record && text_equal(record->uid, or_empty(o->meta.uid)))
+                return record;
+        record = record_new(m->kind, o->meta.uid);
+        if (record && map_put(&m->by_key, key, record) < 0) {
+                unref(record);
+                return NULL;
+        }
+        return record;
+}
+
+void *memory_of(struct memories *m, const struct object *o, struct arena *arena)
+{
+        struct memory *record = find_or_make(m, o);
+
+        if (!record)
+                return NULL;
+        record->refs++;
+        return arena_defer(arena, unref, record) < 0 ? NULL : record;
+}
+
+void memory_drop(struct memories *m, const char *key)
+{
+        map_remove(&m->by_key, key);
+}
+
+/* ---- statuses that are held back ---- */
+
+void hold_let_go(struct hold *h)
+{
+        if (h->held && --h->held->n == 0)
+                h->held->most = 0;
+        h->held = NULL;
+}
+
+void hold_written(struct hold *h)
+{
+        h->dirty_since_ms = 0;
+}
+
+struct outcome hold_pass_ended(struct hold *h, struct outcome o)
+{
+        if (o.code >= 0 && o.unfinished)
+                return o;
+        hold_let_go(h);
+        if (o.code >= 0)
+                hold_written(h);
+        return o;
+}
+
+int64_t hold_status(struct hold *h, struct held *all, int64_t settle_ms, int64_t now_ms)
+{
+        int64_t now = now_ms + 1; /* never 0 */
+        int64_t longest;
+
+        if (settle_ms <= 0)
+                return 0;
+        if (h->dirty_since_ms == 0)
+                h->dirty_since_ms = now;
+        if (!h->held) {
+                h->held = all;
+                all->n++;
+                all->most = MAX(all->most, all->n);
+        }
+        longest = MIN(settle_ms + (int64_t)all->most * HOLD_PER_WAITING_MS, HOLD_MAX_MS);
+        return MAX(h->dirty_since_ms + longest - now, 0);
+}
