@@ -37,6 +37,12 @@
 #define LIMIT_MEMBER_CONDITIONS 32 /* of the report, of each agent, and of the MemberCluster in all */
 #define LIMIT_MEMBER_PROPERTIES 1000
 #define LIMIT_MEMBER_NAMESPACES 5000
+/* Texts of members about failed, drifted and differing resources, and these as JSON: of one resource, in the
+ * status of one binding, in that of one placement. The rest is left out, and that is told. */
+#define LIMIT_STATUS_TEXT_BYTES 2048
+#define LIMIT_STATUS_ENTRY_BYTES (8u << 10)
+#define LIMIT_BINDING_ENTRIES_BYTES (128u << 10)
+#define LIMIT_PLACEMENT_ENTRIES_BYTES (512u << 10)
 /* What all overrides of one manifest may do to it together. One override has at most 400 operations (20 rules
  * of 20), and one resource at most two overrides if admission sees to it. */
 #define LIMIT_OVERRIDE_OPERATIONS 2000

@@ -1,5 +1,9 @@
 #include "hub-agent/placement/status.h"
 
+#include "common/base/limits.h"
+#include "common/base/map.h"
+#include "hub-agent/entries.h"
+
 const char *const progress_names[N_PROGRESS] = { "RolloutStarted", "Overridden", "WorkSynchronized",
                                                  "Applied",        "Available",  "DiffReported" };
 
@@ -97,6 +101,8 @@ struct pass {
         size_t n_stuck[N_PROGRESS];  /* of the False ones: those that stay so until somebody acts */
         size_t n_selected, n_decided;
         bool any_override;
+        struct map bindings; /* cluster -> const struct binding * of the latest policy */
+        struct map before;   /* cluster -> const struct per_cluster_status *, what is told of it now */
 };
 enum { IS_TRUE, IS_FALSE, IS_UNKNOWN };
 
@@ -132,34 +138,45 @@ static int put_scheduled(struct pass *p, bool *ret_known)
                    make_condition(type, c->status, c->reason, c->message, p->generation));
 }
 
-static const struct binding *binding_on(struct pass *p, const char *cluster)
+/* The first of each name. */
+static int note(struct map *m, const char *cluster, const void *what)
 {
+        return text_empty(cluster) || map_has(m, cluster) ? 0 : map_put(m, cluster, (void *)(uintptr_t)what);
+}
+
+static int look_up_clusters(struct pass *p)
+{
+        const struct placement_status *old = p->now->status;
+
         for (size_t i = 0; i < p->in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)p->in->bindings.at[i];
 
-                if (!is_deleting(&b->object) && b->spec && text_equal(b->spec->target_cluster, cluster) &&
-                    text_equal(b->spec->scheduling_policy_snapshot_name, p->in->policy->object.meta.name))
-                        return b;
+                if (!is_deleting(&b->object) && b->spec &&
+                    text_equal(b->spec->scheduling_policy_snapshot_name, p->in->policy->object.meta.name) &&
+                    note(&p->bindings, b->spec->target_cluster, b) < 0)
+                        return error_no_memory(p->err);
         }
-        return NULL;
+        for (uint32_t i = 0; old && i < old->placement_statuses.n; i++) {
+                const struct per_cluster_status *e = &old->placement_statuses.at[i];
+
+                if (e->conditions.n > 0 && note(&p->before, e->cluster_name, e) < 0)
+                        return error_no_memory(p->err);
+        }
+        return 0;
 }
 
 /* ---- one cluster ---- */
 
 static void keep_conditions(struct pass *p, const char *cluster, struct per_cluster_status *e)
 {
-        const struct placement_status *old = p->now->status;
+        const struct per_cluster_status *old = map_get(&p->before, cluster);
 
-        for (uint32_t i = 0; old && i < old->placement_statuses.n; i++) {
-                const struct condition_list *l = &old->placement_statuses.at[i].conditions;
-
-                if (!text_equal(old->placement_statuses.at[i].cluster_name, cluster) || l->n == 0)
-                        continue;
-                e->conditions.at = arena_memdup(p->arena, l->at, l->n * sizeof(l->at[0]));
-                e->conditions.n = e->conditions.at ? l->n : 0;
-                e->conditions.set = true;
+        if (!old)
                 return;
-        }
+        e->conditions.at =
+                arena_memdup(p->arena, old->conditions.at, old->conditions.n * sizeof(old->conditions.at[0]));
+        e->conditions.n = e->conditions.at ? old->conditions.n : 0;
+        e->conditions.set = true;
 }
 
 static int cluster_unknown(struct pass *p, struct per_cluster_status *e, enum progress which)
@@ -262,7 +279,7 @@ static void drop_unset(struct pass *p, struct per_cluster_status *e, size_t n_se
 
 static int selected_cluster(struct pass *p, const struct cluster_decision *d, struct per_cluster_status *e)
 {
-        const struct binding *b = binding_on(p, d->cluster_name);
+        const struct binding *b = map_get(&p->bindings, d->cluster_name);
         size_t n_set = 1;
 
         *e = (struct per_cluster_status){ .cluster_name = d->cluster_name };
@@ -343,6 +360,50 @@ static int failed_entry(struct pass *p, const struct cluster_decision *d, struct
                    make_condition("Scheduled", "False", "ScheduleFailed", message, p->generation));
 }
 
+/* ---- members that write much ---- */
+
+static struct entry_lists lists_of(struct per_cluster_status *e)
+{
+        return (struct entry_lists){ &e->failed_placements, &e->drifted_placements, &e->diffed_placements };
+}
+
+/* In the last of the cluster's conditions. */
+static int tell_cut(struct pass *p, struct per_cluster_status *e, size_t n_cut)
+{
+        for (size_t i = p->n_expected; n_cut && i > 0; i--) {
+                const struct condition *c =
+                        condition_find(&e->conditions, progress_names[p->expected[i - 1]]);
+
+                if (c)
+                        return put(p, &e->conditions,
+                                   make_condition(c->type, c->status, c->reason,
+                                                  entries_note(p->arena, c->message, n_cut), p->generation));
+        }
+        return 0;
+}
+
+/* What members write must not make the status too large to be written, or nobody is told of anything any
+ * more. */
+static int bound_entries(struct pass *p, struct per_cluster_status *list, size_t n)
+{
+        size_t *wants = ARENA_NEW_ARRAY(p->arena, size_t, n + 1), share;
+
+        if (!wants)
+                return error_no_memory(p->err);
+        for (size_t i = 0; i < n; i++) {
+                struct entry_lists lists = lists_of(&list[i]);
+
+                wants[i] = entries_bytes(&lists);
+        }
+        share = entries_fair_share(wants, n, LIMIT_PLACEMENT_ENTRIES_BYTES);
+        for (size_t i = 0; i < n; i++) {
+                struct entry_lists lists = lists_of(&list[i]);
+
+                TRY(tell_cut(p, &list[i], entries_cut(&lists, share)));
+        }
+        return 0;
+}
+
 static int build_clusters(struct pass *p)
 {
         const struct cluster_decision_list *decisions = &p->in->policy->status->target_clusters;
@@ -353,10 +414,12 @@ static int build_clusters(struct pass *p)
         if (!list)
                 return error_no_memory(p->err);
         p->n_decided = decisions->n;
+        TRY(look_up_clusters(p));
         for (uint32_t i = 0; i < decisions->n; i++)
                 if (decisions->at[i].selected.value)
                         TRY(selected_cluster(p, &decisions->at[i], &list[n++]));
         p->n_selected = n;
+        TRY(bound_entries(p, list, n));
         TRY(count_missing(p, &missing));
         for (uint32_t i = 0; i < decisions->n && missing > 0; i++)
                 if (!decisions->at[i].selected.value) {
@@ -583,12 +646,18 @@ int plan_placement_status(struct arena *arena, const struct status_input *in, st
                           .err = err,
                           .now = in->placement,
                           .generation = in->placement->object.meta.generation };
+        int code;
 
         if (!plan.wanted)
                 return error_no_memory(err);
         p.s = plan.wanted->status;
         p.n_expected = expected_progress(in->placement, p.expected);
-        TRY(build(&p));
+        map_init(&p.bindings, MAP_BORROW_KEYS, NULL);
+        map_init(&p.before, MAP_BORROW_KEYS, NULL);
+        code = build(&p);
+        map_free(&p.bindings);
+        map_free(&p.before);
+        TRY(code);
         conclude(&p, &plan);
         plan.changed = !object_equal_part(&in->placement->object, &plan.wanted->object, OBJECT_STATUS);
         *ret = plan;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
+#include "common/base/limits.h"
 #include "hub-agent/placement/status.h"
 
 #define NOW INT64_C(1767225600000)
@@ -39,7 +40,7 @@ static int no_identifiers(void *ctx, const char *index, struct resource_identifi
 /* A placement of generation 2 whose scheduler picked c1 and c2 for generation `scheduled_for`. */
 static void begin(struct scene *s, const char *strategy, int scheduled_for, const char *decisions)
 {
-        char json[2048];
+        char json[8192];
 
         *s = (struct scene){ .in = { .now_ms = NOW, .identifiers_of_group = no_identifiers } };
         snprintf(json, sizeof(json),
@@ -254,6 +255,80 @@ static void no_cluster_leaves_only_scheduled(void **state)
         arena_free(&s.arena);
 }
 
+/* ---- members that write much ---- */
+
+enum { HOSTILE = 40, ENTRIES = 100, TEXT = 2000 };
+
+static const char *list_of_failures(struct scene *s, size_t n, const char *text)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 16u << 20);
+        for (size_t i = 0; i < n; i++)
+                buf_printf(&b,
+                           "%s{\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"m%zu\",\"condition\":{"
+                           "\"type\":"
+                           "\"Applied\",\"status\":\"False\",\"reason\":\"R\",\"message\":\"%s\","
+                           "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}}",
+                           i ? "," : "", i, text);
+        return arena_strndup(&s->arena, b.data, b.len);
+}
+
+static const struct object *failed_binding(struct scene *s, const char *cluster, const char *failures)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 16u << 20);
+        buf_printf(&b,
+                   "{\"metadata\":{\"name\":\"b-%s\",\"generation\":1},\"spec\":{\"state\":\"Bound\","
+                   "\"targetCluster\":\"%s\",\"resourceSnapshotName\":\"new\","
+                   "\"schedulingPolicySnapshotName\":\"web-0\"},\"status\":{\"failedPlacements\":[%s],"
+                   "\"conditions\":[",
+                   cluster, cluster, failures);
+        for (size_t i = 0; i <= APPLIED; i++)
+                buf_printf(&b,
+                           "%s{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"R\",\"message\":\"m\","
+                           "\"observedGeneration\":1,\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}",
+                           i ? "," : "", progress_names[i], i < APPLIED ? "True" : "False");
+        buf_append_str(&b, "]}}");
+        return parse(s, &cluster_resource_binding_kind, b.data);
+}
+
+static void members_that_write_much_leave_room_for_the_others(void **state)
+{
+        const struct object *bindings[HOSTILE + 1];
+        const struct per_cluster_status *honest, *hostile;
+        AUTO_BUF struct buf decisions, out;
+        char text[TEXT + 1], name[16];
+        struct scene s;
+
+        memset(text, 'x', TEXT);
+        text[TEXT] = 0;
+        buf_init(&decisions, 1 << 16);
+        for (int i = 0; i < HOSTILE; i++)
+                buf_printf(&decisions, "{\"clusterName\":\"h%d\",\"selected\":true,\"reason\":\"picked\"},",
+                           i);
+        buf_printf(&decisions, DECISION("c1"));
+        begin(&s, "", 2, decisions.data);
+        for (int i = 0; i < HOSTILE; i++) {
+                snprintf(name, sizeof(name), "h%d", i);
+                bindings[i] = failed_binding(&s, name, list_of_failures(&s, ENTRIES, text));
+        }
+        bindings[HOSTILE] = failed_binding(&s, "c1", list_of_failures(&s, 10, "short"));
+        s.in.bindings = (struct object_list){ bindings, HOSTILE + 1 };
+        run(&s);
+        buf_init(&out, 64u << 20);
+        assert_int_equal(object_encode(&s.plan.wanted->object, &out), 0);
+        assert_in_range(out.len, LIMIT_PLACEMENT_ENTRIES_BYTES / 2, LIMIT_PLACEMENT_ENTRIES_BYTES * 5 / 4);
+        hostile = &s.plan.wanted->status->placement_statuses.at[0];
+        honest = &s.plan.wanted->status->placement_statuses.at[HOSTILE];
+        assert_int_equal(honest->failed_placements.n, 10);
+        assert_string_equal(condition_find(&honest->conditions, "Applied")->message, "m");
+        assert_in_range(hostile->failed_placements.n, 1, 10);
+        assert_non_null(strstr(condition_find(&hostile->conditions, "Applied")->message, "left out"));
+        arena_free(&s.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -265,6 +340,7 @@ int main(void)
                 cmocka_unit_test(report_diff_goes_another_way),
                 cmocka_unit_test(external_clusters_on_different_snapshots_show_no_index),
                 cmocka_unit_test(no_cluster_leaves_only_scheduled),
+                cmocka_unit_test(members_that_write_much_leave_room_for_the_others),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

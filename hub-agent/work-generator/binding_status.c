@@ -1,6 +1,8 @@
 /* The binding's conditions and lists from what became of its Works. spec/rollout-and-work.md 6.7, 6.8. */
 #include <stdlib.h>
 
+#include "common/base/limits.h"
+#include "hub-agent/entries.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/work_generator.h"
 
@@ -10,7 +12,10 @@ struct building {
         struct arena *arena;
         const struct binding *now;
         struct binding_status *s;
-        struct condition kept[8]; /* conditions set in this pass */
+        const struct object_list *live;
+        const struct resource_identifier_list *identities; /* of each live Work */
+        size_t n_cut;                                      /* entries and details that are left out */
+        struct condition kept[8];                          /* conditions set in this pass */
         size_t n_kept;
         int64_t now_ms;
         bool no_memory;
@@ -75,57 +80,73 @@ static enum verdict overall(const struct object_list *live, const char *type, co
 
 /* ---- lists ---- */
 
-static int identify(struct building *b, const struct work *w, const struct manifest_condition *m,
+/* Only which manifest it is comes from the member; 0 = none of the Work's. */
+static int identify(struct building *b, size_t work, const struct manifest_condition *m,
                     struct resource_identifier *ret)
 {
-        const struct work_resource_identifier *id = m->identifier;
-        const char *kind = label_of(&w->object, LABEL_ENVELOPE_TYPE);
-        static const struct work_resource_identifier none;
+        const struct resource_identifier_list *known = b->identities ? &b->identities[work] : NULL;
+        const struct opt_int ordinal = m->identifier ? m->identifier->ordinal : (struct opt_int){ 0 };
+        const struct object *w = b->live->at[work];
+        const char *kind = label_of(w, LABEL_ENVELOPE_TYPE);
 
-        id = id ? id : &none;
-        *ret = (struct resource_identifier){
-                .group = id->group, .version = id->version, .kind = id->kind, .name = id->name, .ns = id->ns
-        };
-        if (!kind)
+        if (!known || !ordinal.set || ordinal.value < 0 || ordinal.value >= (int64_t)known->n)
                 return 0;
+        *ret = known->at[ordinal.value];
+        ret->envelope = NULL;
+        if (!kind)
+                return 1;
         ret->envelope = ARENA_NEW(b->arena, struct envelope_identifier);
         if (!ret->envelope)
                 return ERR_NO_MEMORY;
-        *ret->envelope = (struct envelope_identifier){ .name = label_of(&w->object, LABEL_ENVELOPE_NAME),
-                                                       .ns = label_of(&w->object, LABEL_ENVELOPE_NAMESPACE),
+        *ret->envelope = (struct envelope_identifier){ .name = label_of(w, LABEL_ENVELOPE_NAME),
+                                                       .ns = label_of(w, LABEL_ENVELOPE_NAMESPACE),
                                                        .type = kind };
-        return 0;
+        return 1;
 }
 
-static int compare_texts(const char *a, const char *b)
+/* The text group/version/kind/namespace/name, of enveloped ones followed by /type/namespace/name of the
+ * envelope, read character by character: spec 6.8. */
+struct sort_key {
+        const char *part[8], *at;
+        size_t n, i;
+};
+
+static struct sort_key key_of(const struct resource_identifier *id)
 {
-        return strcmp(or_empty(a), or_empty(b));
+        struct sort_key k = { .part = { id->group, id->version, id->kind, id->ns, id->name }, .n = 5 };
+
+        if (id->envelope) {
+                k.part[5] = id->envelope->type;
+                k.part[6] = id->envelope->ns;
+                k.part[7] = id->envelope->name;
+                k.n = 8;
+        }
+        k.at = or_empty(k.part[0]);
+        return k;
+}
+
+static int next_character(struct sort_key *k)
+{
+        if (*k->at)
+                return (unsigned char)*k->at++;
+        if (k->i + 1 == k->n)
+                return 0;
+        k->at = or_empty(k->part[++k->i]);
+        return '/';
 }
 
 static int compare_ids(const struct resource_identifier *a, const struct resource_identifier *b)
 {
-        const char *pairs[][2] = { { a->group, b->group },
-                                   { a->version, b->version },
-                                   { a->kind, b->kind },
-                                   { a->ns, b->ns },
-                                   { a->name, b->name } };
+        struct sort_key x = key_of(a), y = key_of(b);
 
-        for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-                int order = compare_texts(pairs[i][0], pairs[i][1]);
+        for (;;) {
+                int c = next_character(&x), d = next_character(&y);
 
-                if (order)
-                        return order;
+                if (c != d || c == 0)
+                        return c - d;
         }
-        if (!a->envelope || !b->envelope)
-                return (a->envelope != NULL) - (b->envelope != NULL);
-        return compare_texts(a->envelope->name, b->envelope->name);
 }
 
-static int by_failed(const void *a, const void *b)
-{
-        return compare_ids(&((const struct failed_placement *)a)->id,
-                           &((const struct failed_placement *)b)->id);
-}
 static int by_drifted(const void *a, const void *b)
 {
         return compare_ids(&((const struct drifted_placement *)a)->id,
@@ -150,14 +171,14 @@ static size_t count_manifests(const struct object_list *live)
 }
 
 /* Calls fn for every manifest of every Work. */
-typedef int (*manifest_fn)(struct building *b, const struct work *w, const struct manifest_condition *m);
-static int for_each_manifest(struct building *b, const struct object_list *live, manifest_fn fn)
+typedef int (*manifest_fn)(struct building *b, size_t work, const struct manifest_condition *m);
+static int for_each_manifest(struct building *b, manifest_fn fn)
 {
-        for (size_t i = 0; i < live->n; i++) {
-                const struct work *w = (const struct work *)live->at[i];
+        for (size_t i = 0; i < b->live->n; i++) {
+                const struct work *w = (const struct work *)b->live->at[i];
 
                 for (uint32_t k = 0; w->status && k < w->status->manifest_conditions.n; k++)
-                        TRY(fn(b, w, &w->status->manifest_conditions.at[k]));
+                        TRY(fn(b, i, &w->status->manifest_conditions.at[k]));
         }
         return 0;
 }
@@ -175,59 +196,71 @@ static const struct condition *false_condition(const struct manifest_condition *
         return NULL;
 }
 
-static int add_failed(struct building *b, const struct work *w, const struct manifest_condition *m)
+static int add_failed(struct building *b, size_t work, const struct manifest_condition *m)
 {
         struct failed_placement *f = &b->s->failed_placements->at[b->s->failed_placements->n];
+        const struct work *w = (const struct work *)b->live->at[work];
         const struct condition *c = false_condition(m);
+        int known;
 
         if (!c || (work_verdict(w, "Applied") != FAILED && work_verdict(w, "Available") != FAILED))
                 return 0;
-        TRY(identify(b, w, m, &f->id));
+        known = identify(b, work, m, &f->id);
+        if (known <= 0)
+                return known;
         f->condition = arena_memdup(b->arena, c, sizeof(*c));
+        if (!f->condition)
+                return ERR_NO_MEMORY;
+        f->condition->reason = entry_text(b->arena, or_empty(c->reason), &b->n_cut);
+        f->condition->message = entry_text(b->arena, or_empty(c->message), &b->n_cut);
         b->s->failed_placements->n++;
-        return f->condition ? 0 : ERR_NO_MEMORY;
+        return f->condition->reason && f->condition->message ? 0 : ERR_NO_MEMORY;
 }
 
-static int add_drifted(struct building *b, const struct work *w, const struct manifest_condition *m)
+static int add_drifted(struct building *b, size_t work, const struct manifest_condition *m)
 {
         struct drifted_placement *d = &b->s->drifted_placements->at[b->s->drifted_placements->n];
+        const struct drift_details *is = m->drift_details;
+        int known = is ? identify(b, work, m, &d->id) : 0;
 
-        if (!m->drift_details)
-                return 0;
-        TRY(identify(b, w, m, &d->id));
-        d->observation_time = m->drift_details->observation_time;
-        d->first_drifted_observed_time = m->drift_details->first_drifted_observed_time;
-        d->target_cluster_observed_generation = m->drift_details->observed_in_member_cluster_generation;
-        d->observed_drifts = m->drift_details->observed_drifts;
+        if (known <= 0)
+                return known;
+        d->observation_time = is->observation_time;
+        d->first_drifted_observed_time = is->first_drifted_observed_time;
+        d->target_cluster_observed_generation = is->observed_in_member_cluster_generation;
         b->s->drifted_placements->n++;
-        return 0;
+        return entry_details(b->arena, &is->observed_drifts, &d->observed_drifts, &b->n_cut);
 }
 
-static int add_diffed(struct building *b, const struct work *w, const struct manifest_condition *m)
+static int add_diffed(struct building *b, size_t work, const struct manifest_condition *m)
 {
         struct diffed_placement *d = &b->s->diffed_placements->at[b->s->diffed_placements->n];
+        const struct diff_details *is = m->diff_details;
+        int known = is ? identify(b, work, m, &d->id) : 0;
 
-        if (!m->diff_details)
-                return 0;
-        TRY(identify(b, w, m, &d->id));
-        d->observation_time = m->diff_details->observation_time;
-        d->first_diffed_observed_time = m->diff_details->first_diffed_observed_time;
-        d->target_cluster_observed_generation = m->diff_details->observed_in_member_cluster_generation;
-        d->observed_diffs = m->diff_details->observed_diffs;
+        if (known <= 0)
+                return known;
+        d->observation_time = is->observation_time;
+        d->first_diffed_observed_time = is->first_diffed_observed_time;
+        d->target_cluster_observed_generation = is->observed_in_member_cluster_generation;
         b->s->diffed_placements->n++;
-        return 0;
+        return entry_details(b->arena, &is->observed_diffs, &d->observed_diffs, &b->n_cut);
 }
 
-/* Collects one list, sorted and capped; none if it would be empty. */
-#define COLLECT(b, live, list, fn, order)                                                                    \
+/* Collects one list in the order of Works and manifests; of one that is too long the first in `order` (NULL:
+ * as they came) stay; none if it would be empty. */
+#define COLLECT(b, list, fn, order)                                                                          \
         ({                                                                                                   \
                 typeof((b)->s->list) l_ = ARENA_NEW((b)->arena, typeof(*l_));                                \
+                int (*order_)(const void *, const void *) = (order);                                         \
                 (b)->s->list = l_;                                                                           \
                 if (l_)                                                                                      \
-                        l_->at = arena_calloc((b)->arena, count_manifests(live) + 1, sizeof(l_->at[0]));     \
-                int code_ = l_ && l_->at ? for_each_manifest((b), (live), (fn)) : ERR_NO_MEMORY;             \
+                        l_->at =                                                                             \
+                                arena_calloc((b)->arena, count_manifests((b)->live) + 1, sizeof(l_->at[0])); \
+                int code_ = l_ && l_->at ? for_each_manifest((b), (fn)) : ERR_NO_MEMORY;                     \
                 if (code_ == 0) {                                                                            \
-                        qsort(l_->at, l_->n, sizeof(l_->at[0]), (order));                                    \
+                        if (l_->n > LIST_MAX && order_)                                                      \
+                                qsort(l_->at, l_->n, sizeof(l_->at[0]), order_);                             \
                         l_->n = MIN(l_->n, LIST_MAX);                                                        \
                         l_->set = l_->n > 0;                                                                 \
                 }                                                                                            \
@@ -240,15 +273,34 @@ struct lists {
         bool failed, drifted, diffed;
 };
 
-static int collect(struct building *b, const struct object_list *live, struct lists which)
+/* All lists of a binding together are bounded too, and that something is missing stands in its last
+ * condition. */
+static int bound_lists(struct building *b)
+{
+        const struct entry_lists lists = { b->s->failed_placements, b->s->drifted_placements,
+                                           b->s->diffed_placements };
+        const struct condition *last = b->n_kept ? &b->kept[b->n_kept - 1] : NULL;
+
+        b->n_cut += entries_cut(&lists, LIMIT_BINDING_ENTRIES_BYTES);
+        if (lists.drifted && lists.drifted->n == 0)
+                b->s->drifted_placements = NULL;
+        if (lists.diffed && lists.diffed->n == 0)
+                b->s->diffed_placements = NULL;
+        if (b->n_cut && last)
+                put(b, last->type, last->status, last->reason,
+                    entries_note(b->arena, last->message, b->n_cut));
+        return 0;
+}
+
+static int collect(struct building *b, struct lists which)
 {
         if (which.failed)
-                TRY(COLLECT(b, live, failed_placements, add_failed, by_failed));
+                TRY(COLLECT(b, failed_placements, add_failed, NULL));
         if (which.drifted)
-                TRY(COLLECT(b, live, drifted_placements, add_drifted, by_drifted));
+                TRY(COLLECT(b, drifted_placements, add_drifted, by_drifted));
         if (which.diffed)
-                TRY(COLLECT(b, live, diffed_placements, add_diffed, by_diffed));
-        return 0;
+                TRY(COLLECT(b, diffed_placements, add_diffed, by_diffed));
+        return bound_lists(b);
 }
 
 /* ---- aggregation ---- */
@@ -365,7 +417,7 @@ static int build(struct building *b, const struct object_list *live, const struc
                 return 0;
         }
         which = diff ? aggregate_diff(b, live, ret_settled) : aggregate_apply(b, live, sync, ret_settled);
-        return collect(b, live, which);
+        return collect(b, which);
 }
 
 struct binding *binding_with_status(struct arena *arena, const struct binding *b,
@@ -374,7 +426,9 @@ struct binding *binding_with_status(struct arena *arena, const struct binding *b
                                     bool *ret_settled)
 {
         struct binding *wanted = (struct binding *)object_copy(&b->object, arena);
-        struct building w = { .arena = arena, .now = b, .now_ms = now_ms };
+        struct building w = {
+                .arena = arena, .now = b, .live = live, .identities = sync->identities, .now_ms = now_ms
+        };
 
         if (!wanted || (!wanted->status && !(wanted->status = ARENA_NEW(arena, struct binding_status))))
                 return NULL;

@@ -68,7 +68,10 @@ struct sync_result {
         int code; /* 0 or the error's code */
         const char *detail;
         bool override_failed;
-        bool works_changed;  /* in this pass */
+        bool works_changed; /* in this pass */
+        /* What the manifests of each live Work are, by ordinal, as the hub made them; NULL or an empty list =
+         * not known: the member's word for it is not taken. */
+        const struct resource_identifier_list *identities;
         bool available_anew; /* Works changed since the status was written: what is available now is so from
                                 now */
 };

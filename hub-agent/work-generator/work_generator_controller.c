@@ -21,7 +21,10 @@ struct pass {
 
 static void clear_memory(void *record)
 {
-        hold_let_go(&((struct binding_memory *)record)->hold);
+        struct binding_memory *m = record;
+
+        hold_let_go(&m->hold);
+        known_works_free(m);
 }
 const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory };
 
@@ -368,6 +371,8 @@ static struct outcome generate(struct pass *s)
                 return failed(rc->err);
         r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;
         if (r.works_changed && list_works(s, false, &s->works) < 0)
+                return failed(rc->err);
+        if (r.code == 0 && !r.works_changed && identify_works(rc, s->memory, &s->works, &r.identities) < 0)
                 return failed(rc->err);
         return report(s, &r);
 }

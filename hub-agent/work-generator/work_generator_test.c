@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
+#include "common/base/limits.h"
 #include "hub-agent/work-generator/work_generator.h"
 
 #define NOW INT64_C(1767225600000)
@@ -276,7 +277,7 @@ static void add_work(struct scene *s, const char *name, const char *index, const
         const char *types[] = { "Applied", "Available" }, *given[] = { applied, available };
         bool any = false;
 
-        buf_init(&b, 1 << 17);
+        buf_init(&b, 64u << 20);
         buf_printf(&b,
                    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"fleet-member-c1\",\"generation\":1,"
                    "\"labels\":{"
@@ -472,29 +473,40 @@ static void failures_are_told_where_they_belong(void **state)
         arena_free(&s.arena);
 }
 
-static void failed_and_drifted_manifests_are_listed_in_order(void **state)
-{
-#define MANIFEST(name, status, more)                                                                         \
-        "{\"identifier\":{\"ordinal\":0,\"version\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"n\","      \
+#define MANIFEST(ordinal, name, status, more)                                                                \
+        "{\"identifier\":{\"ordinal\":" ordinal                                                              \
+        ",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"n\","                                    \
         "\"name\":\"" name "\"},\"conditions\":[{\"type\":\"Applied\",\"status\":\"" status                  \
         "\",\"reason\":\"R\",\"message\":\"\","                                                              \
         "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]" more "}"
-        static const struct sync_result in_sync;
+
+#define KNOWN(n_)                                                                                            \
+        {                                                                                                    \
+                .version = "v1", .kind = "ConfigMap", .ns = "n", .name = (n_)                                \
+        }
+static struct resource_identifier known_manifests[] = { KNOWN("z"), KNOWN("b"), KNOWN("d") };
+static const struct resource_identifier_list known[8] = { { known_manifests, 3, true },
+                                                          { known_manifests, 3, true } };
+
+static void failed_and_drifted_manifests_are_listed_in_the_order_of_the_work(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known };
         struct binding *wanted;
         struct scene s;
         bool settled;
 
         begin(&s, "ClientSideApply");
         add_work(&s, "w1", "3", "False", NULL,
-                 MANIFEST("z", "False", "") "," MANIFEST("b", "False", "") "," MANIFEST(
-                         "d", "True",
+                 MANIFEST("0", "z", "False", "") "," MANIFEST("1", "b", "False", "") "," MANIFEST(
+                         "2", "d", "True",
                          ",\"driftDetails\":{\"observationTime\":\"2026-01-01T00:00:00Z\","
                          "\"firstDriftedObservedTime\":"
                          "\"2026-01-01T00:00:00Z\",\"observedInMemberClusterGeneration\":4}"));
         wanted = binding_with_status(&s.arena, s.b, &s.live, &in_sync, NULL, NOW, &settled);
         assert_true(settled);
         assert_int_equal(wanted->status->failed_placements->n, 2);
-        assert_string_equal(wanted->status->failed_placements->at[0].id.name, "b");
+        assert_string_equal(wanted->status->failed_placements->at[0].id.name, "z");
+        assert_string_equal(wanted->status->failed_placements->at[1].id.name, "b");
         assert_string_equal(wanted->status->failed_placements->at[0].condition->reason, "R");
         assert_int_equal(wanted->status->drifted_placements->n, 1);
         assert_int_equal(wanted->status->drifted_placements->at[0].target_cluster_observed_generation.value,
@@ -524,11 +536,13 @@ static size_t n_listed(const struct binding *b)
 /* spec/rollout-and-work.md checklist 48, 49 */
 static void nothing_is_listed_while_a_work_is_under_way(void **state)
 {
-        static const struct sync_result in_sync, changed = { 0, NULL, false, true };
+        static const struct sync_result in_sync = { .identities = known },
+                                        changed = { .works_changed = true, .identities = known };
         struct scene s;
 
         begin(&s, "ClientSideApply");
-        add_work(&s, "w1", "3", "False", NULL, MANIFEST("a", "False", "") "," MANIFEST("b", "True", DRIFT));
+        add_work(&s, "w1", "3", "False", NULL,
+                 MANIFEST("0", "a", "False", "") "," MANIFEST("1", "b", "True", DRIFT));
         assert_int_equal(n_listed(built(&s, &in_sync)), 2);
         assert_int_equal(n_listed(built(&s, &changed)), 0);
         assert_string_equal(status_of(&s, &changed, "Applied"), "False ApplyInProgress");
@@ -536,9 +550,89 @@ static void nothing_is_listed_while_a_work_is_under_way(void **state)
         assert_int_equal(n_listed(built(&s, &in_sync)), 0);
         arena_free(&s.arena);
         begin(&s, "ReportDiff");
-        add_work(&s, "w1", "3", NULL, NULL, MANIFEST("b", "True", DRIFT));
+        add_work(&s, "w1", "3", NULL, NULL, MANIFEST("1", "b", "True", DRIFT));
         assert_int_equal(n_listed(built(&s, &changed)), 0);
         assert_string_equal(status_of(&s, &changed, "DiffReported"), "False DiffReportInProgress");
+        arena_free(&s.arena);
+}
+
+/* ---- members that lie, or write much ---- */
+
+/* The object is the one that the hub put at that place of the Work, whatever the member calls it. */
+static void a_member_names_a_manifest_by_its_place_alone(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known }, unknown = { 0 };
+        const struct binding *b;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL,
+                 MANIFEST("1", "of-another", "False", DRIFT) "," MANIFEST(
+                         "3", "beyond", "False", DRIFT) "," MANIFEST("-1", "before", "False", DRIFT));
+        b = built(&s, &in_sync);
+        assert_int_equal(n_listed(b), 2);
+        assert_string_equal(b->status->failed_placements->at[0].id.name, "b");
+        assert_string_equal(b->status->drifted_placements->at[0].id.name, "b");
+        assert_int_equal(n_listed(built(&s, &unknown)), 0);
+        assert_string_equal(status_of(&s, &unknown, "Applied"), "False NotAllWorkHaveBeenApplied");
+        arena_free(&s.arena);
+}
+
+enum { HOSTILE_MANIFESTS = 150, HOSTILE_DETAILS = 40, HOSTILE_TEXT = 3000 };
+
+static void print_hostile(struct buf *b, int ordinal, const char *text)
+{
+        if (ordinal)
+                buf_printf(b, ",");
+        buf_printf(b,
+                   "{\"identifier\":{\"ordinal\":%d,\"version\":\"v1\",\"kind\":\"%s\",\"name\":\"x\"},"
+                   "\"conditions\":[{\"type\":\"Applied\",\"status\":\"False\",\"reason\":\"R\",\"message\":"
+                   "\"%s\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],\"driftDetails\":{"
+                   "\"observationTime\":\"2026-01-01T00:00:00Z\",\"firstDriftedObservedTime\":"
+                   "\"2026-01-01T00:00:00Z\",\"observedInMemberClusterGeneration\":4,\"observedDrifts\":[",
+                   ordinal, text, text);
+        for (int i = 0; i < HOSTILE_DETAILS; i++)
+                buf_printf(b, "%s{\"path\":\"/%d\",\"valueInMember\":\"%s\"}", i ? "," : "", i, text);
+        buf_printf(b, "]}}");
+}
+
+static size_t encoded_bytes(const struct object *o)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 64u << 20);
+        assert_int_equal(object_encode(o, &b), 0);
+        return b.len;
+}
+
+static void a_member_that_writes_much_fills_no_more_than_its_share(void **state)
+{
+        struct resource_identifier ids[HOSTILE_MANIFESTS];
+        const struct resource_identifier_list list[8] = { { ids, HOSTILE_MANIFESTS, true } };
+        const struct sync_result in_sync = { .identities = list };
+        char text[HOSTILE_TEXT + 1];
+        const struct condition *c;
+        const struct binding *b;
+        AUTO_BUF struct buf json;
+        struct scene s;
+
+        memset(text, 'x', HOSTILE_TEXT);
+        text[HOSTILE_TEXT] = 0;
+        buf_init(&json, 64u << 20);
+        for (int i = 0; i < HOSTILE_MANIFESTS; i++) {
+                ids[i] = known_manifests[0];
+                print_hostile(&json, i, text);
+        }
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL, json.data);
+        b = built(&s, &in_sync);
+        assert_in_range(encoded_bytes(&b->object), LIMIT_BINDING_ENTRIES_BYTES / 2,
+                        LIMIT_BINDING_ENTRIES_BYTES * 5 / 4);
+        assert_int_equal(strlen(b->status->failed_placements->at[0].condition->message),
+                         LIMIT_STATUS_TEXT_BYTES);
+        c = condition_find(&b->status->conditions, "Applied");
+        assert_string_equal(c->reason, "NotAllWorkHaveBeenApplied");
+        assert_non_null(strstr(c->message, "left out"));
         arena_free(&s.arena);
 }
 
@@ -588,28 +682,36 @@ static void available_begins_anew_when_works_changed_and_only_then(void **state)
         arena_free(&s.arena);
 }
 
-static void lists_end_at_a_hundred_in_sorted_order(void **state)
+/* spec/rollout-and-work.md checklist 51: those that failed are cut as they come, the others once they are
+ * sorted. */
+static void lists_end_at_a_hundred_cut_in_sorted_order(void **state)
 {
-        static const struct sync_result in_sync;
+        struct resource_identifier ids[150];
+        const struct resource_identifier_list list[8] = { { ids, 150, true } };
+        const struct sync_result in_sync = { .identities = list };
+        char names[150][8];
         AUTO_BUF struct buf manifests;
         const struct binding *b;
         struct scene s;
 
         buf_init(&manifests, 1 << 16);
-        for (int i = 149; i >= 0; i--)
+        for (int i = 149; i >= 0; i--) {
+                snprintf(names[i], sizeof(names[i]), "m%03d", i);
+                ids[i] = (struct resource_identifier)KNOWN(names[i]);
                 buf_printf(&manifests,
                            "%s{\"identifier\":{\"ordinal\":%d,\"version\":\"v1\",\"kind\":\"ConfigMap\","
                            "\"namespace\":\"n\",\"name\":\"m%03d\"},\"conditions\":[{\"type\":\"Applied\","
                            "\"status\":\"False\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":"
                            "\"2026-01-01T00:00:00Z\"}]" DRIFT "}",
                            i < 149 ? "," : "", i, i);
+        }
         assert_false(manifests.failed);
         begin(&s, "ClientSideApply");
         add_work(&s, "w1", "3", "False", NULL, manifests.data);
         b = built(&s, &in_sync);
         assert_int_equal(b->status->failed_placements->n, 100);
         assert_int_equal(b->status->drifted_placements->n, 100);
-        assert_string_equal(b->status->failed_placements->at[99].id.name, "m099");
+        assert_string_equal(b->status->failed_placements->at[99].id.name, "m050");
         assert_string_equal(b->status->drifted_placements->at[0].id.name, "m000");
         assert_string_equal(b->status->drifted_placements->at[99].id.name, "m099");
         arena_free(&s.arena);
@@ -629,11 +731,13 @@ int main(void)
                 cmocka_unit_test(works_of_a_binding_carry_the_set_they_make),
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
                 cmocka_unit_test(failures_are_told_where_they_belong),
-                cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_order),
+                cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_the_order_of_the_work),
                 cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),
+                cmocka_unit_test(a_member_names_a_manifest_by_its_place_alone),
+                cmocka_unit_test(a_member_that_writes_much_fills_no_more_than_its_share),
                 cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
                 cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
-                cmocka_unit_test(lists_end_at_a_hundred_in_sorted_order),
+                cmocka_unit_test(lists_end_at_a_hundred_cut_in_sorted_order),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
