@@ -26,6 +26,7 @@ struct source {
         struct work *whole;         /* manifests included */
         struct work_status *before; /* the last status we know to be, or to be wanted, on the hub */
         bool before_on_hub;         /* the hub has `before` */
+        const struct object *at;    /* the version on the hub that `before` is of; NULL while it is unknown */
         size_t bytes;               /* of the Work without status, as JSON */
 };
 
@@ -79,6 +80,7 @@ static int use_hub(struct member_agent *a, const char *name, struct arena *arena
         }
         s->before = s->whole->status;
         s->before_on_hub = true;
+        s->at = &s->whole->object;
         return work_save(a, s->whole, &s->bytes, err);
 }
 
@@ -100,6 +102,7 @@ static int load_work(struct member_agent *a, const char *name, struct arena *are
         if (r < 0)
                 return r;
         TRY(use_stored(&stored, arena, s, err));
+        s->at = s->seen ? &s->seen->object : NULL;
         if (!s->seen || !s->before_on_hub || same_conditions(s->before, s->seen->status))
                 return 0;
         s->whole = NULL; /* someone else wrote, or lost, the status on the hub */
@@ -419,29 +422,20 @@ static int keep_status(struct pass *p, struct work_status *status, bool delivere
                                 (struct slice){ text.data, text.len }, delivered, err);
 }
 
-/* The newest metadata (the finalizer write and the cache may be ahead of what was loaded). */
-static const struct object *newest(const struct pass *p, const struct source *s)
-{
-        const struct object *cached = informer_get(p->agent->works, p->agent->ns, p->name);
-
-        if (cached && text_equal(cached->meta.uid, p->work->object.meta.uid))
-                return cached;
-        return s->seen ? &s->seen->object : NULL;
-}
-
+/* The difference is taken against one version of the Work and bound to that one: whoever wrote in between is
+ * read before anything is said. */
 static int write_status(struct pass *p, const struct source *s, struct work_status *status, struct error *err)
 {
-        const struct object *base = newest(p, s);
         struct work now = { .status = s->before_on_hub ? s->before : NULL }, wanted = { .status = status };
         struct object *answer = NULL;
         int r;
 
-        now.object = wanted.object = base ? *base : p->work->object;
+        now.object = wanted.object = s->at ? *s->at : p->work->object;
         now.object.refs = wanted.object.refs = now.object.block_size = wanted.object.block_size = 0;
         if (s->before_on_hub && s->before && object_equal_part(&now.object, &wanted.object, OBJECT_STATUS))
                 return keep_status(p, status, true, err);
         TRY(keep_status(p, status, false, err));
-        if (!base)
+        if (!s->at)
                 return error_set(err, ERR_RETRY,
                                  "the hub is not reachable: status of Work %s is kept for later", p->name);
         r = kube_patch_diff(&p->agent->hub, &now.object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
@@ -559,6 +553,25 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         return again_after(left ? MIN(next, NEXT_TRY_MS) : next);
 }
 
+/* A Work without rows is new: what the cache has under its name may be the AppliedWork of one that was
+ * deleted, and be gone; garbage collection would take along what names it as owner. */
+static int find_owner(struct reconcile *rc, struct member_agent *a, const struct object **ret)
+{
+        struct work_memory *memory = agent_memory(a, rc->name);
+        struct rows rows = { 0 };
+
+        if (!memory)
+                return error_no_memory(rc->err);
+        if (!memory->owner_known && informer_get(a->applied_works, NULL, rc->name))
+                TRY(store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err));
+        if (memory->owner_known || rows.n > 0 || !informer_get(a->applied_works, NULL, rc->name))
+                TRY(applied_work_ensure(a, rc->name, rc->arena, ret, rc->err));
+        else
+                TRY(applied_work_ensure_live(a, rc->name, rc->arena, ret, rc->err));
+        memory->owner_known = true;
+        return 0;
+}
+
 static struct outcome reconcile_present(struct reconcile *rc, struct member_agent *a, struct source *s)
 {
         struct pass p = {
@@ -569,7 +582,7 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
                 return failed(rc->err);
         if (load_work(a, rc->name, rc->arena, s, rc->err) < 0)
                 return failed(rc->err);
-        if (applied_work_ensure(a, rc->name, rc->arena, &p.applied_work, rc->err) < 0)
+        if (find_owner(rc, a, &p.applied_work) < 0)
                 return failed(rc->err);
         if (p.applied_work->meta.deletion_ms != TIME_NONE)
                 return again_after(
