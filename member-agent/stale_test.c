@@ -54,10 +54,270 @@ static void a_work_that_is_made_again_at_once_does_not_take_a_dead_owner(void **
         rig_run(dead_owner_body);
 }
 
+/* ---- a state file that is behind ---- */
+
+struct cut {
+        bool active;
+};
+
+static int lose_hub(void *ctx, const struct http_request *rq)
+{
+        return ((struct cut *)ctx)->active && text_equal(rq->endpoint->base_url, HUB) ? ERR_RETRY : 0;
+}
+
+struct file {
+        char directory[40], path[80];
+        struct world disk;
+};
+
+static void file_open(struct file *f, struct rig *r)
+{
+        *f = (struct file){ .directory = "/tmp/member-agent-test-XXXXXX" };
+        assert_non_null(mkdtemp(f->directory));
+        world_init_real(&f->disk, r->loop, NULL);
+        r->world.files = f->disk.files;
+        r->world.ctx = f->disk.ctx;
+        snprintf(f->path, sizeof(f->path), "%s/state.db", f->directory);
+        prepare_clusters(r);
+        invite(r);
+}
+
+static void file_remove(struct file *f)
+{
+        static const char *const tails[] = { "", "-wal", "-shm", ".key" };
+        char path[128];
+
+        for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+                snprintf(path, sizeof(path), "%s%s", f->path, tails[i]);
+                remove(path);
+        }
+        remove(f->directory);
+}
+
+/* An agent with that file that reaches the hub only once `cut` is over. */
+static void start_cut(struct agent *a, struct rig *r, const struct file *f,
+                      const struct loopback_faults *faults)
+{
+        start(a, r, f->path);
+        http_transport_free(a->world.transport);
+        a->world.transport = loopback_transport(r->net, &a->world, faults);
+}
+
+/* Takes a Work off the hub as one whose agent has done its part, or that nobody waits for any more. */
+static void drop_work(struct rig *r, const char *path)
+{
+        merge(r, HUB, path, "{'metadata':{'finalizers':null}}");
+        delete (r, HUB, path);
+        wait_until_gone(r, HUB, path);
+}
+
+struct meanwhile {
+        const char *story;
+        void (*happens)(struct rig *r);
+        const char *c, *d; /* data.k while the hub is away and after it is back; NULL = absent */
+};
+
+static void placement_removed(struct rig *r)
+{
+        drop_work(r, WORKS "/w");
+        delete (r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("d"));
+}
+
+static void placement_made_again(struct rig *r)
+{
+        placement_removed(r);
+        place(r, "w", "", CONFIG_MAP("c", "2"));
+        post(r, MEMBER, APPLIED_WORKS,
+             "{'apiVersion':'placement.kubernetes-fleet.io/"
+             "v1beta1','kind':'AppliedWork','metadata':{'name':'w'},"
+             "'spec':{'workName':'w','workNamespace':'fleet-member-m1'}}");
+        post(r, MEMBER, NS "/default/configmaps", CONFIG_MAP("c", "2"));
+}
+
+static void content_changed(struct rig *r)
+{
+        replace_manifests(r, "w", CONFIG_MAP("c", "2") "," CONFIG_MAP("d", "1"));
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"),
+              "{'metadata':{'annotations':{'kubernetes-fleet.io/spec-hash':'another'}},'data':{'k':'2'}}");
+}
+
+static void object_removed(struct rig *r)
+{
+        const json_t *first;
+        AUTO_FREE char *text = NULL;
+
+        replace_manifests(r, "w", CONFIG_MAP("c", "1"));
+        get(r, MEMBER, APPLIED_WORKS "/w");
+        first = json_array_get(doc_get_array(r->answer, "status.appliedResources"), 0);
+        text = json_dumps(first, JSON_COMPACT);
+        merge(r, MEMBER, APPLIED_WORKS "/w/status",
+              arena_printf(&r->arena, "{'status':{'appliedResources':[%s]}}", text));
+        delete (r, MEMBER, CONFIG_MAP_PATH("d"));
+}
+
+static void somebody_meddled(struct rig *r)
+{
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'drifted'}}");
+        delete (r, MEMBER, CONFIG_MAP_PATH("d"));
+}
+
+static void assert_data(struct rig *r, const struct meanwhile *m, const char *path, const char *value)
+{
+        get(r, MEMBER, path);
+        if (r->status != (value ? 200 : 404) || (value && !text_equal(rig_string(r, "data.k"), value)))
+                fail_msg("%s: %s is %d \"%s\"", m->story, path, r->status, rig_string(r, "data.k"));
+}
+
+static void behind_body(struct rig *r)
+{
+        const struct meanwhile *m = r->ctx;
+        struct cut cut = { true };
+        struct loopback_faults faults = { .ctx = &cut, .fate = lose_hub };
+        struct file f;
+        struct agent a;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        m->happens(r);
+        start_cut(&a, r, &f, &faults);
+        for (int i = 0; i < 300; i++) {
+                assert_int_equal(fiber_sleep(r->loop, 100), 0);
+                if (i > 10 || m->happens != somebody_meddled) {
+                        assert_data(r, m, CONFIG_MAP_PATH("c"), m->c);
+                        assert_data(r, m, CONFIG_MAP_PATH("d"), m->d);
+                }
+        }
+        cut.active = false;
+        assert_int_equal(fiber_sleep(r->loop, 90000), 0);
+        assert_data(r, m, CONFIG_MAP_PATH("c"), m->c);
+        assert_data(r, m, CONFIG_MAP_PATH("d"), m->d);
+        stop(&a);
+        file_remove(&f);
+}
+
+static void what_another_agent_did_meanwhile_is_not_undone_without_the_hub(void **state)
+{
+        static const struct meanwhile cases[] = {
+                { "the placement was removed", placement_removed, NULL, NULL },
+                { "the placement was removed and made again", placement_made_again, "2", NULL },
+                { "content was changed", content_changed, "2", "1" },
+                { "an object was removed from the Work", object_removed, "1", NULL },
+                { "a user meddled, which is drift", somebody_meddled, "1", "1" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+                rig_run_for(behind_body, (void *)(uintptr_t)&cases[i]);
+}
+
+/* ---- Works that the hub does not have ---- */
+
+static void begin_applied(struct agent *a, struct rig *r)
+{
+        begin(a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+}
+
+static void vanished_body(struct rig *r)
+{
+        struct agent a;
+
+        begin_applied(&a, r);
+        drop_work(r, WORKS "/w");
+        assert_int_equal(fiber_sleep(r->loop, 50000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        stop(&a);
+}
+
+static void what_was_applied_for_a_work_that_vanished_is_cleaned_up(void **state)
+{
+        rig_run(vanished_body);
+}
+
+static void restored_body(struct rig *r)
+{
+        const char *uid;
+        struct agent a;
+
+        begin_applied(&a, r);
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+        drop_work(r, WORKS "/w");
+        assert_int_equal(fiber_sleep(r->loop, 50000), 0);
+        place(r, "w", "", CONFIG_MAP("c", "2"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        assert_int_equal(fiber_sleep(r->loop, 90000), 0);
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "metadata.uid"), uid);
+        stop(&a);
+}
+
+static void a_work_that_comes_back_soon_finds_its_objects(void **state)
+{
+        rig_run(restored_body);
+}
+
+static void rejoins_body(struct rig *r)
+{
+        struct agent a;
+
+        begin_applied(&a, r);
+        place(r, "x", "", CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/x", "type=Available", "AllManifestsAvailable");
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        drop_work(r, WORKS "/w");
+        drop_work(r, WORKS "/x");
+        delete (r, HUB, IMCS "/m1");
+        assert_int_equal(fiber_sleep(r->loop, 120000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        invite(r);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        place(r, "x", "", CONFIG_MAP("d", "2"));
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "2");
+        stop(&a);
+}
+
+static void a_cluster_that_joins_again_loses_what_no_placement_picks_it_for(void **state)
+{
+        rig_run(rejoins_body);
+}
+
+static void thrown_out_body(struct rig *r)
+{
+        struct agent a;
+
+        begin_applied(&a, r);
+        drop_work(r, WORKS "/w");
+        delete (r, HUB, IMCS "/m1");
+        assert_int_equal(fiber_sleep(r->loop, 300000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        stop(&a);
+}
+
+static void a_cluster_that_is_thrown_out_keeps_what_it_has(void **state)
+{
+        rig_run(thrown_out_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_work_that_is_made_again_at_once_does_not_take_a_dead_owner),
+                cmocka_unit_test(what_another_agent_did_meanwhile_is_not_undone_without_the_hub),
+                cmocka_unit_test(what_was_applied_for_a_work_that_vanished_is_cleaned_up),
+                cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
+                cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
+                cmocka_unit_test(a_cluster_that_is_thrown_out_keeps_what_it_has),
         };
 
         if (getenv("AGENT_TEST"))

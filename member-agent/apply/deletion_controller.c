@@ -157,19 +157,19 @@ static int find_applied_work(struct reconcile *rc, struct member_agent *a, struc
         return r;
 }
 
-struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work)
+struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone)
 {
         struct kube_resource resource = kube_resource_of(&applied_work_kind);
         struct object *applied = NULL;
         bool waits = false;
         int r;
 
-        if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
-                return done();
+        *ret_gone = false;
         if (find_applied_work(rc, a, &applied) < 0)
                 return failed(rc->err);
+        *ret_gone = !applied;
         if (!applied)
-                return finish(rc, a, work);
+                return done();
         if (hand_over(rc, a, applied, &waits) < 0)
                 return failed(rc->err);
         if (applied->meta.deletion_ms == TIME_NONE) {
@@ -183,4 +183,15 @@ struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const s
                 relax(rc, a, applied);
         }
         return again_after(POLL_MS);
+}
+
+struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work)
+{
+        struct outcome o;
+        bool gone;
+
+        if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
+                return done();
+        o = applied_work_clear(rc, a, &gone);
+        return gone ? finish(rc, a, work) : o;
 }

@@ -390,13 +390,15 @@ static bool may_be_there(const struct pass *p, const struct manifest *m)
         const struct applied_work *w = (const struct applied_work *)(const void *)p->applied_work;
 
         return pass_row(p, m) || (w->status && w->status->applied_resources.n) ||
-               p->strategy.type == STRATEGY_REPORT_DIFF;
+               p->strategy.type == STRATEGY_REPORT_DIFF || !informer_synced(p->agent->works);
 }
 
 static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **live, struct error *err)
 {
         int r = look ? find_live(p, m, live, err) : 0;
 
+        if (r == 0 && stale_check_object(p, m, *live))
+                return DECIDED;
         if (r == 0)
                 r = receive(p, m, live, err);
         if (r == 0)
@@ -415,5 +417,5 @@ int object_process(struct pass *p, struct manifest *m, struct error *err)
                 r = run_steps(p, m, true, &live, err);
         if (r < 0)
                 return r;
-        return judge(p, m, live, err);
+        return m->reused ? 0 : judge(p, m, live, err);
 }

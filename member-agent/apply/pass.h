@@ -24,6 +24,7 @@ struct pass {
         size_t n;
         struct rows rows;       /* inventory as it was when the pass began */
         struct map *row_index;  /* row_key() -> row */
+        bool behind;            /* the state file may be: the hub must be heard first */
         bool waits_for_sibling; /* an object is still held by a Work of the same placement that lets go of it
                                  */
 };
@@ -96,3 +97,16 @@ int work_save(struct member_agent *a, const struct work *w, size_t *ret_bytes, s
 
 /* The whole deletion of a Work: spec/member-agent.md 2.16. */
 struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work);
+/* Brings a Work's AppliedWork to its end: hands over what others want, deletes it in the foreground, relaxes
+ * what blocks that. The outcome counts while it is not gone. */
+struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone);
+/* A Work that the hub does not have. */
+struct outcome work_gone(struct reconcile *rc, struct member_agent *a);
+
+/* ---- before the hub has been heard ---- */
+
+/* Whether somebody else has changed what was applied for this Work since the state file was written. */
+int stale_check_work(const struct pass *p, bool *ret_behind, struct error *err);
+/* The same for one object (live NULL = missing): if so it is left alone, as if it had been looked at, and the
+ * pass is marked. */
+bool stale_check_object(struct pass *p, struct manifest *m, const json_t *live);

@@ -522,6 +522,15 @@ static int read_strategy(struct pass *p, struct error *err)
         return 0;
 }
 
+/* Hearing it puts all Works on the queue. */
+static struct outcome wait_for_hub(const struct pass *p)
+{
+        log_info(p->log,
+                 "what was applied has been changed by another agent since the state file was written: "
+                 "the hub is waited for");
+        return done();
+}
+
 static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct source *s)
 {
         struct work_memory *memory = agent_memory(p->agent, p->name);
@@ -535,10 +544,16 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         }
         if (read_strategy(p, rc->err) < 0 || decode_manifests(p, rc->err) < 0 || load_rows(p, rc->err) < 0)
                 return failed(rc->err);
+        if (stale_check_work(p, &p->behind, rc->err) < 0)
+                return failed(rc->err);
+        if (p->behind)
+                return wait_for_hub(p);
         reuse_results(p);
         if (plan_rows(p, rc->err) < 0 || leftover_remove(p, &left, rc->err) < 0 ||
             waves_run(p, rc->err) < 0 || record_rows(p, rc->err) < 0)
                 return failed(rc->err);
+        if (p->behind)
+                return wait_for_hub(p);
         if (applied_work_write_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
                 return failed(rc->err);
         next = MAX(hold_status(p, s, memory, status), hold_for_siblings(p, memory, left));
@@ -578,10 +593,17 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
                 .agent = a, .arena = rc->arena, .log = &rc->log, .now_ms = rc->now_ms, .name = rc->name
         };
 
+        struct work_memory *memory = map_get(&a->memory, rc->name);
+
+        if (memory)
+                memory->gone_since_ms = 0;
         if (s->seen && !has_finalizer(&s->seen->object.meta) && add_finalizer(rc, a, s) < 0)
                 return failed(rc->err);
         if (load_work(a, rc->name, rc->arena, s, rc->err) < 0)
                 return failed(rc->err);
+        if (!informer_synced(a->works) && !informer_get(a->applied_works, NULL, rc->name))
+                return wait_for_hub(
+                        &p); /* somebody removed it, or it never was: both are for the hub to say */
         if (find_owner(rc, a, &p.applied_work) < 0)
                 return failed(rc->err);
         if (p.applied_work->meta.deletion_ms != TIME_NONE)
@@ -592,15 +614,6 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
         return run_pass(rc, &p, s);
 }
 
-static struct outcome reconcile_gone(struct reconcile *rc, struct member_agent *a)
-{
-        agent_forget(a, rc->name);
-        if (store_work_remove(a->store, rc->name, rc->err) < 0 ||
-            applied_watch_reconcile(a->applied, rc->err) < 0)
-                return failed(rc->err);
-        return done();
-}
-
 static struct outcome reconcile_joined(struct reconcile *rc, struct member_agent *a)
 {
         struct source s = { 0 };
@@ -608,7 +621,7 @@ static struct outcome reconcile_joined(struct reconcile *rc, struct member_agent
         struct stored_work stored;
 
         if (!seen && informer_synced(a->works))
-                return reconcile_gone(rc, a);
+                return work_gone(rc, a);
         if (!seen && store_work_get(a->store, rc->name, rc->arena, &stored, rc->err) < 0)
                 return rc->err->code == ERR_NOT_FOUND ? done() : failed(rc->err);
         if (seen) {

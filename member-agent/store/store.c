@@ -7,7 +7,7 @@
 #include "common/base/vec.h"
 #include "member-agent/store/seal.h"
 
-#define SCHEMA_VERSION "2"
+#define SCHEMA_VERSION "3"
 
 static const char schema[] =
         "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -363,6 +363,28 @@ int store_meta_get(struct store *s, const char *key, struct arena *arena, const 
 
 /* ---- works ---- */
 
+/* A sealed text opens only as what it was written as: the spec of this Work, uid and generation, or a status
+ * of it. Rows that were exchanged or edited read as absent. */
+static int seal_as(struct store *s, const char *what, const char *name, const char *uid, int64_t generation,
+                   struct slice plain, struct arena *arena, struct slice *ret, struct error *err)
+{
+        const char *context = arena_printf(arena, "%s\n%s\n%s\n%lld", what, name, uid, (long long)generation);
+        uint8_t nonce[SEAL_NONCE_SIZE];
+
+        if (!context)
+                return error_no_memory(err);
+        s->options.random(s->options.random_ctx, nonce, sizeof(nonce));
+        return seal(s->options.key, nonce, context, plain, arena, ret, err);
+}
+
+static int unseal_as(struct store *s, const char *what, const char *name, const char *uid, int64_t generation,
+                     struct slice sealed, struct arena *arena, struct slice *ret, struct error *err)
+{
+        const char *context = arena_printf(arena, "%s\n%s\n%s\n%lld", what, name, uid, (long long)generation);
+
+        return context ? unseal(s->options.key, context, sealed, arena, ret, err) : error_no_memory(err);
+}
+
 static int put_work(struct store *s, const char *name, const char *uid, int64_t generation,
                     struct slice sealed, struct error *err)
 {
@@ -389,12 +411,10 @@ int store_work_put(struct store *s, const char *name, const char *uid, int64_t g
                    struct object_name *wants, size_t n_wants, struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
-        uint8_t nonce[SEAL_NONCE_SIZE];
         struct slice sealed;
         int r;
 
-        s->options.random(s->options.random_ctx, nonce, sizeof(nonce));
-        TRY(seal(s->options.key, nonce, name, spec, &arena, &sealed, err));
+        TRY(seal_as(s, "spec", name, uid, generation, spec, &arena, &sealed, err));
         TRY(store_begin(s, false, err));
         r = put_work(s, name, uid, generation, sealed, err);
         if (r == 0 && sqlite3_changes(s->db) > 0)
@@ -419,6 +439,19 @@ int store_work_is_kept(struct store *s, const char *name, const char *uid, int64
         return 0;
 }
 
+/* A status that cannot be read is none: it is read on the hub, or made anew. */
+static int read_status(struct store *s, struct slice sealed, struct arena *arena, struct stored_work *w,
+                       struct error *err)
+{
+        int r = unseal_as(s, "status", w->name, "", w->status_generation, sealed, arena, &w->status, err);
+
+        if (r != ERR_INVALID)
+                return r;
+        error_clear(err);
+        w->status = (struct slice){ 0 };
+        return 0;
+}
+
 static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, struct stored_work *w,
                      struct error *err)
 {
@@ -428,14 +461,11 @@ static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, str
         w->generation = sqlite3_column_int64(st, 1);
         w->status_generation = sqlite3_column_int64(st, 4);
         w->status_delivered = sqlite3_column_int(st, 5);
-        if (status.data) {
-                w->status = (struct slice){ arena_strndup(arena, status.data, status.len), status.len };
-                if (!w->status.data)
-                        return error_no_memory(err);
-        }
         if (!w->uid)
                 return error_no_memory(err);
-        return unseal(s->options.key, w->name, column_blob(st, 2), arena, &w->spec, err);
+        if (status.data)
+                TRY(read_status(s, status, arena, w, err));
+        return unseal_as(s, "spec", w->name, w->uid, w->generation, column_blob(st, 2), arena, &w->spec, err);
 }
 
 int store_work_get(struct store *s, const char *name, struct arena *arena, struct stored_work *ret,
@@ -463,12 +493,15 @@ int store_work_get(struct store *s, const char *name, struct arena *arena, struc
 int store_status_put(struct store *s, const char *name, int64_t generation, struct slice status,
                      bool delivered, struct error *err)
 {
+        struct arena arena AUTO_ARENA = ARENA_INIT;
         sqlite3_stmt *st AUTO_RESET = NULL;
+        struct slice sealed;
 
+        TRY(seal_as(s, "status", name, "", generation, status, &arena, &sealed, err));
         TRY(store_prepared(s, STATUS_PUT, &st, err));
         store_bind_text(st, 1, name);
         sqlite3_bind_int64(st, 2, generation);
-        bind_blob(st, 3, status);
+        bind_blob(st, 3, sealed);
         sqlite3_bind_int(st, 4, delivered);
         return store_finish(s, st, err);
 }

@@ -1,4 +1,5 @@
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -421,6 +422,52 @@ static void a_cleared_store_forgets_all(void **state)
         assert_null(value);
 }
 
+/* Edits the file as somebody would who can write it but has no key. */
+static void edit(struct fixture *f, const char *sql)
+{
+        sqlite3 *db = NULL;
+
+        f->store = store_close(f->store);
+        assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        f->store = open_file(f->path);
+}
+
+static void a_spec_counts_only_as_the_generation_it_was_written_as(void **state)
+{
+        static const char *const edits[] = { "UPDATE works SET generation = 9",
+                                             "UPDATE works SET uid = 'other'",
+                                             "UPDATE works SET name = 'v' WHERE name = 'w'",
+                                             "UPDATE works SET spec = status" };
+        struct fixture *f = *state;
+        struct stored_work w;
+
+        for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+                assert_int_equal(store_work_put(f->store, "w", "u", 3, SLICE("{}"), NULL, 0, NULL), 0);
+                assert_int_equal(store_status_put(f->store, "w", 3, SLICE("{}"), true, NULL), 0);
+                assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+                edit(f, edits[i]);
+                assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), ERR_NOT_FOUND);
+                assert_int_equal(store_work_get(f->store, "v", &f->arena, &w, NULL), ERR_NOT_FOUND);
+                assert_int_equal(store_clear(f->store, NULL), 0);
+        }
+}
+
+static void an_edited_status_is_none(void **state)
+{
+        struct fixture *f = *state;
+        struct stored_work w;
+
+        assert_int_equal(store_work_put(f->store, "w", "u", 3, SLICE("{}"), NULL, 0, NULL), 0);
+        assert_int_equal(store_status_put(f->store, "w", 3, SLICE("{\"a\":1}"), true, NULL), 0);
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_true(slice_is(w.status, "{\"a\":1}"));
+        edit(f, "UPDATE works SET status = '{\"a\":2}'");
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_null(w.status.data);
+}
+
 static void a_changed_sealed_text_is_refused(void **state)
 {
         struct fixture *f = *state;
@@ -459,6 +506,9 @@ int main(void)
                                                 teardown),
                 cmocka_unit_test(a_file_that_was_given_up_is_not_taken_up_again),
                 cmocka_unit_test_setup_teardown(a_cleared_store_forgets_all, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_spec_counts_only_as_the_generation_it_was_written_as, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(an_edited_status_is_none, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_changed_sealed_text_is_refused, setup, teardown),
         };
 
