@@ -57,6 +57,7 @@ struct work_memory {
         struct limiter limiter;
         int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
         int64_t waits_since_ms;                 /* for other Works; 0 = for none */
+        int64_t waits_generation;               /* and as which generation; 0 = as one that goes */
         int64_t gone_since_ms;                  /* the hub does not have the Work; 0 = it does */
         bool owner_known;                       /* the server has shown the AppliedWork since the Work came */
 };

@@ -109,7 +109,7 @@ struct act {
 struct move {
         const char *story;
         struct part before[2];
-        struct act acts[5];
+        struct act acts[4];
         size_t n;
         const char *heir;
 };
@@ -172,6 +172,33 @@ static const struct move moves[] = {
             { MAKE, { "w-1", 3, 2, B2 } } },
           4,
           "w-1" },
+        { "its Work is deleted by hand, and the hub makes it again",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B } },
+          { { DELETE, { "w-1", 1, 2, "" } }, { MAKE, { "w-1", 1, 2, B2 } } },
+          2,
+          "w-1" },
+        { "it is nowhere for a moment",
+          { { "w", 1, 2, A }, { "w-1", 1, 2, B } },
+          { { CHANGE, { "w", 2, 1, A } },
+            { DELETE, { "w-1", 1, 2, "" } },
+            { CHANGE, { "w", 3, 1, A "," B2 } } },
+          3,
+          "w" },
+        { "it is nowhere for a moment, and then in a new Work",
+          { { "w", 1, 1, A "," B } },
+          { { CHANGE, { "w", 2, 1, A } }, { CHANGE, { "w", 3, 2, A } }, { MAKE, { "w-1", 3, 2, B2 } } },
+          3,
+          "w-1" },
+        { "another agent's Works: the second is deleted before the first is written",
+          { { "w", 1, 0, A }, { "w-1", 1, 0, B } },
+          { { DELETE, { "w-1", 1, 0, "" } }, { CHANGE, { "w", 2, 0, A "," B2 } } },
+          2,
+          "w" },
+        { "another agent's Works: the second is deleted well before the first is written",
+          { { "w", 1, 0, A }, { "w-1", 1, 0, B } },
+          { { DELETE, { "w-1", 1, 0, "" } }, { PAUSE, { 0 } }, { CHANGE, { "w", 2, 0, A "," B2 } } },
+          3,
+          "w" },
         { "another agent's Works: the second comes soon",
           { { "w", 1, 0, A "," B } },
           { { CHANGE, { "w", 2, 0, A } }, { PAUSE, { 0 } }, { MAKE, { "w-1", 2, 0, B2 } } },
@@ -192,7 +219,8 @@ static const struct move moves[] = {
 static void act(struct rig *r, const char *strategy, const struct act *a)
 {
         switch (a->what) {
-        case MAKE:
+        case MAKE: /* the server refuses while one of the same name goes */
+                wait_until_gone(r, HUB, arena_printf(&r->arena, WORKS "/%s", a->part.name));
                 make_part(r, strategy, &a->part);
                 break;
         case CHANGE:
@@ -288,22 +316,40 @@ static void what_no_work_lists_goes_once_all_works_are_of_one_set(void **state)
                 rig_run_for(left_body, &sizes[i]);
 }
 
+static uint64_t member_requests(struct rig *r)
+{
+        static const char *const verbs[] = { "get", "create", "patch", "update", "delete" };
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+                n += requests(r, "m1", verbs[i], "configmaps") + requests(r, "m1", verbs[i], "appliedworks");
+        return n;
+}
+
+/* Per Work: a look at its AppliedWork, its deletion, and a look whether it is gone. */
 static void placement_goes_body(struct rig *r)
 {
         struct agent a;
         int64_t begun;
+        uint64_t before;
 
         begin(&a, r);
-        make_part(r, "", &(struct part){ "w", 1, 2, A "," B });
-        make_part(r, "", &(struct part){ "w-1", 1, 2, C });
-        wait_until_applied(r, "w", 1);
-        wait_until_applied(r, "w-1", 1);
+        make_part(r, "", &(struct part){ "w", 1, 3, A });
+        make_part(r, "", &(struct part){ "w-1", 1, 3, B });
+        make_part(r, "", &(struct part){ "w-2", 1, 3, C });
+        for (size_t i = 0; i < 3; i++)
+                wait_until_applied(r, (const char *const[]){ "w", "w-1", "w-2" }[i], 1);
+        assert_int_equal(fiber_sleep(r->loop, 3000), 0);
+        before = member_requests(r);
         begun = loop_now_ms(r->loop);
         delete (r, HUB, WORKS "/w");
         delete (r, HUB, WORKS "/w-1");
+        delete (r, HUB, WORKS "/w-2");
         wait_until_gone(r, HUB, WORKS "/w");
         wait_until_gone(r, HUB, WORKS "/w-1");
+        wait_until_gone(r, HUB, WORKS "/w-2");
         assert_true(loop_now_ms(r->loop) - begun < 3000);
+        assert_int_equal(member_requests(r) - before, 9);
         assert_int_equal(get(r, MEMBER, B_PATH), 404);
         assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
         stop(&a);

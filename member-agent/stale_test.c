@@ -1,5 +1,7 @@
 /* What the agent remembers may be behind: caches, watches, its own state file. Nothing is lost or done twice
  * for that. */
+#include <sqlite3.h>
+
 #include "member-agent/member_agent_test.h"
 
 static void begin_with(struct agent *a, struct rig *r, const struct loopback_faults *faults)
@@ -214,6 +216,49 @@ static void what_another_agent_did_meanwhile_is_not_undone_without_the_hub(void 
                 rig_run_for(behind_body, (void *)(uintptr_t)&cases[i]);
 }
 
+static int64_t ask_file(const struct file *f, const char *sql)
+{
+        sqlite3_stmt *st = NULL;
+        sqlite3 *db = NULL;
+        int64_t n = -1;
+
+        assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+        if (sqlite3_step(st) == SQLITE_ROW)
+                n = sqlite3_column_int64(st, 0);
+        sqlite3_finalize(st);
+        sqlite3_close(db);
+        return n;
+}
+
+static void upgraded_body(struct rig *r)
+{
+        struct cut cut = { true };
+        struct loopback_faults faults = { .ctx = &cut, .fate = lose_hub };
+        struct file f;
+        struct agent a;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        (void)ask_file(&f, "UPDATE works SET listed = 0");
+        (void)ask_file(&f, "DELETE FROM wants");
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        start_cut(&a, r, &f, &faults);
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        stop(&a);
+        assert_int_equal(ask_file(&f, "SELECT count(*) FROM wants"), 2);
+        assert_int_equal(ask_file(&f, "SELECT count(*) FROM works WHERE listed"), 1);
+        file_remove(&f);
+}
+
+static void a_file_of_a_former_version_is_worked_from_without_the_hub(void **state)
+{
+        rig_run(upgraded_body);
+}
+
 /* ---- Works that the hub does not have ---- */
 
 static void begin_applied(struct agent *a, struct rig *r)
@@ -314,6 +359,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_work_that_is_made_again_at_once_does_not_take_a_dead_owner),
                 cmocka_unit_test(what_another_agent_did_meanwhile_is_not_undone_without_the_hub),
+                cmocka_unit_test(a_file_of_a_former_version_is_worked_from_without_the_hub),
                 cmocka_unit_test(what_was_applied_for_a_work_that_vanished_is_cleaned_up),
                 cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),

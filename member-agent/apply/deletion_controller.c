@@ -4,7 +4,13 @@
 #include "member-agent/apply/pass.h"
 #include "member-agent/watch/applied.h"
 
+#define WAIT_MS 1000 /* for Works that may want what this one has; their events wake us */
 #define POLL_MS 2000 /* the AppliedWork's end wakes us; this is for a watch that missed it */
+
+static void unref(void *object)
+{
+        object_unref(object);
+}
 
 static int remove_finalizer(struct reconcile *rc, struct member_agent *a, const struct object *work)
 {
@@ -113,6 +119,7 @@ static int hand_over_round(struct giver *g, const struct rows *rows, bool *settl
 static int hand_over(struct reconcile *rc, struct member_agent *a, const struct object *applied,
                      bool *ret_waits)
 {
+        struct work_memory *memory = agent_memory(a, rc->name);
         struct giver g = { .agent = a,
                            .arena = rc->arena,
                            .log = &rc->log,
@@ -124,10 +131,13 @@ static int hand_over(struct reconcile *rc, struct member_agent *a, const struct 
         TRY(store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err));
         TRY(applied_work_add_rows(applied, rc->name, rc->arena, &rows, rc->err));
         settled = ARENA_NEW_ARRAY(rc->arena, bool, rows.n + 1);
-        if (!settled)
+        if (!settled || !memory)
                 return error_no_memory(rc->err);
+        g.waited_ms = handover_waited(memory, 0, rc->now_ms);
         while (gives)
                 TRY(hand_over_round(&g, &rows, settled, &gives, ret_waits, rc->err));
+        if (*ret_waits)
+                handover_note_wait(memory, true, 0, rc->now_ms);
         return 0;
 }
 
@@ -157,24 +167,32 @@ static int find_applied_work(struct reconcile *rc, struct member_agent *a, struc
         return r;
 }
 
-struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone)
+/* Hands over by what the cache has of the AppliedWork, so that waiting costs no request. */
+static int hand_over_known(struct reconcile *rc, struct member_agent *a, bool *ret_waits)
+{
+        const struct object *known = informer_get(a->applied_works, NULL, rc->name);
+
+        *ret_waits = false;
+        if (!known || known->meta.deletion_ms != TIME_NONE)
+                return 0;
+        object_ref(known);
+        if (arena_defer(rc->arena, unref, (void *)(uintptr_t)known) < 0)
+                return error_no_memory(rc->err);
+        return hand_over(rc, a, known, ret_waits);
+}
+
+static struct outcome end_applied_work(struct reconcile *rc, struct member_agent *a,
+                                       const struct object *applied)
 {
         struct kube_resource resource = kube_resource_of(&applied_work_kind);
-        struct object *applied = NULL;
         bool waits = false;
         int r;
 
-        *ret_gone = false;
-        if (find_applied_work(rc, a, &applied) < 0)
-                return failed(rc->err);
-        *ret_gone = !applied;
-        if (!applied)
-                return done();
         if (hand_over(rc, a, applied, &waits) < 0)
                 return failed(rc->err);
         if (applied->meta.deletion_ms == TIME_NONE) {
                 if (waits)
-                        return again_after(POLL_MS);
+                        return again_after(WAIT_MS);
                 r = kube_doc_delete(&a->member, &resource, NULL, rc->name, applied->meta.uid, "Foreground",
                                     rc->err);
                 if (r < 0 && r != ERR_NOT_FOUND)
@@ -183,6 +201,22 @@ struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, 
                 relax(rc, a, applied);
         }
         return again_after(POLL_MS);
+}
+
+struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone)
+{
+        struct object *applied = NULL;
+        bool waits;
+
+        *ret_gone = false;
+        if (hand_over_known(rc, a, &waits) < 0)
+                return failed(rc->err);
+        if (waits)
+                return again_after(WAIT_MS);
+        if (find_applied_work(rc, a, &applied) < 0)
+                return failed(rc->err);
+        *ret_gone = !applied;
+        return applied ? end_applied_work(rc, a, applied) : done();
 }
 
 struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work)

@@ -45,62 +45,58 @@ static const struct handover_work *find_caretaker(const struct handover_question
         return NULL;
 }
 
-/* Whether all Works of the binding's set are here, in their newest form: then nobody else can want anything.
- */
-static bool is_complete(const struct handover_question *q)
+enum presence {
+        ALONE,    /* there is nobody else who could want anything */
+        COMPLETE, /* all Works of the binding's set are here, in their newest form */
+        PARTIAL   /* one may be to come, or to change */
+};
+
+static enum presence presence_of(const struct handover_question *q)
 {
         const struct handover_work *sample = q->self.deleting ? NULL : &q->self;
         int64_t size = sample ? sample->set.size : 0, present = sample ? 1 : 0;
 
         if (!q->self.set.binding[0])
-                return true;
+                return ALONE;
         for (size_t i = 0; i < q->n; i++) {
                 const struct handover_work *w = &q->others[i];
 
                 if (w->deleting || !are_siblings(&q->self, w))
                         continue;
                 if (!w->known || (sample && !is_of_set(sample, w)))
-                        return false;
+                        return PARTIAL;
                 sample = w;
                 size = MAX(size, w->set.size);
                 present++;
         }
-        /* A Work that goes while its own set stays was itself what made the set: the binding goes, or
-         * somebody deleted it. */
-        if (!sample || (q->self.deleting && is_of_set(&q->self, sample)))
-                return true;
-        return size ? present == size : q->waited_ms >= HANDOVER_PATIENCE_MS;
-}
-
-/* A Work that goes must not wait for siblings: one of its own name may be what is waited for, and cannot be
- * made before it is gone. Whatever sibling is there takes care of the object until then. */
-static enum handover wait_or_entrust(const struct handover_question *q, const struct handover_work **ret_to)
-{
-        const struct handover_work *caretaker = q->self.deleting ? find_caretaker(q) : NULL;
-
-        if (!caretaker)
-                return HANDOVER_WAIT;
-        *ret_to = caretaker;
-        return HANDOVER_GIVE;
+        if (!sample)
+                return ALONE;
+        /* It goes, and what it was a part of stays as it was: the others are about to go or to change too, or
+         * somebody deleted it and it will be made again. */
+        if (q->self.deleting && is_of_set(&q->self, sample))
+                return PARTIAL;
+        if (size)
+                return present == size ? COMPLETE : PARTIAL;
+        return q->waited_ms >= HANDOVER_PATIENCE_MS ? COMPLETE : PARTIAL;
 }
 
 enum handover handover_decide(const struct handover_question *q, const struct handover_work **ret_to)
 {
-        const struct handover_work *to;
+        enum presence presence;
 
         if (!q->hub_heard || (!q->self.deleting && (!q->self.known || q->self.wants)))
                 return HANDOVER_WAIT;
-        to = find_heir(q);
-        if (!to && !q->hub_present)
+        if ((*ret_to = find_heir(q)))
+                return HANDOVER_GIVE;
+        presence = presence_of(q);
+        if (!q->hub_present || (presence != ALONE && q->waited_ms < HANDOVER_SETTLE_MS))
                 return HANDOVER_WAIT;
-        if (!to && !is_complete(q))
-                return wait_or_entrust(q, ret_to);
-        if (!to)
-                to = find_stranger(q);
-        if (!to)
-                return HANDOVER_REMOVE;
-        *ret_to = to;
-        return HANDOVER_GIVE;
+        if (presence == PARTIAL && !q->self.deleting)
+                return HANDOVER_WAIT;
+        /* A Work that goes cannot wait for good: one of its own name may be what is to come, and cannot be
+         * made before it is gone. A sibling takes care of the object until then. */
+        *ret_to = presence == PARTIAL ? find_caretaker(q) : find_stranger(q);
+        return *ret_to ? HANDOVER_GIVE : HANDOVER_REMOVE;
 }
 
 enum handover_claim handover_claim(const struct handover_work *self, const struct handover_work *holder)

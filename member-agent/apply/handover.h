@@ -30,6 +30,10 @@ struct handover_question {
         int64_t waited_ms; /* since this Work first had to wait */
 };
 
+/* The hub sees users' objects through one watch per kind: what moves from one kind of place to another (out
+ * of an envelope) may be nowhere in a set that is followed by another at once. So long nothing is removed,
+ * unless the whole placement goes. */
+#define HANDOVER_SETTLE_MS 1000
 /* Where the size of a set is not told, a sibling that is still to come is waited for so long. */
 #define HANDOVER_PATIENCE_MS 5000
 

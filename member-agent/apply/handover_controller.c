@@ -261,13 +261,20 @@ int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct e
 
 /* ---- waiting ---- */
 
-int64_t handover_waited(struct work_memory *memory, bool waits, int64_t now_ms)
+int64_t handover_waited(const struct work_memory *memory, int64_t generation, int64_t now_ms)
+{
+        return memory->waits_since_ms && memory->waits_generation == generation
+                       ? now_ms - memory->waits_since_ms
+                       : 0;
+}
+
+void handover_note_wait(struct work_memory *memory, bool waits, int64_t generation, int64_t now_ms)
 {
         if (!waits)
                 memory->waits_since_ms = 0;
-        else if (!memory->waits_since_ms)
+        else if (!memory->waits_since_ms || memory->waits_generation != generation)
                 memory->waits_since_ms = now_ms;
-        return waits ? now_ms - memory->waits_since_ms : 0;
+        memory->waits_generation = generation;
 }
 
 void handover_work_changed(struct member_agent *a, const struct object *work)

@@ -33,6 +33,7 @@ struct step {
         bool hub_away;
         int64_t waited_ms;
         enum handover decision;
+        bool at_once; /* else it waits first, for what follows at once */
         const char *to;
 };
 
@@ -49,6 +50,7 @@ static const struct step steps[] = {
           .self = { "w-0", NEW(2), .known = true },
           .others = { { "w-1", NEW(2), .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "w-1" },
         { .story = "all are there and nobody wants it",
           .self = { "w-0", NEW(2), .known = true },
@@ -68,12 +70,14 @@ static const struct step steps[] = {
           .others = { { "w-1", OLD(2), .known = true, .wants = true },
                       { "w-2", NEW(2), .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "w-2" },
         /* It shrinks: the first Work is written, then the second is deleted. */
         { .story = "the last part goes, the first took all",
           .self = { "w-1", OLD(2), .deleting = true, .known = true },
           .others = { { "w-0", NEW(1), .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "w-0" },
         { .story = "the last part goes, and the object with it",
           .self = { "w-1", OLD(2), .deleting = true, .known = true },
@@ -98,18 +102,21 @@ static const struct step steps[] = {
         { .story = "all Works go",
           .self = { "w-0", NEW(2), .deleting = true, .known = true, .wants = true },
           .others = { { "w-1", NEW(2), .deleting = true, .known = true } },
-          .decision = HANDOVER_REMOVE },
-        { .story = "the other Work of the set is yet to be deleted",
+          .decision = HANDOVER_REMOVE,
+          .at_once = true },
+        { .story = "the other Work of the set is yet to be deleted, or to be changed, or we are made again",
           .self = { "w-0", NEW(2), .deleting = true, .known = true, .wants = true },
           .others = { { "w-1", NEW(2), .known = true } },
-          .decision = HANDOVER_REMOVE },
+          .decision = HANDOVER_GIVE,
+          .to = "w-1" },
         /* The ordinary case, and Works of no placement. */
         { .story = "a placement with one Work",
           .self = { "w", NEW(1), .known = true },
           .decision = HANDOVER_REMOVE },
         { .story = "a Work that somebody made by hand",
           .self = { "w", LONELY, .known = true },
-          .decision = HANDOVER_REMOVE },
+          .decision = HANDOVER_REMOVE,
+          .at_once = true },
         /* Works of an agent that tells no size. */
         { .story = "one that is yet to come is waited for",
           .self = { "w-0", NEW(ANY), .known = true },
@@ -133,12 +140,14 @@ static const struct step steps[] = {
           .self = { "w", NEW(1), .deleting = true, .known = true },
           .others = { { "z", STRANGER, .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "z" },
         { .story = "a sibling comes before it",
           .self = { "w", NEW(2), .known = true },
           .others = { { "v", STRANGER, .known = true, .wants = true },
                       { "w-1", NEW(2), .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "w-1" },
         { .story = "a sibling may still come",
           .self = { "w", NEW(2), .known = true },
@@ -152,6 +161,7 @@ static const struct step steps[] = {
           .self = { "w", LONELY, .deleting = true, .known = true },
           .others = { { "z", LONELY, .known = true, .wants = true } },
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "z" },
         /* The hub is away. */
         { .story = "nothing is removed while it is",
@@ -163,6 +173,7 @@ static const struct step steps[] = {
           .others = { { "w-1", NEW(2), .known = true, .wants = true } },
           .hub_away = true,
           .decision = HANDOVER_GIVE,
+          .at_once = true,
           .to = "w-1" },
         /* The pass works on an older generation than the hub has shown. */
         { .story = "our own newest generation is not known",
@@ -173,28 +184,32 @@ static const struct step steps[] = {
           .decision = HANDOVER_WAIT },
 };
 
+static void check(const struct step *s, struct handover_question *q, enum handover wanted, const char *when)
+{
+        const struct handover_work *to = NULL;
+        enum handover decision = handover_decide(q, &to);
+
+        if (decision != wanted)
+                fail_msg("%s, %s: %d, not %d", s->story, when, (int)decision, (int)wanted);
+        if (decision == HANDOVER_GIVE && !text_equal(to->name, s->to))
+                fail_msg("%s, %s: to %s, not %s", s->story, when, to->name, s->to);
+}
+
 static void an_object_stays_while_anybody_may_want_it(void **state)
 {
         for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
                 const struct step *s = &steps[i];
-                struct handover_question q = { .self = s->self,
-                                               .others = s->others,
-                                               .hub_heard = true,
-                                               .hub_present = !s->hub_away,
-                                               .waited_ms = s->waited_ms };
-                const struct handover_work *to = NULL;
-                enum handover decision;
+                struct handover_question q = {
+                        .self = s->self, .others = s->others, .hub_heard = true, .hub_present = !s->hub_away
+                };
 
                 while (q.n < ARRAY_LEN(s->others) && s->others[q.n].name)
                         q.n++;
-                decision = handover_decide(&q, &to);
-                if (decision != s->decision)
-                        fail_msg("%s: %d, not %d", s->story, (int)decision, (int)s->decision);
-                if (decision == HANDOVER_GIVE && !text_equal(to->name, s->to))
-                        fail_msg("%s: to %s, not %s", s->story, to->name, s->to);
+                check(s, &q, s->at_once ? s->decision : HANDOVER_WAIT, "at once");
+                q.waited_ms = s->waited_ms ? s->waited_ms : HANDOVER_SETTLE_MS;
+                check(s, &q, s->decision, "after a while");
                 q.hub_heard = false;
-                if (handover_decide(&q, &to) != HANDOVER_WAIT)
-                        fail_msg("%s: decided before the hub was heard", s->story);
+                check(s, &q, HANDOVER_WAIT, "before the hub was heard");
         }
 }
 

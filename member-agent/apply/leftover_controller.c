@@ -107,7 +107,7 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
         *ret_left = 0;
         if (!memory)
                 return error_no_memory(err);
-        g.waited_ms = memory->waits_since_ms ? p->now_ms - memory->waits_since_ms : 0;
+        g.waited_ms = handover_waited(memory, g.generation, p->now_ms);
         TRY(index_manifests(p, &listed, err));
         TRY(applied_work_add_rows(p->applied_work, p->name, p->arena, &rows, err));
         for (size_t i = 0; i < rows.n; i++) {

@@ -35,14 +35,27 @@ static struct work *work_of(struct object *o)
         return (struct work *)(void *)o;
 }
 
-static int use_stored(const struct stored_work *stored, struct arena *arena, struct source *s,
-                      struct error *err)
+/* A former version of this program kept less of it. */
+static int keep_anew(struct member_agent *a, const struct stored_work *stored, struct source *s,
+                     struct error *err)
+{
+        TRY(work_save(a, s->whole, &s->bytes, err));
+        if (!stored->status.data)
+                return 0;
+        return store_status_put(a->store, stored->name, stored->status_generation, stored->status,
+                                stored->status_delivered, err);
+}
+
+static int use_stored(struct member_agent *a, const struct stored_work *stored, struct arena *arena,
+                      struct source *s, struct error *err)
 {
         struct object *o = NULL;
 
         TRY(object_decode_arena(&work_kind, stored->spec, arena, &o, err));
         s->whole = work_of(o);
         s->bytes = stored->spec.len;
+        if (!stored->listed)
+                TRY(keep_anew(a, stored, s, err));
         if (!stored->status.data)
                 return 0;
         TRY(object_decode_arena(&work_kind, stored->status, arena, &o, err));
@@ -101,7 +114,7 @@ static int load_work(struct member_agent *a, const char *name, struct arena *are
                 return use_hub(a, name, arena, s, err);
         if (r < 0)
                 return r;
-        TRY(use_stored(&stored, arena, s, err));
+        TRY(use_stored(a, &stored, arena, s, err));
         s->at = s->seen ? &s->seen->object : NULL;
         if (!s->seen || !s->before_on_hub || same_conditions(s->before, s->seen->status))
                 return 0;
@@ -473,9 +486,12 @@ static int64_t hold_status(const struct pass *p, const struct source *s, struct 
 /* Objects on their way from Work to Work are no failure yet. Milliseconds to wait, 0 = write now. */
 static int64_t hold_for_siblings(const struct pass *p, struct work_memory *memory, size_t left)
 {
-        int64_t waited = handover_waited(memory, p->waits_for_sibling || left > 0, p->now_ms);
+        int64_t generation = p->work->object.meta.generation;
 
-        return p->waits_for_sibling && waited < SIBLING_WAIT_MS ? SIBLING_POLL_MS : 0;
+        handover_note_wait(memory, p->waits_for_sibling || left > 0, generation, p->now_ms);
+        return p->waits_for_sibling && handover_waited(memory, generation, p->now_ms) < SIBLING_WAIT_MS
+                       ? SIBLING_POLL_MS
+                       : 0;
 }
 
 /* ---- metrics ---- */

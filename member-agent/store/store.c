@@ -13,7 +13,8 @@ static const char schema[] =
         "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
         "CREATE TABLE IF NOT EXISTS works (name TEXT PRIMARY KEY, uid TEXT NOT NULL, generation INTEGER NOT "
         "NULL,"
-        " spec BLOB NOT NULL, status BLOB, status_generation INTEGER, status_delivered INTEGER);"
+        " spec BLOB NOT NULL, status BLOB, status_generation INTEGER, status_delivered INTEGER,"
+        " listed INTEGER NOT NULL DEFAULT 0);"
         "CREATE TABLE IF NOT EXISTS inventory (work TEXT, grp TEXT, kind TEXT, ns TEXT, name TEXT, version "
         "TEXT,"
         " plural TEXT, namespaced INTEGER, uid TEXT, ordinal INTEGER, state INTEGER, work_generation INTEGER,"
@@ -36,12 +37,14 @@ static const char *const statements[STATEMENTS] = {
         [ROLLBACK] = "ROLLBACK",
         [META_PUT] = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
         [META_GET] = "SELECT value FROM meta WHERE key = ?1",
-        [WORK_PUT] =
-                "INSERT INTO works (name, uid, generation, spec) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name)"
-                " DO UPDATE SET uid = ?2, generation = ?3, spec = ?4 WHERE uid <> ?2 OR generation <= ?3",
-        [WORK_GET] = "SELECT uid, generation, spec, status, status_generation, status_delivered FROM works"
-                     " WHERE name = ?1",
-        [WORK_KEPT] = "SELECT 1 FROM works WHERE name = ?1 AND uid = ?2 AND generation = ?3",
+        [WORK_PUT] = "INSERT INTO works (name, uid, generation, spec, listed) VALUES (?1, ?2, ?3, ?4, 1) ON "
+                     "CONFLICT (name)"
+                     " DO UPDATE SET uid = ?2, generation = ?3, spec = ?4, listed = 1 WHERE uid <> ?2 OR "
+                     "generation <= ?3",
+        [WORK_GET] =
+                "SELECT uid, generation, spec, status, status_generation, status_delivered, listed FROM works"
+                " WHERE name = ?1",
+        [WORK_KEPT] = "SELECT 1 FROM works WHERE name = ?1 AND uid = ?2 AND generation = ?3 AND listed",
         [STATUS_PUT] =
                 "UPDATE works SET status_generation = ?2, status = ?3, status_delivered = ?4 WHERE name = ?1",
         [WORK_REMOVE] = "DELETE FROM works WHERE name = ?1",
@@ -203,7 +206,18 @@ static int simple(struct store *s, enum statement which, struct error *err)
         return store_finish(s, st, err);
 }
 
-/* A file of another schema is from another program version: start anew rather than guess. */
+/* Schemas 1 and 2 knew less of a Work: what they kept is read as it is, and written anew by who reads it. */
+static const char from_2[] = "ALTER TABLE works ADD COLUMN listed INTEGER NOT NULL DEFAULT 0";
+
+/* A file of a schema that is not known is from a later program version: start anew rather than guess. */
+static int convert(struct store *s, const char *version, struct error *err)
+{
+        if (text_equal(version, "1") || text_equal(version, "2"))
+                return run(s, from_2, err);
+        TRY(run(s, "DROP TABLE works; DROP TABLE inventory; DROP TABLE wants; DELETE FROM meta;", err));
+        return run(s, schema, err);
+}
+
 static int check_version(struct store *s, struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -212,13 +226,8 @@ static int check_version(struct store *s, struct error *err)
         TRY(store_meta_get(s, "schema", &arena, &version, err));
         if (text_equal(version, SCHEMA_VERSION))
                 return 0;
-        if (version) {
-                TRY(run(s,
-                        "DROP TABLE works; DROP TABLE inventory; DROP TABLE IF EXISTS wants;"
-                        "DELETE FROM meta;",
-                        err));
-                TRY(run(s, schema, err));
-        }
+        if (version)
+                TRY(convert(s, version, err));
         return store_meta_put(s, "schema", SCHEMA_VERSION, err);
 }
 
@@ -439,7 +448,8 @@ int store_work_is_kept(struct store *s, const char *name, const char *uid, int64
         return 0;
 }
 
-/* A status that cannot be read is none: it is read on the hub, or made anew. */
+/* A status that cannot be read is none: it is read on the hub, or made anew. Former schemas kept it in clear.
+ */
 static int read_status(struct store *s, struct slice sealed, struct arena *arena, struct stored_work *w,
                        struct error *err)
 {
@@ -449,7 +459,22 @@ static int read_status(struct store *s, struct slice sealed, struct arena *arena
                 return r;
         error_clear(err);
         w->status = (struct slice){ 0 };
-        return 0;
+        if (w->listed)
+                return 0;
+        w->status = (struct slice){ arena_strndup(arena, sealed.data, sealed.len), sealed.len };
+        return w->status.data ? 0 : error_no_memory(err);
+}
+
+/* Former schemas bound a spec to the Work's name alone. */
+static int read_spec(struct store *s, struct slice sealed, struct arena *arena, struct stored_work *w,
+                     struct error *err)
+{
+        int r = unseal_as(s, "spec", w->name, w->uid, w->generation, sealed, arena, &w->spec, err);
+
+        if (r != ERR_INVALID || w->listed)
+                return r;
+        error_clear(err);
+        return unseal(s->options.key, w->name, sealed, arena, &w->spec, err);
 }
 
 static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, struct stored_work *w,
@@ -461,11 +486,12 @@ static int read_work(struct store *s, sqlite3_stmt *st, struct arena *arena, str
         w->generation = sqlite3_column_int64(st, 1);
         w->status_generation = sqlite3_column_int64(st, 4);
         w->status_delivered = sqlite3_column_int(st, 5);
+        w->listed = sqlite3_column_int(st, 6);
         if (!w->uid)
                 return error_no_memory(err);
         if (status.data)
                 TRY(read_status(s, status, arena, w, err));
-        return unseal_as(s, "spec", w->name, w->uid, w->generation, column_blob(st, 2), arena, &w->spec, err);
+        return read_spec(s, column_blob(st, 2), arena, w, err);
 }
 
 int store_work_get(struct store *s, const char *name, struct arena *arena, struct stored_work *ret,

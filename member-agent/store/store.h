@@ -46,6 +46,7 @@ struct stored_work {
         struct slice status; /* newest status we wanted to see on the hub; data NULL if none */
         int64_t status_generation;
         bool status_delivered;
+        bool listed; /* what it wants is kept; false after a former version of this program: put it again */
 };
 /* An object as manifests name it; ns "" = none. */
 struct object_name {

@@ -454,6 +454,45 @@ static void a_spec_counts_only_as_the_generation_it_was_written_as(void **state)
         }
 }
 
+/* An agent that is upgraded while its hub is away goes on with what it was told. */
+static void a_file_of_the_first_schema_is_read_and_written_anew(void **state)
+{
+        static const char first_schema[] =
+                "DROP TABLE works; DROP TABLE wants; UPDATE meta SET value = '1' WHERE key = 'schema';"
+                "CREATE TABLE works (name TEXT PRIMARY KEY, uid TEXT NOT NULL, generation INTEGER NOT NULL,"
+                " spec BLOB NOT NULL, status BLOB, status_generation INTEGER, status_delivered INTEGER);"
+                "INSERT INTO works VALUES ('w', 'u', 3, x'%s', '{\"a\":1}', 3, 1)";
+        struct fixture *f = *state;
+        uint8_t key[SEAL_KEY_SIZE] = { 1, 2, 3 }, nonce[SEAL_NONCE_SIZE] = { 9 };
+        struct row row = example_row("w", "site");
+        struct slice sealed;
+        struct stored_work w;
+        struct rows rows;
+        bool kept = true;
+        char *hex;
+
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(seal(key, nonce, "w", SLICE("{\"b\":2}"), &f->arena, &sealed, NULL), 0);
+        hex = arena_alloc(&f->arena, sealed.len * 2 + 1);
+        text_hex_encode(sealed.data, sealed.len, hex);
+        edit(f, arena_printf(&f->arena, first_schema, hex));
+        assert_string_equal(store_problem(f->store), "");
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_true(slice_is(w.spec, "{\"b\":2}"));
+        assert_true(slice_is(w.status, "{\"a\":1}"));
+        assert_true(w.status_delivered);
+        assert_false(w.listed);
+        assert_int_equal(store_work_is_kept(f->store, "w", "u", 3, &kept, NULL), 0);
+        assert_false(kept);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_int_equal(store_work_put(f->store, "w", "u", 3, w.spec, NULL, 0, NULL), 0);
+        assert_int_equal(store_status_put(f->store, "w", 3, w.status, true, NULL), 0);
+        assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
+        assert_true(slice_is(w.status, "{\"a\":1}"));
+        assert_true(w.listed);
+}
+
 static void an_edited_status_is_none(void **state)
 {
         struct fixture *f = *state;
@@ -507,6 +546,8 @@ int main(void)
                 cmocka_unit_test(a_file_that_was_given_up_is_not_taken_up_again),
                 cmocka_unit_test_setup_teardown(a_cleared_store_forgets_all, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_spec_counts_only_as_the_generation_it_was_written_as, setup,
+                                                teardown),
+                cmocka_unit_test_setup_teardown(a_file_of_the_first_schema_is_read_and_written_anew, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(an_edited_status_is_none, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_changed_sealed_text_is_refused, setup, teardown),
