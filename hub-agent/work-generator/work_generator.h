@@ -59,6 +59,10 @@ int plan_works(struct arena *arena, const struct binding *b, const struct wanted
 int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,
                          struct work_plan *ret, struct error *err);
 
+/* Whose a Work is that has a name which the binding needs, in words; NULL if it is the binding's own, or on
+ * no memory. Placement "web" in "team-a" and ClusterResourcePlacement "team-a.web" name their Works alike. */
+const char *work_of_another(struct arena *arena, const struct object *work, const struct binding *b);
+
 /* spec 1.4: "null" for an empty list. */
 int override_list_hashes(struct arena *arena, const struct binding *b, const char **ret_own,
                          const char **ret_cluster);

@@ -209,6 +209,27 @@ static bool is_allowed(void *agent, const char *group, const char *version, cons
         return filter_api_allowed(&((struct hub_agent *)agent)->filters, group, version, kind);
 }
 
+/* A name that another placement's Work has is told, and tried again: that one may go. */
+static int refuse_taken_names(struct pass *s, const struct work_plan *plan)
+{
+        for (size_t i = 0; i < plan->n; i++) {
+                const struct object *wanted = &plan->at[i].wanted->object, *other = NULL;
+                const char *owner;
+
+                if (plan->at[i].now)
+                        continue;
+                TRY(cache_get(s->rc, &work_kind, wanted->meta.ns, wanted->meta.name, &other));
+                owner = other ? work_of_another(s->rc->arena, other, s->b) : NULL;
+                if (owner)
+                        return error_set(
+                                s->rc->err, ERR_INTERNAL,
+                                "Work \"%s\" in namespace \"%s\" belongs to %s; two placements whose "
+                                "Works have one name cannot share a cluster, so one has to be renamed",
+                                wanted->meta.name, wanted->meta.ns, owner);
+        }
+        return 0;
+}
+
 static int sync_rendered(struct pass *s, const struct object *master, struct sync_result *r)
 {
         const struct resource_snapshot *const *group;
@@ -234,6 +255,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
                 event_record(manager_events(s->rc->manager), &s->b->object, "Warning",
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
         TRY(code);
+        TRY(refuse_taken_names(s, &plan));
         r->works_changed = r->works_changed || plan.n > 0;
         TRY(write_works(s, &plan));
         return check_envelopes(s->rc->arena, &wanted, s->rc->err);

@@ -372,6 +372,37 @@ static void works_of_a_binding_carry_the_set_they_make(void **state)
         arena_free(&s.arena);
 }
 
+/* Placement "web" in "team-a" and ClusterResourcePlacement "team-a.web". */
+static void a_work_of_another_placement_is_told_by_its_labels(void **state)
+{
+        static const struct {
+                const char *labels, *owner;
+        } cases[] = {
+                { "\"parent-resource-binding\":\"b1\",\"kubernetes-fleet.io/parent-CRP\":\"web\"", NULL },
+                { "\"parent-resource-binding\":\"b2\",\"kubernetes-fleet.io/parent-CRP\":\"team-a.web\"",
+                  "ClusterResourcePlacement \"team-a.web\"" },
+                { "\"parent-resource-binding\":\"b1\",\"kubernetes-fleet.io/parent-CRP\":\"web\","
+                  "\"kubernetes-fleet.io/parent-placement-namespace\":\"team-a\"",
+                  "ResourcePlacement \"web\" in namespace \"team-a\"" },
+                { "\"parent-resource-binding\":\"\"", "no placement: somebody made it by hand" },
+        };
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                const struct object *work = parse(
+                        &s, &work_kind,
+                        arena_printf(&s.arena,
+                                     "{\"metadata\":{\"name\":\"w\",\"labels\":{\"kubernetes-fleet.io/%s}}}",
+                                     cases[i].labels + 1));
+                const char *owner = work_of_another(&s.arena, work, s.b);
+
+                if (!text_equal(owner, cases[i].owner))
+                        fail_msg("%s: %s", cases[i].labels, owner ? owner : "NULL");
+        }
+        arena_free(&s.arena);
+}
+
 /* spec/rollout-and-work.md checklist 46 */
 static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
 {
@@ -729,6 +760,7 @@ int main(void)
                 cmocka_unit_test(what_overrides_make_of_a_manifest_keeps_to_the_same_rules),
                 cmocka_unit_test(only_works_that_differ_are_written),
                 cmocka_unit_test(works_of_a_binding_carry_the_set_they_make),
+                cmocka_unit_test(a_work_of_another_placement_is_told_by_its_labels),
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
                 cmocka_unit_test(failures_are_told_where_they_belong),
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_the_order_of_the_work),

@@ -234,3 +234,17 @@ int plan_work_strategies(struct arena *arena, const struct binding *b, const str
         *ret = plan;
         return 0;
 }
+
+const char *work_of_another(struct arena *arena, const struct object *work, const struct binding *b)
+{
+        const char *ns = or_empty(label_of(work, LABEL_PARENT_PLACEMENT_NAMESPACE));
+        const char *binding = or_empty(label_of(work, LABEL_PARENT_BINDING));
+        const char *placement = or_empty(label_of(work, LABEL_PARENT_PLACEMENT));
+
+        if (text_equal(binding, b->object.meta.name) && text_equal(ns, or_empty(b->object.meta.ns)))
+                return NULL;
+        if (!placement[0])
+                return "no placement: somebody made it by hand";
+        return ns[0] ? arena_printf(arena, "ResourcePlacement \"%s\" in namespace \"%s\"", placement, ns)
+                     : arena_printf(arena, "ClusterResourcePlacement \"%s\"", placement);
+}
