@@ -21,10 +21,11 @@
         (16u << 20)          /* bytes a client stream holds for a slow reader before it is cut */
 #define LIMIT_JSON_DEPTH 128 /* nesting of any document */
 #define LIMIT_JSON_STRING (4u << 20)
-#define LIMIT_YAML_BYTES (8u << 20)   /* one YAML stream */
-#define LIMIT_YAML_ALIASES 64         /* expansions of anchors in one document */
-#define LIMIT_LIST_PAGE 500           /* items the informers ask for at a time */
-#define LIMIT_WATCH_QUEUE_EVENTS 4096 /* events a slow watcher may be behind before it is cut */
+#define LIMIT_YAML_BYTES (8u << 20)       /* one YAML stream */
+#define LIMIT_YAML_ALIASES 64             /* expansions of anchors in one document */
+#define LIMIT_LIST_PAGE 500               /* items the informers ask for at a time; fewer if they are large */
+#define LIMIT_LIST_PAGE_BYTES (16u << 20) /* one page of a list, unless it is of a single object */
+#define LIMIT_WATCH_QUEUE_EVENTS 4096     /* events a slow watcher may be behind before it is cut */
 #define LIMIT_WATCH_QUEUE_BYTES (16u << 20)
 #define LIMIT_FIBERS 30000                   /* two mappings each; the kernel's default allows about 32,000 */
 #define LIMIT_FIBER_IDLE_STACKS 64           /* pooled stacks kept when idle */

@@ -20,7 +20,8 @@
 struct entry {
         uint64_t version;
         unsigned incarnation;
-        bool odd; /* cannot be decoded */
+        bool odd;       /* cannot be decoded */
+        size_t padding; /* bytes of a field that nobody keeps */
 };
 
 struct server {
@@ -46,6 +47,13 @@ static inline void object_text(struct buf *b, const char *name, const struct ent
                    "%s}",
                    name, name, e->incarnation, (unsigned long long)e->version, name[0],
                    e->odd ? "5" : "{\"identity\":{\"kind\":\"User\",\"name\":\"x\"}}");
+        if (e->padding == 0 || buf_reserve(b, e->padding + 16) < 0)
+                return;
+        b->len--; /* the object's brace */
+        buf_append_str(b, ",\"x\":\"");
+        for (size_t i = 0; i < e->padding; i++)
+                buf_append_char(b, 'x');
+        buf_append_str(b, "\"}");
 }
 
 static inline void say(struct server *s, const char *type, const char *name, const struct entry *e)
@@ -101,7 +109,7 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
         size_t n, begin = 0, end;
         AUTO_FREE const char **names = map_sorted_keys(&s->objects, &n);
         const char *token = http_query_get(x, "continue");
-        uint64_t at = 0;
+        uint64_t at = 0, limit = 0;
 
         s->lists++;
         if (s->on_page)
@@ -116,8 +124,9 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
         }
         if (token && text_parse_u64(token, &at))
                 begin = at;
-        end = s->page ? MIN(n, begin + s->page) : n;
-        buf_init(&b, 1 << 20);
+        assert_true(text_parse_u64(http_query_get(x, "limit"), &limit) && limit > 0);
+        end = MIN(n, begin + (s->page ? MIN(limit, s->page) : limit));
+        buf_init(&b, 256 << 20);
         buf_printf(&b,
                    "{\"kind\":\"MemberClusterList\",\"apiVersion\":\"cluster.kubernetes-fleet.io/"
                    "v1beta1\",\"metadata\":{\"resourceVersion\":\"%llu\"",

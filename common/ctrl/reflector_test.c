@@ -107,12 +107,81 @@ static void each_version_that_cannot_be_decoded_is_counted_once(void **state)
         with_informer(body_odd_count);
 }
 
+/* ---- lists that are too large ---- */
+
+static void put_large(struct server *s, size_t n, size_t padding)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct entry *e = NEW(struct entry);
+                char name[32];
+
+                e->padding = padding;
+                e->version = ++s->version;
+                snprintf(name, sizeof(name), "large-%zu", i);
+                assert_int_equal(map_put(&s->objects, name, e), 0);
+                assert_int_equal(vec_push(&s->log, mem_strdup("")), 0);
+        }
+}
+
+static void body_many_large(struct fixture *f)
+{
+        put_large(&f->server, 275, 255000);
+        open_informer(f);
+        assert_int_equal(informer_objects(f->informer), 275);
+        assert_in_range(f->server.lists, 2, 24);
+        f->server.lists = 0;
+        expire(f); /* a list that is made anew takes the same way */
+        assert_int_equal(informer_objects(f->informer), 276);
+        assert_in_range(f->server.lists, 2, 24);
+}
+
+static void a_list_that_is_too_large_comes_in_smaller_pages(void **state)
+{
+        with_informer(body_many_large);
+}
+
+static void body_very_large(struct fixture *f)
+{
+        put_large(&f->server, 24, 2900000);
+        put(&f->server, "z");
+        open_informer(f);
+        assert_int_equal(informer_objects(f->informer), 25);
+        assert_in_range(f->server.lists, 2, 30);
+}
+
+static void objects_as_large_as_can_be_come_few_at_a_time(void **state)
+{
+        with_informer(body_very_large);
+}
+
+static void body_large_first(struct fixture *f)
+{
+        put_large(&f->server, 1, 17 << 20);
+        for (int i = 0; i < 2000; i++) {
+                char name[32];
+
+                snprintf(name, sizeof(name), "small-%d", i);
+                put(&f->server, name);
+        }
+        open_informer(f);
+        assert_int_equal(informer_objects(f->informer), 2001);
+        assert_in_range(f->server.lists, 10, 30);
+}
+
+static void behind_a_large_object_pages_grow_again(void **state)
+{
+        with_informer(body_large_first);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),
                 cmocka_unit_test(an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes),
                 cmocka_unit_test(what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded),
+                cmocka_unit_test(a_list_that_is_too_large_comes_in_smaller_pages),
+                cmocka_unit_test(objects_as_large_as_can_be_come_few_at_a_time),
+                cmocka_unit_test(behind_a_large_object_pages_grow_again),
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

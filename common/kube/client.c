@@ -142,6 +142,7 @@ struct call {
         const char *path;
         const char *content_type, *accept;
         struct slice body;
+        size_t max_answer; /* bytes; 0 = LIMIT_RESPONSE_BYTES */
 };
 
 static int judge(const struct call *c, int sent, const struct http_response *r, struct error *err)
@@ -166,6 +167,7 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                                    .method = c->method,
                                    .path = c->path,
                                    .body = c->body,
+                                   .max_body = c->max_answer,
                                    .deadline_ms = loop_now_ms(l) + wait };
         int64_t begin = loop_now_us(l);
         struct error own;
@@ -446,28 +448,64 @@ int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, co
         return kube_list_resource(k, kind, NULL, &o, each, ctx, ret_resource_version, err);
 }
 
+/* ---- pages ---- */
+
+/* How many objects the next page asks for. What does not fit is asked for again in halves, down to a single
+ * object, which may take as much as any answer; behind large objects pages grow again. */
+struct paging {
+        unsigned limit;
+};
+
+static void page_request(const struct paging *p, struct call *c, struct buf *path)
+{
+        buf_printf(path, "%climit=%u", strchr(path->data, '?') ? '&' : '?', p->limit);
+        c->max_answer = p->limit > 1 ? LIMIT_LIST_PAGE_BYTES : 0;
+}
+
+static int get_page(struct kube_client *k, struct paging *p, const char *path, struct call *c,
+                    struct arena *arena, struct http_response *ret, struct error *err)
+{
+        for (;;) {
+                AUTO_BUF struct buf full;
+                int code;
+
+                buf_init(&full, 65536);
+                buf_append_str(&full, path);
+                page_request(p, c, &full);
+                TRY(buf_status(&full, err, "request path"));
+                c->path = full.data;
+                code = perform(k, c, arena, ret, err);
+                if (code == 0 && ret->body.len < LIMIT_LIST_PAGE_BYTES / 4)
+                        p->limit = MIN(p->limit * 2, (unsigned)LIMIT_LIST_PAGE);
+                if (code != ERR_LIMIT || p->limit <= 1)
+                        return code;
+                p->limit /= 2;
+                error_clear(err);
+                arena_reset(arena);
+        }
+}
+
 /* One page: decoded while its bytes are in the arena, then dropped. */
 static int list_page(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
-                     const struct kube_list_options *o, const char *token,
+                     const struct kube_list_options *o, struct paging *paging, const char *token,
                      int (*each)(void *, struct object *), void *ctx, char **ret_rv, char **ret_token,
                      struct error *err)
 {
         AUTO_BUF struct buf path;
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_sink sink = { each, o->undecodable, ctx };
+        struct call c = { .verb = "list", .resource = resource->plural, .method = "GET" };
         struct http_response r;
 
         buf_init(&path, 65536);
         kube_path(&path, resource, o->ns, NULL, NULL);
-        buf_printf(&path, "?limit=%d", LIMIT_LIST_PAGE);
         add_query(&path, "labelSelector", o->label_selector);
         add_query(&path, "fieldSelector", o->field_selector);
         add_query(&path, "continue", token);
         TRY(buf_status(&path, err, "request path"));
-        struct call c = { .verb = "list", .resource = resource->plural, .method = "GET", .path = path.data };
         if (o->metadata_only)
                 c.accept = KUBE_ACCEPT_METADATA_LIST;
-        TRY(perform(k, &c, &arena, &r, err));
+        TRY(get_page(k, paging, path.data, &c, &arena, &r, err));
         if (object_decode_list(kind, r.body, o->flags, o->interns, &sink, ret_rv, ret_token, err) < 0)
                 return error_wrap(err, "list of %s", resource->plural);
         return 0;
@@ -478,13 +516,14 @@ int kube_list_resource(struct kube_client *k, const struct kind *kind, const str
                        char **ret_resource_version, struct error *err)
 {
         struct kube_resource own = resource ? *resource : kube_resource_of(kind);
+        struct paging paging = { LIMIT_LIST_PAGE };
         AUTO_FREE char *token = NULL;
         AUTO_FREE char *rv = NULL;
 
         do {
                 char *next = NULL, *version = NULL;
 
-                TRY(list_page(k, kind, &own, o, token, each, ctx, &version, &next, err));
+                TRY(list_page(k, kind, &own, o, &paging, token, each, ctx, &version, &next, err));
                 mem_free(token);
                 token = next;
                 mem_free(rv);
@@ -549,6 +588,7 @@ int kube_doc_list(struct kube_client *k, const struct kube_resource *resource, c
                   const char *label_selector, json_t **ret_items, struct error *err)
 {
         AUTO_JSON json_t *items = json_array();
+        struct paging paging = { LIMIT_LIST_PAGE };
         AUTO_FREE char *token = NULL;
 
         if (!items)
@@ -562,14 +602,11 @@ int kube_doc_list(struct kube_client *k, const struct kube_resource *resource, c
 
                 buf_init(&path, 65536);
                 kube_path(&path, resource, ns, NULL, NULL);
-                buf_printf(&path, "?limit=%d", LIMIT_LIST_PAGE);
                 add_query(&path, "labelSelector", label_selector);
                 add_query(&path, "continue", token);
                 TRY(buf_status(&path, err, "request path"));
-                struct call c = {
-                        .verb = "list", .resource = resource->plural, .method = "GET", .path = path.data
-                };
-                TRY(perform(k, &c, &arena, &r, err));
+                struct call c = { .verb = "list", .resource = resource->plural, .method = "GET" };
+                TRY(get_page(k, &paging, path.data, &c, &arena, &r, err));
                 TRY(parse_answer(&r, resource->plural, &page, err));
                 TRY(append_page(items, page, resource, err));
                 next = doc_get_string(page, "metadata.continue");

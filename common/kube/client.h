@@ -57,8 +57,8 @@ int kube_patch_diff_block(struct kube_client *k, const struct object *now, const
 int kube_delete(struct kube_client *k, const struct object *o, bool bound, struct error *err);
 int kube_delete_named(struct kube_client *k, const struct kind *kind, const char *ns, const char *name,
                       const char *uid, struct error *err);
-/* Pages through a list; `each` sees every object (borrowed for the call; object_ref to keep). label_selector
- * may be NULL. */
+/* Pages through a list, in smaller pages where objects are large; `each` sees every object (borrowed for the
+ * call; object_ref to keep). label_selector may be NULL. */
 int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, const char *label_selector,
               enum decode_flags flags, struct intern_table *interns, int (*each)(void *ctx, struct object *o),
               void *ctx, char **ret_resource_version, struct error *err);
