@@ -145,7 +145,7 @@ int rc_delete(struct reconcile *rc, const struct object *o);
 int rc_delete_any_version(struct reconcile *rc, const struct object *o);
 
 /* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its
- * own (arena and the rest are shared), and parks until all are through. After a failure no further one is
- * begun; the first one's code and error are returned. */
+ * own and whose `arena` dies with the step (the rest is shared), and parks until all are through. After a
+ * failure no further one is begun; the first one's code and error are returned. */
 typedef int (*rc_step)(struct reconcile *one, void *ctx, size_t i);
 int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx);

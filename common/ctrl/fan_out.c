@@ -17,10 +17,12 @@ static void work_off(void *ctx)
         struct fan_out *f = ctx;
 
         while (f->code == 0 && f->next < f->n) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct error err = { 0 };
                 struct reconcile one = *f->rc;
                 int code;
 
+                one.arena = &arena;
                 one.err = &err;
                 code = f->fn(&one, f->ctx, f->next++);
                 if (code >= 0 || f->code < 0)
@@ -36,8 +38,10 @@ int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx)
         struct fiber_group *group;
         int code = 0;
 
-        if (n <= 1)
-                return n ? fn(rc, ctx, 0) : 0;
+        if (n <= 1) { /* no fiber for it */
+                work_off(&f);
+                return f.code;
+        }
         group = fiber_group_new(rc->kube->world->loop, NULL, "writes");
         if (!group)
                 return error_no_memory(rc->err);

@@ -86,10 +86,50 @@ static void a_failure_is_returned_and_ends_the_rest(void **state)
         run(failure_body);
 }
 
+struct life {
+        struct fixture *f;
+        size_t living, most, ended;
+};
+
+static void end_of_life(void *ctx)
+{
+        struct life *l = ctx;
+
+        l->living--;
+        l->ended++;
+}
+
+static int allocate(struct reconcile *one, void *ctx, size_t i)
+{
+        struct life *l = ctx;
+
+        assert_ptr_not_equal(one->arena, &l->f->arena);
+        assert_int_equal(arena_defer(one->arena, end_of_life, l), 0);
+        l->living++;
+        l->most = MAX(l->most, l->living);
+        return fiber_sleep(l->f->world.loop, 10);
+}
+
+static void arena_body(struct fixture *f)
+{
+        struct life l = { .f = f };
+
+        assert_int_equal(rc_for_each(&f->rc, 100, allocate, &l), 0);
+        assert_int_equal(l.ended, 100);
+        assert_in_range(l.most, 2, 16);
+        assert_int_equal(rc_for_each(&f->rc, 1, allocate, &l), 0);
+        assert_int_equal(l.ended, 101);
+}
+static void what_a_step_allocates_dies_with_it(void **state)
+{
+        run(arena_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_step_is_done_once_and_sixteen_at_a_time),
+                cmocka_unit_test(what_a_step_allocates_dies_with_it),
                 cmocka_unit_test(a_failure_is_returned_and_ends_the_rest),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
