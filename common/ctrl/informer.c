@@ -138,12 +138,13 @@ static void tell(struct informer *i, enum informer_event_type type, const struct
                 i->handlers.at[k].fn(i->handlers.at[k].ctx, &e);
 }
 
-/* Puts `o` in the place of `old` (may be NULL); on no memory the cache keeps what it had. */
+/* Puts `o` in the place of `old` (may be NULL); on no memory all is as it was. */
 static int replace(struct informer *i, const char *key, const struct object *old, struct object *o)
 {
         const struct object *kept = object_ref(o);
 
-        if (map_put(&i->objects, key, (void *)kept) < 0) {
+        if (reindex(i, kept) < 0 || map_put(&i->objects, key, (void *)kept) < 0) {
+                unindex(i, kept);
                 object_unref(kept);
                 return ERR_NO_MEMORY;
         }
@@ -152,24 +153,27 @@ static int replace(struct informer *i, const char *key, const struct object *old
                 i->bytes -= object_bytes(old);
                 unindex(i, old);
         }
-        if (reindex(i, kept) < 0) {
-                unindex(i, kept);
-                return ERR_NO_MEMORY;
-        }
         return 0;
+}
+
+/* What we hold is newer than `o` tells of, unless the server lost its memory. */
+static bool is_outdated(const struct informer *i, const struct object *held, const struct object *o)
+{
+        uint64_t version = resource_version_number(o);
+
+        return held && version && version < resource_version_number(held) && !i->server_went_back;
 }
 
 int informer_apply(struct informer *i, struct object *o, bool initial)
 {
         char key[OBJECT_KEY_MAX];
         const struct object *old;
-        uint64_t version = resource_version_number(o);
 
         TRY(informer_key(o, key, sizeof(key)));
         old = map_get(&i->objects, key);
         if (old && text_equal(old->meta.resource_version, o->meta.resource_version))
                 return 0;
-        if (old && version && version < resource_version_number(old) && !i->server_went_back)
+        if (is_outdated(i, old, o))
                 return 0;
         TRY(replace(i, key, old, o));
         map_remove(&i->undecodable, key);
@@ -191,6 +195,17 @@ void informer_forget(struct informer *i, const char *key, const struct object *l
         object_unref(old);
 }
 
+/* The deletion may be that of a predecessor: ours of a moment ago, and the answer to making it again was
+ * faster than the watch. */
+void informer_take_deletion(struct informer *i, const struct object *o, bool decoded)
+{
+        char key[OBJECT_KEY_MAX];
+
+        if (informer_key(o, key, sizeof(key)) < 0 || is_outdated(i, map_get(&i->objects, key), o))
+                return;
+        informer_forget(i, key, decoded ? o : NULL, false);
+}
+
 static void tell_undecodable(struct informer *i, const struct object *id, const struct error *why)
 {
         log_warn(i->kube->log, "an object cannot be decoded and counts as it was last known", "resource",
@@ -208,6 +223,8 @@ int informer_note_undecodable(struct informer *i, struct object *id, const struc
 
         TRY(informer_key(id, key, sizeof(key)));
         old = map_get(&i->objects, key);
+        if (is_outdated(i, old, id))
+                return 0;
         if (old && !text_equal(old->meta.uid, id->meta.uid)) {
                 informer_forget(i, key, NULL, initial);
                 old = NULL;

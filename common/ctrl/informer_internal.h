@@ -44,6 +44,8 @@ struct informer {
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);
 void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
+/* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. */
+void informer_take_deletion(struct informer *i, const struct object *o, bool decoded);
 /* The object `id` names has a version that cannot be decoded, for the reason `why`. */
 int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial);
 int informer_key(const struct object *o, char *key, size_t size); /* length, or ERR_LIMIT */

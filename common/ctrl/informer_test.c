@@ -236,6 +236,76 @@ static void a_refresh_lists_what_a_stalled_watch_kept_back(void **state)
         with_informer(body_refresh);
 }
 
+/* a is deleted and made again by us, and its answer comes before the watch tells of either. */
+static void body_late_deletion(struct fixture *f)
+{
+        struct object *o;
+
+        put(&f->server, "a");
+        open_informer(f);
+        settle(f);
+        f->server.stalled = true;
+        drop(&f->server, "a");
+        put(&f->server, "a");
+        o = make("a", f->server.version, NULL);
+        informer_observe(f->informer, o);
+        object_unref(o);
+        expect_seen(f, "+a ~a ");
+        f->server.stalled = false;
+        waitq_wake_all(&f->server.changed);
+        settle(f);
+        expect_seen(f, "");
+        o = (struct object *)informer_get(f->informer, NULL, "a");
+        assert_non_null(o);
+        assert_string_equal(o->meta.resource_version, "3");
+        drop(&f->server, "a");
+        settle(f);
+        expect_seen(f, "-a ");
+}
+
+static void a_deletion_of_the_former_object_does_not_take_its_successor(void **state)
+{
+        with_informer(body_late_deletion);
+}
+
+/* The n-th allocation fails while the informer takes a change, for each n until none fails. */
+static bool observe_without_memory(struct fixture *f, uint64_t n, uint64_t version)
+{
+        struct object *o = make("a1", version, NULL);
+        bool fired;
+
+        mem_fail_at(n, false);
+        informer_observe(f->informer, o);
+        fired = mem_fault_fired();
+        mem_fail_at(0, false);
+        if (fired) { /* what failed left no trace: the same again is taken as news */
+                assert_int_equal(indexed(f, "a"), informer_objects(f->informer));
+                expect_seen(f, "");
+                informer_observe(f->informer, o);
+        }
+        object_unref(o);
+        return fired;
+}
+
+static void body_no_memory(struct fixture *f)
+{
+        uint64_t version = 100, n = 1;
+
+        open_informer(f);
+        assert_int_equal(informer_add_index(f->informer, "first", by_first), 0);
+        for (bool fired = true; fired; n++) {
+                fired = observe_without_memory(f, n, version++);
+                assert_int_equal(informer_objects(f->informer), 1);
+                assert_int_equal(indexed(f, "a"), 1);
+                expect_seen(f, n == 1 ? "+a1 " : "~a1 ");
+        }
+}
+
+static void what_there_is_no_memory_for_leaves_the_cache_as_it_was(void **state)
+{
+        with_informer(body_no_memory);
+}
+
 struct waiting {
         struct fixture *f;
         struct informer *informer;
@@ -290,6 +360,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_refresh_lists_what_a_stalled_watch_kept_back),
                 cmocka_unit_test(who_waits_for_an_informer_that_is_stopped_is_told),
+                cmocka_unit_test(a_deletion_of_the_former_object_does_not_take_its_successor),
+                cmocka_unit_test(what_there_is_no_memory_for_leaves_the_cache_as_it_was),
                 cmocka_unit_test(it_lists_once_and_then_follows_the_watch),
                 cmocka_unit_test(a_long_list_comes_in_pages),
                 cmocka_unit_test(a_cut_watch_is_opened_again_without_a_list),

@@ -23,6 +23,7 @@ struct reflector {
         struct informer *i;
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
+        uint32_t expired; /* watches answered with 410 since one held */
         int64_t begun_ms; /* loop */
         struct error err;
 };
@@ -206,15 +207,14 @@ static int handle_undecodable(struct reflector *r, struct slice line, int why)
         struct error reason = r->err;
         enum watch_type type;
         struct object *id;
-        char key[OBJECT_KEY_MAX];
         int code = object_decode_watch_identity(i->options.kind, line, &type, &id, &r->err);
 
         if (code < 0) { /* not even that: the stream cannot be trusted */
                 r->err = reason;
                 return why;
         }
-        if (type == WATCH_DELETED && informer_key(id, key, sizeof(key)) > 0)
-                informer_forget(i, key, NULL, false);
+        if (type == WATCH_DELETED)
+                informer_take_deletion(i, id, false);
         else if (type != WATCH_BOOKMARK)
                 code = informer_note_undecodable(i, id, &reason, false);
         if (code == 0)
@@ -228,7 +228,6 @@ static int handle_event(struct reflector *r, struct slice line)
         struct informer *i = r->i;
         enum watch_type type;
         struct object *o = NULL;
-        char key[OBJECT_KEY_MAX];
         int code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns,
                                              &type, &o, &r->err);
 
@@ -240,8 +239,8 @@ static int handle_event(struct reflector *r, struct slice line)
                 if (i->options.whole_event)
                         i->options.whole_event(i->options.whole_event_ctx, o, line);
                 code = informer_apply(i, o, false);
-        } else if (type == WATCH_DELETED && informer_key(o, key, sizeof(key)) > 0) {
-                informer_forget(i, key, o, false);
+        } else if (type == WATCH_DELETED) {
+                informer_take_deletion(i, o, true);
         }
         if (code == 0)
                 set_version(r, o->meta.resource_version);
@@ -298,7 +297,7 @@ static int watch_once(struct reflector *r)
         code = watch_stream(r, s);
         http_stream_close(s);
         if (loop_now_ms(l) - opened_ms >= HEALTHY_MS)
-                r->failures = 0;
+                r->failures = r->expired = 0;
         return code;
 }
 
@@ -344,8 +343,9 @@ void reflector_run(void *ctx)
                 if (code == ERR_GONE || code == ERR_INVALID) {
                         mem_free(r.version);
                         r.version = NULL;
-                        if (code == ERR_GONE && !listing)
-                                continue; /* expired: list at once */
+                        if (code == ERR_GONE && !listing && r.expired++ == 0)
+                                continue; /* list at once, but not again and again */
+                        r.failures = MAX(r.failures, r.expired);
                 }
                 if (code == 0 && listing) {
                         r.failures = 0;

@@ -173,6 +173,31 @@ static void behind_a_large_object_pages_grow_again(void **state)
         with_informer(body_large_first);
 }
 
+/* ---- watches that cannot begin ---- */
+
+static void body_always_expired(struct fixture *f)
+{
+        put(&f->server, "a");
+        f->server.oldest = UINT64_MAX;
+        open_informer(f);
+        f->server.lists = 0;
+        fiber_sleep(f->loop, 600000);
+        assert_in_range(f->server.lists, 10, 60); /* every half minute or so */
+        f->server.oldest = 0;
+        fiber_sleep(f->loop, 60000);
+        f->server.lists = 0;
+        put(&f->server, "b");
+        settle(f);
+        assert_non_null(informer_get(f->informer, NULL, "b"));
+        expire(f); /* a watch that held is worth a list at once */
+        assert_int_equal(f->server.lists, 1);
+}
+
+static void a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_loop(void **state)
+{
+        with_informer(body_always_expired);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -182,6 +207,7 @@ int main(void)
                 cmocka_unit_test(a_list_that_is_too_large_comes_in_smaller_pages),
                 cmocka_unit_test(objects_as_large_as_can_be_come_few_at_a_time),
                 cmocka_unit_test(behind_a_large_object_pages_grow_again),
+                cmocka_unit_test(a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_loop),
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
