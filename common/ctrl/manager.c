@@ -216,7 +216,7 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
 
 /* ---- running ---- */
 
-/* The awaited informers, referenced: walking them parks, and meanwhile the manager's may change. */
+/* Informers, referenced: walking them parks, and meanwhile the manager's may change. */
 struct held {
         VEC(struct informer *) informers;
 };
@@ -228,10 +228,10 @@ static void held_release(struct held *h)
         vec_free(&h->informers);
 }
 
-static int hold_awaited(struct manager *m, struct held *ret)
+static int hold_caches(struct manager *m, bool awaited_only, struct held *ret)
 {
         vec_for_each(&m->caches, c) {
-                if (!c->awaited)
+                if (awaited_only && !c->awaited)
                         continue;
                 if (vec_push(&ret->informers, c->informer) < 0)
                         return ERR_NO_MEMORY;
@@ -257,7 +257,7 @@ static int wait_for_caches(struct manager *m)
         CLEANUP(held_release) struct held held = { 0 };
         int64_t deadline = loop_now_ms(m->options.world->loop) + CACHES_MS;
 
-        TRY(hold_awaited(m, &held));
+        TRY(hold_caches(m, true, &held));
         vec_for_each(&held.informers, i)
                 TRY(wait_for_cache(m, *i, deadline));
         return 0;
@@ -328,12 +328,14 @@ static int govern(struct manager *m, struct error *err)
 }
 
 /* Whoever led before us wrote until a moment ago, and a watch of ours may lag behind: a rollout begun on what
- * it knows would be counted wrongly. The lease is renewed after it, as listing may take long. */
+ * it knows would be counted wrongly, and a selection made of it would lack what was placed already. So every
+ * cache is filled anew, and those that are awaited are waited for. The lease is renewed after it, as listing
+ * may take long. */
 static int take_over(struct manager *m, struct error *err)
 {
         CLEANUP(held_release) struct held held = { 0 };
 
-        if (hold_awaited(m, &held) < 0)
+        if (hold_caches(m, false, &held) < 0)
                 return error_no_memory(err);
         vec_for_each(&held.informers, i)
                 if (informer_refresh(*i) == ERR_NO_MEMORY)

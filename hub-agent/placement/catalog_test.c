@@ -244,6 +244,86 @@ static void a_kind_that_cannot_be_listed_holds_only_its_own_placements(void **st
         rig_run(broken_kind);
 }
 
+/* ---- two agents ---- */
+
+struct second {
+        struct fleet f;
+        struct loopback_faults faults;
+        const char *identity, *stalled; /* watches whose path begins so bring nothing any more */
+};
+
+static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct second *s = ctx;
+
+        return s->stalled && text_starts_with(rq->path, s->stalled) && strstr(rq->path, "watch") ? 3600000
+                                                                                                 : 0;
+}
+
+static void electing_fiber(void *ctx)
+{
+        struct second *s = ctx;
+        struct error err = { 0 };
+        struct hub_agent_options o = { .world = &s->f.world,
+                                       .log = &s->f.log,
+                                       .hub = &s->f.rig->endpoint,
+                                       .metrics_port = -1,
+                                       .health_port = -1,
+                                       .leader_election = true,
+                                       .identity = s->identity,
+                                       .lease_duration_ms = 15000,
+                                       .renew_deadline_ms = 10000,
+                                       .retry_period_ms = 2000 };
+
+        assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);
+}
+
+static void start_electing(struct rig *r, struct second *s, const char *identity)
+{
+        *s = (struct second){ .f = { .rig = r, .world = r->world }, .identity = identity };
+        s->f.sink = (struct log_sink){ write_line, wall_of, &s->f, LOG_TEXT,
+                                       getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_ERROR };
+        s->f.log = (struct log){ .sink = &s->f.sink };
+        s->faults = (struct loopback_faults){ .ctx = s, .delay = delay };
+        s->f.world.transport = loopback_transport(r->net, &s->f.world, &s->faults);
+        s->f.group = fiber_group_new(r->loop, NULL, identity);
+        assert_non_null(fiber_spawn(s->f.group, identity, electing_fiber, s));
+        pass(r, 5000);
+}
+
+static void lagging_successor(struct rig *r)
+{
+        struct second a, b;
+
+        install_kinds(r);
+        start_electing(r, &a, "a");
+        add_member(&a.f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(&a.f);
+        start_electing(r, &b, "b");
+        b.stalled = "/api/v1/configmaps";
+        assert_int_equal(
+                rig_post(r, "/api/v1/namespaces/app/configmaps", "{\"metadata\":{\"name\":\"extra\"}}"), 201);
+        settle(&a.f);
+        assert_int_equal(selected(r, "web"), 3);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        stop(&a.f);
+        b.stalled = NULL; /* what was on its way stays there */
+        pass(r, 10000);
+        settle(&b.f);
+        assert_int_equal(selected(r, "web"), 3);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        stop(&b.f);
+        http_transport_free(a.f.world.transport);
+        http_transport_free(b.f.world.transport);
+}
+
+static void a_successor_whose_watch_lags_takes_nothing_away(void **state)
+{
+        rig_run(lagging_successor);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -251,6 +331,7 @@ int main(void)
                 cmocka_unit_test(a_kind_that_discovery_could_not_tell_of_is_looked_for_again),
                 cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
+                cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
