@@ -20,9 +20,9 @@ static int fate(void *ctx, const struct http_request *rq)
         return 503;
 }
 
-static void start_troubled(struct rig *r, struct troubled *t)
+static void start_failing(struct rig *r, struct troubled *t, const char *failing)
 {
-        *t = (struct troubled){ .f = { .rig = r, .world = r->world } };
+        *t = (struct troubled){ .f = { .rig = r, .world = r->world }, .failing = failing };
         t->f.sink = (struct log_sink){ write_line, wall_of, &t->f, LOG_TEXT,
                                        getenv("HUB_TEST_LOG") ? LOG_DEBUG : LOG_ERROR };
         t->f.log = (struct log){ .sink = &t->f.sink };
@@ -30,6 +30,11 @@ static void start_troubled(struct rig *r, struct troubled *t)
         t->f.world.transport = loopback_transport(r->net, &t->f.world, &t->faults);
         install_kinds(r);
         start_again(r, &t->f);
+}
+
+static void start_troubled(struct rig *r, struct troubled *t)
+{
+        start_failing(r, t, NULL);
 }
 
 static void stop_troubled(struct troubled *t)
@@ -244,6 +249,37 @@ static void a_kind_that_cannot_be_listed_holds_only_its_own_placements(void **st
         rig_run(broken_kind);
 }
 
+/* Endpoints that a Service makes are not placed: that takes knowing the Services. */
+static void endpoints_first(struct rig *r)
+{
+        static const char placement[] =
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ResourcePlacement\","
+                "\"metadata\":{\"name\":\"web\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\","
+                "\"version\":"
+                "\"v1\",\"kind\":\"Endpoints\"}]}}";
+        struct troubled t;
+
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app\"}}");
+        rig_post(r, "/api/v1/namespaces/app/services",
+                 "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"ports\":[{\"port\":80}]}}");
+        rig_post(r, "/api/v1/namespaces/app/endpoints", "{\"metadata\":{\"name\":\"web\"}}");
+        start_failing(r, &t, "/api/v1/services");
+        assert_int_equal(rig_post(r, FLEET "namespaces/app/resourceplacements", placement), 201);
+        pass(r, 10000);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourcesnapshots"), 0);
+        t.failing = NULL;
+        pass(r, 40000);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourcesnapshots"), 1);
+        assert_int_equal(rig_get(r, FLEET "namespaces/app/resourcesnapshots/web-0-snapshot"), 200);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "spec.selectedResources")), 0);
+        stop_troubled(&t);
+}
+
+static void endpoints_are_judged_when_the_services_are_known(void **state)
+{
+        rig_run(endpoints_first);
+}
+
 /* ---- two agents ---- */
 
 struct second {
@@ -331,6 +367,7 @@ int main(void)
                 cmocka_unit_test(a_kind_that_discovery_could_not_tell_of_is_looked_for_again),
                 cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
+                cmocka_unit_test(endpoints_are_judged_when_the_services_are_known),
                 cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
         };
 

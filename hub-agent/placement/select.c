@@ -37,13 +37,23 @@ static int wait_for(struct selecting *s, struct catalog_entry *e)
 }
 
 /* 0: the entry may be read until the next park, and named as long as the reconcile lasts. */
-static int enter(struct selecting *s, struct catalog_entry *e)
+static int enter_one(struct selecting *s, struct catalog_entry *e)
 {
         if (!e->informer || !informer_synced(e->informer))
                 return wait_for(s, e);
         if (arena_defer(s->rc->arena, catalog_entry_unref, catalog_entry_ref(e)) < 0)
                 return error_no_memory(s->rc->err);
         return 0;
+}
+
+static int enter(struct selecting *s, struct catalog_entry *e)
+{
+        struct catalog_entry *services = text_equal(e->kind_key, "/v1/Endpoints") /* see made_by_service() */
+                                                 ? catalog_find(s->agent->catalog, "", "v1", "Service")
+                                                 : NULL;
+        int code = services ? enter_one(s, services) : 0;
+
+        return code != 0 ? code : enter_one(s, e);
 }
 
 static int choose(struct selecting *s, const struct catalog_entry *e, const struct object *meta)
