@@ -280,6 +280,57 @@ static void endpoints_are_judged_when_the_services_are_known(void **state)
         rig_run(endpoints_first);
 }
 
+static void leaving(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        rig_post(r, "/api/v1/namespaces/app/configmaps",
+                 "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"example.com/hold\"]}}");
+        place(r, "");
+        settle(&f);
+        assert_int_equal(selected(r, "web"), 3);
+        rig_delete(r, "/api/v1/namespaces/app/configmaps/held");
+        settle(&f);
+        assert_int_equal(selected(r, "web"), 2);
+        stop(&f);
+}
+
+static void an_object_that_is_being_deleted_leaves_the_selection_at_once(void **state)
+{
+        rig_run(leaving);
+}
+
+/* Of namespaces that a cluster placement may not take, a placement inside may select. */
+static void reserved_namespace(struct rig *r)
+{
+        static const char placement[] =
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ResourcePlacement\","
+                "\"metadata\":{\"name\":\"web\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\","
+                "\"version\":"
+                "\"v1\",\"kind\":\"ConfigMap\",\"name\":\"settings\"}]}}";
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        rig_post(r, "/api/v1/namespaces/default/configmaps",
+                 "{\"metadata\":{\"name\":\"settings\"},\"data\":{\"a\":\"b\"}}");
+        assert_int_equal(rig_post(r, FLEET "namespaces/default/resourceplacements", placement), 201);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "namespaces/default/resourcesnapshots"), 1);
+        rig_merge(r, "/api/v1/namespaces/default/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "namespaces/default/resourcesnapshots"), 2);
+        stop(&f);
+}
+
+static void changes_are_noticed_in_whatever_namespace_a_placement_lives(void **state)
+{
+        rig_run(reserved_namespace);
+}
+
 /* ---- two agents ---- */
 
 struct second {
@@ -368,6 +419,8 @@ int main(void)
                 cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
                 cmocka_unit_test(endpoints_are_judged_when_the_services_are_known),
+                cmocka_unit_test(changes_are_noticed_in_whatever_namespace_a_placement_lives),
+                cmocka_unit_test(an_object_that_is_being_deleted_leaves_the_selection_at_once),
                 cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
         };
 

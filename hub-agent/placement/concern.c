@@ -159,13 +159,36 @@ static bool brings_kinds(const struct catalog_entry *e)
                 text_equal(e->resource.group, "apiregistration.k8s.io"));
 }
 
+static bool is_excluded(const struct catalog_entry *e, const struct object *o)
+{
+        const struct kube_resource *r = &e->resource;
+
+        return filter_object_excluded(&e->agent->filters, r->group, r->version, r->kind, &o->meta);
+}
+
+/* Neither before nor now a placement may select it; one that begins to be deleted leaves the selection. */
+static bool is_out_of_reach(const struct catalog_entry *e, const struct informer_event *ev)
+{
+        return (ev->type == INFORMER_ADDED || is_excluded(e, ev->old)) &&
+               (ev->type == INFORMER_DELETED || is_excluded(e, ev->now));
+}
+
+/* Cluster placements of the whole namespace. */
+static void enqueue_of_namespace(struct hub_agent *a, const char *name)
+{
+        const struct catalog_entry *namespaces = catalog_find(a->catalog, "", "v1", "Namespace");
+        const struct object *ns =
+                namespaces && namespaces->informer ? informer_get(namespaces->informer, NULL, name) : NULL;
+
+        if (ns && filter_namespace_allowed(&a->filters, name))
+                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, namespaces->kind_key, ns, true);
+}
+
 void catalog_on_change(void *ctx, const struct informer_event *ev)
 {
         struct catalog_entry *e = ctx;
         struct hub_agent *a = e->agent;
         const struct object *o = ev->now;
-        const struct catalog_entry *namespaces;
-        const struct object *ns;
 
         if (brings_kinds(e))
                 catalog_look(a->catalog, ev->initial);
@@ -178,16 +201,9 @@ void catalog_on_change(void *ctx, const struct informer_event *ev)
         }
         if (ev->type != INFORMER_ADDED && text_equal(e->resource.group, "rbac.authorization.k8s.io"))
                 membership_check_again(a, o->meta.ns);
-        if (!filter_namespace_allowed(&a->filters, o->meta.ns))
+        if (is_out_of_reach(e, ev))
                 return;
-        if (ev->type != INFORMER_DELETED &&
-            filter_object_excluded(&a->filters, e->resource.group, e->resource.version, e->resource.kind,
-                                   &o->meta))
-                return;
-        namespaces = catalog_find(a->catalog, "", "v1", "Namespace");
-        ns = namespaces ? informer_get(namespaces->informer, NULL, o->meta.ns) : NULL;
-        if (ns)
-                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, namespaces->kind_key, ns, true);
+        enqueue_of_namespace(a, o->meta.ns);
         enqueue_selecting(a, &resource_placement_kind, o->meta.ns, e->kind_key, o, false);
         enqueue_holding(a, &resource_placement_kind, e, o);
 }
