@@ -266,14 +266,26 @@ struct catalog_entry *catalog_demand(struct catalog *c, const char *group, const
 
 /* ---- letting kinds go ---- */
 
-/* A registration by hand, not one that comes and goes with the kinds. */
+static bool is_listed(struct catalog *c, const char *group)
+{
+        size_t n;
+        const struct kube_mapped *all = kube_mapper_all(c->agent->mapper, &n);
+
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(all[i].resource.group, group))
+                        return true;
+        return false;
+}
+
+/* Whether an aggregated API that discovery does not list yet is to serve the group: by a registration of its
+ * own, not one that comes and goes with the kinds. */
 static bool is_registered(struct catalog *c, const char *group)
 {
         struct catalog_entry *services = catalog_find_kind(c, "apiregistration.k8s.io", "APIService");
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list list;
 
-        if (!services || !group[0])
+        if (!services || !group[0] || is_listed(c, group))
                 return false;
         if (!informer_synced(services->informer) || informer_list(services->informer, &arena, &list) < 0)
                 return true;
@@ -428,7 +440,7 @@ void catalog_follow(void *catalog)
                 error_clear(&err);
                 if (catalog_refresh(c, &err) == ERR_CANCELLED)
                         return;
-                if (err.code < 0 && !kube_connection_tells(&c->agent->kube, &err))
-                        log_warn(&c->agent->log, "discovery failed", "error", err.text);
+                if (err.code < 0 && c->failures == 1 && !kube_connection_tells(&c->agent->kube, &err))
+                        log_warn(&c->agent->log, "discovery failed, trying again", "error", err.text);
         }
 }
