@@ -48,19 +48,25 @@ static void pass(struct rig *r, int64_t ms)
         assert_int_equal(fiber_sleep(r->loop, ms), 0);
 }
 
-static void define(struct rig *r, const char *group, const char *kind, const char *plural)
+static void define_scoped(struct rig *r, const char *group, const char *kind, const char *plural,
+                          const char *scope)
 {
         char body[2048];
 
         snprintf(body, sizeof(body),
-                 "{\"metadata\":{\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"Cluster\","
+                 "{\"metadata\":{\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"%s\","
                  "\"names\":{"
                  "\"plural\":\"%s\",\"kind\":\"%s\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
                  "\"storage\":"
                  "true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
                  "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
-                 plural, group, group, plural, kind);
+                 plural, group, group, scope, plural, kind);
         assert_int_equal(rig_post(r, CRDS, body), 201);
+}
+
+static void define(struct rig *r, const char *group, const char *kind, const char *plural)
+{
+        define_scoped(r, group, kind, plural, "Cluster");
 }
 
 static void add_object(struct rig *r, const char *group, const char *kind, const char *plural)
@@ -249,6 +255,53 @@ static void a_kind_that_cannot_be_listed_holds_only_its_own_placements(void **st
         rig_run(broken_kind);
 }
 
+static void select_namespace(struct rig *r, const char *ns)
+{
+        char body[512];
+
+        snprintf(
+                body, sizeof(body),
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
+                "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":"
+                "\"v1\",\"kind\":\"Namespace\",\"name\":\"%s\"}]}}",
+                ns, ns);
+        assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
+}
+
+/* Lists of all Widgets fail, as with a conversion that is down. */
+static void broken_in_one_namespace(struct rig *r)
+{
+        struct troubled t;
+
+        define_scoped(r, "example.com", "Widget", "widgets", "Namespaced");
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"with\"}}");
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"without\"}}");
+        rig_settle(r);
+        assert_int_equal(
+                rig_post(r, "/apis/example.com/v1/namespaces/with/widgets",
+                         "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"name\":"
+                         "\"x\"}}"),
+                201);
+        start_failing(r, &t, "/apis/example.com/v1/widgets");
+        add_member(&t.f, "member-1", "");
+        select_namespace(r, "with");
+        select_namespace(r, "without");
+        pass(r, 30000);
+        assert_int_equal(selected(r, "without"), 1);
+        assert_true(says(r, "with", "kind \\\"Widget\\\" (example.com/v1/Widget) cannot be listed"));
+        t.failing = NULL;
+        pass(r, 40000);
+        assert_int_equal(selected(r, "with"), 2);
+        assert_int_equal(selected(r, "without"), 1);
+        stop_troubled(&t);
+}
+
+static void a_kind_that_cannot_be_listed_holds_only_the_namespaces_that_have_it(void **state)
+{
+        rig_run(broken_in_one_namespace);
+}
+
 /* Endpoints that a Service makes are not placed: that takes knowing the Services. */
 static void endpoints_first(struct rig *r)
 {
@@ -418,6 +471,7 @@ int main(void)
                 cmocka_unit_test(a_kind_that_discovery_could_not_tell_of_is_looked_for_again),
                 cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
+                cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_the_namespaces_that_have_it),
                 cmocka_unit_test(endpoints_are_judged_when_the_services_are_known),
                 cmocka_unit_test(changes_are_noticed_in_whatever_namespace_a_placement_lives),
                 cmocka_unit_test(an_object_that_is_being_deleted_leaves_the_selection_at_once),

@@ -51,27 +51,33 @@ static size_t run_length(const struct chosen_list *l, size_t from)
         return n;
 }
 
+int peek_resource(struct reconcile *rc, const struct kube_resource *r, const char *ns, bool *ret_any)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *list = NULL;
+        AUTO_BUF struct buf path;
+        struct http_response answer;
+
+        buf_init(&path, 4096);
+        kube_path(&path, r, ns, NULL, NULL);
+        buf_append_str(&path, "?limit=1");
+        TRY(buf_status(&path, rc->err, "request path"));
+        TRY(kube_raw_accept(rc->kube, "GET", path.data, KUBE_ACCEPT_METADATA_LIST, &arena, &answer, rc->err));
+        TRY(doc_parse(answer.body, &list, rc->err));
+        *ret_any = json_array_size(doc_get_array(list, "items")) > 0;
+        return 0;
+}
+
 /* 404 for an object may mean that the whole kind is away: then it is not gone. 0: it is served. */
 static int check_served(struct reading *r, const struct chosen *c)
 {
-        const struct kube_resource *k = &c->entry->resource;
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        AUTO_BUF struct buf path;
-        struct http_response answer;
-        int code;
+        bool any;
+        int code = peek_resource(r->rc, &c->entry->resource, c->meta->meta.ns, &any);
 
-        buf_init(&path, 4096);
-        kube_path(&path, k, c->meta->meta.ns, NULL, NULL);
-        buf_append_str(&path, "?limit=1");
-        TRY(buf_status(&path, r->rc->err, "request path"));
-        code = kube_raw_accept(r->rc->kube, "GET", path.data, KUBE_ACCEPT_METADATA_LIST, &arena, &answer,
-                               r->rc->err);
-        if (code == ERR_NOT_FOUND) {
-                catalog_look(agent_of(r->rc)->catalog, false);
-                return error_set(r->rc->err, ERR_RETRY, "%s is not served at this moment",
-                                 c->entry->kind_key);
-        }
-        return code;
+        if (code != ERR_NOT_FOUND)
+                return code;
+        catalog_look(agent_of(r->rc)->catalog, false);
+        return error_set(r->rc->err, ERR_RETRY, "%s is not served at this moment", c->entry->kind_key);
 }
 
 static int read_one(struct reading *r, const struct chosen *c)

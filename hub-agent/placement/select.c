@@ -8,12 +8,20 @@
 
 #define CACHE_WAIT_MS 20000 /* then the placement says what it waits for */
 
+/* A namespace's objects of a kind whose cache cannot be filled: whether there are any is asked at the end. */
+struct unlisted {
+        struct unlisted *next;
+        struct catalog_entry *entry; /* referenced by the arena */
+        const char *ns;
+};
+
 struct selecting {
         struct reconcile *rc;
         struct hub_agent *agent;
         const struct placement *p;
         struct chosen_list list;
         struct refusal refusal;
+        struct unlisted *unlisted;
         const char *ns; /* namespaced terms are confined to it; NULL = not allowed */
 };
 
@@ -24,26 +32,40 @@ struct selecting {
                 (s)->refusal.words ? 1 : error_no_memory((s)->rc->err);                                      \
         })
 
-/* A kind whose cache does not fill holds this placement only, and after a while it is told. */
-static int wait_for(struct selecting *s, struct catalog_entry *e)
+static int hold_entry(struct selecting *s, struct catalog_entry *e)
 {
-        const char *problem = informer_problem(e->informer);
+        if (arena_defer(s->rc->arena, catalog_entry_unref, catalog_entry_ref(e)) < 0)
+                return error_no_memory(s->rc->err);
+        return 0;
+}
+
+static bool is_filled(const struct catalog_entry *e)
+{
+        return e->informer && informer_synced(e->informer);
+}
+
+static int cannot_be_listed(struct selecting *s, const struct catalog_entry *e)
+{
+        const char *problem = e->informer ? informer_problem(e->informer) : "";
 
         s->refusal.passing = true;
-        if (catalog_await(e) < CACHE_WAIT_MS)
-                return 1;
         return USER_ERROR(s, "the objects of kind \"%s\" (%s) cannot be listed: %s", e->resource.kind,
                           e->kind_key, problem[0] ? problem : "the list does not end");
+}
+
+/* A kind whose cache does not fill holds only who needs it, and after a while it is told. */
+static int wait_for(struct selecting *s, struct catalog_entry *e)
+{
+        if (catalog_await(e) >= CACHE_WAIT_MS)
+                return cannot_be_listed(s, e);
+        s->refusal.passing = true;
+        return 1;
 }
 
 /* 0: the entry may be read until the next park, and named as long as the reconcile lasts. */
 static int enter_one(struct selecting *s, struct catalog_entry *e)
 {
-        if (!e->informer || !informer_synced(e->informer))
-                return wait_for(s, e);
-        if (arena_defer(s->rc->arena, catalog_entry_unref, catalog_entry_ref(e)) < 0)
-                return error_no_memory(s->rc->err);
-        return 0;
+        return is_filled(e) ? hold_entry(s, e) : wait_for(s, e);
 }
 
 static int enter(struct selecting *s, struct catalog_entry *e)
@@ -155,6 +177,42 @@ static int not_served(struct selecting *s, const struct resource_selector *t)
                           text_empty(t->group) ? "" : "/", t->version);
 }
 
+static int ask_later(struct selecting *s, struct catalog_entry *e, const char *ns)
+{
+        struct unlisted *u = ARENA_NEW(s->rc->arena, struct unlisted);
+
+        if (!u)
+                return error_no_memory(s->rc->err);
+        *u = (struct unlisted){ s->unlisted, e, ns };
+        s->unlisted = u;
+        return hold_entry(s, e);
+}
+
+/* Most namespaces have no objects of a kind that cannot be listed; they need not wait for it. Parks. */
+static int ask_unlisted(struct selecting *s)
+{
+        for (struct unlisted *u = s->unlisted; u; u = u->next) {
+                bool any = true;
+                int code = peek_resource(s->rc, &u->entry->resource, u->ns, &any);
+
+                if (code < 0 && s->rc->err->http_status < 400)
+                        return code;
+                error_clear(s->rc->err);
+                if (any)
+                        return cannot_be_listed(s, u->entry);
+        }
+        return 0;
+}
+
+static int choose_in_namespace(struct selecting *s, struct catalog_entry *e, const char *ns)
+{
+        if (!e->resource.namespaced || !e->preferred)
+                return 0;
+        if (!is_filled(e) && catalog_await(e) >= CACHE_WAIT_MS)
+                return ask_later(s, e, ns);
+        return choose_matching(s, e, ns, NULL);
+}
+
 static int choose_namespace_content(struct selecting *s, const struct catalog_entry *namespaces,
                                     const struct object *ns)
 {
@@ -165,8 +223,7 @@ static int choose_namespace_content(struct selecting *s, const struct catalog_en
         TRY(choose(s, namespaces, ns));
         for (struct catalog_entry *e = catalog_next(s->agent->catalog, NULL); e;
              e = catalog_next(s->agent->catalog, e)) {
-                int code = e->resource.namespaced && e->preferred ? choose_matching(s, e, ns->meta.name, NULL)
-                                                                  : 0;
+                int code = choose_in_namespace(s, e, ns->meta.name);
 
                 if (code != 0)
                         return code;
@@ -356,6 +413,8 @@ int select_resources(struct reconcile *rc, const struct placement *p, struct cho
                 code = choose_by_term(&s, &terms->at[i]);
         if (code == 0)
                 code = sort_and_check(&s);
+        if (code == 0)
+                code = ask_unlisted(&s);
         if (code < 0)
                 return code;
         *ret = is_refused(&s.refusal) ? (struct chosen_list){ 0 } : s.list;

@@ -34,6 +34,8 @@ void chosen_fingerprint(const struct chosen_list *l, char ret[65]);
  * kind of them is not served. */
 int read_selection(struct reconcile *rc, const struct chosen_list *l, struct selection *ret,
                    struct resource_identifier_list *ret_ids, struct refusal *ret_refusal);
+/* Asks the server whether there is any object of a resource in a namespace (NULL: all). */
+int peek_resource(struct reconcile *rc, const struct kube_resource *r, const char *ns, bool *ret_any);
 /* What the snapshots hold now and the selection would drop may only go because its objects went, not because
  * nobody can tell of its kind: refused while a held kind is not served and not known to be gone. */
 int check_held_kinds(struct reconcile *rc, const struct resource_identifier_list *held,
