@@ -417,6 +417,8 @@
 #define EVENT_ROLE_BINDING_UPDATED "RoleBindingUpdated"
 #define EVENT_IMC_CREATED "InternalMemberClusterCreated"
 #define EVENT_IMC_SPEC_UPDATED "InternalMemberClusterSpecUpdated"
+/* On Works and AppliedWorks; the other reasons there are those of conditions. */
+#define EVENT_MORE_MANIFESTS "MoreManifestsChanged"
 #define EVENT_TYPE_NORMAL "Normal"
 #define EVENT_TYPE_WARNING "Warning"
 

@@ -19,7 +19,7 @@ static const struct step_form forms[] = {
         { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
         { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
-        { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within is!" },
+        { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within that is!" },
         { "holds", STEP_HOLDS, "cluster apiVersion! kind! name! namespace for! that!" },
         { "refused", STEP_REFUSED, "cluster manifests! message!" },
         { "advance", STEP_ADVANCE, "by!" },

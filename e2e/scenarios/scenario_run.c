@@ -121,16 +121,15 @@ static int run_patch(struct run *r, const struct step *st, const char *cluster)
 
 /* ---- looking ---- */
 
-/* 0 = holds; ERR_NOT_FOUND or ERR_INVALID with words about what was seen instead. */
-static int look(struct run *r, const struct step *st, struct kube_client *kube,
-                const struct kube_resource *resource, struct error *seen)
+/* 0 = the step's expressions are true of the object; ERR_INVALID with words about what was seen instead. */
+static int is_so(struct run *r, const struct step *st, struct kube_client *kube, json_t *doc,
+                 struct error *seen)
 {
         char clock[RFC3339_SIZE];
-        AUTO_JSON json_t *doc = NULL, *now = NULL;
+        AUTO_JSON json_t *now = NULL;
 
         time_format_rfc3339_milli(loop_wall_ms(kube->world->loop), clock);
         now = json_string(clock);
-        TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
         for (size_t i = 0; st->that && st->that[i]; i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct cel_variable known[] = { { .name = "self", .value = doc },
@@ -150,6 +149,16 @@ static int look(struct run *r, const struct step *st, struct kube_client *kube,
                 }
         }
         return 0;
+}
+
+/* The same of an object that is read first; ERR_NOT_FOUND if it is not there. */
+static int look(struct run *r, const struct step *st, struct kube_client *kube,
+                const struct kube_resource *resource, struct error *seen)
+{
+        AUTO_JSON json_t *doc = NULL;
+
+        TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
+        return is_so(r, st, kube, doc, seen);
 }
 
 static bool is_final(int code)
@@ -222,6 +231,21 @@ static int run_absent(struct run *r, const struct step *st, const char *cluster)
         }
 }
 
+/* How many of a list the step's expressions are true of. */
+static int64_t count_so(struct run *r, const struct step *st, struct kube_client *kube, const json_t *items)
+{
+        int64_t n = 0;
+        json_t *doc;
+        size_t i;
+
+        json_array_foreach(items, i, doc) {
+                struct error seen = { 0 };
+
+                n += is_so(r, st, kube, doc, &seen) == 0;
+        }
+        return n;
+}
+
 static int run_count(struct run *r, const struct step *st, const char *cluster)
 {
         int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
@@ -232,19 +256,21 @@ static int run_count(struct run *r, const struct step *st, const char *cluster)
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         for (;;) {
                 AUTO_JSON json_t *items = NULL;
+                int64_t n;
                 int code;
 
                 error_clear(&seen);
                 code = kube_doc_list(kube, &resource, st->ns, st->selector, &items, &seen);
                 if (is_final(code))
                         return code;
-                if (code == 0 && (int64_t)json_array_size(items) == st->count)
+                n = count_so(r, st, kube, items);
+                if (code == 0 && n == st->count)
                         return 0;
                 if (loop_now_ms(loop_of(r)) >= deadline)
-                        return error_set(
-                                r->err, ERR_TIMEOUT, "on %s after %lld ms: there are %zu, not %lld%s%s",
-                                cluster, (long long)patience_ms(r, st), json_array_size(items),
-                                (long long)st->count, code < 0 ? ": " : "", code < 0 ? seen.text : "");
+                        return error_set(r->err, ERR_TIMEOUT,
+                                         "on %s after %lld ms: there are %lld, not %lld%s%s", cluster,
+                                         (long long)patience_ms(r, st), (long long)n, (long long)st->count,
+                                         code < 0 ? ": " : "", code < 0 ? seen.text : "");
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
 }

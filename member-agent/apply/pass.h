@@ -94,6 +94,10 @@ int applied_work_add_rows(const struct object *applied_work, const char *name, s
 /* Runs waves of manifests, with at most four objects in flight. */
 int waves_run(struct pass *p, struct error *err);
 
+/* Events and log lines about manifests whose trouble begins, changes or ends with this status. */
+int tell_news(struct pass *p, const struct work_status *before, const struct work_status *after,
+              struct error *err);
+
 /* Keeps a whole Work in the state file; *ret_bytes is its size without status, as JSON. */
 int work_save(struct member_agent *a, const struct work *w, size_t *ret_bytes, struct error *err);
 

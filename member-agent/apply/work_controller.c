@@ -575,7 +575,7 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         next = MAX(hold_status(p, s, memory, status), hold_for_siblings(p, memory, left));
         if (next > 0)
                 return again_after(next);
-        if (write_status(p, s, status, rc->err) < 0)
+        if (tell_news(p, s->before, status, rc->err) < 0 || write_status(p, s, status, rc->err) < 0)
                 return failed(rc->err);
         count(p, status);
         next = limiter_next_ms(&memory->limiter, &p->agent->limits, p->work->object.meta.generation,

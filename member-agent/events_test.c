@@ -1,0 +1,194 @@
+/* What an operator learns without reading statuses: events and the log, once per change. */
+#include "member-agent/member_agent_test.h"
+
+#define DRIFTING "'applyStrategy':{'whenToApply':'IfNotDrifted'},"
+#define HUB_EVENTS NS "/fleet-member-m1/events"
+#define MEMBER_EVENTS NS "/default/events"
+
+struct ear {
+        struct rig *rig;
+        struct log_sink sink;
+        struct buf said;
+};
+
+static void hear(void *ctx, const char *line, size_t n)
+{
+        (void)buf_append(&((struct ear *)ctx)->said, line, n);
+}
+
+static int64_t wall(void *ctx)
+{
+        return loop_wall_ms(((struct ear *)ctx)->rig->loop);
+}
+
+/* As begin(), with an ear at the agent's log. */
+static void begin_heard(struct agent *a, struct rig *r, struct ear *e)
+{
+        *e = (struct ear){ .rig = r };
+        buf_init(&e->said, 1 << 20);
+        e->sink = (struct log_sink){ hear, wall, e, LOG_TEXT, LOG_INFO };
+        begin(a, r);
+        a->log.sink = &e->sink;
+}
+
+static int said(const struct ear *e, const char *words)
+{
+        int n = 0;
+
+        for (const char *at = e->said.data; at && (at = strstr(at, words)); at++)
+                n++;
+        return n;
+}
+
+/* Number of events with this reason about this kind; with `words`, of those that say them. */
+static int events(struct rig *r, const char *cluster, const char *path, const char *kind, const char *reason,
+                  const char *words)
+{
+        size_t i;
+        json_t *event;
+        int n = 0;
+
+        get(r, cluster, path);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, event)
+                n += text_equal(doc_get_string(event, "reason"), reason) &&
+                     text_equal(doc_get_string(event, "involvedObject.kind"), kind) &&
+                     strstr(doc_get_string(event, "message"), words) != NULL;
+        return n;
+}
+
+static int64_t counted(struct rig *r, const char *reason)
+{
+        size_t i;
+        json_t *event;
+        int64_t n = 0;
+
+        get(r, HUB, HUB_EVENTS);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, event)
+                if (text_equal(doc_get_string(event, "reason"), reason))
+                        n += doc_get_int(event, "count", 1);
+        return n;
+}
+
+static void drift_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", DRIFTING, CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'changed'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(fiber_sleep(r->loop, 1800000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "FoundDrifts", "ConfigMap default/c: "), 1);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "FoundDrifts", "it drifted at /data/k"), 1);
+        assert_int_equal(counted(r, "FoundDrifts"), 1);
+        assert_int_equal(events(r, MEMBER, MEMBER_EVENTS, "AppliedWork", "FoundDrifts", "/data/k"), 1);
+        assert_int_equal(said(&ear, "a manifest is in trouble"), 1);
+        assert_int_equal(said(&ear, "rule=FoundDrifts"), 1);
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_int_equal(said(&ear, "a manifest is out of trouble"), 1);
+        assert_int_equal(said(&ear, "WARN"), 1);
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void half_an_hour_of_drift_is_told_once_and_so_is_its_end(void **state)
+{
+        rig_run(drift_body);
+}
+
+static void refusal_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", "",
+              "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'nowhere'}},"
+              "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'x','namespace':'missing'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "DecodingErred", "ConfigMap nowhere: "), 1);
+        assert_int_equal(
+                events(r, MEMBER, MEMBER_EVENTS, "AppliedWork", "ManifestApplyFailed", "missing/x: "), 1);
+        assert_int_equal(said(&ear, "WARN"), 2);
+        post(r, MEMBER, NS, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'missing'}}");
+        assert_int_equal(fiber_sleep(r->loop, 1000000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "ManifestApplyFailed", "again"), 1);
+        assert_int_equal(said(&ear, "WARN"), 2);
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void refusals_and_failures_are_told_on_both_clusters(void **state)
+{
+        rig_run(refusal_body);
+}
+
+static void secret_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", DRIFTING,
+              "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':'default'},'data':{'k':"
+              "'b3Vycw=='}}");
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, MEMBER, NS "/default/secrets/s", "{'data':{'k':'dGhlaXJz'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(fiber_sleep(r->loop, 10000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "FoundDrifts", "it drifted at /data/k"), 1);
+        assert_null(strstr(r->text, "b3Vycw"));
+        assert_null(strstr(r->text, "dGhlaXJz"));
+        assert_int_equal(said(&ear, "b3Vycw") + said(&ear, "dGhlaXJz"), 0);
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void of_secrets_only_paths_are_told(void **state)
+{
+        rig_run(secret_body);
+}
+
+static void many_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+        AUTO_BUF struct buf manifests;
+
+        buf_init(&manifests, 1 << 16);
+        for (int i = 0; i < 60; i++)
+                buf_printf(&manifests, "%s{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'n%c%c'}}",
+                           i ? "," : "", 'a' + i / 26, 'a' + i % 26);
+        begin_heard(&a, r, &ear);
+        place(r, "w", "", manifests.data);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(fiber_sleep(r->loop, 10000), 0);
+        assert_int_equal(counted(r, "DecodingErred"), 20);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "MoreManifestsChanged",
+                                "40 more manifests are in trouble"),
+                         1);
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void a_great_many_are_told_as_a_number(void **state)
+{
+        rig_run(many_body);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(half_an_hour_of_drift_is_told_once_and_so_is_its_end),
+                cmocka_unit_test(refusals_and_failures_are_told_on_both_clusters),
+                cmocka_unit_test(of_secrets_only_paths_are_told),
+                cmocka_unit_test(a_great_many_are_told_as_a_number),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
