@@ -31,6 +31,7 @@ struct step {
         const char *const *on; /* clusters, NULL-terminated; ["hub"] if not said */
         bool on_said;
         const char *api_version, *kind, *ns, *name, *selector, *subresource;
+        const char *as;          /* service account of fleet-system that writes; NULL = all rights */
         const char *agent;       /* start, stop, kill, ended, cut, heal */
         const char *const *that; /* CEL over `self`, NULL-terminated */
         const char *message;     /* refused: a part of the error's text */

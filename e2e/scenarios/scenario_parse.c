@@ -4,6 +4,7 @@
 
 #define WITHIN_MS 30000
 #define COPIES_MAX 1000
+#define KEYS_MAX 100000
 #define PADDING_MAX (1 << 20)
 
 /* Which keys a step may have beside its own; '!' = must have. */
@@ -14,14 +15,14 @@ struct step_form {
 };
 
 static const struct step_form forms[] = {
-        { "apply", STEP_APPLY, "cluster manifests! copies padding" },
-        { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch!" },
-        { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait" },
+        { "apply", STEP_APPLY, "cluster manifests! copies padding as" },
+        { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch! as" },
+        { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait as" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
         { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
         { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within that is!" },
         { "holds", STEP_HOLDS, "cluster apiVersion! kind! name! namespace for! that!" },
-        { "refused", STEP_REFUSED, "cluster manifests! message!" },
+        { "refused", STEP_REFUSED, "cluster manifests! message! as" },
         { "advance", STEP_ADVANCE, "by!" },
         { "start", STEP_START, "agent!" },
         { "stop", STEP_STOP, "agent!" },
@@ -188,6 +189,20 @@ static json_t *fill_in_text(const char *at, const char *copy, const char *paddin
         return text.failed ? NULL : json_stringn(text.len ? text.data : "", text.len);
 }
 
+/* What {$keys: N} stands for: "key-0": "0" and so on. NULL on no memory. */
+static json_t *many_keys(json_int_t n)
+{
+        AUTO_JSON json_t *object = json_object();
+        char key[32];
+
+        for (json_int_t i = 0; i < MIN(n, (json_int_t)KEYS_MAX); i++) {
+                snprintf(key, sizeof(key), "key-%lld", (long long)i);
+                if (json_object_set_new(object, key, json_string(key + strlen("key-"))) < 0)
+                        return NULL;
+        }
+        return TAKE_PTR(object);
+}
+
 /* A copy of `value` with $COPY and $PADDING filled in wherever a text has them; NULL on no memory. */
 static json_t *fill_in(const json_t *value, const char *copy, const char *padding)
 {
@@ -195,6 +210,8 @@ static json_t *fill_in(const json_t *value, const char *copy, const char *paddin
         const char *key;
         size_t i;
 
+        if (json_object_get(value, "$keys"))
+                return many_keys(json_integer_value(json_object_get(value, "$keys")));
         if (json_is_object(value)) {
                 filled = json_object();
                 json_object_foreach((json_t *)value, key, element)
@@ -263,6 +280,7 @@ static int parse_fields(struct context *c, struct step *st)
         TRY(get_string(c, "name", &st->name));
         TRY(get_string(c, "selector", &st->selector));
         TRY(get_string(c, "subresource", &st->subresource));
+        TRY(get_string(c, "as", &st->as));
         TRY(get_string(c, "agent", &st->agent));
         TRY(get_string(c, "message", &st->message));
         TRY(get_duration(c, "within", &st->within_ms));

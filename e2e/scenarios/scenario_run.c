@@ -8,12 +8,15 @@
 
 #define POLL_MS 50
 #define FIELD_MANAGER "scenario"
+#define TOKEN_SECONDS 3600
 
 struct run {
         const struct scenario *s;
         struct fleet *f;
         struct error *err;
         struct arena arena;
+        struct http_endpoint somebody; /* a cluster as the service account of the step sees it */
+        struct kube_client as;
         char led[FLEET_AGENT_NAME]; /* whom "leader" stood for the last time; "" = nobody yet */
         json_t *remembered;         /* objects of "remember" steps: cluster, resource, namespace, name, uid */
 };
@@ -59,7 +62,26 @@ static const char *namespace_for(const struct kube_resource *resource, const cha
 
 /* ---- writes ---- */
 
-static int apply_one(struct run *r, const char *cluster, const json_t *written)
+/* Replaces a client of all rights by one of the step's account. */
+static int become(struct run *r, const struct step *st, const char *cluster, struct kube_client **kube)
+{
+        AUTO_FREE char *token = NULL;
+
+        if (!st->as)
+                return 0;
+        TRY(fleet_token(r->f, cluster, st->as, TOKEN_SECONDS, &token, r->err));
+        r->somebody = (struct http_endpoint){ .base_url = (*kube)->endpoint->base_url,
+                                              .ca_pem = (*kube)->endpoint->ca_pem,
+                                              .bearer_token = arena_strdup(&r->arena, token) };
+        if (!r->somebody.bearer_token)
+                return error_no_memory(r->err);
+        r->as = **kube;
+        r->as.endpoint = &r->somebody;
+        *kube = &r->as;
+        return 0;
+}
+
+static int apply_one(struct run *r, const struct step *st, const char *cluster, const json_t *written)
 {
         AUTO_JSON json_t *doc = NULL;
         const char *api_version, *kind, *name;
@@ -72,9 +94,23 @@ static int apply_one(struct run *r, const char *cluster, const json_t *written)
         TRY(doc_need_string(doc, "kind", &kind, r->err));
         TRY(doc_need_string(doc, "metadata.name", &name, r->err));
         TRY(resource_of(r, cluster, api_version, kind, &kube, &resource));
+        TRY(become(r, st, cluster, &kube));
         return kube_doc_patch(kube, &resource,
                               namespace_for(&resource, doc_get_string(doc, "metadata.namespace")), name,
                               KUBE_PATCH_APPLY, doc, &how, NULL, r->err);
+}
+
+static int refuse_one(struct run *r, const struct step *st, const char *cluster, const json_t *doc)
+{
+        struct error seen;
+
+        if (apply_one(r, st, cluster, doc) == 0)
+                return error_set(r->err, ERR_INVALID, "was accepted");
+        seen = *r->err;
+        error_clear(r->err);
+        if (strstr(seen.text, st->message))
+                return 0;
+        return error_set(r->err, ERR_INVALID, "refused, but not with \"%s\": %s", st->message, seen.text);
 }
 
 static int run_apply(struct run *r, const struct step *st, const char *cluster)
@@ -83,7 +119,7 @@ static int run_apply(struct run *r, const struct step *st, const char *cluster)
         size_t i;
 
         json_array_foreach((json_t *)st->manifests, i, doc)
-                TRY(apply_one(r, cluster, doc));
+                TRY(apply_one(r, st, cluster, doc));
         return 0;
 }
 
@@ -92,17 +128,9 @@ static int run_refused(struct run *r, const struct step *st, const char *cluster
         json_t *doc;
         size_t i;
 
-        json_array_foreach((json_t *)st->manifests, i, doc) {
-                if (apply_one(r, cluster, doc) == 0)
-                        return error_set(r->err, ERR_INVALID, "manifests[%zu] was accepted", i);
-                if (!strstr(r->err->text, st->message)) {
-                        struct error seen = *r->err;
-
-                        return error_set(r->err, ERR_INVALID, "refused, but not with \"%s\": %s", st->message,
-                                         seen.text);
-                }
-                error_clear(r->err);
-        }
+        json_array_foreach((json_t *)st->manifests, i, doc)
+                if (refuse_one(r, st, cluster, doc) < 0)
+                        return error_wrap(r->err, "manifests[%zu]", i);
         return 0;
 }
 
@@ -115,6 +143,7 @@ static int run_patch(struct run *r, const struct step *st, const char *cluster)
 
         TRY(scenario_fill_uids(st->patch, r->remembered, &patch, r->err));
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        TRY(become(r, st, cluster, &kube));
         return kube_doc_patch(kube, &resource, namespace_for(&resource, st->ns), st->name, KUBE_PATCH_MERGE,
                               patch, &how, NULL, r->err);
 }
@@ -281,6 +310,7 @@ static int run_delete(struct run *r, const struct step *st, const char *cluster)
         struct kube_client *kube;
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        TRY(become(r, st, cluster, &kube));
         TRY(kube_doc_delete(kube, &resource, namespace_for(&resource, st->ns), st->name, NULL, NULL, r->err));
         return st->wait ? run_absent(r, st, cluster) : 0;
 }
