@@ -9,27 +9,33 @@
 #define VARIABLE_NAME "${MEMBER-CLUSTER-NAME}"
 #define VARIABLE_LABEL "${MEMBER-CLUSTER-LABEL-KEY-"
 
-/* Others get a turn after so many rules and operations. */
-#define STEPS_BETWEEN_PAUSES 16
+/* Others get a turn after about so many bytes were looked at; the rest is in the same coin. */
+#define WORK_BETWEEN_PAUSES (64u << 10)
+#define WORK_OF_SELECTOR 64
+#define WORK_OF_RULE 1024
+#define WORK_OF_OPERATION 4096
 
 /* One manifest on its way through the overrides. */
 struct passing {
-        const struct override_applier *a;
+        struct override_applier *a;
         struct arena *arena;
         struct error *err;
         json_t *doc;                                    /* owned; changed in place, as a failure drops it */
         json_t *identity;                               /* of the original, owned */
         const char *group, *version, *kind, *ns, *name; /* of the original; ns NULL: cluster-scoped */
         size_t operations, bytes;                       /* so far: bounded */
-        size_t steps;                                   /* so far: for pauses */
         bool changed, dropped;
 };
 
-static int step(struct passing *p)
+static int work(struct passing *p, size_t amount)
 {
-        if (++p->steps % STEPS_BETWEEN_PAUSES || !p->a->pause)
+        struct override_applier *a = p->a;
+
+        a->worked += amount;
+        if (a->worked < WORK_BETWEEN_PAUSES || !a->pause)
                 return 0;
-        return p->a->pause(p->a->pause_ctx) < 0 ? error_set(p->err, ERR_CANCELLED, "cancelled") : 0;
+        a->worked = 0;
+        return a->pause(a->pause_ctx) < 0 ? error_set(p->err, ERR_CANCELLED, "cancelled") : 0;
 }
 
 /* ---- variables ---- */
@@ -117,7 +123,7 @@ static int count_operation(struct passing *p, const struct json_patch_override *
                                  "(LIMIT_OVERRIDE_OPERATIONS)",
                                  LIMIT_OVERRIDE_OPERATIONS);
         TRY(spend(p, strlen(or_empty(o->path))));
-        return step(p);
+        return work(p, WORK_OF_OPERATION + o->value.len);
 }
 
 static int apply_operation(struct passing *p, const struct json_patch_override *o)
@@ -159,7 +165,7 @@ static int apply_rules(struct passing *p, const struct override_snapshot *s)
                 const struct override_rule *r = &policy->rules.at[i];
                 int match;
 
-                TRY(step(p));
+                TRY(work(p, WORK_OF_RULE));
                 match = override_rule_matches(r, p->a->cluster, p->err);
                 if (match < 0)
                         return match;
@@ -195,10 +201,12 @@ static int apply_snapshot(struct passing *p, const struct override_snapshot *s)
 
 /* ---- selection ---- */
 
-static bool cluster_override_selects(const struct passing *p, const struct override_snapshot *s)
+/* 1, 0, or ERR_CANCELLED. */
+static int cluster_override_selects(struct passing *p, const struct override_snapshot *s)
 {
         const struct resource_selector_list *l = &s->spec->override_spec->cluster_resource_selectors;
 
+        TRY(work(p, l->n * WORK_OF_SELECTOR));
         for (uint32_t i = 0; i < l->n; i++) {
                 const struct resource_selector *r = &l->at[i];
                 bool by_namespace = p->ns && text_equal(r->kind, "Namespace") && text_empty(r->group) &&
@@ -207,23 +215,24 @@ static bool cluster_override_selects(const struct passing *p, const struct overr
                 if (by_namespace || (!p->ns && text_equal(or_empty(r->group), p->group) &&
                                      text_equal(r->version, p->version) && text_equal(r->kind, p->kind) &&
                                      text_equal(r->name, p->name)))
-                        return true;
+                        return 1;
         }
-        return false;
+        return 0;
 }
 
-static bool own_override_selects(const struct passing *p, const struct override_snapshot *s)
+static int own_override_selects(struct passing *p, const struct override_snapshot *s)
 {
         const struct override_target_list *l = &s->spec->override_spec->resource_selectors;
 
+        TRY(work(p, l->n * WORK_OF_SELECTOR));
         if (!p->ns || !text_equal(p->ns, s->object.meta.ns))
-                return false;
+                return 0;
         for (uint32_t i = 0; i < l->n; i++)
                 if (text_equal(or_empty(l->at[i].group), p->group) &&
                     text_equal(l->at[i].version, p->version) && text_equal(l->at[i].kind, p->kind) &&
                     text_equal(l->at[i].name, p->name))
-                        return true;
-        return false;
+                        return 1;
+        return 0;
 }
 
 static int identify(struct passing *p)
@@ -249,14 +258,20 @@ static int apply_all(struct passing *p)
 {
         for (size_t i = 0; i < p->a->set.cluster.n; i++) {
                 const struct override_snapshot *s = (const struct override_snapshot *)p->a->set.cluster.at[i];
+                int selected = cluster_override_selects(p, s);
 
-                if (cluster_override_selects(p, s))
+                if (selected < 0)
+                        return selected;
+                if (selected)
                         TRY(apply_snapshot(p, s));
         }
         for (size_t i = 0; i < p->a->set.own.n; i++) {
                 const struct override_snapshot *s = (const struct override_snapshot *)p->a->set.own.at[i];
+                int selected = own_override_selects(p, s);
 
-                if (own_override_selects(p, s))
+                if (selected < 0)
+                        return selected;
+                if (selected)
                         TRY(apply_snapshot(p, s));
         }
         return 0;
@@ -286,6 +301,7 @@ static int finish(struct passing *p, struct slice *text)
 
 static int pass_through(struct passing *p, struct slice *text)
 {
+        TRY(work(p, text->len));
         TRY(identify(p));
         p->identity = override_identity(p->doc);
         if (!p->identity)

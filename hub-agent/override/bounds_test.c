@@ -151,12 +151,17 @@ static int pause_once(void *ctx)
         return ++p->n == p->last ? ERR_CANCELLED : 0;
 }
 
-static int apply_with_pauses(struct bench *b, struct pauses *p)
+static int apply_with_pauses(struct bench *b, struct pauses *p, int manifests)
 {
         struct override_applier a = { b->set, b->member, scopes, pause_once, p };
-        struct slice text = slice_of(CONFIG);
+        int code = 0;
 
-        return override_apply(&a, &b->arena, &text, &b->err);
+        while (code >= 0 && manifests-- > 0) {
+                struct slice text = slice_of(CONFIG);
+
+                code = override_apply(&a, &b->arena, &text, &b->err);
+        }
+        return code;
 }
 
 static void a_long_pass_lets_others_run(void **state)
@@ -166,11 +171,24 @@ static void a_long_pass_lets_others_run(void **state)
 
         begin(&b);
         add_full(&b, "o-0", "2");
-        assert_int_equal(apply_with_pauses(&b, &p), 1);
+        assert_int_equal(apply_with_pauses(&b, &p, 1), 1);
         assert_in_range(p.n, RULES * OPERATIONS / 20, RULES * OPERATIONS);
         p = (struct pauses){ .last = 3 };
-        assert_int_equal(apply_with_pauses(&b, &p), ERR_CANCELLED);
+        assert_int_equal(apply_with_pauses(&b, &p, 1), ERR_CANCELLED);
         assert_int_equal(p.n, 3);
+        arena_free(&b.arena);
+}
+
+/* Also one of many manifests, and of many overrides of which each has little to do with each. */
+static void many_short_passes_let_others_run_too(void **state)
+{
+        struct pauses p = { 0 };
+        struct bench b;
+
+        begin(&b);
+        add(&b, "web", "o-0", "{" SELECT_CM("another") "," POLICY(DELETE) "}");
+        assert_int_equal(apply_with_pauses(&b, &p, 2000), 0);
+        assert_in_range(p.n, 2, 100);
         arena_free(&b.arena);
 }
 
@@ -214,6 +232,7 @@ int main(void)
                 cmocka_unit_test(bytes_brought_into_one_manifest_are_limited),
                 cmocka_unit_test(a_result_that_is_too_long_is_told),
                 cmocka_unit_test(a_long_pass_lets_others_run),
+                cmocka_unit_test(many_short_passes_let_others_run_too),
                 cmocka_unit_test(running_out_of_memory_is_nobodys_mistake),
         };
 

@@ -63,6 +63,7 @@ struct override_applier {
          */
         int (*pause)(void *ctx);
         void *pause_ctx;
+        size_t worked; /* since the last pause */
 };
 /* 0 = nothing applies, 1 = *text is the changed manifest, 2 = dropped. The result is the same object as
  * before: what would change its type, its metadata but labels and annotations, or its status is refused, as
