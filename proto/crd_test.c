@@ -253,10 +253,33 @@ static void what_would_be_silent_is_refused_in_cluster_scope(void **state)
                 CRP_ONLY(NULL, PREFERENCE(LABELS("NotIn", "")), values),
                 CRP_ONLY(NULL, TERM(LABELS("Exists", ",\"values\":[\"x\"]")), values),
                 BOTH(NULL, TERM(LABELS("In", ",\"values\":[\"x\"]") "," LABELS("DoesNotExist", "")), NULL),
+                CRP_ONLY(NULL, TERM("{\"propertySorter\":{\"name\":\"a/b\",\"sortOrder\":\"Ascending\"}}"),
+                         "PropertySorter is not allowed for RequiredDuringSchedulingIgnoredDuringExecution"),
+                CRP_ONLY(
+                        NULL,
+                        PREFERENCE(
+                                "{\"propertySelector\":{\"matchExpressions\":[{\"name\":\"a/b\",\"operator\":"
+                                "\"Gt\",\"values\":[\"1\"]}]}}"),
+                        "PropertySelector is not allowed for "
+                        "PreferredDuringSchedulingIgnoredDuringExecution"),
+                CRP_ONLY(NULL,
+                         POLICY("\"placementType\":\"PickAll\",\"affinity\":{\"clusterAffinity\":{"
+                                "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"
+                                "\"preference\":{}}]}}"),
+                         "will be ignored for placement policy type PickAll"),
+                BOTH(NULL,
+                     POLICY("\"placementType\":\"PickAll\",\"affinity\":{\"clusterAffinity\":{"
+                            "\"preferredDuringSchedulingIgnoredDuringExecution\":[]}}"),
+                     NULL),
                 CRP_ONLY(TOLERATIONS(T1 "," T2), TOLERATIONS(T1), added),
                 CRP_ONLY(TOLERATIONS(T1), TOLERATIONS("{\"key\":\"a\",\"value\":\"c\"}"), added),
                 CRP_ONLY(TOLERATIONS(T1), POLICY("\"placementType\":\"PickAll\""), added),
                 BOTH(TOLERATIONS(T1), TOLERATIONS(T3 "," T1 "," T2), NULL),
+                BOTH(TOLERATIONS(T1), TOLERATIONS("{\"key\":\"a\",\"value\":\"b\",\"operator\":\"Equal\"}"),
+                     NULL),
+                BOTH(TOLERATIONS(T3), TOLERATIONS("{\"key\":\"\",\"value\":\"\",\"operator\":\"Exists\"}"),
+                     NULL),
+                CRP_ONLY(TOLERATIONS(T2), TOLERATIONS("{\"key\":\"c\",\"operator\":\"Exists\"}"), added),
                 BOTH(TOLERATIONS(""), POLICY("\"placementType\":\"PickAll\""), NULL),
                 BOTH(POLICY("\"placementType\":\"PickAll\""), TOLERATIONS(T1), NULL),
         };
