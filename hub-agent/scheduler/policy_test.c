@@ -119,6 +119,31 @@ static void a_policy_that_cannot_be_evaluated_takes_nothing_away(void **state)
         end(&c);
 }
 
+/* spec/scheduler.md checklist 19: it is not picked, and that is told. */
+static void what_was_spoilt_by_hand_is_told(void **state)
+{
+        struct case_ c;
+
+        begin(&c, PICK_N "}", "2");
+        add_plain(&c, "a");
+        add_plain(&c, "b");
+        add_binding(&c, "on-a", "a", "Bound", "web-1", 0, 0, "");
+        add_binding(&c, "on-b", "b", "Unscheduled", "web-1", 0, 0, "");
+        run(&c);
+        assert_int_equal(c.plan.n_create + c.plan.n_patch + c.plan.unschedule.n, 0);
+        assert_string_equal(c.plan.scheduled.status, "False");
+        assert_string_equal(c.plan.scheduled.reason, "SchedulingPolicyUnfulfilled");
+        assert_non_null(
+                strstr(c.plan.scheduled.message, "binding \"on-b\" is Unscheduled and lacks annotation"));
+        assert_true(decision_on(&c, "a")->selected.value);
+        end(&c);
+        begin(&c, PICK_N "}", "many");
+        run(&c);
+        assert_string_equal(c.plan.scheduled.status, "False");
+        assert_non_null(strstr(c.plan.scheduled.message, "number-of-clusters"));
+        end(&c);
+}
+
 /* A member can report what it likes: that is a matter of this member alone. */
 static void what_a_member_reports_unreadably_counts_as_absent_and_is_told(void **state)
 {
@@ -157,6 +182,7 @@ int main(void)
                 cmocka_unit_test(a_policy_that_cannot_be_evaluated_is_told_in_the_condition),
                 cmocka_unit_test(a_malformed_term_that_is_never_reached_changes_nothing),
                 cmocka_unit_test(a_policy_that_cannot_be_evaluated_takes_nothing_away),
+                cmocka_unit_test(what_was_spoilt_by_hand_is_told),
                 cmocka_unit_test(what_a_member_reports_unreadably_counts_as_absent_and_is_told),
         };
 

@@ -100,6 +100,7 @@ static void compare_with_status(struct cycle *c, struct schedule_plan *p)
                           s->observed_crp_generation.value != p->observed_generation || !old ||
                           !text_equal(old->status, p->scheduled.status) ||
                           !text_equal(old->reason, p->scheduled.reason) ||
+                          !text_equal(or_empty(old->message), p->scheduled.message) ||
                           old->observed_generation.value < p->scheduled.observed_generation.value ||
                           decisions_changed(s, p);
 }
@@ -194,24 +195,11 @@ int report_picks(const struct report_input *r)
         return 0;
 }
 
-int report_add_problem(struct cycle *c, const char *problem, struct schedule_plan *p)
+void report_unfulfilled(struct cycle *c, const char *reason, const char *message, struct schedule_plan *p)
 {
-        const char *message =
-                arena_printf(c->arena, "the scheduling policy of placement \"%s\" is invalid: %s",
-                             c->in->placement_name, problem);
-
-        if (!message)
-                return error_no_memory(c->err);
-        p->scheduled = make_condition("Scheduled", "False", REASON_SCHEDULING_POLICY_INVALID, message,
+        p->scheduled = make_condition("Scheduled", "False", reason, message,
                                       c->in->snapshot->object.meta.generation);
         compare_with_status(c, p);
-        return 0;
-}
-
-int report_problem(const struct report_input *r, const char *problem)
-{
-        TRY(report_picks(r));
-        return report_add_problem(r->c, problem, r->plan);
 }
 
 static int push_fixed(struct cycle *c, const struct fixed_report *line, int pass, struct schedule_plan *p)

@@ -16,10 +16,8 @@ struct report_input {
         bool keep_unselected; /* nothing was evaluated: earlier words about unselected clusters stay */
 };
 int report_picks(const struct report_input *r);
-/* Scheduled=False for a policy that cannot be evaluated. Instead of picks: what is there stays and is told;
- * or in place of the condition that was made for picks. */
-int report_problem(const struct report_input *r, const char *problem);
-int report_add_problem(struct cycle *c, const char *problem, struct schedule_plan *p);
+/* In place of the condition that was made for picks: Scheduled=False. */
+void report_unfulfilled(struct cycle *c, const char *reason, const char *message, struct schedule_plan *plan);
 
 struct fixed_report {
         const char *name, *reason;

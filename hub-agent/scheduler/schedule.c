@@ -436,28 +436,44 @@ static void plan_departures(struct cycle *c, const struct classes *k, struct sch
                 refs_push(&p->unschedule, k->dangling.at[i]);
 }
 
-/* When picking failed, or found nothing or too little, that may be because the policy cannot be evaluated;
+/* Nothing is picked or taken away; what there is goes on and is told. */
+static int keep_all(struct cycle *c, const struct classes *k, const struct schedule_plan *departures,
+                    struct schedule_plan *p)
+{
+        struct report_input r = {
+                .c = c, .plan = p, .kept = { k->scheduled, k->bound }, .keep_unselected = true
+        };
+
+        *p = *departures;
+        return report_picks(&r);
+}
+
+/* Picking failed, or found nothing or too little: that may be because the policy cannot be evaluated, and
  * then this is what there is to be said. Terms that were never reached because all is well do not matter
- * (spec 11.1). */
+ * (spec 11.1). What else no retry mends, such as an annotation that somebody took away, is told as well. */
 static int explain(struct cycle *c, const struct classes *k, const struct schedule_plan *departures, int code,
                    struct schedule_plan *p)
 {
         bool well = code == 0 && (!p->report || (text_equal(p->scheduled.status, "True") && has_selected(p)));
-        const char *problem;
+        const char *problem, *message;
 
         if (well || (code < 0 && code != ERR_INVALID))
                 return code;
         if (policy_problem(c->arena, c->policy, &problem) < 0)
                 return error_no_memory(c->err);
-        if (!problem)
-                return code;
+        if (code == 0 && !problem)
+                return 0;
+        message = problem ? arena_printf(c->arena, "the scheduling policy of placement \"%s\" is invalid: %s",
+                                         c->in->placement_name, problem)
+                          : arena_strdup(c->arena, c->err->text);
         *c->err = (struct error){ 0 };
+        if (!message)
+                return error_no_memory(c->err);
         if (code < 0)
-                *p = *departures;
-        struct report_input r = {
-                .c = c, .plan = p, .kept = { k->scheduled, k->bound }, .keep_unselected = true
-        };
-        return code < 0 ? report_problem(&r, problem) : report_add_problem(c, problem, p);
+                TRY(keep_all(c, k, departures, p));
+        report_unfulfilled(c, problem ? REASON_SCHEDULING_POLICY_INVALID : REASON_SCHEDULING_UNFULFILLED,
+                           message, p);
+        return 0;
 }
 
 static void plan_unreadable(const struct cycle *c, struct schedule_plan *p)

@@ -52,7 +52,7 @@ struct schedule_plan {
         size_t n_unreadable;
 };
 
-/* ERR_INVALID for broken snapshots and bindings (annotations). A policy that cannot be evaluated (unknown
+/* ERR_INVALID for a snapshot without its generation. A policy that cannot be evaluated (unknown
  * operators, malformed selectors, properties, quantities) is no error: nothing is picked nor taken away by
  * it, and the condition says what is wrong. */
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
