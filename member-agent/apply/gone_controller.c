@@ -93,7 +93,11 @@ struct outcome work_gone(struct reconcile *rc, struct member_agent *a)
 
         if (is_ours(rc, a, &ours) < 0)
                 return failed(rc->err);
-        if (!ours || !informer_get(a->applied_works, NULL, rc->name))
+        if (!ours) {
+                agent_forget(a, rc->name);
+                return done();
+        }
+        if (!informer_get(a->applied_works, NULL, rc->name))
                 return forget(rc, a);
         if (!is_member(a))
                 return done(); /* joining puts all Works on the queue */
