@@ -141,13 +141,14 @@ static void wait_ms(struct bench *b, int64_t ms)
         assert_int_equal(fiber_sleep(b->rig->loop, ms), 0);
 }
 
-static void open_bench_with(struct rig *r, struct bench *b, bool elect, const struct controller *c)
+static void open_bench_with(struct rig *r, struct bench *b, bool elect, const struct controller *c,
+                            const struct log_sink *sink)
 {
         struct manager_options o = { .component = "test",
                                      .lease_namespace = elect ? "default" : NULL,
                                      .lease_name = elect ? "test" : NULL };
 
-        *b = (struct bench){ .rig = r, .world = r->world, .run_code = 1 };
+        *b = (struct bench){ .rig = r, .world = r->world, .run_code = 1, .log = { .sink = sink } };
         b->faults = (struct loopback_faults){ .ctx = b, .delay = delay };
         b->world.transport = loopback_transport(r->net, &b->world, &b->faults);
         b->kube = (struct kube_client){
@@ -171,7 +172,7 @@ static void open_bench_with(struct rig *r, struct bench *b, bool elect, const st
 
 static void open_bench(struct rig *r, struct bench *b, bool elect)
 {
-        open_bench_with(r, b, elect, &two_at_a_time);
+        open_bench_with(r, b, elect, &two_at_a_time, NULL);
 }
 
 static void manager_fiber(void *ctx)
@@ -342,6 +343,58 @@ static void a_reconcile_past_its_deadline_is_cancelled_and_tried_again(void **st
         rig_run(body_deadline);
 }
 
+/* ---- what is told of failures ---- */
+
+static void count_line(void *ctx, const char *line, size_t n)
+{
+        ++*(size_t *)ctx;
+}
+static int64_t no_time(void *ctx)
+{
+        return 0;
+}
+
+static struct outcome fails_for_a_time(struct bench *b, struct reconcile *rc)
+{
+        if (loop_now_ms(b->rig->loop) >= b->after_ms)
+                return done();
+        error_set(rc->err, b->code, "as the test wants it");
+        return failed(rc->err);
+}
+
+static size_t warnings_of(struct rig *r, int code, int64_t fails_for_ms)
+{
+        size_t n = 0;
+        struct log_sink sink = { count_line, no_time, &n, LOG_TEXT, LOG_WARN };
+        struct bench b;
+
+        open_bench_with(r, &b, false, &two_at_a_time, &sink);
+        make(r, "a");
+        run_manager(&b);
+        n = 0;
+        b.reconcile = fails_for_a_time;
+        b.code = code;
+        b.after_ms = loop_now_ms(r->loop) + fails_for_ms;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_NORMAL);
+        wait_ms(&b, fails_for_ms + BACKOFF_MAX_MS + 1000);
+        close_bench(&b);
+        assert_int_equal(rig_delete(r, GROUP "/a"), 200);
+        return n;
+}
+
+static void body_warnings(struct rig *r)
+{
+        assert_int_equal(warnings_of(r, ERR_RETRY, 5000), 0);
+        assert_int_equal(warnings_of(r, ERR_RETRY, 200000), 1);
+        assert_int_equal(warnings_of(r, ERR_CONFLICT, 200000), 0);
+        assert_int_equal(warnings_of(r, ERR_INVALID, 200000), 1);
+}
+
+static void a_failure_is_told_once_and_not_before_it_had_time_to_pass(void **state)
+{
+        rig_run(body_warnings);
+}
+
 /* ---- keys and fibers ---- */
 
 static struct outcome waits_at_the_gate(struct bench *b, struct reconcile *rc)
@@ -477,7 +530,7 @@ static void body_classes(struct rig *r)
         static const char *const order[] = { "first", "parent", "edited", "default/derived", "retried" };
         struct bench b;
 
-        open_bench_with(r, &b, false, &one_at_a_time);
+        open_bench_with(r, &b, false, &one_at_a_time, NULL);
         run_manager(&b);
         b.reconcile = waits_at_the_gate;
         make(r, "first");
@@ -759,6 +812,7 @@ int main(void)
                 cmocka_unit_test(each_class_of_error_has_its_own_delay),
                 cmocka_unit_test(the_backoff_of_a_key_doubles_and_success_resets_it),
                 cmocka_unit_test(a_reconcile_past_its_deadline_is_cancelled_and_tried_again),
+                cmocka_unit_test(a_failure_is_told_once_and_not_before_it_had_time_to_pass),
                 cmocka_unit_test(changes_during_a_reconcile_give_one_more_and_never_two_at_once),
                 cmocka_unit_test(no_more_keys_run_at_once_than_the_controller_allows),
                 cmocka_unit_test(what_a_user_edits_overtakes_the_backlog),

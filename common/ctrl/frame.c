@@ -9,6 +9,7 @@
 #define RECONCILE_DEADLINE_MS 120000
 #define BACKOFF_MAX_MS 60000
 #define RIGHT_RETRY_MS 60000
+#define PASSING_MS 10000 /* what passes within that is not worth a warning */
 
 /* ---- events to keys ---- */
 
@@ -151,13 +152,43 @@ static int split_key(struct reconcile *rc, const char *key)
         return rc->ns ? 0 : ERR_NO_MEMORY;
 }
 
-static void tell_outcome(const struct reconcile *rc, int code)
+struct trouble {
+        int64_t since_ms;
+        uint64_t told; /* hash of the error that was told */
+};
+
+/* What a log needs to know of a failure is told once, not with each try; and what the next try mends, as long
+ * as one waits for something that is under way, is nobody's trouble. */
+static bool is_news(struct running *r, const char *key, int code, const struct error *err)
 {
-        if (code >= 0 || code == ERR_CANCELLED)
+        struct trouble *t = map_get(&r->troubles, key);
+        int64_t now = loop_now_ms(r->manager->options.world->loop);
+        uint64_t hash = hash_bytes(err->text, strlen(err->text), 0);
+
+        if (!t) {
+                t = NEW(struct trouble);
+                if (!t || map_put(&r->troubles, key, t) < 0) {
+                        mem_free(t);
+                        return true;
+                }
+                t->since_ms = now;
+        }
+        if (t->told == hash || (error_is_retryable(code) && now - t->since_ms < PASSING_MS))
+                return false;
+        t->told = hash;
+        return true;
+}
+
+static void tell_outcome(struct running *r, const struct reconcile *rc, int code)
+{
+        if (code == ERR_CANCELLED)
                 return;
-        if (code == ERR_CONFLICT)
+        if (code >= 0)
+                map_remove(&r->troubles, rc->key);
+        else if (code == ERR_CONFLICT)
                 log_debug(&rc->log, "reconcile met a newer state", "error", rc->err->text);
-        else if (kube_connection_tells(rc->kube, rc->err)) /* once for all that wait for the server */
+        else if (kube_connection_tells(rc->kube, rc->err) || /* once for all that wait for the server */
+                 !is_news(r, rc->key, code, rc->err))
                 log_debug(&rc->log, "reconcile failed", "code", error_code_name(code), "error",
                           rc->err->text);
         else
@@ -190,7 +221,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
                 error_set(err, ERR_INTERNAL, "the reconcile failed and left no error");
         if (a->timed_out && o.code < 0)
                 o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
-        tell_outcome(&rc, o.code);
+        tell_outcome(r, &rc, o.code);
         return o;
 }
 

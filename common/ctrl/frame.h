@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "common/base/map.h"
 #include "common/base/vec.h"
 #include "common/ctrl/controller.h"
 #include "common/ctrl/leader.h"
@@ -17,6 +18,7 @@ struct running {
         struct manager *manager;
         const struct controller *controller;
         struct work_queue *queue;
+        struct map troubles;       /* key -> struct trouble, of keys that fail */
         struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
         bool stopping;             /* no new reconcile starts */
 };

@@ -150,6 +150,7 @@ void manager_remove_informer(struct manager *m, struct informer *i)
 static struct running *running_free(struct running *r)
 {
         work_queue_free(r->queue);
+        map_free(&r->troubles);
         mem_free(r->watches);
         mem_free(r);
         return NULL;
@@ -179,6 +180,7 @@ int manager_add_controller(struct manager *m, const struct controller *c)
                                .controller = c,
                                .queue = work_queue_new(m->options.world->loop, &queue),
                                .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
+        map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
         if (!r->queue || !r->watches || vec_push(&m->running, r) < 0) {
                 running_free(r);
                 return ERR_NO_MEMORY;
