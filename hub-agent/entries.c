@@ -19,19 +19,10 @@ static size_t json_bytes(const char *s)
 
 const char *entry_text(struct arena *arena, const char *text, size_t *n_cut)
 {
-        size_t n = 0;
-
         if (!text || strlen(text) <= LIMIT_STATUS_TEXT_BYTES)
                 return text;
-        while (n < LIMIT_STATUS_TEXT_BYTES - 3) {
-                size_t next = text_utf8_length(text + n, 4);
-
-                if (next == 0 || n + next > LIMIT_STATUS_TEXT_BYTES - 3)
-                        break;
-                n += next;
-        }
         ++*n_cut;
-        return arena_printf(arena, "%.*s...", (int)n, text);
+        return arena_printf(arena, "%.*s...", (int)text_utf8_cut(text, LIMIT_STATUS_TEXT_BYTES - 3), text);
 }
 
 static size_t detail_bytes(const struct patch_detail *d)

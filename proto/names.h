@@ -245,6 +245,14 @@
 #define EVENT_PLACEMENT_AVAILABLE "PlacementAvailable"
 #define EVENT_PLACEMENT_DIFF_REPORTED "PlacementDiffReported"
 #define EVENT_PLACEMENT_ROLLOUT_COMPLETED "PlacementRolloutCompleted"
+/* Warnings, which the reference does not give. */
+#define EVENT_PLACEMENT_NOT_SCHEDULED "PlacementNotScheduled"
+#define EVENT_PLACEMENT_OVERRIDE_FAILED "PlacementOverrideFailed"
+#define EVENT_PLACEMENT_WORK_FAILED "PlacementWorkFailed"
+#define EVENT_PLACEMENT_APPLY_FAILED "PlacementApplyFailed"
+#define EVENT_PLACEMENT_DRIFTED "PlacementDrifted"
+#define EVENT_PLACEMENT_NOT_AVAILABLE "PlacementNotAvailable"
+#define EVENT_PLACEMENT_NOT_ROLLED_OUT "PlacementNotRolledOut"
 #define EVENT_PLACEMENT_CLEANUP_FINALIZER_REMOVED "PlacementCleanupFinalizerRemoved"
 
 /* ---- placementStatuses[].conditions (12.4); the other types are those of placements and bindings ---- */

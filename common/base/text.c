@@ -176,6 +176,18 @@ bool text_is_utf8(const char *s, size_t n)
         return true;
 }
 
+size_t text_utf8_cut(const char *s, size_t max)
+{
+        size_t n = strlen(s), at = 0;
+        while (at < n) {
+                size_t len = text_utf8_length(s + at, n - at);
+                if (len == 0 || at + len > max)
+                        break;
+                at += len;
+        }
+        return at;
+}
+
 static bool is_lower_alnum(char c)
 {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

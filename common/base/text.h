@@ -35,10 +35,12 @@ bool slice_parse_i64(struct slice s, int64_t *ret);
 
 bool text_is_utf8(const char *s, size_t n);
 size_t text_utf8_length(const char *s, size_t n); /* bytes of the first character; 0 if malformed or n == 0 */
-bool text_is_dns1123_label(const char *s);        /* 1..63 */
-bool text_is_dns1123_subdomain(const char *s);    /* 1..253 */
-bool text_is_label_key(const char *s);            /* qualified name, optional DNS prefix */
-bool text_is_label_value(const char *s);          /* "" or up to 63 */
+size_t text_utf8_cut(const char *s,
+                     size_t max);          /* bytes of its longest beginning in whole characters, up to max */
+bool text_is_dns1123_label(const char *s); /* 1..63 */
+bool text_is_dns1123_subdomain(const char *s); /* 1..253 */
+bool text_is_label_key(const char *s);         /* qualified name, optional DNS prefix */
+bool text_is_label_value(const char *s);       /* "" or up to 63 */
 
 /* Base64 (RFC 4648, padded) and hex; the decoder returns ERR_INVALID on a foreign character or wrong padding
  * and ERR_LIMIT when cap is too small. As Go's it skips line ends. In the URL alphabet padding may be absent

@@ -3,6 +3,7 @@
 #include "hub-agent/placement/progress.h"
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
+#include "hub-agent/placement/warnings.h"
 
 #define RETRY_MS (30 * 60 * 1000)
 #define PASSING_MS 5000 /* what is not the user's doing is tried again after */
@@ -13,7 +14,9 @@ struct placement_memory {
         char fingerprint[65]; /* of the selected objects' metadata */
         char hash[65];        /* of their content at that time */
         size_t n_envelopes;
-        struct arena arena; /* of `selected` */
+        int64_t unavailable_told_ms; /* clusters that became unavailable until then were told */
+        char external_told[65];      /* hash of the selection that nobody rolls out, as it was told */
+        struct arena arena;          /* of `selected` */
         struct resource_identifier_list selected;
 };
 
@@ -308,10 +311,32 @@ static int write_status(struct pass *s, const struct placement *wanted)
         return 0;
 }
 
+static void tell(struct pass *s, const struct status_warnings *w)
+{
+        for (size_t i = 0; i < w->n; i++) {
+                event_record(manager_events(s->rc->manager), &s->p->object, "Warning", w->at[i].reason, "%s",
+                             w->at[i].message);
+                log_warn(&s->rc->log, "placement does not go well", "reason", w->at[i].reason, "message",
+                         w->at[i].message);
+        }
+}
+
+/* And tells what went wrong since the status before. */
+static int write_and_tell(struct pass *s, const struct placement *wanted)
+{
+        const struct placement *before = s->p;
+        struct status_warnings w = { .n = 0 };
+
+        TRY(write_status(s, wanted));
+        TRY(plan_warnings(s->rc->arena, before, wanted, &w, s->rc->err));
+        tell(s, &w);
+        return 0;
+}
+
 static int report_unschedulable(struct pass *s, const char *message)
 {
-        return write_status(s, status_unschedulable(s->rc->arena, s->p, REASON_INVALID_RESOURCE_SELECTORS,
-                                                    message, s->rc->now_ms));
+        return write_and_tell(s, status_unschedulable(s->rc->arena, s->p, REASON_INVALID_RESOURCE_SELECTORS,
+                                                      message, s->rc->now_ms));
 }
 
 /* ---- the copy in the placed namespace (spec 11) ---- */
@@ -414,10 +439,21 @@ static void record_events(struct pass *s, const struct status_plan *plan)
                              "%s", plan->events[i].message);
 }
 
-static struct outcome finish(const struct pass *s, const struct status_plan *plan)
+static struct outcome finish(struct pass *s, const struct status_plan *plan)
 {
+        struct status_warnings w = { .n = 0 };
+        int64_t next_ms;
+
+        if (plan_unavailable_warning(s->rc->arena, s->p, s->rc->now_ms, &s->memory->unavailable_told_ms, &w,
+                                     &next_ms, s->rc->err) < 0 ||
+            (is_external(s->p) && plan_external_warning(s->rc->arena, s->p, &s->snapshots, s->memory->hash,
+                                                        s->memory->external_told, &w, s->rc->err) < 0))
+                return failed(s->rc->err);
+        tell(s, &w);
         if (s->delay_ms > 0)
                 return again_after(s->delay_ms);
+        if (next_ms > 0)
+                return again_after(MIN(next_ms, RETRY_MS));
         return plan->complete ? done() : again_after(RETRY_MS);
 }
 
@@ -442,7 +478,7 @@ static struct outcome report_status(struct pass *s)
         hold = status_due_in(s->agent, &s->memory->hold, plan.settled);
         if (hold > 0)
                 return finish_after(hold);
-        if (write_status(s, plan.wanted) < 0)
+        if (write_and_tell(s, plan.wanted) < 0)
                 return failed(s->rc->err);
         hold_written(&s->memory->hold);
         record_events(s, &plan);
@@ -470,10 +506,10 @@ static struct outcome report_long_name(struct pass *s)
                              "of placement \"%s\" has %zu: nothing is placed",
                              LABEL_VALUE_MAX, s->rc->name, strlen(s->rc->name));
 
-        return write_status(s,
-                            message ? status_unschedulable(s->rc->arena, s->p, REASON_INVALID_PLACEMENT_NAME,
-                                                           message, s->rc->now_ms)
-                                    : NULL) < 0
+        return write_and_tell(s, message ? status_unschedulable(s->rc->arena, s->p,
+                                                                REASON_INVALID_PLACEMENT_NAME, message,
+                                                                s->rc->now_ms)
+                                         : NULL) < 0
                        ? failed(s->rc->err)
                        : done();
 }

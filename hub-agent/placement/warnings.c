@@ -1,0 +1,265 @@
+#include "hub-agent/placement/warnings.h"
+
+#include <stdio.h>
+
+#include "common/base/map.h"
+
+enum { NAMED = 3, TEXT_MAX = 250 };
+
+/* Clusters in the same trouble. */
+struct tally {
+        const char *named[NAMED];
+        size_t n;
+        bool no_memory;
+};
+
+struct telling {
+        struct arena *arena;
+        struct map before; /* cluster -> const struct per_cluster_status * */
+        struct tally applied, drifted, overridden, synchronized;
+};
+
+static void tally_add(struct arena *arena, struct tally *t, const char *cluster, const char *what)
+{
+        if (t->n < NAMED) {
+                t->named[t->n] = arena_printf(arena, "%s: %.*s", cluster,
+                                              (int)text_utf8_cut(or_empty(what), TEXT_MAX), or_empty(what));
+                t->no_memory = t->no_memory || !t->named[t->n];
+        }
+        t->n++;
+}
+
+static int warn(struct arena *arena, struct status_warnings *w, const char *reason, const char *head,
+                const struct tally *t)
+{
+        const char *text = head;
+
+        if (t->n == 0)
+                return 0;
+        for (size_t i = 0; i < MIN(t->n, (size_t)NAMED) && text && !t->no_memory; i++)
+                text = arena_printf(arena, "%s%s%s", text, i ? "; " : " ", t->named[i]);
+        if (text && t->n > NAMED)
+                text = arena_printf(arena, "%s; and %zu more cluster(s)", text, t->n - NAMED);
+        if (!text || t->no_memory)
+                return ERR_NO_MEMORY;
+        w->at[w->n++] = (struct status_warning){ reason, text };
+        return 0;
+}
+
+/* ---- resources ---- */
+
+static bool same_resource(const struct resource_identifier *a, const struct resource_identifier *b)
+{
+        return text_equal(or_empty(a->name), or_empty(b->name)) &&
+               text_equal(or_empty(a->ns), or_empty(b->ns)) &&
+               text_equal(or_empty(a->kind), or_empty(b->kind)) &&
+               text_equal(or_empty(a->group), or_empty(b->group));
+}
+
+static const char *text_of(struct arena *arena, const struct resource_identifier *id, const char *what)
+{
+        return arena_printf(arena, "%s %s%s%s: %s", or_empty(id->kind), or_empty(id->ns),
+                            text_empty(id->ns) ? "" : "/", or_empty(id->name), or_empty(what));
+}
+
+static bool is_told_failed(const struct per_cluster_status *old, const struct failed_placement *f)
+{
+        for (uint32_t i = 0; old && i < old->failed_placements.n; i++) {
+                const struct failed_placement *o = &old->failed_placements.at[i];
+
+                if (same_resource(&o->id, &f->id) && o->condition &&
+                    text_equal(o->condition->type, f->condition->type) &&
+                    text_equal(o->condition->reason, f->condition->reason))
+                        return true;
+        }
+        return false;
+}
+
+static bool is_told_drifted(const struct per_cluster_status *old, const struct drifted_placement *d)
+{
+        for (uint32_t i = 0; old && i < old->drifted_placements.n; i++)
+                if (same_resource(&old->drifted_placements.at[i].id, &d->id))
+                        return true;
+        return false;
+}
+
+/* The first that is new stands for all of the cluster. */
+static void tell_failed(struct telling *t, const struct per_cluster_status *old,
+                        const struct per_cluster_status *e)
+{
+        for (uint32_t i = 0; i < e->failed_placements.n; i++) {
+                const struct failed_placement *f = &e->failed_placements.at[i];
+
+                if (!f->condition || !text_equal(f->condition->type, CONDITION_APPLIED) ||
+                    is_told_failed(old, f))
+                        continue;
+                tally_add(t->arena, &t->applied, e->cluster_name,
+                          text_of(t->arena, &f->id, f->condition->message));
+                return;
+        }
+}
+
+static void tell_drifted(struct telling *t, const struct per_cluster_status *old,
+                         const struct per_cluster_status *e)
+{
+        for (uint32_t i = 0; i < e->drifted_placements.n; i++) {
+                const struct drifted_placement *d = &e->drifted_placements.at[i];
+
+                if (is_told_drifted(old, d))
+                        continue;
+                tally_add(
+                        t->arena, &t->drifted, e->cluster_name,
+                        text_of(t->arena, &d->id, d->observed_drifts.n ? d->observed_drifts.at[0].path : ""));
+                return;
+        }
+}
+
+/* ---- conditions ---- */
+
+static const struct condition *now_false(const struct condition_list *before,
+                                         const struct condition_list *after, const char *type)
+{
+        const struct condition *c = condition_find(after, type),
+                               *old = before ? condition_find(before, type) : NULL;
+
+        if (!c || !text_equal(c->status, CONDITION_FALSE))
+                return NULL;
+        return old && text_equal(old->status, CONDITION_FALSE) && text_equal(old->message, c->message) ? NULL
+                                                                                                       : c;
+}
+
+static void tell_false(struct telling *t, const struct per_cluster_status *old,
+                       const struct per_cluster_status *e, const char *type, struct tally *tally)
+{
+        const struct condition *c = now_false(old ? &old->conditions : NULL, &e->conditions, type);
+
+        if (c)
+                tally_add(t->arena, tally, e->cluster_name, c->message);
+}
+
+/* ---- whole ---- */
+
+static int tell_scheduled(struct arena *arena, const struct placement *before, const struct placement *after,
+                          struct status_warnings *ret)
+{
+        const char *type = arena_printf(arena, "%s" CONDITION_SCHEDULED,
+                                        scope_of(after->object.meta.ns)->condition_prefix);
+        const struct condition *c;
+
+        if (!type)
+                return ERR_NO_MEMORY;
+        c = now_false(before->status ? &before->status->conditions : NULL, &after->status->conditions, type);
+        if (c)
+                ret->at[ret->n++] = (struct status_warning){ EVENT_PLACEMENT_NOT_SCHEDULED, c->message };
+        return 0;
+}
+
+static int tell_clusters(struct telling *t, const struct placement *before, const struct placement *after)
+{
+        for (uint32_t i = 0; before->status && i < before->status->placement_statuses.n; i++) {
+                struct per_cluster_status *e = &before->status->placement_statuses.at[i];
+
+                if (!text_empty(e->cluster_name))
+                        TRY(map_put(&t->before, e->cluster_name, e));
+        }
+        for (uint32_t i = 0; i < after->status->placement_statuses.n; i++) {
+                const struct per_cluster_status *e = &after->status->placement_statuses.at[i];
+                const struct per_cluster_status *old =
+                        text_empty(e->cluster_name) ? NULL : map_get(&t->before, e->cluster_name);
+
+                if (text_empty(e->cluster_name))
+                        continue;
+                tell_failed(t, old, e);
+                tell_drifted(t, old, e);
+                tell_false(t, old, e, CONDITION_OVERRIDDEN, &t->overridden);
+                tell_false(t, old, e, CONDITION_WORK_SYNCHRONIZED, &t->synchronized);
+        }
+        return 0;
+}
+
+int plan_warnings(struct arena *arena, const struct placement *before, const struct placement *after,
+                  struct status_warnings *ret, struct error *err)
+{
+        struct telling t = { .arena = arena };
+        int code;
+
+        if (!after->status)
+                return 0;
+        map_init(&t.before, MAP_BORROW_KEYS, NULL);
+        code = tell_scheduled(arena, before, after, ret);
+        if (code == 0)
+                code = tell_clusters(&t, before, after);
+        map_free(&t.before);
+        if (code < 0 ||
+            warn(arena, ret, EVENT_PLACEMENT_OVERRIDE_FAILED, "Overrides failed on", &t.overridden) < 0 ||
+            warn(arena, ret, EVENT_PLACEMENT_WORK_FAILED, "Works could not be written for", &t.synchronized) <
+                    0 ||
+            warn(arena, ret, EVENT_PLACEMENT_APPLY_FAILED, "Resources could not be applied on", &t.applied) <
+                    0 ||
+            warn(arena, ret, EVENT_PLACEMENT_DRIFTED, "Resources were changed on", &t.drifted) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
+int plan_unavailable_warning(struct arena *arena, const struct placement *p, int64_t now_ms, int64_t *told_ms,
+                             struct status_warnings *ret, int64_t *ret_next_ms, struct error *err)
+{
+        struct tally t = { .n = 0 };
+        int64_t told = *told_ms;
+
+        *ret_next_ms = 0;
+        for (uint32_t i = 0; p->status && i < p->status->placement_statuses.n; i++) {
+                const struct per_cluster_status *e = &p->status->placement_statuses.at[i];
+                const struct condition *c = condition_find(&e->conditions, CONDITION_AVAILABLE);
+                int64_t left;
+
+                if (!c || !text_equal(c->status, CONDITION_FALSE) || c->last_transition_ms <= *told_ms)
+                        continue;
+                left = c->last_transition_ms + NOT_AVAILABLE_MS - now_ms;
+                if (left > 0) {
+                        *ret_next_ms = *ret_next_ms ? MIN(*ret_next_ms, left) : left;
+                        continue;
+                }
+                told = MAX(told, c->last_transition_ms);
+                tally_add(arena, &t, or_empty(e->cluster_name),
+                          e->failed_placements.n
+                                  ? text_of(arena, &e->failed_placements.at[0].id,
+                                            e->failed_placements.at[0].condition
+                                                    ? e->failed_placements.at[0].condition->message
+                                                    : "")
+                                  : c->message);
+        }
+        if (warn(arena, ret, EVENT_PLACEMENT_NOT_AVAILABLE,
+                 "Resources have not been available for minutes on", &t) < 0)
+                return error_no_memory(err);
+        *told_ms = told;
+        return 0;
+}
+
+static bool is_on_all_clusters(const struct object_list *snapshots, const char *index, const char *hash)
+{
+        for (size_t i = 0; !text_empty(index) && i < snapshots->n; i++)
+                if (text_equal(label_of(snapshots->at[i], LABEL_RESOURCE_INDEX), index) &&
+                    text_equal(annotation_of(snapshots->at[i], ANNOTATION_RESOURCE_HASH), hash))
+                        return true;
+        return false;
+}
+
+int plan_external_warning(struct arena *arena, const struct placement *p, const struct object_list *snapshots,
+                          const char *hash, char told[65], struct status_warnings *ret, struct error *err)
+{
+        const char *index = p->status ? or_empty(p->status->observed_resource_index) : "", *message;
+
+        if (text_empty(hash) || text_equal(told, hash) || is_on_all_clusters(snapshots, index, hash))
+                return 0;
+        message =
+                arena_printf(arena,
+                             "What is selected is not rolled out: the rollout strategy is External, and this "
+                             "version executes no staged update runs; the clusters keep %s%s",
+                             index[0] ? "resource index " : "what they have", index);
+        if (!message)
+                return error_no_memory(err);
+        snprintf(told, 65, "%s", hash);
+        ret->at[ret->n++] = (struct status_warning){ EVENT_PLACEMENT_NOT_ROLLED_OUT, message };
+        return 0;
+}

@@ -1,0 +1,175 @@
+/* What an operator is told of a placement that does not go well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "common/base/buf.h"
+#include "hub-agent/placement/warnings.h"
+
+#define NOW INT64_C(1767225600000) /* 2026-01-01 */
+#define TIME "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\""
+
+struct scene {
+        struct arena arena;
+        struct error err;
+        struct status_warnings w;
+};
+
+static struct placement *placement(struct scene *s, const char *scheduled, const char *clusters)
+{
+        struct object *o;
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1 << 20);
+        buf_printf(
+                &b,
+                "{\"metadata\":{\"name\":\"web\",\"generation\":1},\"spec\":{},\"status\":{\"conditions\":[{"
+                "\"type\":\"ClusterResourcePlacementScheduled\",\"status\":\"%s\",\"reason\":\"R\","
+                "\"message\":\"scheduled %s\"," TIME "}],\"placementStatuses\":[%s]}}",
+                scheduled, scheduled, clusters);
+        if (object_decode_arena(&cluster_resource_placement_kind, (struct slice){ b.data, b.len }, &s->arena,
+                                &o, &s->err) < 0)
+                fail_msg("%s", s->err.text);
+        return (struct placement *)o;
+}
+
+#define CONDITION(type, status, message)                                                                     \
+        "{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"R\",\"message\":\"" message           \
+        "\"," TIME "}"
+#define CLUSTER(name, lists, condition)                                                                      \
+        "{\"clusterName\":\"" name "\"," lists "\"conditions\":[" condition "]}"
+#define FAILED(name, type, message)                                                                          \
+        "{\"version\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"n\",\"name\":\"" name                    \
+        "\",\"condition\":" CONDITION(type, "False", message) "}"
+#define APPLY_FAILED(name, entries)                                                                          \
+        CLUSTER(name, "\"failedPlacements\":[" entries "],", CONDITION("Applied", "False", "failed"))
+#define DRIFTED(name, resource)                                                                              \
+        CLUSTER(name,                                                                                        \
+                "\"driftedPlacements\":[{\"version\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"n\","     \
+                "\"name\":\"" resource "\",\"observationTime\":\"2026-01-01T00:00:00Z\","                    \
+                "\"firstDriftedObservedTime\":\"2026-01-01T00:00:00Z\",\"targetClusterObservedGeneration\":" \
+                "1,"                                                                                         \
+                "\"observedDrifts\":[{\"path\":\"/data/a\"}]}],",                                            \
+                CONDITION("Available", "True", "ok"))
+
+struct row {
+        const char *before_scheduled, *before, *after_scheduled, *after;
+        const char *reason, *text; /* of the one warning; NULL = none */
+};
+
+static const struct row rows[] = {
+        { "True", "", "True", APPLY_FAILED("c1", FAILED("a", "Applied", "no")), "PlacementApplyFailed",
+          "Resources could not be applied on c1: ConfigMap n/a: no" },
+        { "True", APPLY_FAILED("c1", FAILED("a", "Applied", "no")), "True",
+          APPLY_FAILED("c1", FAILED("a", "Applied", "still no")), NULL, NULL },
+        { "True", APPLY_FAILED("c1", FAILED("a", "Applied", "no")), "True",
+          APPLY_FAILED("c1", FAILED("a", "Applied", "no") "," FAILED("b", "Applied", "nor this")),
+          "PlacementApplyFailed", "Resources could not be applied on c1: ConfigMap n/b: nor this" },
+        { "True", "", "True", APPLY_FAILED("c1", FAILED("a", "Available", "not yet")), NULL, NULL },
+        { "True", "", "True",
+          APPLY_FAILED("c1", FAILED("a", "Applied", "no")) "," APPLY_FAILED(
+                  "c2",
+                  FAILED("a", "Applied",
+                         "no")) "," APPLY_FAILED("c3",
+                                                 FAILED("a", "Applied",
+                                                        "no")) "," APPLY_FAILED("c4",
+                                                                                FAILED("a", "Applied", "no")),
+          "PlacementApplyFailed",
+          "Resources could not be applied on c1: ConfigMap n/a: no; c2: ConfigMap n/a: no; c3: ConfigMap "
+          "n/a: no; and 1 "
+          "more cluster(s)" },
+        { "True", "", "True", DRIFTED("c1", "a"), "PlacementDrifted",
+          "Resources were changed on c1: ConfigMap n/a: /data/a" },
+        { "True", DRIFTED("c1", "a"), "True", DRIFTED("c1", "a"), NULL, NULL },
+        { "True", "", "True", CLUSTER("c1", "", CONDITION("Overridden", "False", "bad path")),
+          "PlacementOverrideFailed", "Overrides failed on c1: bad path" },
+        { "True", "", "True", CLUSTER("c1", "", CONDITION("WorkSynchronized", "False", "too large")),
+          "PlacementWorkFailed", "Works could not be written for c1: too large" },
+        { "Unknown", "", "False", "", "PlacementNotScheduled", "scheduled False" },
+        { "False", "", "False", "", NULL, NULL },
+        { "True", "", "True", CLUSTER("c1", "", CONDITION("Applied", "False", "in progress")), NULL, NULL },
+};
+
+static void each_trouble_is_told_once(void **state)
+{
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct row *r = &rows[i];
+                struct scene s = { 0 };
+
+                assert_int_equal(plan_warnings(&s.arena, placement(&s, r->before_scheduled, r->before),
+                                               placement(&s, r->after_scheduled, r->after), &s.w, &s.err),
+                                 0);
+                if (s.w.n != (r->reason ? 1 : 0))
+                        fail_msg("row %zu: %zu warnings", i, s.w.n);
+                if (r->reason) {
+                        assert_string_equal(s.w.at[0].reason, r->reason);
+                        assert_string_equal(s.w.at[0].message, r->text);
+                }
+                arena_free(&s.arena);
+        }
+}
+
+static void what_is_not_available_for_minutes_is_told_once(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p =
+                placement(&s, "True", CLUSTER("c1", "", CONDITION("Available", "False", "waits")));
+        int64_t told = 0, next;
+
+        assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(s.w.n, 0);
+        assert_int_equal(next, NOT_AVAILABLE_MS - 60000);
+        assert_int_equal(
+                plan_unavailable_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, 0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].reason, "PlacementNotAvailable");
+        assert_string_equal(s.w.at[0].message, "Resources have not been available for minutes on c1: waits");
+        assert_int_equal(
+                plan_unavailable_warning(&s.arena, p, NOW + 2 * NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err),
+                0);
+        assert_int_equal(s.w.n, 1);
+        assert_int_equal(next, 0);
+        arena_free(&s.arena);
+}
+
+static void a_selection_that_nobody_rolls_out_is_told_once(void **state)
+{
+        static const char json[] = "{\"metadata\":{\"name\":\"web-0-snapshot\",\"labels\":{"
+                                   "\"kubernetes-fleet.io/resource-index\":\"0\"},\"annotations\":{"
+                                   "\"kubernetes-fleet.io/resource-hash\":\"same\"}}}";
+        struct scene s = { 0 };
+        struct placement *p = placement(&s, "True", "");
+        const struct object *snapshot;
+        struct object *o;
+        struct object_list snapshots = { &snapshot, 1 };
+        char told[65] = "", changed[65] = "changed";
+
+        assert_int_equal(
+                object_decode_arena(&cluster_resource_snapshot_kind, slice_of(json), &s.arena, &o, &s.err),
+                0);
+        snapshot = o;
+        p->status->observed_resource_index = "0";
+        assert_int_equal(plan_external_warning(&s.arena, p, &snapshots, "same", told, &s.w, &s.err), 0);
+        assert_int_equal(s.w.n, 0);
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(plan_external_warning(&s.arena, p, &snapshots, changed, told, &s.w, &s.err),
+                                 0);
+        assert_int_equal(s.w.n, 1);
+        assert_non_null(strstr(s.w.at[0].message, "resource index 0"));
+        arena_free(&s.arena);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(each_trouble_is_told_once),
+                cmocka_unit_test(what_is_not_available_for_minutes_is_told_once),
+                cmocka_unit_test(a_selection_that_nobody_rolls_out_is_told_once),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
