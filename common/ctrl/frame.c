@@ -77,15 +77,14 @@ static unsigned changes(const struct informer_event *e)
 struct emission {
         struct running *running;
         enum queue_priority priority;
+        bool lost; /* there was no memory for a key */
 };
 
 static void emit_key(void *to, const char *key)
 {
         struct emission *em = to;
 
-        if (work_queue_add(em->running->queue, key, em->priority) < 0)
-                log_error(&em->running->manager->log,
-                          "no memory to queue a key; the next event or resync brings it", "key", key);
+        em->lost |= work_queue_add(em->running->queue, key, em->priority) < 0;
 }
 
 static void emit_self(const struct object *o, struct emission *em)
@@ -120,6 +119,8 @@ void frame_handle_event(void *running_watch, const struct informer_event *e)
                 w->watch->map(w->running->manager->options.agent, e, emit_key, &em);
         else
                 emit_self(e->now, &em);
+        if (em.lost)
+                running_lose_key(w->running, w, e);
 }
 
 /* ---- one reconcile ---- */
@@ -229,21 +230,25 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
 static void follow_up(struct running *r, const char *key, const struct outcome *o, const struct error *err)
 {
         int64_t longest = r->controller->backoff_max_ms > 0 ? r->controller->backoff_max_ms : BACKOFF_MAX_MS;
+        int queued = 0;
 
         if (o->code >= 0) {
                 work_queue_forget(r->queue, key);
                 if (o->after_ms > 0)
-                        work_queue_again_after(r->queue, key, o->after_ms,
-                                               o->unfinished ? QUEUE_FOLLOW_UP : QUEUE_NORMAL);
+                        queued = work_queue_again_after(r->queue, key, o->after_ms,
+                                                        o->unfinished ? QUEUE_FOLLOW_UP : QUEUE_NORMAL);
         } else if (o->code == ERR_FORBIDDEN && kube_trouble_of(err)) { /* a right, which somebody may grant */
-                work_queue_again_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS), QUEUE_LOW);
+                queued = work_queue_again_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS),
+                                                QUEUE_LOW);
         } else if (o->code == ERR_INVALID || o->code == ERR_FORBIDDEN || o->code == ERR_UNSUPPORTED) {
-                work_queue_again_after(r->queue, key, longest, QUEUE_LOW);
+                queued = work_queue_again_after(r->queue, key, longest, QUEUE_LOW);
         } else if (err->retry_after_ms > 0) {
-                work_queue_again_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
+                queued = work_queue_again_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
         } else {
-                work_queue_add_backoff(r->queue, key);
+                queued = work_queue_add_backoff(r->queue, key);
         }
+        if (queued < 0)
+                running_lose_key(r, NULL, NULL);
 }
 
 static void count_attempt(struct running *r, const struct outcome *o, int64_t took_us)
@@ -312,7 +317,8 @@ static void dispatcher(void *ctx)
                 if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
                         return;
                 if (r->stopping || start_attempt(r, key) < 0) {
-                        work_queue_add_backoff(r->queue, key);
+                        if (work_queue_add_backoff(r->queue, key) < 0)
+                                running_lose_key(r, NULL, NULL);
                         work_queue_done(r->queue, key);
                 }
         }
@@ -335,8 +341,12 @@ void running_requeue_all(struct running *r)
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct object_list all;
 
-                if (!informer || informer_list(informer, &arena, &all) < 0)
+                if (!informer)
                         continue;
+                if (informer_list(informer, &arena, &all) < 0) {
+                        running_lose_key(r, NULL, NULL);
+                        continue;
+                }
                 for (size_t k = 0; k < all.n; k++) {
                         struct informer_event e = { .type = INFORMER_ADDED,
                                                     .now = all.at[k],

@@ -13,6 +13,12 @@ struct running_watch {
         const struct watch *watch;
 };
 
+#define LOST_DELETIONS_MAX 32
+struct lost_deletion {
+        const struct watch *watch;
+        const struct object *object; /* a reference */
+};
+
 struct running {
         struct running_watch *watches; /* one per watch of the controller */
         struct manager *manager;
@@ -21,6 +27,9 @@ struct running {
         struct map troubles;       /* key -> struct trouble, of keys that fail */
         struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
         bool stopping;             /* no new reconcile starts */
+        bool lost;                 /* some key could not be queued: lost_keys.c */
+        struct lost_deletion lost_deletions[LOST_DELETIONS_MAX];
+        size_t n_lost_deletions;
 };
 
 struct frame_metrics {
@@ -38,6 +47,7 @@ struct manager {
         struct log log;
         VEC(struct running *) running;
         VEC(struct cache) caches;
+        struct waitq lost; /* wakes lost_keys_run() */
         struct event_recorder *events;
         struct frame_metrics metrics;
         struct leader leader;
@@ -54,3 +64,7 @@ int running_start(struct running *r);
 void running_drain(struct running *r, int64_t deadline_ms); /* no new ones; waits for those that run */
 void running_stop(struct running *r);                       /* cancels and joins */
 void running_requeue_all(struct running *r);
+/* No memory for a key, which an event (NULL = something else) asked for through a watch. */
+void running_lose_key(struct running *r, const struct running_watch *w, const struct informer_event *e);
+void running_forget_lost(struct running *r);
+void lost_keys_run(void *manager); /* the fiber that queues them once there is memory */

@@ -149,6 +149,7 @@ void manager_remove_informer(struct manager *m, struct informer *i)
 
 static struct running *running_free(struct running *r)
 {
+        running_forget_lost(r);
         work_queue_free(r->queue);
         map_free(&r->troubles);
         mem_free(r->watches);
@@ -203,8 +204,10 @@ void manager_enqueue(struct manager *m, const struct controller *c, const char *
         struct running *r = find_running(m, c);
 
         ASSERT(r);
-        if (work_queue_add(r->queue, key, p) < 0)
+        if (work_queue_add(r->queue, key, p) < 0) {
                 log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
+                running_lose_key(r, NULL, NULL);
+        }
 }
 
 void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms)
@@ -212,8 +215,10 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
         struct running *r = find_running(m, c);
 
         ASSERT(r);
-        if (work_queue_add_after(r->queue, key, ms, QUEUE_NORMAL) < 0)
+        if (work_queue_add_after(r->queue, key, ms, QUEUE_NORMAL) < 0) {
                 log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
+                running_lose_key(r, NULL, NULL);
+        }
 }
 
 /* ---- running ---- */
@@ -365,8 +370,12 @@ static int lead(struct manager *m, struct error *err)
 
 int manager_run(struct manager *m, struct error *err)
 {
-        int code = wait_for_caches(m);
+        int code = 0;
 
+        if (!fiber_spawn(m->group, "lost-keys", lost_keys_run, m))
+                code = error_no_memory(err);
+        if (code == 0)
+                code = wait_for_caches(m);
         if (code == 0)
                 code = start_controllers(m, true);
         if (code == 0)

@@ -228,6 +228,49 @@ static void what_there_is_no_memory_to_read_is_not_absent(void **state)
         with_informer(body_no_memory);
 }
 
+static void no_more_memory(void *ctx, const struct informer_event *e)
+{
+        mem_fail_at(1, true);
+}
+
+static void memory_again(void *ctx, const struct informer_event *e)
+{
+        mem_fail_at(0, false);
+}
+
+/* Only the controller's own handler finds no memory. */
+static void body_lost_keys(struct fixture *f)
+{
+        struct informer *i;
+        struct fiber *fiber;
+        struct bench b;
+
+        open_bench(f, &b);
+        i = manager_informer(b.manager, &member_cluster_kind);
+        assert_int_equal(informer_add_handler(i, no_more_memory, NULL), 0);
+        assert_int_equal(manager_add_controller(b.manager, &controller), 0);
+        assert_int_equal(informer_add_handler(i, memory_again, NULL), 0);
+        fiber = run_manager(&b);
+        put(&f->server, "a");
+        settle(f);
+        assert_int_equal(b.visits, 0);
+        fiber_sleep(f->loop, 2000);
+        assert_int_equal(b.visits, 1);
+        drop(&f->server, "a");
+        settle(f);
+        assert_int_equal(b.visits, 1);
+        fiber_sleep(f->loop, 2000);
+        assert_int_equal(b.visits, 2);
+        fiber_sleep(f->loop, 60000);
+        assert_int_equal(b.visits, 2);
+        close_bench(&b, fiber);
+}
+
+static void a_key_there_was_no_memory_for_is_found_again(void **state)
+{
+        with_informer(body_lost_keys);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -236,6 +279,7 @@ int main(void)
                 cmocka_unit_test(a_cache_that_cannot_be_filled_stops_only_the_controllers_that_watch_it),
                 cmocka_unit_test(what_is_not_in_a_cache_that_is_not_filled_is_not_absent),
                 cmocka_unit_test(what_there_is_no_memory_to_read_is_not_absent),
+                cmocka_unit_test(a_key_there_was_no_memory_for_is_found_again),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
