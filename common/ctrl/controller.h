@@ -129,6 +129,7 @@ size_t manager_queued(
 int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
               const struct object **ret); /* NULL if absent */
 int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret);
+/* Of all namespaces. */
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
                    struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);

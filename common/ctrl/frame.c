@@ -336,7 +336,7 @@ void running_requeue_all(struct running *r)
 {
         for (size_t i = 0; i < r->controller->n_watches; i++) {
                 const struct watch *w = &r->controller->watches[i];
-                struct informer *informer = manager_find_informer(r->manager, w->kind);
+                struct informer *informer = manager_find_informer(r->manager, w->kind, NULL);
                 struct running_watch rw = { r, w };
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct object_list all;

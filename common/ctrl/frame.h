@@ -56,8 +56,9 @@ struct manager {
         uint64_t next_id;
 };
 
-struct informer *manager_find_informer(struct manager *m,
-                                       const struct kind *kind); /* NULL if there is none */
+/* The cache that holds every object of the kind in the namespace (NULL = in all of them); NULL if there is
+ * none. */
+struct informer *manager_find_informer(struct manager *m, const struct kind *kind, const char *ns);
 void frame_handle_event(void *running_watch, const struct informer_event *e);
 int running_await_caches(struct running *r); /* those it watches; 0 or ERR_CANCELLED */
 int running_start(struct running *r);

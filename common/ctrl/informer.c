@@ -258,9 +258,12 @@ void informer_observe(struct informer *i, const struct object *o)
 
 /* ---- reading ---- */
 
-const struct kind *informer_kind(const struct informer *i)
+bool informer_holds(const struct informer *i, const struct kind *kind, const char *ns)
 {
-        return i->options.resource ? NULL : i->options.kind;
+        const struct informer_options *o = &i->options;
+
+        return o->kind == kind && !o->resource && !o->label_selector && !o->field_selector &&
+               (!o->ns || text_equal(o->ns, ns));
 }
 
 enum decode_flags informer_flags(const struct informer *i)

@@ -48,8 +48,9 @@ void informer_unref(struct informer *i);
 /* Ends it (from a fiber): handlers get no more events, who waits is told ERR_CLOSED. Returns NULL. */
 struct informer *informer_stop(struct informer *i);
 int informer_add_handler(struct informer *i, informer_handler fn,
-                         void *ctx);                        /* told of all present objects first, if synced */
-const struct kind *informer_kind(const struct informer *i); /* NULL for metadata-only ones */
+                         void *ctx); /* told of all present objects first, if synced */
+/* It holds every object of the kind in the namespace (NULL = in all of them). */
+bool informer_holds(const struct informer *i, const struct kind *kind, const char *ns);
 enum decode_flags informer_flags(const struct informer *i);
 bool informer_synced(const struct informer *i);
 /* 0, ERR_TIMEOUT, ERR_CANCELLED, ERR_CLOSED (it was stopped). */

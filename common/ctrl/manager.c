@@ -90,12 +90,17 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
 
 /* ---- informers ---- */
 
-struct informer *manager_find_informer(struct manager *m, const struct kind *kind)
+struct informer *manager_find_informer(struct manager *m, const struct kind *kind, const char *ns)
 {
-        vec_for_each(&m->caches, c)
-                if (informer_kind(c->informer) == kind)
+        struct informer *found = NULL;
+
+        vec_for_each(&m->caches, c) {
+                if (informer_holds(c->informer, kind, NULL))
                         return c->informer;
-        return NULL;
+                if (!found && ns && informer_holds(c->informer, kind, ns))
+                        found = c->informer;
+        }
+        return found;
 }
 
 int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret)
@@ -119,7 +124,7 @@ int manager_add_informer(struct manager *m, const struct informer_options *o, st
 
 struct informer *manager_informer(struct manager *m, const struct kind *kind)
 {
-        struct informer *i = manager_find_informer(m, kind);
+        struct informer *i = manager_find_informer(m, kind, NULL);
         struct informer_options o = { .kind = kind, .flags = DECODE_PROJECTION };
 
         if (!i && manager_add_informer(m, &o, &i) < 0)
@@ -273,7 +278,8 @@ static int wait_for_caches(struct manager *m)
 int running_await_caches(struct running *r)
 {
         for (size_t i = 0; i < r->controller->n_watches; i++) {
-                struct informer *informer = manager_find_informer(r->manager, r->controller->watches[i].kind);
+                struct informer *informer =
+                        manager_find_informer(r->manager, r->controller->watches[i].kind, NULL);
 
                 if (informer && informer_wait_synced(informer, DEADLINE_NONE) == ERR_CANCELLED)
                         return ERR_CANCELLED;
@@ -457,9 +463,9 @@ static void unref(void *p)
 }
 
 /* What is not in a cache that is not filled yet is not absent. */
-static int filled_cache(struct reconcile *rc, const struct kind *kind, struct informer **ret)
+static int filled_cache(struct reconcile *rc, const struct kind *kind, const char *ns, struct informer **ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, kind);
+        struct informer *i = manager_find_informer(rc->manager, kind, ns);
 
         ASSERT(i);
         if (!informer_synced(i))
@@ -474,7 +480,7 @@ int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, con
         const struct object *o;
         struct informer *i;
 
-        TRY(filled_cache(rc, kind, &i));
+        TRY(filled_cache(rc, kind, ns, &i));
         o = informer_get(i, ns, name);
         if (o && arena_defer(rc->arena, unref, object_ref(o)) < 0)
                 return error_no_memory(rc->err);
@@ -486,7 +492,7 @@ int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, con
 {
         struct informer *i;
 
-        TRY(filled_cache(rc, kind, &i));
+        TRY(filled_cache(rc, kind, ns, &i));
         *ret = informer_get(i, ns, name) != NULL;
         return 0;
 }
@@ -496,7 +502,7 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
 {
         struct informer *i;
 
-        TRY(filled_cache(rc, kind, &i));
+        TRY(filled_cache(rc, kind, NULL, &i));
         return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
@@ -504,7 +510,7 @@ int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list
 {
         struct informer *i;
 
-        TRY(filled_cache(rc, kind, &i));
+        TRY(filled_cache(rc, kind, NULL, &i));
         return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
@@ -542,7 +548,7 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
 
 int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, o->kind);
+        struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
         struct kube_block_options b = block_options(rc, i);
         struct object *block;
         int code = kube_create_block(rc->kube, o, &b, &block, rc->err);
@@ -555,7 +561,7 @@ int rc_create(struct reconcile *rc, const struct object *o, const struct object 
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
                   enum object_part part, const struct object **ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, now->kind);
+        struct informer *i = manager_find_informer(rc->manager, now->kind, now->meta.ns);
         struct kube_block_options b = block_options(rc, i);
         struct object *block;
 
@@ -579,7 +585,7 @@ int rc_delete_any_version(struct reconcile *rc, const struct object *o)
 
 int rc_delete(struct reconcile *rc, const struct object *o)
 {
-        struct informer *i = manager_find_informer(rc->manager, o->kind);
+        struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
         struct kube_block_options b = block_options(rc, i);
         int code = kube_delete(rc->kube, o, true, rc->err);
 

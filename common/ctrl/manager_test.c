@@ -228,6 +228,50 @@ static void what_there_is_no_memory_to_read_is_not_absent(void **state)
         with_informer(body_no_memory);
 }
 
+static struct outcome reads_one_namespace(struct bench *b, struct reconcile *rc)
+{
+        bool there;
+
+        b->read = cache_has(rc, &work_kind, "ns", "name", &there);
+        return b->read < 0 ? failed(rc->err) : done();
+}
+
+static struct informer *add_works(struct bench *b, const char *ns, const char *labels)
+{
+        struct informer_options o = {
+                .kind = &work_kind, .flags = DECODE_PROJECTION, .ns = ns, .label_selector = labels
+        };
+        struct informer *i;
+
+        assert_int_equal(manager_add_informer(b->manager, &o, &i), 0);
+        return i;
+}
+
+static void body_restricted(struct fixture *f)
+{
+        struct informer *one, *some;
+        struct fiber *fiber;
+        struct bench b;
+
+        put(&f->server, "a");
+        open_bench(f, &b);
+        some = add_works(&b, NULL, "a=b");
+        one = add_works(&b, "ns", NULL);
+        assert_int_equal(manager_add_controller(b.manager, &controller), 0);
+        b.reconcile = reads_one_namespace;
+        fiber = run_manager(&b);
+        assert_int_equal(b.read, ERR_RETRY); /* it is the one of the namespace, and not filled */
+        assert_ptr_not_equal(manager_informer(b.manager, &work_kind), one);
+        assert_ptr_not_equal(manager_informer(b.manager, &work_kind), some);
+        assert_ptr_equal(manager_informer(b.manager, &work_kind), manager_informer(b.manager, &work_kind));
+        close_bench(&b, fiber);
+}
+
+static void a_cache_of_some_objects_does_not_stand_for_all(void **state)
+{
+        with_informer(body_restricted);
+}
+
 static void no_more_memory(void *ctx, const struct informer_event *e)
 {
         mem_fail_at(1, true);
@@ -279,6 +323,7 @@ int main(void)
                 cmocka_unit_test(a_cache_that_cannot_be_filled_stops_only_the_controllers_that_watch_it),
                 cmocka_unit_test(what_is_not_in_a_cache_that_is_not_filled_is_not_absent),
                 cmocka_unit_test(what_there_is_no_memory_to_read_is_not_absent),
+                cmocka_unit_test(a_cache_of_some_objects_does_not_stand_for_all),
                 cmocka_unit_test(a_key_there_was_no_memory_for_is_found_again),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
