@@ -22,6 +22,9 @@ const struct flag member_flag_table[] = {
           "NAMESPACE/NAME of the Secret of this cluster that holds the token for the hub in its key "
           "\"token\": the "
           "renewed one is stored there as well." },
+        { "namespace-service-account", FLAG_STRING, "", AT(namespace_account),
+          "Service account, by its name in each namespace, as which what is placed out of one namespace (a "
+          "ResourcePlacement, a ResourceEnvelope) is applied; empty: the agent's own." },
         { "hub-health-probe-bind-address", FLAG_STRING, ":8081", AT(hub_health_address),
           "Address of health probes; 0 = none." },
         { "hub-metrics-bind-address", FLAG_STRING, ":8080", AT(hub_metrics_address),
@@ -111,6 +114,8 @@ int member_flags_check(const struct member_flags *f, struct error *err)
                 buf_append_str(&b, "the maximal slow backoff delay must not exceed the maximal fast one; ");
         if (f->fast_base < f->slow_base)
                 buf_append_str(&b, "the base of the fast backoff must not be below that of the slow one; ");
+        if (f->namespace_account[0] && !text_is_dns1123_subdomain(f->namespace_account))
+                buf_append_str(&b, "namespace-service-account must be a service account's name; ");
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);

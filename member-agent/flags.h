@@ -10,6 +10,7 @@ struct member_flags {
         bool hub_token_renewal;
         const char *hub_health_address, *hub_metrics_address, *health_address, *metrics_address;
         const char *leader_election_namespace, *kubeconfig, *state_file, *hub_token_secret;
+        const char *namespace_account;
         int64_t hub_qps, hub_burst, member_qps, member_burst;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t deletion_wait_minutes, attempts_with_fixed_delay, verbosity;

@@ -84,6 +84,7 @@ static void values_out_of_range_or_order_are_refused(void **state)
                 "-work-applier-priority-linear-equation-coeff-b=1001",
                 "-enable-pprof=maybe",
                 "-pprof-port=70000",
+                "-namespace-service-account=team-a:applier",
                 "-log_file_max_size=",
                 "-no-such-flag",
         };

@@ -164,6 +164,7 @@ static int run_agent(struct agent *a, struct error *err)
                 .retry_period_ms = a->flags.retry_period_ms,
                 .limits = &limits,
                 .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
+                .namespace_account = a->flags.namespace_account,
                 .begin = begin,
                 .begin_ctx = a,
                 .pod_namespace = a->member.namespace_,

@@ -40,6 +40,9 @@ struct member_agent_options {
         void *begin_ctx;
         /* Our own Pod, which events about the hub are about. NULL = "default", "member-agent", "". */
         const char *pod_namespace, *pod_name, *pod_uid;
+        /* Service account of a Work's only namespace, as which its objects are read and written; NULL or "" =
+         * the agent's own credential. */
+        const char *namespace_account;
         const struct listen_address *also; /* more addresses than bind with the two ports */
         size_t n_also;
 };

@@ -15,6 +15,7 @@ struct kube_client {
         const struct log *log;
         int64_t call_deadline_ms;  /* 0 = KUBE_CALL_DEADLINE_MS */
         const char *field_manager; /* added to every write */
+        const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
         void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
         void *count_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */

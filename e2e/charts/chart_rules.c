@@ -183,6 +183,19 @@ static void check_binding(const json_t *objects, const json_t *o, struct buf *pr
         }
 }
 
+/* A named account's right to be impersonated is worth what that account may do; any other's, everything. */
+static bool is_unbounded(const json_t *rule, const char *verb)
+{
+        const json_t *resources = doc_get_array(rule, "resources");
+
+        if (text_equal(verb, "*"))
+                return true;
+        return text_equal(verb, "impersonate") &&
+               (json_array_size(doc_get_array(rule, "resourceNames")) == 0 ||
+                json_array_size(resources) != 1 ||
+                !text_equal(json_string_value(json_array_get(resources, 0)), "serviceaccounts"));
+}
+
 /* The last resort of RBAC is nobody's: no rule may name everything that can be done. */
 static void check_role(const json_t *o, struct buf *problems)
 {
@@ -193,8 +206,7 @@ static void check_role(const json_t *o, struct buf *problems)
                 buf_printf(problems, "%s has no rules\n", text_of(o, "metadata.name"));
         json_array_foreach(doc_get_array(o, "rules"), i, rule)
                 json_array_foreach(doc_get_array(rule, "verbs"), j, verb)
-                        if (text_equal(json_string_value(verb), "*") ||
-                            text_equal(json_string_value(verb), "impersonate"))
+                        if (is_unbounded(rule, json_string_value(verb)))
                                 buf_printf(problems, "%s may do everything\n", text_of(o, "metadata.name"));
 }
 

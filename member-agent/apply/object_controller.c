@@ -30,7 +30,7 @@ static int decide(struct pass *p, struct manifest *m, enum result result, const 
 
 static struct kube_client *member(struct pass *p)
 {
-        return &p->agent->member;
+        return &p->objects;
 }
 
 /* ---- looking ---- */

@@ -20,6 +20,7 @@ struct pass {
         struct strategy strategy;
         bool mirror; /* statuses are to be reported back */
         struct owner owner;
+        struct kube_client objects; /* reads and writes what the manifests name */
         struct manifest *manifests;
         size_t n;
         struct rows rows;       /* inventory as it was when the pass began */

@@ -162,6 +162,19 @@ static const char *only_namespace(const struct pass *p)
         return text_empty(ns) ? NULL : ns;
 }
 
+/* A right that the namespace's account lacks is told with the manifest: it is none of the agent's own. */
+static int choose_account(struct pass *p, struct error *err)
+{
+        const char *account = p->agent->options->namespace_account, *ns = only_namespace(p);
+
+        p->objects = p->agent->member;
+        if (text_empty(account) || !ns)
+                return 0;
+        p->objects.connection = NULL;
+        p->objects.impersonate = arena_printf(p->arena, "system:serviceaccount:%s:%s", ns, account);
+        return p->objects.impersonate ? 0 : error_no_memory(err);
+}
+
 int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
 {
         struct error why = { 0 };
@@ -558,7 +571,8 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        if (read_strategy(p, rc->err) < 0 || decode_manifests(p, rc->err) < 0 || load_rows(p, rc->err) < 0)
+        if (read_strategy(p, rc->err) < 0 || choose_account(p, rc->err) < 0 ||
+            decode_manifests(p, rc->err) < 0 || load_rows(p, rc->err) < 0)
                 return failed(rc->err);
         if (stale_check_work(p, &p->behind, rc->err) < 0)
                 return failed(rc->err);

@@ -37,6 +37,9 @@
 {{- if and (not $v.useCAAuth) (eq $v.config.provider "secret") -}}
 {{- $args = append $args (printf "--hub-token-secret=%s/%s" $v.secret.namespace $v.secret.name) -}}
 {{- end -}}
+{{- if $v.rbac.namespaceServiceAccount -}}
+{{- $args = append $args (printf "--namespace-service-account=%s" $v.rbac.namespaceServiceAccount) -}}
+{{- end -}}
 {{- if eq $v.propertyProvider "azure" -}}
 {{- $args = append $args "--cloud-config=/etc/kubernetes/provider/config.json" -}}
 {{- end -}}

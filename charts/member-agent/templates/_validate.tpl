@@ -13,6 +13,9 @@
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffA" "value" $v.priorityQueue.priorityLinearEquationCoeffA "least" -100 "most" -1) -}}
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffB" "value" $v.priorityQueue.priorityLinearEquationCoeffB "least" 1 "most" 1000) -}}
 {{- include "checks.match" (dict "to" $to "name" "leaderElection.namespace" "value" $v.leaderElection.namespace "pattern" "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" "rule" "a namespace's name") -}}
+{{- if $v.rbac.namespaceServiceAccount -}}
+{{- include "checks.match" (dict "to" $to "name" "rbac.namespaceServiceAccount" "value" $v.rbac.namespaceServiceAccount "pattern" "^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$" "rule" "a service account's name") -}}
+{{- end -}}
 {{- include "member-agent.validateHub" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateIdentity" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateState" (dict "to" $to "values" $v) -}}
