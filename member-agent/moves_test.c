@@ -286,6 +286,133 @@ static void it_stays_whatever_the_strategy_says_about_taking_over(void **state)
                 }
 }
 
+/* ---- sets after sets, in any order and at any pace ---- */
+
+#define OBJECTS 6
+#define PARTS 3
+
+struct shuffle {
+        struct rig *r;
+        uint64_t seed;
+        bool told;         /* the hub tells sizes, and deletes last; else all is written at once */
+        int set;           /* number of the set that is being written */
+        bool there[PARTS]; /* which Works there are */
+        int part_of[OBJECTS];
+};
+
+static unsigned roll(struct shuffle *s, unsigned n)
+{
+        s->seed = s->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        return (unsigned)(s->seed >> 33) % n;
+}
+
+static const char *part_name(int part)
+{
+        return (const char *const[]){ "w", "w-0", "w-1" }[part];
+}
+
+static const char *manifests_of(struct shuffle *s, int part)
+{
+        const char *all = "";
+
+        for (int i = 0; i < OBJECTS; i++)
+                if (s->part_of[i] == part)
+                        all = arena_printf(
+                                &s->r->arena,
+                                "%s%s{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'o%d',"
+                                "'namespace':'default'},'data':{'k':'%d'}}",
+                                all, all[0] ? "," : "", i, s->set);
+        return all;
+}
+
+static void write_one(struct shuffle *s, int part, int size)
+{
+        struct part p = { part_name(part), s->set, s->told ? size : 0, manifests_of(s, part) };
+
+        if (part >= size) {
+                delete (s->r, HUB, arena_printf(&s->r->arena, WORKS "/%s", p.name));
+        } else if (s->there[part]) {
+                change_part(s->r, &p);
+        } else {
+                wait_until_gone(s->r, HUB, arena_printf(&s->r->arena, WORKS "/%s", p.name));
+                make_part(s->r, "", &p);
+        }
+        s->there[part] = part < size;
+}
+
+/* A set of random size with the objects spread over it at random. */
+static void write_set(struct shuffle *s)
+{
+        static const int64_t paces[] = { 0, 0, 1, 5, 20, 60, 300, 900 };
+        int size = 1 + (int)roll(s, PARTS), order[PARTS] = { 0, 1, 2 };
+
+        s->set++;
+        for (int i = 0; i < OBJECTS; i++)
+                s->part_of[i] = (int)roll(s, (unsigned)size);
+        for (int i = PARTS - 1; i > 0; i--) {
+                int k = (int)roll(s, (unsigned)i + 1), kept = order[i];
+
+                order[i] = order[k];
+                order[k] = kept;
+        }
+        for (int turn = 0; turn < 2; turn++)
+                for (int i = 0; i < PARTS; i++) {
+                        bool goes = order[i] >= size;
+
+                        if ((goes && !s->there[order[i]]) || (s->told ? goes != (turn == 1) : turn == 1))
+                                continue;
+                        write_one(s, order[i], size);
+                        assert_int_equal(fiber_sleep(s->r->loop, paces[roll(s, ARRAY_LEN(paces))]), 0);
+                }
+}
+
+static const char *object_path(struct rig *r, int i)
+{
+        return arena_printf(&r->arena, CONFIG_MAP_PATH("o%d"), i);
+}
+
+static void shuffle_body(struct rig *r)
+{
+        struct shuffle s = *(const struct shuffle *)r->ctx;
+        uint64_t seed = s.seed;
+        const char *uids[OBJECTS];
+        char last[16];
+        struct agent a;
+
+        s.r = r;
+        begin(&a, r);
+        write_set(&s);
+        for (int i = 0; i < OBJECTS; i++) {
+                wait_for(r, MEMBER, object_path(r, i), "data.k", "1");
+                uids[i] = uid_of(r, object_path(r, i));
+        }
+        while (s.set < 6)
+                write_set(&s);
+        snprintf(last, sizeof(last), "%d", s.set);
+        for (int i = 0; i < OBJECTS; i++) {
+                wait_for(r, MEMBER, object_path(r, i), "data.k", last);
+                wait_for_owner(r, object_path(r, i), part_name(s.part_of[i]));
+                if (!text_equal(uid_of(r, object_path(r, i)), uids[i]))
+                        fail_msg("seed %llu: o%d was deleted and made again", (unsigned long long)seed, i);
+        }
+        stop(&a);
+}
+
+/* MOVES_ROUNDS=400 plays more of them. */
+static void nothing_is_made_again_however_sets_follow_each_other(void **state)
+{
+        const char *rounds = getenv("MOVES_ROUNDS");
+        int64_t n = 10;
+
+        if (rounds)
+                assert_true(text_parse_i64(rounds, &n));
+        for (int64_t i = 0; i < n; i++) {
+                struct shuffle s = { .seed = (uint64_t)i, .told = i % 2 == 0 };
+
+                rig_run_for(shuffle_body, &s);
+        }
+}
+
 /* What leaves a placement that has several Works goes, though no Work of it is written later. */
 static void left_body(struct rig *r)
 {
@@ -417,6 +544,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_moving_object_stays_in_place_in_whatever_order_works_are_written),
                 cmocka_unit_test(it_stays_whatever_the_strategy_says_about_taking_over),
+                cmocka_unit_test(nothing_is_made_again_however_sets_follow_each_other),
                 cmocka_unit_test(what_no_work_lists_goes_once_all_works_are_of_one_set),
                 cmocka_unit_test(a_placement_that_goes_takes_all_its_objects_along_without_waiting),
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
