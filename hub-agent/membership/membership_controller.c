@@ -275,16 +275,13 @@ static int64_t silence_ms(const struct pass *s)
 
 static void tell_silence(struct pass *s, bool was, bool is)
 {
-        if (was == is)
-                return;
-        if (is)
+        if (!was && is) {
                 log_warn(&s->rc->log, "the member's agent is heard of no more", "member", s->rc->name);
-        else
-                log_info(&s->rc->log, "the member's agent is heard of again", "member", s->rc->name);
-        if (is)
                 tell(s, "Warning", REASON_HEARTBEAT_LOST, "no heartbeats from the member's agent");
-        else
+        } else if (was && !is) {
+                log_info(&s->rc->log, "the member's agent is heard of again", "member", s->rc->name);
                 tell(s, "Normal", "MemberAgentHeartbeatBack", "heartbeats from the member's agent again");
+        }
 }
 
 static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
