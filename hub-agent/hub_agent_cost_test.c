@@ -20,6 +20,7 @@
 struct busy_server {
         struct loop *loop; /* NULL = not busy */
         int64_t free_at_ms;
+        int64_t probe_ms; /* that an answer to /readyz takes */
 };
 
 struct fleet {
@@ -39,6 +40,8 @@ static int64_t wait_for_turn(void *ctx, const struct http_request *rq, bool answ
         struct busy_server *b = ctx;
         int64_t now = b->loop ? loop_now_ms(b->loop) : 0;
 
+        if (b->probe_ms > 0 && answer && text_starts_with(rq->path, "/readyz"))
+                return b->probe_ms;
         if (!b->loop || answer || rq->priority == HTTP_WATCH)
                 return 0;
         b->free_at_ms = MAX(b->free_at_ms, now) + BUSY_REQUEST_MS;
@@ -313,6 +316,12 @@ static void heartbeats_body(struct rig *r)
         assert_in_range(count_of(r, "hub", "patch", "internalmemberclusters/status"), PERIODS - 1,
                         PERIODS + 1);
         assert_in_range(count_of(r, "hub", "patch", "memberclusters/status"), PERIODS - 1, PERIODS + 1);
+        for (f.server.probe_ms = 8000; f.server.probe_ms <= 28000; f.server.probe_ms += 20000)
+                for (int i = 0; i < PERIOD_S * 2 * 4;
+                     i++) { /* an API server that is slow, and one that hangs */
+                        fiber_sleep(r->loop, 500);
+                        assert_in_range(seconds_since_seen(r, "member-1"), 0, PERIOD_S + 2);
+                }
         stop(&f);
 }
 static void a_heartbeat_is_seen_within_its_period_and_costs_one_write_on_each_side(void **state)

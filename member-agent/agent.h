@@ -42,9 +42,11 @@ struct member_agent {
 
         int64_t begun_ms;     /* loop */
         int64_t next_beat_ms; /* loop: the next heartbeat is due */
-        bool joined;          /* by the InternalMemberCluster, or remembered from the last run */
-        size_t busy;          /* reconciles of Works that are running: Leave waits for them */
-        struct waitq idle;    /* woken when busy becomes 0 */
+        bool probed;          /* health_problem is known */
+        char health_problem[64];
+        bool joined;       /* by the InternalMemberCluster, or remembered from the last run */
+        size_t busy;       /* reconciles of Works that are running: Leave waits for them */
+        struct waitq idle; /* woken when busy becomes 0 */
         int64_t deletion_wait_ms;
         char member_version[64]; /* gitVersion of the member's API server */
         int64_t member_version_ms;

@@ -6,7 +6,8 @@
 #include "member-agent/properties/usage_watch.h"
 #include "proto/names.h"
 
-#define PROBE_DEADLINE_MS 10000
+#define PROBE_DEADLINE_MIN_MS 2000
+#define PROBE_DEADLINE_MAX_MS 10000
 #define RETRY_MS 5000
 #define USAGE_WAIT_MS 1000 /* nodes and pods are being listed */
 #define DEFAULT_PERIOD_S 60
@@ -20,17 +21,17 @@ static void unref(void *object)
 
 /* ---- the member's API server ---- */
 
-static struct kube_client probe_client(const struct member_agent *a)
+/* A server that hangs is found out within a period, so that the next heartbeat does not wait for it. */
+static struct kube_client probe_client(const struct member_agent *a, int64_t period_s)
 {
         struct kube_client k = a->member;
 
-        k.call_deadline_ms = PROBE_DEADLINE_MS;
+        k.call_deadline_ms = MIN(MAX(period_s * 1000, PROBE_DEADLINE_MIN_MS), PROBE_DEADLINE_MAX_MS);
         return k;
 }
 
-static int probe(struct member_agent *a, struct arena *arena, const char **ret_problem, struct error *err)
+static int probe(struct kube_client k, struct arena *arena, const char **ret_problem, struct error *err)
 {
-        struct kube_client k = probe_client(a);
         struct http_response answer;
         struct error why = { 0 };
         int r = kube_raw(&k, "GET", "/readyz", NULL, (struct slice){ 0 }, arena, &answer, &why);
@@ -47,9 +48,8 @@ static int probe(struct member_agent *a, struct arena *arena, const char **ret_p
 }
 
 /* Best effort: without a version the property is left out. */
-static void read_version(struct member_agent *a, struct arena *arena, int64_t now_ms)
+static void read_version(struct member_agent *a, struct kube_client k, struct arena *arena, int64_t now_ms)
 {
-        struct kube_client k = probe_client(a);
         struct http_response answer;
         AUTO_JSON json_t *doc = NULL;
         const char *version;
@@ -157,21 +157,65 @@ static int write_report(struct reconcile *rc, struct member_agent *a,
         return 0;
 }
 
-static int collect(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
+static int add_usage(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
 {
         const char *problem = "";
         const struct usage *usage = usage_watch_get(a->usage, &problem);
 
-        TRY(probe(a, rc->arena, &r->health_problem, rc->err));
-        r->healthy = !r->health_problem[0];
-        read_version(a, rc->arena, rc->now_ms);
+        r->has_usage = usage != NULL;
         if (!usage)
                 log_info(&rc->log, "usage of the cluster is not known yet", "problem", problem);
-        if (usage)
-                TRY(usage_report(usage, a->member_version, rc->now_ms, rc->arena, &r->properties, &r->usage,
-                                 rc->err));
-        r->has_usage = usage != NULL;
+        return usage ? usage_report(usage, a->member_version, rc->now_ms, rc->arena, &r->properties,
+                                    &r->usage, rc->err)
+                     : 0;
+}
+
+/* What the cache has now, until the reconcile ends; *ret NULL if there is none. */
+static int hold_cluster(struct reconcile *rc, struct member_agent *a,
+                        const struct internal_member_cluster **ret)
+{
+        const struct object *o = informer_get(a->clusters, rc->ns, rc->name);
+
+        *ret = (const struct internal_member_cluster *)(const void *)o;
+        if (!o)
+                return 0;
+        object_ref(o);
+        return arena_defer(rc->arena, unref, (void *)(uintptr_t)o) < 0 ? error_no_memory(rc->err) : 0;
+}
+
+static int report(struct reconcile *rc, struct member_agent *a, struct membership_report *r, int64_t period_s)
+{
+        const struct internal_member_cluster *cluster;
+
+        r->health_problem = a->health_problem;
+        r->healthy = !a->health_problem[0];
+        r->now_ms = loop_wall_ms(a->loop);
+        TRY(hold_cluster(rc, a, &cluster));
+        if (!cluster || !cluster->spec || !text_equal(cluster->spec->state, CLUSTER_STATE_JOIN))
+                return 0; /* it went, or is to leave since: another pass is due */
+        TRY(add_usage(rc, a, r));
+        TRY(write_report(rc, a, cluster, r));
+        if (r->beat)
+                a->next_beat_ms =
+                        loop_now_ms(a->loop) + membership_next_ms(period_s, loop_random_u64(a->loop));
+        r->beat = false;
         return 0;
+}
+
+/* Looks at the member's API server. 1: its health is another than was known. */
+static int examine(struct reconcile *rc, struct member_agent *a, int64_t period_s)
+{
+        struct kube_client k = probe_client(a, period_s);
+        const char *problem;
+        bool news;
+
+        TRY(probe(k, rc->arena, &problem, rc->err));
+        if (!problem[0])
+                read_version(a, k, rc->arena, rc->now_ms);
+        news = !a->probed || !text_equal(problem, a->health_problem);
+        snprintf(a->health_problem, sizeof(a->health_problem), "%s", problem);
+        a->probed = true;
+        return news;
 }
 
 /* The rights come a moment after the agent at times. A missing one is told of by the connection. */
@@ -182,30 +226,43 @@ static struct outcome not_reported(struct reconcile *rc, struct member_agent *a)
         return rc->err->code == ERR_FORBIDDEN && come ? again_after(RIGHTS_RETRY_MS) : failed(rc->err);
 }
 
-/* Reports are written at the pace of heartbeats; passes in between write what else changed. The next pass
- * begins as long before its heartbeat as this one took to look at the cluster. */
+/* A sick cluster is looked at sooner than the next heartbeat, if a look as long as the last one cannot delay
+ * that. */
+static int64_t next_pass_ms(const struct member_agent *a, bool has_usage, int64_t look_ms)
+{
+        int64_t beat = MAX(a->next_beat_ms - loop_now_ms(a->loop), 1);
+
+        if (a->health_problem[0])
+                return RETRY_MS + look_ms < beat ? RETRY_MS : beat;
+        return has_usage ? beat : MIN(beat, USAGE_WAIT_MS);
+}
+
+/* Reports are written at the pace of heartbeats; passes in between write what else changed. A heartbeat goes
+ * out with what was known of the cluster, before anything that may hang; what is found then follows if it is
+ * new. */
 static struct outcome join(struct reconcile *rc, struct member_agent *a,
                            const struct internal_member_cluster *cluster)
 {
-        int64_t begun = loop_now_ms(a->loop), now, left;
-        struct membership_report r = { .state = AGENT_JOINED,
-                                       .beat = begun >= a->next_beat_ms || membership_report_due(cluster) };
         int64_t period = cluster->spec && cluster->spec->heartbeat_period_seconds.set
                                  ? cluster->spec->heartbeat_period_seconds.value
                                  : DEFAULT_PERIOD_S;
+        struct membership_report r = { .state = AGENT_JOINED,
+                                       .beat = loop_now_ms(a->loop) >= a->next_beat_ms ||
+                                               membership_report_due(cluster) };
+        int64_t begun;
+        int news;
 
-        if (set_joined(a, true, rc->err) < 0 || collect(rc, a, &r) < 0)
+        if (set_joined(a, true, rc->err) < 0)
                 return failed(rc->err);
-        now = loop_now_ms(a->loop);
-        r.now_ms = rc->now_ms + now - begun;
-        if (write_report(rc, a, cluster, &r) < 0)
+        if (a->probed && report(rc, a, &r, period) < 0)
                 return not_reported(rc, a);
-        if (r.beat)
-                a->next_beat_ms = begun + membership_next_ms(period, loop_random_u64(a->loop));
-        left = MAX(a->next_beat_ms - loop_now_ms(a->loop), 1);
-        if (!r.healthy)
-                return again_after(MIN(left, RETRY_MS));
-        return again_after(r.has_usage ? left : MIN(left, USAGE_WAIT_MS));
+        begun = loop_now_ms(a->loop);
+        news = examine(rc, a, period);
+        if (news < 0)
+                return failed(rc->err);
+        if (news && report(rc, a, &r, period) < 0)
+                return not_reported(rc, a);
+        return again_after(next_pass_ms(a, r.has_usage, loop_now_ms(a->loop) - begun));
 }
 
 static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,
@@ -228,20 +285,15 @@ static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,
 static struct outcome reconcile_membership(struct reconcile *rc)
 {
         struct member_agent *a = rc->agent;
-        const struct object *o = informer_get(a->clusters, rc->ns, rc->name);
-        const struct internal_member_cluster *cluster =
-                (const struct internal_member_cluster *)(const void *)o;
+        const struct internal_member_cluster *cluster;
         const char *state;
 
-        if (!o) {
+        if (hold_cluster(rc, a, &cluster) < 0)
+                return failed(rc->err);
+        if (!cluster) {
                 if (informer_synced(a->clusters) && set_joined(a, false, rc->err) < 0)
                         return failed(rc->err);
                 return done();
-        }
-        object_ref(o);
-        if (arena_defer(rc->arena, unref, (void *)(uintptr_t)o) < 0) {
-                error_no_memory(rc->err);
-                return failed(rc->err);
         }
         state = cluster->spec ? cluster->spec->state : NULL;
         if (text_equal(state, CLUSTER_STATE_JOIN))
