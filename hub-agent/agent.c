@@ -20,6 +20,42 @@ void emit_owner(const struct object *o, index_emit emit, void *to)
                 emit(to, key);
 }
 
+bool labels_changed(const struct informer_event *e)
+{
+        const struct string_map *before, *now;
+
+        if (e->type != INFORMER_UPDATED)
+                return false;
+        before = &e->old->meta.labels;
+        now = &e->now->meta.labels;
+        if (before->n != now->n)
+                return true;
+        for (uint32_t i = 0; i < now->n; i++)
+                if (!text_equal(string_map_get(before, now->at[i].key), now->at[i].value))
+                        return true;
+        return false;
+}
+
+void for_each_binding_on(struct hub_agent *a, const char *cluster,
+                         void (*fn)(void *ctx, const struct object *binding), void *ctx)
+{
+        static const struct kind *const kinds[] = { &cluster_resource_binding_kind, &resource_binding_kind };
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct object_list all;
+
+                if (informer_list(manager_informer(a->manager, kinds[i]), &arena, &all) < 0)
+                        continue;
+                for (size_t k = 0; k < all.n; k++) {
+                        const struct binding *b = (const struct binding *)all.at[k];
+
+                        if (b->spec && text_equal(b->spec->target_cluster, cluster))
+                                fn(ctx, all.at[k]);
+                }
+        }
+}
+
 void map_to_owner(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         emit_owner(e->now, emit, to);

@@ -46,6 +46,10 @@ extern const struct memory_kind member_memory_kind, placement_memory_kind, bindi
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"
 void emit_owner(const struct object *o, index_emit emit, void *to);
+/* For watches of MemberClusters: whether an update changed labels, and who is bound to a cluster. */
+bool labels_changed(const struct informer_event *e);
+void for_each_binding_on(struct hub_agent *a, const char *cluster,
+                         void (*fn)(void *ctx, const struct object *binding), void *ctx);
 /* watch_map of objects that belong to a placement. */
 void map_to_owner(void *agent, const struct informer_event *e, key_emit emit, void *to);
 

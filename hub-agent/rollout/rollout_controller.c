@@ -146,42 +146,25 @@ static void map_override_snapshot(void *agent, const struct informer_event *e, k
                 emit(to, key);
 }
 
-static const char *cluster_of(const struct binding *b)
-{
-        return b->spec ? or_empty(b->spec->target_cluster) : "";
-}
+struct relay {
+        key_emit emit;
+        void *to;
+};
 
-static bool same_labels(const struct object *a, const struct object *b)
+static void relay_owner(void *relay, const struct object *binding)
 {
-        if (a->meta.labels.n != b->meta.labels.n)
-                return false;
-        for (uint32_t i = 0; i < a->meta.labels.n; i++)
-                if (!text_equal(string_map_get(&b->meta.labels, a->meta.labels.at[i].key),
-                                a->meta.labels.at[i].value))
-                        return false;
-        return true;
-}
+        const struct relay *r = relay;
 
-static void emit_placed_on(struct hub_agent *a, const struct kind *binding, const char *cluster,
-                           key_emit emit, void *to)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct object_list all;
-
-        if (informer_list(manager_informer(a->manager, binding), &arena, &all) < 0)
-                return;
-        for (size_t i = 0; i < all.n; i++)
-                if (text_equal(cluster_of((const struct binding *)all.at[i]), cluster))
-                        emit_owner(all.at[i], emit, to);
+        emit_owner(binding, r->emit, r->to);
 }
 
 /* Overrides pick clusters by their labels: others may apply there now. */
 static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        if (e->type != INFORMER_UPDATED || same_labels(e->old, e->now))
-                return;
-        emit_placed_on(agent, &cluster_resource_binding_kind, e->now->meta.name, emit, to);
-        emit_placed_on(agent, &resource_binding_kind, e->now->meta.name, emit, to);
+        struct relay to_owner = { emit, to };
+
+        if (labels_changed(e))
+                for_each_binding_on(agent, e->now->meta.name, relay_owner, &to_owner);
 }
 
 static const struct watch watches[] = {

@@ -421,10 +421,34 @@ static struct outcome reconcile(struct reconcile *rc)
         return hold_pass_ended(&s.memory->hold, generate(&s));
 }
 
+struct relay {
+        key_emit emit;
+        void *to;
+};
+
+static void relay_binding(void *relay, const struct object *binding)
+{
+        const struct relay *r = relay;
+        char key[KEY_MAX];
+
+        if (key_make(key, binding->meta.ns, binding->meta.name))
+                r->emit(r->to, key);
+}
+
+/* Overrides take values from the labels: one that failed for want of a label may be made now. */
+static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct relay relay = { emit, to };
+
+        if (labels_changed(e))
+                for_each_binding_on(agent, e->now->meta.name, relay_binding, &relay);
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &work_kind, ON_ALL, map_work },
+        { &member_cluster_kind, ON_META, map_member_cluster },
 };
 
 const struct controller work_generator_controller = {
