@@ -18,8 +18,7 @@ static bool is_current(const struct condition_list *l, const char *type, const c
                        int64_t generation)
 {
         const struct condition *c = find(l, type);
-        return c && text_equal(c->status, status) && c->observed_generation.set &&
-               c->observed_generation.value == generation;
+        return c && text_equal(c->status, status) && c->observed_generation.value == generation;
 }
 
 bool condition_is_true(const struct condition_list *l, const char *type, int64_t generation)
@@ -41,7 +40,6 @@ static bool same_but_time(const struct condition *a, const struct condition *b)
 {
         return text_equal(a->status, b->status) && text_equal(a->reason, b->reason) &&
                text_equal(or_empty(a->message), or_empty(b->message)) &&
-               a->observed_generation.set == b->observed_generation.set &&
                a->observed_generation.value == b->observed_generation.value;
 }
 
@@ -62,6 +60,7 @@ int condition_set(struct condition_list *l, const struct condition *c, int64_t n
         }
         int64_t since = moved ? now_ms : existing->last_transition_ms;
         *existing = *c;
+        existing->observed_generation.set = c->observed_generation.value != 0;
         existing->last_transition_ms = since;
         return 1;
 }

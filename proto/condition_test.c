@@ -96,9 +96,25 @@ static void no_memory_changes_nothing(void **state)
         assert_int_equal(l.n + m.n, 0);
 }
 
+/* Objects without generations: no field is written, and one that was written as 0 is not written anew. */
+static void generation_zero_is_no_generation(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition c = { .type = "Ready", .status = "True", .observed_generation = OPT_INT(0) };
+        struct condition_list l = { 0 };
+
+        assert_int_equal(condition_set(&l, &c, 1000, &arena), 1);
+        assert_false(l.at[0].observed_generation.set);
+        l.at[0].observed_generation = OPT_INT(0);
+        assert_int_equal(condition_set(&l, &c, 2000, &arena), 0);
+        assert_true(condition_is_true(&l, "Ready", 0));
+        assert_false(condition_is_true(&l, "Ready", 1));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(generation_zero_is_no_generation),
                 cmocka_unit_test(the_time_moves_only_when_the_status_does),
                 cmocka_unit_test(no_message_is_the_empty_message),
                 cmocka_unit_test(only_a_current_condition_counts),

@@ -219,7 +219,8 @@ int object_merge_patch(const struct object *now, const struct object *wanted, en
                        bool bound, struct buf *b, struct error *err);
 bool object_equal_part(const struct object *a, const struct object *b, enum object_part part);
 
-/* Conditions. Every generated field that is a list of Kubernetes conditions has this type. */
+/* Conditions. Every generated field that is a list of Kubernetes conditions has this type. Generation 0, of
+ * objects that have none, and no generation are the same; it is written by leaving it out. */
 struct condition {
         const char *type, *status, *reason, *message;
         int64_t last_transition_ms;

@@ -247,8 +247,8 @@ static const char *index_of_snapshot(struct pass *p, const char *name)
 {
         for (size_t i = 0; !text_empty(name) && i < p->in->snapshots.n; i++)
                 if (text_equal(p->in->snapshots.at[i]->meta.name, name))
-                        return or_empty(label_of(p->in->snapshots.at[i], LABEL_RESOURCE_INDEX));
-        return "";
+                        return label_of(p->in->snapshots.at[i], LABEL_RESOURCE_INDEX);
+        return NULL;
 }
 
 static int blocked_on_old_snapshot(struct pass *p, const struct binding *b, struct per_cluster_status *e)
@@ -517,7 +517,7 @@ static int external(struct pass *p)
                 same = same &&
                        text_equal(index, or_empty(p->s->placement_statuses.at[i].observed_resource_index));
         p->s->selected_resources = (struct resource_identifier_list){ 0 };
-        p->s->observed_resource_index = "";
+        p->s->observed_resource_index = NULL;
         if (!same) {
                 message = "Rollout is controlled by an external controller and different resource snapshot "
                           "versions "
@@ -576,7 +576,7 @@ static int build(struct pass *p)
 
         p->s->selected_resources = p->in->selected;
         p->s->observed_resource_index =
-                p->in->latest ? label_of(&p->in->latest->object, LABEL_RESOURCE_INDEX) : "";
+                p->in->latest ? label_of(&p->in->latest->object, LABEL_RESOURCE_INDEX) : NULL;
         TRY(put_scheduled(p, &known));
         if (!known)
                 return 0; /* what is known about the clusters stays until the scheduler has spoken */

@@ -237,7 +237,7 @@ static void external_clusters_on_different_snapshots_show_no_index(void **state)
         run(&s);
         assert_string_equal(own(&s, "RolloutStarted"), "Unknown RolloutControlledByExternalController");
         assert_string_equal(own(&s, "Applied"), "absent");
-        assert_string_equal(s.plan.wanted->status->observed_resource_index, "");
+        assert_null(s.plan.wanted->status->observed_resource_index);
         ((struct binding *)s.bindings[0])->spec->resource_snapshot_name = "old";
         run(&s);
         assert_string_equal(own(&s, "Available"), "True ResourceAvailable");
