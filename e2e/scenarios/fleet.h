@@ -31,11 +31,12 @@ struct fleet {
         const struct fleet_ops *ops;
         struct world *world;
         const struct log *log;
-        unsigned n_members;    /* member-1 ... member-n */
-        unsigned n_hub_agents; /* at least 1 */
-        unsigned heartbeat_s;  /* of the members that join; 0 = short, for tests */
-        unsigned patience;     /* factor on how long a scenario waits for something; 0 = 1 */
-        bool prepared;         /* fleet_prepare() was done on these clusters and holds */
+        unsigned n_members;            /* member-1 ... member-n */
+        unsigned n_hub_agents;         /* at least 1 */
+        const char *namespace_account; /* the member-agents' --namespace-service-account; NULL = none */
+        unsigned heartbeat_s;          /* of the members that join; 0 = short, for tests */
+        unsigned patience;             /* factor on how long a scenario waits for something; 0 = 1 */
+        bool prepared;                 /* fleet_prepare() was done on these clusters and holds */
 };
 
 #define FLEET_AGENT_NAME 32

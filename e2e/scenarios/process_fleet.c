@@ -239,6 +239,7 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                                       arena_printf(&p->arena, "MEMBER_CLUSTER_NAME=%s", a->name),
                                       arena_printf(&p->arena, "CONFIG_PATH=%s", token_file),
                                       arena_printf(&p->arena, "HUB_CERTIFICATE_AUTHORITY=%s", ca64), NULL };
+        const char *account = p->fleet.namespace_account;
         const char *argv[] = { program(p, "member-agent"),
                                "--kubeconfig",
                                config,
@@ -248,6 +249,8 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                                "--health-probe-bind-address=0",
                                "--hub-metrics-bind-address=0",
                                "--hub-health-probe-bind-address=0",
+                               arena_printf(&p->arena, "--namespace-service-account=%s",
+                                            account ? account : ""),
                                p->as_installed ? "--leader-elect=true" : NULL,
                                "--leader-lease-duration=30s",
                                "--leader-renew-deadline=20s",

@@ -47,6 +47,7 @@ struct scenario {
         struct arena arena;
         const char *name;
         unsigned members, hub_agents;
+        const char *namespace_account; /* NULL = none */
         struct step *steps;
         size_t n_steps;
         json_t *doc; /* owns the strings of the steps */

@@ -240,6 +240,7 @@ static void run_member_agent(void *ctx)
                                           .hub = &a->hub,
                                           .member = &a->member,
                                           .state_path = sim_disk_uri(a->disk),
+                                          .namespace_account = a->sim->fleet.namespace_account,
                                           .metrics_port = -1,
                                           .health_port = -1 };
 
