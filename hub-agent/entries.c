@@ -156,7 +156,8 @@ size_t entries_fair_share(size_t *wants, size_t n, size_t total)
 {
         size_t left = total;
 
-        qsort(wants, n, sizeof(wants[0]), by_size);
+        if (n > 1)
+                qsort(wants, n, sizeof(wants[0]), by_size);
         for (size_t i = 0; i < n; i++) {
                 size_t share = left / (n - i);
 
