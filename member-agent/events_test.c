@@ -128,6 +128,51 @@ static void refusals_and_failures_are_told_on_both_clusters(void **state)
         rig_run(refusal_body);
 }
 
+#define ADMISSION "/apis/admissionregistration.k8s.io/v1"
+
+static void refuse_deletions(struct rig *r)
+{
+        post(r, MEMBER, ADMISSION "/validatingadmissionpolicies",
+             "{'apiVersion':'admissionregistration.k8s.io/v1','kind':'ValidatingAdmissionPolicy','metadata':{"
+             "'name':'keep'},'spec':{'matchConstraints':{'resourceRules':[{'apiGroups':[''],'apiVersions':['"
+             "v1'],"
+             "'operations':['DELETE'],'resources':['configmaps']}]},'validations':[{'expression':'false',"
+             "'message':'it stays'}]}}");
+        post(r, MEMBER, ADMISSION "/validatingadmissionpolicybindings",
+             "{'apiVersion':'admissionregistration.k8s.io/v1','kind':'ValidatingAdmissionPolicyBinding',"
+             "'metadata':{'name':'keep'},'spec':{'policyName':'keep','validationActions':['Deny']}}");
+}
+
+static void unremoved_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        refuse_deletions(r);
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        replace_manifests(r, "w", CONFIG_MAP("d", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 300000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "RemovalFailed", "ConfigMap default/c: "), 1);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "RemovalFailed", "it stays"), 1);
+        assert_int_equal(events(r, MEMBER, MEMBER_EVENTS, "AppliedWork", "RemovalFailed", "default/c"), 1);
+        assert_int_equal(counted(r, "RemovalFailed"), 1);
+        assert_int_equal(said(&ear, "WARN"), 1);
+        delete (r, MEMBER, ADMISSION "/validatingadmissionpolicybindings/keep");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_int_equal(said(&ear, "all that left the Work is removed"), 1);
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void what_cannot_be_removed_is_told_once_and_so_is_its_end(void **state)
+{
+        rig_run(unremoved_body);
+}
+
 static void secret_body(struct rig *r)
 {
         struct agent a;
@@ -186,6 +231,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(half_an_hour_of_drift_is_told_once_and_so_is_its_end),
                 cmocka_unit_test(refusals_and_failures_are_told_on_both_clusters),
+                cmocka_unit_test(what_cannot_be_removed_is_told_once_and_so_is_its_end),
                 cmocka_unit_test(of_secrets_only_paths_are_told),
                 cmocka_unit_test(a_great_many_are_told_as_a_number),
         };

@@ -427,6 +427,7 @@
 #define EVENT_IMC_SPEC_UPDATED "InternalMemberClusterSpecUpdated"
 /* On Works and AppliedWorks; the other reasons there are those of conditions. */
 #define EVENT_MORE_MANIFESTS "MoreManifestsChanged"
+#define EVENT_REMOVAL_FAILED "RemovalFailed"
 #define EVENT_TYPE_NORMAL "Normal"
 #define EVENT_TYPE_WARNING "Warning"
 

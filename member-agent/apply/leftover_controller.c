@@ -59,6 +59,18 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
         return decision == HANDOVER_REMOVE ? remove_object(p, &r, row, live, err) : 0;
 }
 
+static int note_unremoved(struct pass *p, const struct row *row, const struct error *why, struct error *err)
+{
+        struct unremoved *u = ARENA_NEW(p->arena, struct unremoved);
+
+        if (!u || !(u->why = arena_strdup(p->arena, why->text)))
+                return error_no_memory(err);
+        u->row = row;
+        u->next = p->unremoved;
+        p->unremoved = u;
+        return 0;
+}
+
 static int settle(struct pass *p, struct giver *g, const struct row *row, size_t *left, struct error *err)
 {
         struct error why = { 0 };
@@ -74,10 +86,8 @@ static int settle(struct pass *p, struct giver *g, const struct row *row, size_t
                 return r;
         }
         (*left)++;
-        if (r != ERR_CONFLICT) /* an heir may have been first: the next look tells */
-                log_warn(p->log, "an object that left the Work could not be removed yet", "kind", row->kind,
-                         "namespace", row->ns, "name", row->name, "error", why.text);
-        return 0;
+        /* After a conflict an heir may have been first: the next look tells. */
+        return r == ERR_CONFLICT ? 0 : note_unremoved(p, row, &why, err);
 }
 
 /* Compared without version: a changed apiVersion does not make another object. A manifest that cannot be
@@ -92,7 +102,7 @@ static int index_manifests(const struct pass *p, struct map *ret, struct error *
 
 int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
 {
-        const struct work_memory *memory = agent_memory(p->agent, p->name);
+        struct work_memory *memory = agent_memory(p->agent, p->name);
         struct giver g = { .agent = p->agent,
                            .arena = p->arena,
                            .log = p->log,
@@ -120,5 +130,6 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
                 n++;
                 TRY(settle(p, &g, &rows.at[i], ret_left, err));
         }
+        TRY(tell_unremoved(p, memory, err));
         return n ? applied_watch_reconcile(p->agent->applied, err) : 0;
 }

@@ -85,6 +85,14 @@ static bool same_words(const char *a, const char *b)
         }
 }
 
+uint64_t news_words_hash(const char *words, uint64_t seed)
+{
+        for (; *words; words++)
+                if (!isdigit((unsigned char)*words))
+                        seed = hash_bytes(words, 1, seed);
+        return seed;
+}
+
 /* ---- all of them ---- */
 
 /* The second manifest with one identity is not the first one's history. */

@@ -5,6 +5,9 @@
 
 #include "proto/gen/types.h"
 
+/* A hash of words that digits do not count in; `seed` as of hash_bytes(). */
+uint64_t news_words_hash(const char *words, uint64_t seed);
+
 struct news {
         const struct work_resource_identifier *about;
         bool trouble;     /* begins, or becomes another; else it ended */

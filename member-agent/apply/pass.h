@@ -9,6 +9,13 @@
 
 #define WHOLE_LOOK_MS (15 * 60 * 1000) /* at least this often every object itself is looked at */
 
+/* An object that left the Work and cannot be removed. */
+struct unremoved {
+        const struct unremoved *next;
+        const struct row *row;
+        const char *why;
+};
+
 struct pass {
         struct member_agent *agent;
         struct arena *arena;
@@ -23,9 +30,10 @@ struct pass {
         struct kube_client objects; /* reads and writes what the manifests name */
         struct manifest *manifests;
         size_t n;
-        struct rows rows;       /* inventory as it was when the pass began */
-        struct map *row_index;  /* row_key() -> row */
-        bool behind;            /* the state file may be: the hub must be heard first */
+        const struct unremoved *unremoved; /* of this pass, the last one first */
+        struct rows rows;                  /* inventory as it was when the pass began */
+        struct map *row_index;             /* row_key() -> row */
+        bool behind;                       /* the state file may be: the hub must be heard first */
         bool waits_for_sibling; /* an object is still held by a Work of the same placement that lets go of it
                                  */
 };
@@ -48,7 +56,7 @@ static inline const char *row_key(const struct row *row, struct arena *arena)
 int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
 
 /* Removes what was applied and is no longer in the Work, or hands it to the Work that lists it now. What
- * fails is logged and tried again in the next pass; *ret_left counts it, and what has to wait. */
+ * fails is told and tried again in the next pass; *ret_left counts it, and what has to wait. */
 int leftover_remove(struct pass *p, size_t *ret_left, struct error *err);
 
 /* ---- handing objects from Work to Work ---- */
@@ -95,6 +103,8 @@ int applied_work_add_rows(const struct object *applied_work, const char *name, s
 /* Runs waves of manifests, with at most four objects in flight. */
 int waves_run(struct pass *p, struct error *err);
 
+/* Events and log lines about p->unremoved, when it is not what it was in the pass before. */
+int tell_unremoved(struct pass *p, struct work_memory *memory, struct error *err);
 /* Events and log lines about manifests whose trouble begins, changes or ends with this status. */
 int tell_news(struct pass *p, const struct work_status *before, const struct work_status *after,
               struct error *err);

@@ -1,6 +1,7 @@
 /* Tells an operator what changed for the worse or the better, once: in the log, on the Work (where the hub's
  * people look) and on its AppliedWork (where the cluster's do). Objects that are refused may be somebody
  * else's, so no event is about them. */
+#include "common/base/map.h"
 #include "common/ctrl/controller.h"
 #include "common/kube/event.h"
 #include "member-agent/apply/news.h"
@@ -67,4 +68,50 @@ int tell_news(struct pass *p, const struct work_status *before, const struct wor
         for (size_t i = 0; i < MIN(n, TOLD_MAX); i++)
                 TRY(tell_one(p, &news[i], err));
         return n > TOLD_MAX ? tell_rest(p, news + TOLD_MAX, n - TOLD_MAX, err) : 0;
+}
+
+/* ---- what could not be removed ---- */
+
+static uint64_t hash_of(const struct unremoved *u)
+{
+        uint64_t hash = 0;
+
+        for (; u; u = u->next) {
+                hash = hash_bytes(u->row->kind, strlen(u->row->kind), hash + 1);
+                hash = hash_bytes(u->row->ns, strlen(u->row->ns), hash);
+                hash = hash_bytes(u->row->name, strlen(u->row->name), hash);
+                hash = news_words_hash(u->why, hash);
+        }
+        return hash;
+}
+
+static int tell_one_unremoved(struct pass *p, const struct unremoved *u, struct error *err)
+{
+        const struct row *row = u->row;
+        const char *text = arena_printf(p->arena, "%s %s%s%s: it left the Work and cannot be removed: %s",
+                                        row->kind, row->ns, row->ns[0] ? "/" : "", row->name, u->why);
+
+        if (!text)
+                return error_no_memory(err);
+        log_warn(p->log, "an object that left the Work cannot be removed", "kind", row->kind, "namespace",
+                 row->ns, "name", row->name, "error", u->why);
+        record_on_both(p, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, text);
+        return 0;
+}
+
+int tell_unremoved(struct pass *p, struct work_memory *memory, struct error *err)
+{
+        const struct unremoved *u = p->unremoved;
+        uint64_t hash = hash_of(u), before = memory->told_unremoved;
+
+        memory->told_unremoved = hash;
+        if (hash == before)
+                return 0;
+        for (size_t i = 0; u && i < TOLD_MAX; u = u->next, i++)
+                TRY(tell_one_unremoved(p, u, err));
+        if (!p->unremoved)
+                log_info(p->log, "all that left the Work is removed");
+        else if (u)
+                log_warn(p->log, "more than are told one by one cannot be removed");
+        return 0;
 }
