@@ -1,5 +1,6 @@
 /* Runs scenario files, each on a fresh fleet, and ends in `N passed, N failed`. */
 #include <dirent.h>
+#include <ftw.h>
 #include <getopt.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #define LOG_MAX (64u << 20)
 #define LOG_TAIL 12000
+#define OWN_SCRATCH "build/scenarios"
 
 static const char help[] = "fleet-scenarios runs behaviours written as steps against a whole fleet.\n"
                            "\n"
@@ -24,7 +26,7 @@ static const char help[] = "fleet-scenarios runs behaviours written as steps aga
                            "  --assets     folder of real Kubernetes for kubernetes (e2e/kube/build "
                            "prints it)\n"
                            "  --scratch    empty folder for files of processes, one below it per scenario "
-                           "(default build/scenarios)\n"
+                           "(default " OWN_SCRATCH ", emptied)\n"
                            "  --log        print what the agents said also when a scenario passes\n";
 
 struct options {
@@ -164,12 +166,37 @@ static bool read_options(struct options *o, int argc, char **argv, bool *ret_hel
         return optind < argc && o->kubernetes == (o->assets != NULL);
 }
 
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+        return remove(path);
+}
+
+/* What an earlier run left would be taken for this run's: its servers' addresses, its data. */
+static int empty_scratch(const struct options *o, struct error *err)
+{
+        const struct dirent *entry;
+        bool empty = true;
+        DIR *dir;
+
+        if (text_equal(o->scratch, OWN_SCRATCH))
+                (void)nftw(o->scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        dir = opendir(o->scratch);
+        if (!dir)
+                return 0;
+        while (empty && (entry = readdir(dir)))
+                empty = text_equal(entry->d_name, ".") || text_equal(entry->d_name, "..");
+        closedir(dir);
+        return empty ? 0 : error_set(err, ERR_INVALID, "--scratch %s: the folder must be empty", o->scratch);
+}
+
 static int open_session(struct options *o)
 {
         const struct process_session_options so = { o->programs, o->scratch, o->assets };
         struct error err = { 0 };
 
-        if (!o->processes || process_session_open(&so, &o->session, &err) == 0)
+        if (!o->processes)
+                return 0;
+        if (empty_scratch(o, &err) == 0 && process_session_open(&so, &o->session, &err) == 0)
                 return 0;
         printf("FAILED the API servers\n  %s\n", err.text);
         o->failed++;
@@ -178,7 +205,7 @@ static int open_session(struct options *o)
 
 int main(int argc, char **argv)
 {
-        struct options o = { .programs = "build/bin", .scratch = "build/scenarios", .seed = 1 };
+        struct options o = { .programs = "build/bin", .scratch = OWN_SCRATCH, .seed = 1 };
         bool wants_help = false;
 
         mem_hook_libraries();
