@@ -72,9 +72,9 @@ static bool equal_usage(const struct resource_usage *a, const struct resource_us
 static bool eligible(const struct member_cluster *c, int64_t now_ms)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        const char *reason;
+        struct ineligibility why;
 
-        return cluster_is_eligible(c, now_ms, &arena, &reason);
+        return cluster_is_eligible(c, now_ms, &arena, &why);
 }
 
 unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,

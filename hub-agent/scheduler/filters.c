@@ -21,42 +21,45 @@ static const struct agent_status *member_agent(const struct member_cluster *c)
 #define NOT_CONNECTED "cluster is not connected to the fleet: "
 
 bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct arena *arena,
-                         const char **ret_reason)
+                         struct ineligibility *ret)
 {
         const struct agent_status *agent = member_agent(c);
         const struct condition *joined = agent ? condition_find(&agent->conditions, "Joined") : NULL;
         const struct condition *healthy = agent ? condition_find(&agent->conditions, "Healthy") : NULL;
         double silent;
 
+        *ret = (struct ineligibility){ 0 };
         if (is_deleting(&c->object)) {
-                *ret_reason = "cluster has left the fleet";
+                ret->reason = "cluster has left the fleet";
                 return false;
         }
         if (!agent) {
-                *ret_reason = NOT_CONNECTED "member agent not online yet";
+                ret->reason = NOT_CONNECTED "member agent not online yet";
                 return false;
         }
         silent = minutes_since(agent->last_received_heartbeat, now_ms);
         if (silent > GRACE_MS / 60000.0) {
-                *ret_reason = arena_printf(
+                ret->reason = arena_printf(
                         arena, NOT_CONNECTED "no recent heartbeat signals (last received %.2f minutes ago)",
                         silent);
+                ret->counts_time = true;
                 return false;
         }
         if (!joined || !text_equal(joined->status, "True")) {
-                *ret_reason = NOT_CONNECTED "member agent not joined yet";
+                ret->reason = NOT_CONNECTED "member agent not joined yet";
                 return false;
         }
         if (!healthy) {
-                *ret_reason = NOT_CONNECTED "health condition from member agent is not available";
+                ret->reason = NOT_CONNECTED "health condition from member agent is not available";
                 return false;
         }
         if (!text_equal(healthy->status, "True") && now_ms - healthy->last_transition_ms > GRACE_MS) {
-                *ret_reason = arena_printf(
+                ret->reason = arena_printf(
                         arena,
                         NOT_CONNECTED
                         "unhealthy for a prolonged period of time (last transitioned %.2f minutes ago)",
                         minutes_since(healthy->last_transition_ms, now_ms));
+                ret->counts_time = true;
                 return false;
         }
         return true;
@@ -64,7 +67,13 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
 
 static enum verdict filter_eligibility(struct cycle *c, struct candidate *k, const char **ret_reason)
 {
-        return cluster_is_eligible(k->cluster, c->in->now_ms, c->arena, ret_reason) ? SUCCESS : UNSCHEDULABLE;
+        struct ineligibility is;
+
+        if (cluster_is_eligible(k->cluster, c->in->now_ms, c->arena, &is))
+                return SUCCESS;
+        *ret_reason = is.reason;
+        k->counts_time = is.counts_time;
+        return UNSCHEDULABLE;
 }
 
 const struct plugin cluster_eligibility_plugin = { .name = "ClusterEligibility",

@@ -5,6 +5,24 @@ static const struct plugin *const plugins[] = {
         &taint_toleration_plugin, &same_placement_plugin,      &topology_spread_plugin,
 };
 
+struct candidate *candidate_find(const struct cycle *c, const char *cluster)
+{
+        size_t low = 0, high = c->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+                int order = strcmp(c->candidates[middle].cluster->object.meta.name, cluster);
+
+                if (order == 0)
+                        return &c->candidates[middle];
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return NULL;
+}
+
 bool candidate_is_open(const struct candidate *k)
 {
         return !k->filtered && !k->taken;
@@ -35,6 +53,7 @@ static int filter_one(struct cycle *c, struct candidate *k)
         if (k->out)
                 return 0;
         k->filtered = NULL;
+        k->counts_time = false;
         for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
                 const struct plugin *p = plugins[i];
                 const char *reason = "";

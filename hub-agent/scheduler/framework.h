@@ -11,6 +11,7 @@ struct candidate {
                 *deleting;    /* the first by name that it holds; NULL = none */
         bool picked;          /* in this cycle: gets a binding, or keeps one */
         const char *filtered; /* reason, NULL = passed */
+        bool counts_time;     /* the reason told tells minutes that have gone by */
         bool out, scored;     /* by stages that are the same for every pick of a cycle: filtered; scored */
         const char *violated; /* topology constraint it would break, NULL = none */
         int32_t topology, affinity;
@@ -50,7 +51,8 @@ extern const struct plugin cluster_affinity_plugin, cluster_eligibility_plugin, 
 int framework_filter(struct cycle *c);
 int framework_score(struct cycle *c);
 int64_t framework_batch_limit(struct cycle *c, int64_t wanted);
-bool candidate_is_open(const struct candidate *k); /* neither filtered nor taken */
+struct candidate *candidate_find(const struct cycle *c, const char *cluster); /* NULL = none */
+bool candidate_is_open(const struct candidate *k);                            /* neither filtered nor taken */
 
 /* What a property's name stands for (spec 11.1.1). */
 enum property_kind {

@@ -56,11 +56,11 @@ static bool equal_scores(const struct cluster_score *a, const struct cluster_sco
                a->priority_score.value == b->priority_score.value;
 }
 
-/* Texts that differ only in digits (minutes since a heartbeat) count as equal, else an idle cluster that is
- * not connected would cost a write per cycle. */
-static bool equal_reasons(const char *a, const char *b)
+/* Texts that count the minutes since a heartbeat count as equal if they differ only in digits, else an idle
+ * cluster that is not connected would cost a write per cycle. */
+static bool equal_reasons(const char *a, const char *b, bool counts_time)
 {
-        if (!strstr(a, "minutes ago"))
+        if (!counts_time)
                 return text_equal(a, b);
         for (; *a || *b; a += *a != 0, b += *b != 0) {
                 while (*a && strchr("0123456789.", *a))
@@ -73,7 +73,15 @@ static bool equal_reasons(const char *a, const char *b)
         return true;
 }
 
-static bool decisions_changed(const struct policy_snapshot_status *s, const struct schedule_plan *p)
+static bool counts_time(const struct cycle *c, const struct cluster_decision *d)
+{
+        const struct candidate *k = d->selected.value ? NULL : candidate_find(c, d->cluster_name);
+
+        return k && k->counts_time;
+}
+
+static bool decisions_changed(const struct cycle *c, const struct policy_snapshot_status *s,
+                              const struct schedule_plan *p)
 {
         uint32_t at = 0;
 
@@ -85,7 +93,7 @@ static bool decisions_changed(const struct policy_snapshot_status *s, const stru
                         find(&s->target_clusters, d->cluster_name, d->selected.value, &at);
 
                 if (!old || !equal_scores(old->cluster_score, d->cluster_score) ||
-                    !equal_reasons(or_empty(old->reason), or_empty(d->reason)))
+                    !equal_reasons(or_empty(old->reason), or_empty(d->reason), counts_time(c, d)))
                         return true;
         }
         return false;
@@ -102,7 +110,7 @@ static void compare_with_status(struct cycle *c, struct schedule_plan *p)
                           !text_equal(old->reason, p->scheduled.reason) ||
                           !text_equal(or_empty(old->message), p->scheduled.message) ||
                           old->observed_generation.value < p->scheduled.observed_generation.value ||
-                          decisions_changed(s, p);
+                          decisions_changed(c, s, p);
 }
 
 static void push_kept(struct schedule_plan *p, const struct binding_refs *set)

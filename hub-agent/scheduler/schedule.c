@@ -21,24 +21,6 @@ static const char *state_of(const struct binding *b)
         return b->spec ? or_empty(b->spec->state) : "";
 }
 
-static struct candidate *candidate_find(struct cycle *c, const char *cluster)
-{
-        size_t low = 0, high = c->n;
-
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-                int order = strcmp(c->candidates[middle].cluster->object.meta.name, cluster);
-
-                if (order == 0)
-                        return &c->candidates[middle];
-                if (order < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return NULL;
-}
-
 static struct binding_refs *class_of(struct cycle *c, struct classes *k, const struct binding *b)
 {
         const struct candidate *target = candidate_find(c, target_of(b));
@@ -266,6 +248,7 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
                 return error_no_memory(c->err);
         for (uint32_t i = 0; i < names->n; i++) {
                 struct candidate *candidate = candidate_find(c, names->at[i]);
+                struct ineligibility is;
 
                 lines[i].name = names->at[i];
                 if (listed_before(names, i)) {
@@ -275,10 +258,11 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
                 if (!candidate)
                         continue;
                 lines[i].found = true;
-                lines[i].valid =
-                        cluster_is_eligible(candidate->cluster, c->in->now_ms, c->arena, &lines[i].reason);
-                if (!lines[i].valid && !lines[i].reason)
+                lines[i].valid = cluster_is_eligible(candidate->cluster, c->in->now_ms, c->arena, &is);
+                if (!lines[i].valid && !is.reason)
                         return error_no_memory(c->err);
+                lines[i].reason = is.reason;
+                candidate->counts_time = is.counts_time;
                 /* A listed cluster that only lost its connection keeps what it has. */
                 if (lines[i].valid ? !candidate->taken
                                    : candidate->obsolete && !is_deleting(&candidate->cluster->object))

@@ -58,10 +58,13 @@ struct schedule_plan {
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err);
 
-/* spec 11.2. True if resources may be placed there now; else *ret_reason (in the arena, NULL on no memory).
- */
+/* spec 11.2. True if resources may be placed there now; else *ret says why. */
+struct ineligibility {
+        const char *reason; /* in the arena, NULL on no memory */
+        bool counts_time;   /* it tells minutes that have gone by: another text at every look, and no news */
+};
 bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct arena *arena,
-                         const char **ret_reason);
+                         struct ineligibility *ret);
 
 /* spec 13.4, with the digits from a hash so that a retry cannot make a second binding: of the placement's
  * UID, the cluster and the binding being deleted on it, if any. Characters a label cannot hold become '-'.

@@ -108,6 +108,37 @@ static void an_equal_status_is_not_written_again(void **state)
         end(&c);
 }
 
+/* That minutes have gone by is no news; a text of another's that only reads like it is. */
+static void a_taint_that_reads_like_a_time_is_told_when_it_changes(void **state)
+{
+        struct cluster_decision *told;
+        struct policy_snapshot *s;
+        struct case_ c;
+        char *digit;
+
+        begin(&c, "", NULL);
+        add_cluster(&c, "b", "", ALIVE, "",
+                    "\"taints\":[{\"key\":\"k\",\"value\":\"5 minutes ago\",\"effect\":\"NoSchedule\"}],");
+        run(&c);
+        assert_int_equal(c.plan.n_decisions, 1);
+        told = arena_memdup(&c.arena, c.plan.decisions, sizeof(*told));
+        told->reason = arena_strdup(&c.arena, told->reason);
+        s = (struct policy_snapshot *)object_copy(&c.in.snapshot->object, &c.arena);
+        s->status = arena_zalloc(&c.arena, sizeof(*s->status));
+        s->status->observed_crp_generation = OPT_INT(3);
+        s->status->target_clusters = (struct cluster_decision_list){ told, 1, true };
+        assert_true(condition_set(&s->status->conditions, &c.plan.scheduled, NOW, &c.arena) >= 0);
+        c.in.snapshot = s;
+        run(&c);
+        assert_false(c.plan.write_status);
+        digit = strchr(told->reason, '5');
+        assert_non_null(digit);
+        *digit = '6';
+        run(&c);
+        assert_true(c.plan.write_status);
+        end(&c);
+}
+
 /* ---- filters ---- */
 
 static void the_first_untolerated_taint_is_named(void **state)
@@ -541,6 +572,7 @@ int main(void)
                 cmocka_unit_test(an_unscheduled_binding_comes_back_in_its_earlier_state),
                 cmocka_unit_test(a_deleting_binding_is_released_and_its_cluster_gets_another_name),
                 cmocka_unit_test(an_equal_status_is_not_written_again),
+                cmocka_unit_test(a_taint_that_reads_like_a_time_is_told_when_it_changes),
                 cmocka_unit_test(the_first_untolerated_taint_is_named),
                 cmocka_unit_test(a_taint_takes_nothing_away_when_the_policy_changes),
                 cmocka_unit_test(exists_without_key_tolerates_everything),
