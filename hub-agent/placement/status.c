@@ -335,12 +335,14 @@ static const struct per_cluster_status *old_failure(struct pass *p, const char *
         return NULL;
 }
 
-/* The entry carries no name of a cluster; the reason that a filter gives carries none either. */
+/* The entry carries no name of a cluster; the reason that a filter gives carries none either. Of PickN the
+ * filtered clusters are those without a score (spec/scheduler.md 14); PickFixed names each cluster. */
 static const char *failure_message(struct pass *p, const struct cluster_decision *d)
 {
+        const struct placement_policy *policy = p->now->spec->policy;
         const char *reason = or_empty(d->reason);
 
-        return text_starts_with(reason, "ClusterUnschedulable")
+        return policy && text_equal(policy->placement_type, "PickN") && !d->cluster_score
                        ? arena_printf(p->arena, "%s is not selected: %s", d->cluster_name, reason)
                        : reason;
 }

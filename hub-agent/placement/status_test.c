@@ -181,6 +181,36 @@ static void what_is_under_way_may_wait_to_be_told_but_a_failure_not(void **state
         }
 }
 
+/* The scheduler names no cluster where a filter objected: there is no score then, whatever the words. */
+static void a_cluster_that_was_filtered_is_named(void **state)
+{
+        static const struct {
+                const char *decision, *message;
+        } cases[] = {
+                { "{\"clusterName\":\"c1\",\"selected\":false,\"reason\":\"it has a taint\"}",
+                  "c1 is not selected: it has a taint" },
+                { "{\"clusterName\":\"c1\",\"selected\":false,\"reason\":\"ClusterUnschedulable is c1\","
+                  "\"clusterScore\":{\"affinityScore\":0,\"priorityScore\":0}}",
+                  "ClusterUnschedulable is c1" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct scene s;
+                const struct per_cluster_status_list *l;
+
+                begin(&s, "", 2, cases[i].decision);
+                s.in.placement =
+                        parse(&s, &cluster_resource_placement_kind,
+                              "{\"metadata\":{\"name\":\"web\",\"generation\":2},\"spec\":{\"policy\":{"
+                              "\"placementType\":\"PickN\",\"numberOfClusters\":1}}}");
+                run(&s);
+                l = &s.plan.wanted->status->placement_statuses;
+                assert_int_equal(l->n, 1);
+                assert_string_equal(l->at[0].conditions.at[0].message, cases[i].message);
+                arena_free(&s.arena);
+        }
+}
+
 /* spec/placement.md checklist 40 */
 static void a_binding_on_an_old_snapshot_has_not_started(void **state)
 {
@@ -334,6 +364,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(all_clusters_true_complete_the_placement),
                 cmocka_unit_test(an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk),
+                cmocka_unit_test(a_cluster_that_was_filtered_is_named),
                 cmocka_unit_test(what_is_under_way_may_wait_to_be_told_but_a_failure_not),
                 cmocka_unit_test(a_binding_on_an_old_snapshot_has_not_started),
                 cmocka_unit_test(an_older_schedule_is_pending),
