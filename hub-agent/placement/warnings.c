@@ -16,7 +16,7 @@ struct tally {
 struct telling {
         struct arena *arena;
         struct map before; /* cluster -> const struct per_cluster_status * */
-        struct tally applied, drifted, overridden, synchronized;
+        struct tally applied, drifted, overridden, synchronized, unreported;
 };
 
 static void tally_add(struct arena *arena, struct tally *t, const char *cluster, const char *what)
@@ -137,6 +137,19 @@ static void tell_false(struct telling *t, const struct per_cluster_status *old,
                 tally_add(t->arena, tally, e->cluster_name, c->message);
 }
 
+/* Reporting differences that is under way has another reason, and which Work failed is no news. */
+static void tell_unreported(struct telling *t, const struct per_cluster_status *old,
+                            const struct per_cluster_status *e)
+{
+        const struct condition *c = condition_find(&e->conditions, CONDITION_DIFF_REPORTED);
+        const struct condition *was = old ? condition_find(&old->conditions, CONDITION_DIFF_REPORTED) : NULL;
+
+        if (c && text_equal(c->status, CONDITION_FALSE) &&
+            text_equal(c->reason, REASON_BINDING_NOT_ALL_DIFF_REPORTED) &&
+            !(was && text_equal(was->status, c->status) && text_equal(was->reason, c->reason)))
+                tally_add(t->arena, &t->unreported, e->cluster_name, c->message);
+}
+
 /* ---- whole ---- */
 
 static int tell_scheduled(struct arena *arena, const struct placement *before, const struct placement *after,
@@ -173,6 +186,7 @@ static int tell_clusters(struct telling *t, const struct placement *before, cons
                 tell_drifted(t, old, e);
                 tell_false(t, old, e, CONDITION_OVERRIDDEN, &t->overridden);
                 tell_false(t, old, e, CONDITION_WORK_SYNCHRONIZED, &t->synchronized);
+                tell_unreported(t, old, e);
         }
         return 0;
 }
@@ -196,6 +210,8 @@ int plan_warnings(struct arena *arena, const struct placement *before, const str
                     0 ||
             warn(arena, ret, EVENT_PLACEMENT_APPLY_FAILED, "Resources could not be applied on", &t.applied) <
                     0 ||
+            warn(arena, ret, EVENT_PLACEMENT_DIFF_REPORT_FAILED, "Differences could not be reported on",
+                 &t.unreported) < 0 ||
             warn(arena, ret, EVENT_PLACEMENT_DRIFTED, "Resources were changed on", &t.drifted) < 0)
                 return error_no_memory(err);
         return 0;

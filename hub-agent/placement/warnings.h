@@ -8,7 +8,7 @@ struct status_warning {
         const char *reason, *message;
 };
 struct status_warnings {
-        struct status_warning at[6];
+        struct status_warning at[7];
         size_t n;
 };
 

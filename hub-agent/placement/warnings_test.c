@@ -40,6 +40,9 @@ static struct placement *placement(struct scene *s, const char *scheduled, const
 #define CONDITION(type, status, message)                                                                     \
         "{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"R\",\"message\":\"" message           \
         "\"," TIME "}"
+#define REASONED(type, reason, message)                                                                      \
+        "{\"type\":\"" type "\",\"status\":\"False\",\"reason\":\"" reason "\",\"message\":\"" message       \
+        "\"," TIME "}"
 #define CLUSTER(name, lists, condition)                                                                      \
         "{\"clusterName\":\"" name "\"," lists "\"conditions\":[" condition "]}"
 #define FAILED(name, type, message)                                                                          \
@@ -89,6 +92,16 @@ static const struct row rows[] = {
           "PlacementOverrideFailed", "Overrides failed on c1: bad path" },
         { "True", "", "True", CLUSTER("c1", "", CONDITION("WorkSynchronized", "False", "too large")),
           "PlacementWorkFailed", "Works could not be written for c1: too large" },
+        { "True", "", "True",
+          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "has failed")),
+          "PlacementDiffReportFailed", "Differences could not be reported on c1: has failed" },
+        { "True", CLUSTER("c1", "", REASONED("DiffReported", "DiffReportInProgress", "has failed")), "True",
+          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "has failed")),
+          "PlacementDiffReportFailed", "Differences could not be reported on c1: has failed" },
+        { "True", CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "w1")), "True",
+          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "w2")), NULL, NULL },
+        { "True", "", "True", CLUSTER("c1", "", REASONED("DiffReported", "DiffReportInProgress", "failed")),
+          NULL, NULL },
         { "Unknown", "", "False", "", "PlacementNotScheduled", "scheduled False" },
         { "False", "", "False", "", NULL, NULL },
         { "True", "", "True", CLUSTER("c1", "", CONDITION("Applied", "False", "in progress")), NULL, NULL },

@@ -23,14 +23,19 @@ static bool is_false(const struct condition *c)
         return c && text_equal(c->status, "False");
 }
 
-static bool is_underway(const struct condition *c)
+/* The same reason stands for a Work that failed and for one that has not reported yet: only of the former the
+ * binding lists what failed (binding_with_status). */
+static bool is_underway(const struct binding *b, const struct condition *c)
 {
-        static const char *const reasons[] = { "OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending",
-                                               "ResourceNotAvailableYet", "ApplyInProgress" };
+        static const char *const always[] = { REASON_OVERRIDDEN_PENDING, REASON_WORK_NOT_SYNCHRONIZED_YET,
+                                              REASON_APPLY_PENDING, REASON_RESOURCE_NOT_AVAILABLE_YET,
+                                              REASON_BINDING_APPLY_IN_PROGRESS };
+        static const char *const unless_listed[] = { REASON_BINDING_NOT_ALL_APPLIED,
+                                                     REASON_BINDING_NOT_ALL_AVAILABLE };
 
-        return text_in(or_empty(c->reason), reasons, ARRAY_LEN(reasons)) ||
-               text_ends_with(or_empty(c->message), NOT_YET_APPLIED) ||
-               text_ends_with(or_empty(c->message), NOT_YET_AVAILABLE);
+        return text_in(or_empty(c->reason), always, ARRAY_LEN(always)) ||
+               (text_in(or_empty(c->reason), unless_listed, ARRAY_LEN(unless_listed)) &&
+                LIST_OR_NONE(b->status->failed_placements).n == 0);
 }
 
 bool binding_failed(const struct binding *b)
@@ -40,7 +45,7 @@ bool binding_failed(const struct binding *b)
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 const struct condition *c = fresh(b, types[i]);
 
-                if (is_false(c) && !is_underway(c))
+                if (is_false(c) && !is_underway(b, c))
                         return true;
         }
         return false;

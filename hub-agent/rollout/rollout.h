@@ -44,13 +44,9 @@ struct rollout_plan {
 int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rollout_plan *ret,
                  struct error *err);
 
-/* How the message of a binding's condition ends while a Work has not reported yet. The reason is the same as
- * for a Work that failed. spec/rollout-and-work.md 6.8 */
-#define NOT_YET_APPLIED " has not yet completed the apply op"
-#define NOT_YET_AVAILABLE " has not yet completed availability check"
-
 /* Predicates of spec 2.5; staged runs and evictions use them too. What has not reported yet has not failed:
- * it may well be available, and has to wait for its turn like any other. */
+ * it may well be available, and has to wait for its turn like any other. Of what failed to apply or to become
+ * available the binding lists failed placements, of what has not reported yet none. */
 bool binding_failed(const struct binding *b);
 bool binding_diff_reported(const struct binding *b);
 /* *ret_wait_ms: until the binding counts as ready by itself: 0 if it does, more if it does not, WAIT_UNKNOWN

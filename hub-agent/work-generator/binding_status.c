@@ -196,18 +196,16 @@ static const struct condition *false_condition(const struct manifest_condition *
         return NULL;
 }
 
-static int add_failed(struct building *b, size_t work, const struct manifest_condition *m)
+static bool has_failed(const struct work *w)
+{
+        return work_verdict(w, CONDITION_APPLIED) == FAILED || work_verdict(w, CONDITION_AVAILABLE) == FAILED;
+}
+
+/* Writes the condition's texts into the entry next in the list, whose identifier is set. */
+static int push_failed(struct building *b, const struct condition *c)
 {
         struct failed_placement *f = &b->s->failed_placements->at[b->s->failed_placements->n];
-        const struct work *w = (const struct work *)b->live->at[work];
-        const struct condition *c = false_condition(m);
-        int known;
 
-        if (!c || (work_verdict(w, "Applied") != FAILED && work_verdict(w, "Available") != FAILED))
-                return 0;
-        known = identify(b, work, m, &f->id);
-        if (known <= 0)
-                return known;
         f->condition = arena_memdup(b->arena, c, sizeof(*c));
         if (!f->condition)
                 return ERR_NO_MEMORY;
@@ -215,6 +213,45 @@ static int add_failed(struct building *b, size_t work, const struct manifest_con
         f->condition->message = entry_text(b->arena, or_empty(c->message), &b->n_cut);
         b->s->failed_placements->n++;
         return f->condition->reason && f->condition->message ? 0 : ERR_NO_MEMORY;
+}
+
+static int add_failed(struct building *b, size_t work, const struct manifest_condition *m)
+{
+        struct failed_placement *f = &b->s->failed_placements->at[b->s->failed_placements->n];
+        const struct condition *c = false_condition(m);
+        int known;
+
+        if (!c || !has_failed((const struct work *)b->live->at[work]))
+                return 0;
+        known = identify(b, work, m, &f->id);
+        return known <= 0 ? known : push_failed(b, c);
+}
+
+/* That something is listed is what tells a failure from work under way. If no Work names a manifest of its
+ * own that failed, the first Work that failed stands there itself. */
+static int list_failed_work(struct building *b)
+{
+        static const char *const types[] = { CONDITION_APPLIED, CONDITION_AVAILABLE };
+
+        for (size_t i = 0; i < b->live->n * ARRAY_LEN(types); i++) {
+                const struct work *w = (const struct work *)b->live->at[i / ARRAY_LEN(types)];
+                const char *type = types[i % ARRAY_LEN(types)];
+                struct failed_placement_list *l;
+
+                if (work_verdict(w, type) != FAILED)
+                        continue;
+                l = b->s->failed_placements = ARENA_NEW(b->arena, struct failed_placement_list);
+                if (!l || !(l->at = ARENA_NEW(b->arena, struct failed_placement)))
+                        return ERR_NO_MEMORY;
+                l->at->id = (struct resource_identifier){ .group = work_kind.group,
+                                                          .version = work_kind.version,
+                                                          .kind = work_kind.kind,
+                                                          .ns = w->object.meta.ns,
+                                                          .name = w->object.meta.name };
+                l->set = true;
+                return push_failed(b, condition_find(&w->status->conditions, type));
+        }
+        return 0;
 }
 
 static int add_drifted(struct building *b, size_t work, const struct manifest_condition *m)
@@ -296,6 +333,8 @@ static int collect(struct building *b, struct lists which)
 {
         if (which.failed)
                 TRY(COLLECT(b, failed_placements, add_failed, NULL));
+        if (which.failed && !b->s->failed_placements)
+                TRY(list_failed_work(b));
         if (which.drifted)
                 TRY(COLLECT(b, drifted_placements, add_drifted, by_drifted));
         if (which.diffed)
@@ -342,9 +381,13 @@ static struct lists aggregate_diff(struct building *b, const struct object_list 
                     "All corresponding work objects have reported diff");
                 return (struct lists){ .diffed = true };
         }
-        put(b, "DiffReported", "False", "NotAllWorkHaveDiffReported",
-            about(b, "Work object ", work,
-                  v == FAILED ? " has failed to report diff" : " has not yet completed diff reporting"));
+        /* No list tells what failed here, so that the reason has to tell it from what is under way. */
+        if (v == FAILED)
+                put(b, "DiffReported", "False", REASON_BINDING_NOT_ALL_DIFF_REPORTED,
+                    about(b, "Work object ", work, " has failed to report diff"));
+        else
+                put(b, "DiffReported", "False", REASON_BINDING_DIFF_REPORT_IN_PROGRESS,
+                    about(b, "Work object ", work, " has not yet completed diff reporting"));
         return (struct lists){ 0 };
 }
 
@@ -357,7 +400,8 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
         *ret_settled = v == FAILED;
         if (v != TRUE) {
                 put(b, "Applied", "False", "NotAllWorkHaveBeenApplied",
-                    about(b, "Work object ", work, v == FAILED ? " has failed to apply" : NOT_YET_APPLIED));
+                    about(b, "Work object ", work,
+                          v == FAILED ? " has failed to apply" : " has not yet completed the apply op"));
                 return v == FAILED ? (struct lists){ true, true, true } : (struct lists){ 0 };
         }
         put(b, "Applied", "True", "AllWorkHaveBeenApplied", "All corresponding work objects are applied");
@@ -370,7 +414,8 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
                 return (struct lists){ .drifted = true };
         }
         put(b, "Available", "False", "NotAllWorkAreAvailable",
-            about(b, "Work object ", work, v == FAILED ? " is not yet available" : NOT_YET_AVAILABLE));
+            about(b, "Work object ", work,
+                  v == FAILED ? " is not yet available" : " has not yet completed availability check"));
         return (struct lists){ .failed = v == FAILED, .drifted = true };
 }
 

@@ -604,8 +604,48 @@ static void a_member_names_a_manifest_by_its_place_alone(void **state)
         assert_int_equal(n_listed(b), 2);
         assert_string_equal(b->status->failed_placements->at[0].id.name, "b");
         assert_string_equal(b->status->drifted_placements->at[0].id.name, "b");
-        assert_int_equal(n_listed(built(&s, &unknown)), 0);
         assert_string_equal(status_of(&s, &unknown, "Applied"), "False NotAllWorkHaveBeenApplied");
+        arena_free(&s.arena);
+}
+
+/* Without an entry the failure would read as work under way. */
+static void a_work_that_failed_without_naming_what_is_listed_itself(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known }, unknown = { 0 };
+        const struct binding *b;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "True", "True", "");
+        add_work(&s, "w2", "3", "False", NULL, MANIFEST("3", "beyond", "False", DRIFT));
+        b = built(&s, &in_sync);
+        assert_int_equal(n_listed(b), 1);
+        assert_string_equal(b->status->failed_placements->at[0].id.kind, "Work");
+        assert_string_equal(b->status->failed_placements->at[0].id.name, "w2");
+        assert_string_equal(b->status->failed_placements->at[0].condition->type, "Applied");
+        assert_int_equal(n_listed(built(&s, &unknown)), 1);
+        arena_free(&s.arena);
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "True", "False", "");
+        b = built(&s, &in_sync);
+        assert_int_equal(n_listed(b), 1);
+        assert_string_equal(b->status->failed_placements->at[0].id.name, "w1");
+        assert_string_equal(b->status->failed_placements->at[0].condition->type, "Available");
+        arena_free(&s.arena);
+}
+
+static void reporting_differences_that_is_under_way_has_another_reason(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known };
+        struct scene s;
+
+        begin(&s, "ReportDiff");
+        add_work(&s, "w1", "3", NULL, NULL, "");
+        assert_string_equal(status_of(&s, &in_sync, "DiffReported"), "False DiffReportInProgress");
+        ((struct work *)s.live.at[0])->status->conditions = (struct condition_list){
+                .at = (struct condition[]){ make_condition("DiffReported", "False", "R", "", 1) }, .n = 1
+        };
+        assert_string_equal(status_of(&s, &in_sync, "DiffReported"), "False NotAllWorkHaveDiffReported");
         arena_free(&s.arena);
 }
 
@@ -766,6 +806,8 @@ int main(void)
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_the_order_of_the_work),
                 cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),
                 cmocka_unit_test(a_member_names_a_manifest_by_its_place_alone),
+                cmocka_unit_test(a_work_that_failed_without_naming_what_is_listed_itself),
+                cmocka_unit_test(reporting_differences_that_is_under_way_has_another_reason),
                 cmocka_unit_test(a_member_that_writes_much_fills_no_more_than_its_share),
                 cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
                 cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
