@@ -60,9 +60,10 @@ struct work_memory {
         int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
         int64_t waits_since_ms;                 /* for other Works; 0 = for none */
         int64_t waits_generation;               /* and as which generation; 0 = as one that goes */
-        uint64_t told_unremoved; /* hash of what could not be removed and was told; 0 = nothing */
-        int64_t gone_since_ms;   /* the hub does not have the Work; 0 = it does */
-        bool owner_known;        /* the server has shown the AppliedWork since the Work came */
+        int64_t unanswered_since_ms; /* loop: requests for objects have no answers; 0 = they have */
+        uint64_t told_unremoved;     /* hash of what could not be removed and was told; 0 = nothing */
+        int64_t gone_since_ms;       /* the hub does not have the Work; 0 = it does */
+        bool owner_known;            /* the server has shown the AppliedWork since the Work came */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);

@@ -226,6 +226,56 @@ static void a_great_many_are_told_as_a_number(void **state)
         rig_run(many_body);
 }
 
+/* ---- no answers ---- */
+
+struct deaf {
+        bool now;
+};
+
+static int lose_requests_for_objects(void *ctx, const struct http_request *rq)
+{
+        return ((struct deaf *)ctx)->now && strstr(rq->path, "/configmaps") ? ERR_RETRY : 0;
+}
+
+static void unanswered_body(struct rig *r)
+{
+        struct deaf deaf = { 0 };
+        const struct loopback_faults faults = { .ctx = &deaf, .fate = lose_requests_for_objects };
+        struct http_transport *direct;
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        direct = a.world.transport;
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        deaf.now = true;
+        replace_manifests(r, "w", CONFIG_MAP("c", "2"));
+        fiber_sleep(r->loop, 5000); /* a cut, soon over: nobody is alarmed */
+        deaf.now = false;
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        fiber_sleep(r->loop, 20000);
+        assert_int_equal(said(&ear, "a manifest is"), 0);
+        deaf.now = true; /* one kind is without answers for long: that is told, once */
+        replace_manifests(r, "w", CONFIG_MAP("c", "3"));
+        fiber_sleep(r->loop, 120000);
+        assert_int_equal(said(&ear, "a manifest is in trouble"), 1);
+        deaf.now = false;
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "3");
+        fiber_sleep(r->loop, 5000);
+        assert_int_equal(said(&ear, "a manifest is out of trouble"), 1);
+        http_transport_free(a.world.transport);
+        a.world.transport = direct;
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void a_request_without_an_answer_is_no_verdict_on_an_object(void **state)
+{
+        rig_run(unanswered_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -234,6 +284,7 @@ int main(void)
                 cmocka_unit_test(what_cannot_be_removed_is_told_once_and_so_is_its_end),
                 cmocka_unit_test(of_secrets_only_paths_are_told),
                 cmocka_unit_test(a_great_many_are_told_as_a_number),
+                cmocka_unit_test(a_request_without_an_answer_is_no_verdict_on_an_object),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

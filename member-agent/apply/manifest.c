@@ -5,10 +5,17 @@ static void release(void *doc)
         json_decref(doc);
 }
 
+static bool is_unanswered(const struct error *why)
+{
+        return why->code == ERR_UNAUTHORIZED ||
+               (why->http_status == 0 && (error_is_retryable(why->code) || why->code == ERR_CLOSED));
+}
+
 int manifest_fail(struct manifest *m, struct arena *arena, enum result result, const char *lead,
                   const struct error *why)
 {
         m->result = result;
+        m->unanswered = why && is_unanswered(why);
         m->cause = arena_printf(arena, "%s%s", lead, why ? why->text : "");
         return m->cause ? 0 : ERR_NO_MEMORY;
 }

@@ -11,6 +11,8 @@
 
 #define NEXT_TRY_MS 1000
 #define STATUS_HOLD_MS 75
+#define ANSWER_WAIT_MS 10000 /* then it is told that there are none */
+#define ANSWER_RETRY_MS 1000
 #define SIBLING_WAIT_MS 10000 /* then what a sibling still holds is told as a failure */
 #define SIBLING_POLL_MS 500   /* an event of the sibling wakes us; this is for what has none */
 
@@ -196,6 +198,7 @@ int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
                                : 0;
         m->result = RESULT_NONE;
         m->cause = "";
+        m->unanswered = false;
         return 0;
 }
 
@@ -507,6 +510,26 @@ static int64_t hold_for_siblings(const struct pass *p, struct work_memory *memor
                        : 0;
 }
 
+/* A request that was never answered is no verdict on its object. While the API server as a whole is away the
+ * connection tells that; when one kind alone has no answers, it is told after a while. Milliseconds to wait,
+ * 0 = write now. */
+static int64_t hold_for_answers(const struct pass *p, struct work_memory *memory)
+{
+        const struct kube_connection *way = p->agent->member_connection;
+        int64_t now = loop_now_ms(p->agent->loop);
+        bool any = false;
+
+        for (size_t i = 0; i < p->n && !any; i++)
+                any = p->manifests[i].unanswered;
+        if (!any)
+                memory->unanswered_since_ms = 0;
+        else if (!memory->unanswered_since_ms)
+                memory->unanswered_since_ms = now;
+        return any && (now - memory->unanswered_since_ms < ANSWER_WAIT_MS || !kube_connection_good(way))
+                       ? ANSWER_RETRY_MS
+                       : 0;
+}
+
 /* ---- metrics ---- */
 
 static const char *reason_of(const struct condition_list *list, const char *type)
@@ -587,6 +610,7 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         if (applied_work_write_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
                 return failed(rc->err);
         next = MAX(hold_status(p, s, memory, status), hold_for_siblings(p, memory, left));
+        next = MAX(next, hold_for_answers(p, memory));
         if (next > 0)
                 return again_after(next);
         if (tell_news(p, s->before, status, rc->err) < 0 || write_status(p, s, status, rc->err) < 0)
