@@ -179,6 +179,8 @@ static const struct {
 enum availability availability_of(const char *group, const char *version, const char *plural,
                                   const json_t *object, struct error *err)
 {
+        if (doc_get_string(object, "metadata.deletionTimestamp"))
+                return AVAILABILITY_NOT_YET;
         for (size_t i = 0; i < ARRAY_LEN(checks); i++)
                 if (text_equal(group, checks[i].group) && text_equal(version, checks[i].version) &&
                     text_equal(plural, checks[i].plural))
