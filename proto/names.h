@@ -254,6 +254,7 @@
 #define EVENT_PLACEMENT_DRIFTED "PlacementDrifted"
 #define EVENT_PLACEMENT_NOT_AVAILABLE "PlacementNotAvailable"
 #define EVENT_PLACEMENT_NOT_ROLLED_OUT "PlacementNotRolledOut"
+#define EVENT_PLACEMENT_RESOURCE_NOT_FOUND "PlacementResourceNotFound"
 #define EVENT_PLACEMENT_CLEANUP_FINALIZER_REMOVED "PlacementCleanupFinalizerRemoved"
 
 /* ---- placementStatuses[].conditions (12.4); the other types are those of placements and bindings ---- */

@@ -15,8 +15,10 @@ struct placement_memory {
         char hash[65];        /* of their content at that time */
         size_t n_envelopes;
         int64_t unavailable_told_ms; /* clusters that became unavailable until then were told */
-        char external_told[65];      /* hash of the selection that nobody rolls out, as it was told */
-        struct arena arena;          /* of `selected` */
+        int64_t stalled_told_ms;     /* a rollout that stood still after this change was told */
+        struct not_found_told not_found;
+        char external_told[65]; /* hash of the selection that nobody rolls out, as it was told */
+        struct arena arena;     /* of `selected` */
         struct resource_identifier_list selected;
 };
 
@@ -439,17 +441,37 @@ static void record_events(struct pass *s, const struct status_plan *plan)
                              "%s", plan->events[i].message);
 }
 
+/* What only time tells. *ret_next_ms: when to look again, 0 = no need. */
+static int tell_what_lasts(struct pass *s, int64_t *ret_next_ms)
+{
+        struct arena *arena = s->rc->arena;
+        struct placement_memory *m = s->memory;
+        struct status_warnings w = { .n = 0 };
+        int64_t now = s->rc->now_ms, next[3] = { 0 };
+
+        TRY(plan_unavailable_warning(arena, s->p, now, &m->unavailable_told_ms, &w, &next[0], s->rc->err));
+        if (s->delay_ms <= 0) /* else s->selected is of the group before */
+                TRY(plan_not_found_warning(arena, s->p, &s->selected, now, &m->not_found, &w, &next[1],
+                                           s->rc->err));
+        if (is_external(s->p))
+                TRY(plan_external_warning(arena, s->p, &s->snapshots, m->hash, m->external_told, &w,
+                                          s->rc->err));
+        else
+                TRY(plan_stalled_warning(arena, s->p, now, &m->stalled_told_ms, &w, &next[2], s->rc->err));
+        tell(s, &w);
+        *ret_next_ms = 0;
+        for (size_t i = 0; i < ARRAY_LEN(next); i++)
+                if (next[i] > 0 && (*ret_next_ms == 0 || next[i] < *ret_next_ms))
+                        *ret_next_ms = next[i];
+        return 0;
+}
+
 static struct outcome finish(struct pass *s, const struct status_plan *plan)
 {
-        struct status_warnings w = { .n = 0 };
         int64_t next_ms;
 
-        if (plan_unavailable_warning(s->rc->arena, s->p, s->rc->now_ms, &s->memory->unavailable_told_ms, &w,
-                                     &next_ms, s->rc->err) < 0 ||
-            (is_external(s->p) && plan_external_warning(s->rc->arena, s->p, &s->snapshots, s->memory->hash,
-                                                        s->memory->external_told, &w, s->rc->err) < 0))
+        if (tell_what_lasts(s, &next_ms) < 0)
                 return failed(s->rc->err);
-        tell(s, &w);
         if (s->delay_ms > 0)
                 return again_after(s->delay_ms);
         if (next_ms > 0)

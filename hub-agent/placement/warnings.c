@@ -22,8 +22,10 @@ struct telling {
 static void tally_add(struct arena *arena, struct tally *t, const char *cluster, const char *what)
 {
         if (t->n < NAMED) {
-                t->named[t->n] = arena_printf(arena, "%s: %.*s", cluster,
-                                              (int)text_utf8_cut(or_empty(what), TEXT_MAX), or_empty(what));
+                char text[TEXT_MAX];
+
+                text_shorten(or_empty(what), text, sizeof(text));
+                t->named[t->n] = arena_printf(arena, "%s: %s", cluster, text);
                 t->no_memory = t->no_memory || !t->named[t->n];
         }
         t->n++;
@@ -217,6 +219,22 @@ int plan_warnings(struct arena *arena, const struct placement *before, const str
         return 0;
 }
 
+static int64_t sooner(int64_t a_ms, int64_t b_ms)
+{
+        return a_ms && b_ms ? MIN(a_ms, b_ms) : MAX(a_ms, b_ms);
+}
+
+/* Not available, or the member has not said whether it is applied. What failed to be applied was told. */
+static const struct condition *waiting_for(const struct per_cluster_status *e)
+{
+        const struct condition *applied = condition_find(&e->conditions, CONDITION_APPLIED),
+                               *available = condition_find(&e->conditions, CONDITION_AVAILABLE);
+
+        if (applied && text_equal(applied->status, CONDITION_FALSE) && !e->failed_placements.n)
+                return applied;
+        return available && text_equal(available->status, CONDITION_FALSE) ? available : NULL;
+}
+
 int plan_unavailable_warning(struct arena *arena, const struct placement *p, int64_t now_ms, int64_t *told_ms,
                              struct status_warnings *ret, int64_t *ret_next_ms, struct error *err)
 {
@@ -226,14 +244,14 @@ int plan_unavailable_warning(struct arena *arena, const struct placement *p, int
         *ret_next_ms = 0;
         for (uint32_t i = 0; p->status && i < p->status->placement_statuses.n; i++) {
                 const struct per_cluster_status *e = &p->status->placement_statuses.at[i];
-                const struct condition *c = condition_find(&e->conditions, CONDITION_AVAILABLE);
+                const struct condition *c = waiting_for(e);
                 int64_t left;
 
-                if (!c || !text_equal(c->status, CONDITION_FALSE) || c->last_transition_ms <= *told_ms)
+                if (!c || c->last_transition_ms <= *told_ms)
                         continue;
                 left = c->last_transition_ms + NOT_AVAILABLE_MS - now_ms;
                 if (left > 0) {
-                        *ret_next_ms = *ret_next_ms ? MIN(*ret_next_ms, left) : left;
+                        *ret_next_ms = sooner(*ret_next_ms, left);
                         continue;
                 }
                 told = MAX(told, c->last_transition_ms);
@@ -251,6 +269,106 @@ int plan_unavailable_warning(struct arena *arena, const struct placement *p, int
         *told_ms = told;
         return 0;
 }
+
+/* ---- a rollout that does not go on ---- */
+
+static int64_t last_change_ms(const struct placement *p)
+{
+        int64_t last = 0;
+
+        for (uint32_t i = 0; i < p->status->placement_statuses.n; i++) {
+                const struct condition_list *l = &p->status->placement_statuses.at[i].conditions;
+
+                for (uint32_t k = 0; k < l->n; k++)
+                        last = MAX(last, l->at[k].last_transition_ms);
+        }
+        return last;
+}
+
+static int64_t patience_ms(const struct placement *p)
+{
+        const struct rollout_strategy *s = p->spec ? p->spec->strategy : NULL;
+        bool waits = s && s->rolling_update && s->rolling_update->unavailable_period_seconds.set;
+
+        return NOT_AVAILABLE_MS +
+               (waits ? s->rolling_update->unavailable_period_seconds.value * INT64_C(1000) : 0);
+}
+
+int plan_stalled_warning(struct arena *arena, const struct placement *p, int64_t now_ms, int64_t *told_ms,
+                         struct status_warnings *ret, int64_t *ret_next_ms, struct error *err)
+{
+        int64_t last = p->status ? last_change_ms(p) : 0, left = last + patience_ms(p) - now_ms;
+        struct tally t = { .n = 0 };
+
+        *ret_next_ms = 0;
+        if (last <= *told_ms)
+                return 0;
+        for (uint32_t i = 0; i < p->status->placement_statuses.n; i++) {
+                const struct per_cluster_status *e = &p->status->placement_statuses.at[i];
+                const struct condition *c = condition_find(&e->conditions, CONDITION_ROLLOUT_STARTED);
+
+                if (c && !text_equal(c->status, CONDITION_TRUE) && !text_empty(e->cluster_name))
+                        tally_add(arena, &t, e->cluster_name, c->message);
+        }
+        if (t.n && left > 0) {
+                *ret_next_ms = left;
+                return 0;
+        }
+        if (warn(arena, ret, EVENT_PLACEMENT_NOT_ROLLED_OUT,
+                 "Nothing has moved for minutes, and the latest resources do not get to", &t) < 0)
+                return error_no_memory(err);
+        if (t.n)
+                *told_ms = last;
+        return 0;
+}
+
+/* ---- selectors that find nothing ---- */
+
+static bool is_found(const struct resource_selector *t, const struct resource_identifier_list *selected)
+{
+        for (uint32_t i = 0; i < selected->n; i++)
+                if (text_equal(t->name, selected->at[i].name) &&
+                    text_equal(or_empty(t->kind), or_empty(selected->at[i].kind)) &&
+                    text_equal(or_empty(t->group), or_empty(selected->at[i].group)))
+                        return true;
+        return false;
+}
+
+int plan_not_found_warning(struct arena *arena, const struct placement *p,
+                           const struct resource_identifier_list *selected, int64_t now_ms,
+                           struct not_found_told *told, struct status_warnings *ret, int64_t *ret_next_ms,
+                           struct error *err)
+{
+        uint64_t hash = 0;
+        struct tally t = { .n = 0 };
+        int64_t left;
+
+        *ret_next_ms = 0;
+        for (uint32_t i = 0; p->spec && i < p->spec->resource_selectors.n; i++) {
+                const struct resource_selector *s = &p->spec->resource_selectors.at[i];
+
+                if (text_empty(s->name) || is_found(s, selected))
+                        continue;
+                hash = hash_bytes(s->name, strlen(s->name), hash + 1 + i);
+                tally_add(arena, &t, arena_printf(arena, "%s %s", or_empty(s->kind), s->name),
+                          "it is not there, or may not be selected");
+        }
+        if (hash != told->hash)
+                *told = (struct not_found_told){ .hash = hash, .since_ms = now_ms };
+        left = told->since_ms + NOT_FOUND_MS - now_ms;
+        if (t.n == 0 || told->told)
+                return 0;
+        if (left > 0) {
+                *ret_next_ms = left;
+                return 0;
+        }
+        if (warn(arena, ret, EVENT_PLACEMENT_RESOURCE_NOT_FOUND, "Nothing is selected by name of", &t) < 0)
+                return error_no_memory(err);
+        told->told = true;
+        return 0;
+}
+
+/* ---- strategy External ---- */
 
 static bool is_on_all_clusters(const struct object_list *snapshots, const char *index, const char *hash)
 {

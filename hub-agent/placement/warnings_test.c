@@ -150,6 +150,111 @@ static void what_is_not_available_for_minutes_is_told_once(void **state)
         arena_free(&s.arena);
 }
 
+static void what_a_member_says_nothing_of_is_told_once(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p = placement(
+                &s, "True",
+                CLUSTER("c1", "", CONDITION("Applied", "False", "not yet completed")) "," APPLY_FAILED(
+                        "c2", FAILED("a", "Applied", "no")) "," CLUSTER("c3", "",
+                                                                        CONDITION("Applied", "True", "ok")));
+        int64_t told = 0, next;
+
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w,
+                                                          &next, &s.err),
+                                 0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].message,
+                            "Resources have not been available for minutes on c1: not yet completed");
+        arena_free(&s.arena);
+}
+
+static void a_rollout_that_stands_still_is_told_once(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p =
+                placement(&s, "True",
+                          CLUSTER("c1", "", CONDITION("RolloutStarted", "False", "blocked")) "," CLUSTER(
+                                  "c2", "", CONDITION("RolloutStarted", "True", "ok")));
+        int64_t told = 0, next;
+
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(s.w.n, 0);
+        assert_int_equal(next, NOT_AVAILABLE_MS - 60000);
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(
+                        plan_stalled_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err),
+                        0);
+                assert_int_equal(next, 0);
+        }
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].reason, "PlacementNotRolledOut");
+        assert_string_equal(
+                s.w.at[0].message,
+                "Nothing has moved for minutes, and the latest resources do not get to c1: blocked");
+        arena_free(&s.arena);
+}
+
+static void a_name_that_selects_nothing_is_told_once(void **state)
+{
+        static struct resource_selector terms[] = {
+                { .group = "", .version = "v1", .kind = "Namespace", .name = (char *)"web" },
+                { .group = "", .version = "v1", .kind = "Namespace", .name = (char *)"wbe" },
+                { .group = "", .version = "v1", .kind = "Namespace" },
+        };
+        static struct resource_identifier found[] = {
+                { .group = "", .version = "v1", .kind = "Namespace", .name = (char *)"web" },
+                { .group = "", .version = "v1", .kind = "Namespace", .name = (char *)"wbe" },
+        };
+        struct resource_identifier_list one = { found, 1, true }, both = { found, 2, true };
+        struct scene s = { 0 };
+        struct placement *p = placement(&s, "True", "");
+        struct not_found_told told = { 0 };
+        int64_t next;
+
+        p->spec->resource_selectors = (struct resource_selector_list){ terms, 3, true };
+        assert_int_equal(plan_not_found_warning(&s.arena, p, &one, NOW, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(s.w.n, 0);
+        assert_int_equal(next, NOT_FOUND_MS);
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(plan_not_found_warning(&s.arena, p, &one, NOW + NOT_FOUND_MS, &told, &s.w,
+                                                        &next, &s.err),
+                                 0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].reason, "PlacementResourceNotFound");
+        assert_string_equal(s.w.at[0].message, "Nothing is selected by name of Namespace wbe: it is not "
+                                               "there, or may not be selected");
+        /* It comes and goes: news again. */
+        assert_int_equal(plan_not_found_warning(&s.arena, p, &both, NOW + 60000, &told, &s.w, &next, &s.err),
+                         0);
+        assert_int_equal(next, 0);
+        assert_int_equal(plan_not_found_warning(&s.arena, p, &one, NOW + 60000, &told, &s.w, &next, &s.err),
+                         0);
+        assert_int_equal(next, NOT_FOUND_MS);
+        assert_int_equal(s.w.n, 1);
+        arena_free(&s.arena);
+}
+
+static void a_long_text_keeps_its_reason(void **state)
+{
+        struct scene s = { 0 };
+        char text[1500], condition[2000];
+
+        memset(text, 'x', sizeof(text) - 1);
+        text[sizeof(text) - 1] = '\0';
+        snprintf(condition, sizeof(condition),
+                 CLUSTER("c1", "", CONDITION("Overridden", "False", "%s: field is immutable")), text);
+        assert_int_equal(plan_warnings(&s.arena, placement(&s, "True", ""), placement(&s, "True", condition),
+                                       &s.w, &s.err),
+                         0);
+        assert_int_equal(s.w.n, 1);
+        assert_non_null(strstr(s.w.at[0].message, "Overrides failed on c1: xxx"));
+        assert_non_null(strstr(s.w.at[0].message, " ... "));
+        assert_non_null(strstr(s.w.at[0].message, "xxx: field is immutable"));
+        arena_free(&s.arena);
+}
+
 static void a_selection_that_nobody_rolls_out_is_told_once(void **state)
 {
         static const char json[] = "{\"metadata\":{\"name\":\"web-0-snapshot\",\"labels\":{"
@@ -182,6 +287,10 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(each_trouble_is_told_once),
                 cmocka_unit_test(what_is_not_available_for_minutes_is_told_once),
+                cmocka_unit_test(what_a_member_says_nothing_of_is_told_once),
+                cmocka_unit_test(a_rollout_that_stands_still_is_told_once),
+                cmocka_unit_test(a_name_that_selects_nothing_is_told_once),
+                cmocka_unit_test(a_long_text_keeps_its_reason),
                 cmocka_unit_test(a_selection_that_nobody_rolls_out_is_told_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
