@@ -173,6 +173,37 @@ static void what_cannot_be_removed_is_told_once_and_so_is_its_end(void **state)
         rig_run(unremoved_body);
 }
 
+static void held_body(struct rig *r)
+{
+        struct agent a;
+        struct ear ear;
+
+        begin_heard(&a, r, &ear);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'metadata':{'finalizers':['example.com/hold']}}");
+        delete (r, HUB, WORKS "/w");
+        assert_int_equal(fiber_sleep(r->loop, 240000), 0);
+        assert_int_equal(counted(r, "RemovalFailed"), 0);
+        assert_int_equal(fiber_sleep(r->loop, 600000), 0);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "RemovalFailed",
+                                "ConfigMap default/c (finalizer example.com/hold)"),
+                         1);
+        assert_int_equal(events(r, HUB, HUB_EVENTS, "Work", "RemovalFailed", "default/d"), 0);
+        assert_int_equal(events(r, MEMBER, MEMBER_EVENTS, "AppliedWork", "RemovalFailed", "default/c"), 1);
+        assert_int_equal(counted(r, "RemovalFailed"), 1);
+        assert_int_equal(said(&ear, "WARN"), 1);
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'metadata':{'finalizers':null}}");
+        wait_until_gone(r, HUB, WORKS "/w");
+        stop(&a);
+        buf_free(&ear.said);
+}
+
+static void what_holds_up_the_end_of_a_work_is_told_once(void **state)
+{
+        rig_run(held_body);
+}
+
 static void secret_body(struct rig *r)
 {
         struct agent a;
@@ -282,6 +313,7 @@ int main(void)
                 cmocka_unit_test(half_an_hour_of_drift_is_told_once_and_so_is_its_end),
                 cmocka_unit_test(refusals_and_failures_are_told_on_both_clusters),
                 cmocka_unit_test(what_cannot_be_removed_is_told_once_and_so_is_its_end),
+                cmocka_unit_test(what_holds_up_the_end_of_a_work_is_told_once),
                 cmocka_unit_test(of_secrets_only_paths_are_told),
                 cmocka_unit_test(a_great_many_are_told_as_a_number),
                 cmocka_unit_test(a_request_without_an_answer_is_no_verdict_on_an_object),

@@ -1,9 +1,12 @@
 /* A Work goes: its AppliedWork is deleted in the foreground, garbage collection takes what it owns, then the
  * finalizer is removed. spec/member-agent.md 2.16. */
+#include "common/base/map.h"
 #include "common/base/timefmt.h"
+#include "common/kube/event.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/watch/applied.h"
 
+#define REMAINS_MAX 5
 #define WAIT_MS 1000 /* for Works that may want what this one has; their events wake us */
 #define POLL_MS 2000 /* the AppliedWork's end wakes us; this is for a watch that missed it */
 
@@ -28,10 +31,31 @@ static int remove_finalizer(struct reconcile *rc, struct member_agent *a, const 
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
+/* What of an AppliedWork that goes is still there. */
+struct remains {
+        const char *text; /* of the first ones, for people; NULL = nothing */
+        size_t n;
+};
+
+static int note_remains(struct arena *arena, const struct row *row, const json_t *live,
+                        struct remains *remains, struct error *err)
+{
+        const char *finalizer =
+                json_string_value(json_array_get(doc_get_array(live, "metadata.finalizers"), 0));
+
+        if (remains->n++ >= REMAINS_MAX)
+                return 0;
+        remains->text = arena_printf(arena, "%s%s%s %s%s%s%s%s%s", remains->text ? remains->text : "",
+                                     remains->text ? ", " : "", row->kind, row->ns, row->ns[0] ? "/" : "",
+                                     row->name, finalizer ? " (finalizer " : "", finalizer ? finalizer : "",
+                                     finalizer ? ")" : "");
+        return remains->text ? 0 : error_no_memory(err);
+}
+
 /* A second, dangling or foreign owner can block foreground deletion for ever: our reference stops asking for
  * it. */
 static int relax_object(struct member_agent *a, const struct row *row, const struct owner *owner,
-                        struct error *err)
+                        struct arena *arena, struct remains *remains, struct error *err)
 {
         static const struct kube_write write = { 0 };
         struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
@@ -45,6 +69,8 @@ static int relax_object(struct member_agent *a, const struct row *row, const str
                 return 0;
         TRY(result);
         ours = owner_find(live, owner);
+        if (ours)
+                TRY(note_remains(arena, row, live, remains, err));
         if (!ours || owner_count(live) < 2 || !json_is_true(json_object_get(ours, "blockOwnerDeletion")))
                 return 0;
         if (json_object_set_new(ours, "blockOwnerDeletion", json_false()) < 0)
@@ -55,8 +81,32 @@ static int relax_object(struct member_agent *a, const struct row *row, const str
         return kube_doc_patch(&a->member, &r, ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
 }
 
+/* Once for each AppliedWork: what remains may become less with every look. No status tells it, for the
+ * placement is gone from the hub. */
+static void tell_remains(struct reconcile *rc, struct member_agent *a, const struct object *applied_work,
+                         const struct remains *remains)
+{
+        const struct object *work = informer_get(a->works, a->ns, rc->name);
+        struct work_memory *memory = agent_memory(a, rc->name);
+        uint64_t hash = hash_bytes(applied_work->meta.uid, strlen(applied_work->meta.uid), 0);
+        const char *text =
+                arena_printf(rc->arena, "%zu object(s) have been in the way of its end for minutes: %s%s",
+                             remains->n, remains->text, remains->n > REMAINS_MAX ? ", ..." : "");
+
+        if (!memory || !text || memory->told_unremoved == hash)
+                return;
+        memory->told_unremoved = hash;
+        log_warn(&rc->log, "a Work that goes cannot be cleaned up", "objects", LOG_INT(remains->n), "first",
+                 remains->text);
+        if (work)
+                event_record(a->hub_events, work, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, "%s", text);
+        event_record(manager_events(a->manager), applied_work, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, "%s",
+                     text);
+}
+
 static void relax(struct reconcile *rc, struct member_agent *a, const struct object *applied_work)
 {
+        struct remains remains = { 0 };
         struct owner owner = { applied_work->meta.name, applied_work->meta.uid };
         struct rows rows = { 0 };
 
@@ -65,10 +115,12 @@ static void relax(struct reconcile *rc, struct member_agent *a, const struct obj
         for (size_t i = 0; i < rows.n; i++) {
                 struct error err = { 0 };
 
-                if (relax_object(a, &rows.at[i], &owner, &err) < 0)
+                if (relax_object(a, &rows.at[i], &owner, rc->arena, &remains, &err) < 0)
                         log_warn(&rc->log, "an object that blocks deletion could not be relaxed", "kind",
                                  rows.at[i].kind, "name", rows.at[i].name, "error", err.text);
         }
+        if (remains.n)
+                tell_remains(rc, a, applied_work, &remains);
 }
 
 /* ---- what others want stays ---- */
