@@ -6,7 +6,7 @@ const char mirror_no_target[] = "NamespaceAccessible ClusterResourcePlacement do
 bool mirror_wanted(const struct placement *p)
 {
         return text_empty(p->object.meta.ns) &&
-               text_equal(p->spec->status_reporting_scope, "NamespaceAccessible");
+               text_equal(p->spec->status_reporting_scope, REPORTING_NAMESPACE_ACCESSIBLE);
 }
 
 static bool is_namespace(const char *group, const char *version, const char *kind)

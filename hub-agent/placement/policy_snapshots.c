@@ -130,13 +130,13 @@ static int by_index(const void *a, const void *b)
 
 static bool is_pick_n(const struct placement *p)
 {
-        return p->spec->policy && text_equal(p->spec->policy->placement_type, "PickN") &&
+        return p->spec->policy && text_equal(p->spec->policy->placement_type, PLACEMENT_PICK_N) &&
                p->spec->policy->number_of_clusters.set;
 }
 
 static int stamp(struct object *o, const struct placement *p, struct arena *arena)
 {
-        TRY(set_label(o, LABEL_IS_LATEST_SNAPSHOT, "true", arena));
+        TRY(set_label(o, LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE, arena));
         TRY(set_annotation(o, ANNOTATION_PLACEMENT_GENERATION, number_text(arena, p->object.meta.generation),
                            arena));
         if (is_pick_n(p))
@@ -227,7 +227,7 @@ static int plan_new(struct arena *arena, const struct placement *p, const struct
                 plan->update = (struct relabel){ last, object_copy(last, arena) };
                 if (!plan->update.wanted)
                         return ERR_NO_MEMORY;
-                TRY(set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, "false", arena));
+                TRY(set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, LABEL_FALSE, arena));
         }
         plan->remove = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
         if (!plan->remove)

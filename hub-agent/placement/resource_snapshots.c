@@ -140,7 +140,7 @@ static struct resource_snapshot *make_head(struct arena *arena, const struct pla
                 make(arena, p, arena_printf(arena, "%s-%lld-snapshot", p->object.meta.name, (long long)index),
                      index, s, 0);
 
-        if (!r || set_label(&r->object, LABEL_IS_LATEST_SNAPSHOT, "true", arena) < 0 ||
+        if (!r || set_label(&r->object, LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE, arena) < 0 ||
             set_annotation(&r->object, ANNOTATION_RESOURCE_HASH, arena_strdup(arena, s->hash), arena) < 0 ||
             set_annotation(&r->object, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS,
                            number_text(arena, (int64_t)count_parts(s)), arena) < 0 ||
@@ -266,7 +266,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
 
         plan->latest = head ? (const struct resource_snapshot *)head->o : NULL;
         if (head && text_equal(annotation_of(head->o, ANNOTATION_RESOURCE_HASH), s->hash)) {
-                TRY(plan_relabel(arena, head->o, "true", plan));
+                TRY(plan_relabel(arena, head->o, LABEL_TRUE, plan));
                 if (plan->update.now || annotation_of(head->o, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME)) {
                         if (!plan->update.now)
                                 plan->update = (struct relabel){ head->o, object_copy(head->o, arena) };
@@ -282,7 +282,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                 early = throttle(arena, head->o, t, plan);
                 if (early != 0)
                         return early < 0 ? early : 0;
-                TRY(plan_relabel(arena, head->o, "false", plan));
+                TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
         }
         plan->latest = NULL;
         TRY(plan_history(arena, p, list, n, plan));

@@ -4,8 +4,9 @@
 #include "common/base/map.h"
 #include "hub-agent/entries.h"
 
-const char *const progress_names[N_PROGRESS] = { "RolloutStarted", "Overridden", "WorkSynchronized",
-                                                 "Applied",        "Available",  "DiffReported" };
+const char *const progress_names[N_PROGRESS] = { CONDITION_ROLLOUT_STARTED,   CONDITION_OVERRIDDEN,
+                                                 CONDITION_WORK_SYNCHRONIZED, CONDITION_APPLIED,
+                                                 CONDITION_AVAILABLE,         CONDITION_DIFF_REPORTED };
 
 /* Words per condition type: of the placement's condition by its count of clusters, and of the cluster's
  * Unknown. */
@@ -14,57 +15,41 @@ struct words {
                 *unknown_message;
         const char *cluster_unknown_message, *event_reason, *event_message;
 };
-#define STILL "There are still %zu cluster(s) in the process of "
 static const struct words words[N_PROGRESS] = {
-        [ROLLOUT_STARTED] = { "RolloutStarted", "All %zu cluster(s) start rolling out the latest resource",
-                              "RolloutNotStartedYet",
-                              "The rollout is being blocked by the rollout strategy in %zu cluster(s)",
-                              "RolloutStartedUnknown",
-                              STILL "deciding whether to roll out the latest resources or not",
+        [ROLLOUT_STARTED] = { REASON_ROLLOUT_STARTED, MESSAGE_ROLLOUT_STARTED, REASON_ROLLOUT_NOT_STARTED_YET,
+                              MESSAGE_ROLLOUT_NOT_STARTED_YET, REASON_ROLLOUT_STARTED_UNKNOWN,
+                              MESSAGE_ROLLOUT_STARTED_UNKNOWN,
                               "In the process of deciding whether to roll out some version of the resources "
                               "or not",
-                              "PlacementRolloutStarted", "Started rolling out the latest resources" },
-        [OVERRIDDEN] = { "OverriddenSucceeded",
-                         "The selected resources are successfully overridden in %zu cluster(s)",
-                         "OverriddenFailed", "Failed to override resources in %zu cluster(s)",
-                         "OverriddenPending",
-                         STILL "overriding the selected resources if there is any override defined",
+                              EVENT_PLACEMENT_ROLLOUT_STARTED, "Started rolling out the latest resources" },
+        [OVERRIDDEN] = { REASON_OVERRIDDEN_SUCCEEDED, MESSAGE_OVERRIDDEN_SUCCEEDED, REASON_OVERRIDDEN_FAILED,
+                         MESSAGE_OVERRIDDEN_FAILED, REASON_OVERRIDDEN_PENDING, MESSAGE_OVERRIDDEN_PENDING,
                          "In the process of overriding the selected resources if there is any override "
                          "defined",
-                         "PlacementOverriddenSucceeded", "Placement has been successfully overridden" },
-        [WORK_SYNCHRONIZED] = { "WorkSynchronized",
-                                "Work(s) are successfully created or updated in %zu target cluster(s)' "
-                                "namespaces",
-                                "WorkNotSynchronizedYet",
-                                "There are %zu cluster(s) which have not finished creating or updating "
-                                "work(s) yet",
-                                "WorkSynchronizedUnknown",
-                                STILL "creating or updating the work object(s) in the hub cluster",
+                         EVENT_PLACEMENT_OVERRIDDEN_SUCCEEDED, "Placement has been successfully overridden" },
+        [WORK_SYNCHRONIZED] = { REASON_WORK_SYNCHRONIZED, MESSAGE_WORK_SYNCHRONIZED,
+                                REASON_WORK_NOT_SYNCHRONIZED_YET, MESSAGE_WORK_NOT_SYNCHRONIZED_YET,
+                                REASON_WORK_SYNCHRONIZED_UNKNOWN, MESSAGE_WORK_SYNCHRONIZED_UNKNOWN,
                                 "In the process of creating or updating the work object(s) in the hub "
                                 "cluster",
-                                "PlacementWorkSynchronized",
+                                EVENT_PLACEMENT_WORK_SYNCHRONIZED,
                                 "Work(s) have been created or updated successfully for the selected "
                                 "cluster(s)" },
-        [APPLIED] = { "ApplySucceeded", "The selected resources are successfully applied to %zu cluster(s)",
-                      "ApplyFailed",
-                      "Failed to apply resources to %zu cluster(s), please check the `failedPlacements` "
-                      "status",
-                      "ApplyPending", STILL "applying the resources on the member cluster",
-                      "In the process of applying the resources on the member cluster", "PlacementApplied",
-                      "Resources have been applied to the selected cluster(s)" },
-        [AVAILABLE] = { "ResourceAvailable", "The selected resources in %zu cluster(s) are available now",
-                        "ResourceNotAvailableYet",
-                        "The selected resources in %zu cluster(s) are still not available yet",
-                        "ResourceAvailableUnknown",
-                        STILL "checking the availability of the selected resources",
-                        "The availability of the selected resources is unknown yet ", "PlacementAvailable",
-                        "Resources are available on the selected cluster(s)" },
-        [DIFF_REPORTED] = { "DiffReportingCompleted", "Diff reporting in %zu cluster(s) has been completed",
-                            "DiffReportingIncompleteOrFailed",
-                            "Diff reporting in %zu clusters is still in progress or has failed",
-                            "DiffReportingPending", STILL "checking for configuration differences",
+        [APPLIED] = { REASON_APPLY_SUCCEEDED, MESSAGE_APPLY_SUCCEEDED, REASON_APPLY_FAILED,
+                      MESSAGE_APPLY_FAILED, REASON_APPLY_PENDING, MESSAGE_APPLY_PENDING,
+                      "In the process of applying the resources on the member cluster",
+                      EVENT_PLACEMENT_APPLIED, "Resources have been applied to the selected cluster(s)" },
+        [AVAILABLE] = { REASON_RESOURCE_AVAILABLE, MESSAGE_RESOURCE_AVAILABLE,
+                        REASON_RESOURCE_NOT_AVAILABLE_YET, MESSAGE_RESOURCE_NOT_AVAILABLE_YET,
+                        REASON_RESOURCE_AVAILABLE_UNKNOWN, MESSAGE_RESOURCE_AVAILABLE_UNKNOWN,
+                        "The availability of the selected resources is unknown yet ",
+                        EVENT_PLACEMENT_AVAILABLE, "Resources are available on the selected cluster(s)" },
+        [DIFF_REPORTED] = { REASON_DIFF_REPORTING_COMPLETED, MESSAGE_DIFF_REPORTING_COMPLETED,
+                            REASON_DIFF_REPORTING_INCOMPLETE_OR_FAILED,
+                            MESSAGE_DIFF_REPORTING_INCOMPLETE_OR_FAILED, REASON_DIFF_REPORTING_PENDING,
+                            MESSAGE_DIFF_REPORTING_PENDING,
                             "Diff reporting has just started; its status is not yet to be known",
-                            "PlacementDiffReported",
+                            EVENT_PLACEMENT_DIFF_REPORTED,
                             "Configuration differences have been reported on the selected cluster(s)" },
 };
 
@@ -79,7 +64,7 @@ size_t expected_progress(const struct placement *p, enum progress ret[N_PROGRESS
                                                AVAILABLE };
         static const enum progress diff[] = { ROLLOUT_STARTED, OVERRIDDEN, WORK_SYNCHRONIZED, DIFF_REPORTED };
         const struct apply_strategy *a = p->spec->strategy ? p->spec->strategy->apply_strategy : NULL;
-        bool report = a && text_equal(a->type, "ReportDiff");
+        bool report = a && text_equal(a->type, APPLY_REPORT_DIFF);
         size_t n = report ? ARRAY_LEN(diff) : ARRAY_LEN(apply);
 
         memcpy(ret, report ? diff : apply, n * sizeof(ret[0]));
@@ -124,16 +109,16 @@ static int put_scheduled(struct pass *p, bool *ret_known)
 {
         const struct policy_snapshot *snapshot = p->in->policy;
         const struct policy_snapshot_status *s = snapshot->status;
-        const struct condition *c = s ? condition_find(&s->conditions, "Scheduled") : NULL;
-        const char *type = own_type(p, "Scheduled");
+        const struct condition *c = s ? condition_find(&s->conditions, CONDITION_SCHEDULED) : NULL;
+        const char *type = own_type(p, CONDITION_SCHEDULED);
 
-        *ret_known = c && !text_equal(c->status, "Unknown") &&
+        *ret_known = c && !text_equal(c->status, CONDITION_UNKNOWN) &&
                      c->observed_generation.value >= snapshot->object.meta.generation &&
                      s->observed_crp_generation.value >= p->generation;
         if (!*ret_known)
                 return put(p, &p->s->conditions,
-                           make_condition(type, "Unknown", "SchedulePending", "Scheduling has not completed",
-                                          p->generation));
+                           make_condition(type, CONDITION_UNKNOWN, REASON_SCHEDULE_PENDING,
+                                          MESSAGE_SCHEDULE_PENDING, p->generation));
         return put(p, &p->s->conditions,
                    make_condition(type, c->status, c->reason, c->message, p->generation));
 }
@@ -183,7 +168,7 @@ static int cluster_unknown(struct pass *p, struct per_cluster_status *e, enum pr
 {
         p->count[which][IS_UNKNOWN]++;
         return put(p, &e->conditions,
-                   make_condition(progress_names[which], "Unknown", words[which].unknown_reason,
+                   make_condition(progress_names[which], CONDITION_UNKNOWN, words[which].unknown_reason,
                                   words[which].cluster_unknown_message, p->generation));
 }
 
@@ -210,10 +195,11 @@ static void copy_details(struct pass *p, const struct binding *b, enum progress 
 /* False for now only: work has begun, or waits for workloads to come up. */
 static bool is_under_way(const struct binding *b, const struct condition *c)
 {
-        static const char *const reasons[] = { "ApplyInProgress", "DiffReportInProgress" };
+        static const char *const reasons[] = { REASON_BINDING_APPLY_IN_PROGRESS,
+                                               REASON_BINDING_DIFF_REPORT_IN_PROGRESS };
 
         return text_in(c->reason, reasons, ARRAY_LEN(reasons)) || text_equal(c->type, CONDITION_AVAILABLE) ||
-               (text_equal(c->reason, "NotAllWorkHaveBeenApplied") && !b->status->failed_placements);
+               (text_equal(c->reason, REASON_BINDING_NOT_ALL_APPLIED) && !b->status->failed_placements);
 }
 
 /* Walks the binding's conditions; returns how many types were set. */
@@ -231,7 +217,7 @@ static int walk_binding(struct pass *p, const struct binding *b, struct per_clus
                 *ret_set = i + 1;
                 if (!c)
                         return cluster_unknown(p, e, which);
-                is_true = text_equal(c->status, "True");
+                is_true = text_equal(c->status, CONDITION_TRUE);
                 TRY(put(p, &e->conditions,
                         make_condition(c->type, c->status, c->reason, or_empty(c->message), p->generation)));
                 copy_details(p, b, which, is_true, e);
@@ -253,16 +239,17 @@ static const char *index_of_snapshot(struct pass *p, const char *name)
 
 static int blocked_on_old_snapshot(struct pass *p, const struct binding *b, struct per_cluster_status *e)
 {
-        const struct condition *c = b->status ? fresh_condition(&b->status->conditions, "RolloutStarted",
-                                                                b->object.meta.generation)
-                                              : NULL;
+        const struct condition *c =
+                b->status ? fresh_condition(&b->status->conditions, CONDITION_ROLLOUT_STARTED,
+                                            b->object.meta.generation)
+                          : NULL;
 
-        if (!c || !text_equal(c->status, "False"))
+        if (!c || !text_equal(c->status, CONDITION_FALSE))
                 return cluster_unknown(p, e, ROLLOUT_STARTED);
         p->count[ROLLOUT_STARTED][IS_FALSE]++;
         return put(p, &e->conditions,
-                   make_condition("RolloutStarted", "False", "RolloutNotStartedYet",
-                                  "The rollout is being blocked by the rollout strategy", p->generation));
+                   make_condition(CONDITION_ROLLOUT_STARTED, CONDITION_FALSE, REASON_ROLLOUT_NOT_STARTED_YET,
+                                  MESSAGE_CLUSTER_ROLLOUT_NOT_STARTED_YET, p->generation));
 }
 
 static void drop_unset(struct pass *p, struct per_cluster_status *e, size_t n_set)
@@ -285,7 +272,8 @@ static int selected_cluster(struct pass *p, const struct cluster_decision *d, st
         *e = (struct per_cluster_status){ .cluster_name = d->cluster_name };
         keep_conditions(p, d->cluster_name, e);
         TRY(put(p, &e->conditions,
-                make_condition("Scheduled", "True", "Scheduled", or_empty(d->reason), p->generation)));
+                make_condition(CONDITION_SCHEDULED, CONDITION_TRUE, REASON_CLUSTER_SCHEDULED,
+                               or_empty(d->reason), p->generation)));
         if (!b) {
                 TRY(cluster_unknown(p, e, ROLLOUT_STARTED));
         } else if (is_external(p->now)) {
@@ -309,9 +297,9 @@ static int count_missing(struct pass *p, size_t *ret)
         const struct placement_policy *policy = p->now->spec->policy;
         int64_t missing = 0;
 
-        if (policy && text_equal(policy->placement_type, "PickN") && policy->number_of_clusters.set)
+        if (policy && text_equal(policy->placement_type, PLACEMENT_PICK_N) && policy->number_of_clusters.set)
                 missing = policy->number_of_clusters.value - (int64_t)p->n_selected;
-        else if (policy && text_equal(policy->placement_type, "PickFixed"))
+        else if (policy && text_equal(policy->placement_type, PLACEMENT_PICK_FIXED))
                 missing = (int64_t)policy->cluster_names.n - (int64_t)p->n_selected;
         if (missing < 0)
                 return error_set(p->err, ERR_INVALID,
@@ -342,7 +330,7 @@ static const char *failure_message(struct pass *p, const struct cluster_decision
         const struct placement_policy *policy = p->now->spec->policy;
         const char *reason = or_empty(d->reason);
 
-        return policy && text_equal(policy->placement_type, "PickN") && !d->cluster_score
+        return policy && text_equal(policy->placement_type, PLACEMENT_PICK_N) && !d->cluster_score
                        ? arena_printf(p->arena, "%s is not selected: %s", d->cluster_name, reason)
                        : reason;
 }
@@ -359,7 +347,8 @@ static int failed_entry(struct pass *p, const struct cluster_decision *d, struct
                 e->conditions.set = true;
         }
         return put(p, &e->conditions,
-                   make_condition("Scheduled", "False", "ScheduleFailed", message, p->generation));
+                   make_condition(CONDITION_SCHEDULED, CONDITION_FALSE, REASON_CLUSTER_SCHEDULE_FAILED,
+                                  message, p->generation));
 }
 
 /* ---- members that write much ---- */
@@ -444,18 +433,19 @@ static int put_own(struct pass *p, enum progress which)
         size_t count;
 
         if (n[IS_UNKNOWN]) {
-                status = "Unknown", reason = w->unknown_reason, format = w->unknown_message,
+                status = CONDITION_UNKNOWN, reason = w->unknown_reason, format = w->unknown_message,
                 count = n[IS_UNKNOWN];
         } else if (n[IS_FALSE]) {
-                status = "False", reason = w->false_reason, format = w->false_message, count = n[IS_FALSE];
+                status = CONDITION_FALSE, reason = w->false_reason, format = w->false_message,
+                count = n[IS_FALSE];
         } else {
-                status = "True", reason = w->true_reason, format = w->true_message, count = n[IS_TRUE];
+                status = CONDITION_TRUE, reason = w->true_reason, format = w->true_message,
+                count = n[IS_TRUE];
         }
-        if (which == OVERRIDDEN && text_equal(status, "True") && !p->any_override)
+        if (which == OVERRIDDEN && text_equal(status, CONDITION_TRUE) && !p->any_override)
                 return put(p, &p->s->conditions,
-                           make_condition(type, status, "NoOverrideSpecified",
-                                          "No override rules are configured for the selected resources",
-                                          p->generation));
+                           make_condition(type, status, REASON_NO_OVERRIDE_SPECIFIED,
+                                          MESSAGE_NO_OVERRIDE_SPECIFIED, p->generation));
                 /* The formats are the constants of the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -500,9 +490,9 @@ static const struct per_cluster_status *undecided_cluster(struct pass *p)
 {
         for (size_t i = 0; i < p->n_selected; i++) {
                 const struct condition *c =
-                        condition_find(&p->s->placement_statuses.at[i].conditions, "RolloutStarted");
+                        condition_find(&p->s->placement_statuses.at[i].conditions, CONDITION_ROLLOUT_STARTED);
 
-                if (!c || text_equal(c->status, "Unknown"))
+                if (!c || text_equal(c->status, CONDITION_UNKNOWN))
                         return &p->s->placement_statuses.at[i];
         }
         return NULL;
@@ -544,8 +534,8 @@ static int external(struct pass *p)
         if (!message)
                 return same && index[0] && !undecided ? 0 : error_no_memory(p->err);
         TRY(put(p, &p->s->conditions,
-                make_condition(own_type(p, "RolloutStarted"), "Unknown",
-                               "RolloutControlledByExternalController", message, p->generation)));
+                make_condition(own_type(p, CONDITION_ROLLOUT_STARTED), CONDITION_UNKNOWN,
+                               REASON_ROLLOUT_CONTROLLED_EXTERNALLY, message, p->generation)));
         return 1;
 }
 
@@ -554,7 +544,7 @@ static int external(struct pass *p)
 /* Only what does not speak about clusters stays. */
 static int no_cluster(struct pass *p)
 {
-        const char *stays[] = { own_type(p, "Scheduled"), CONDITION_CRP_STATUS_SYNCED };
+        const char *stays[] = { own_type(p, CONDITION_SCHEDULED), CONDITION_CRP_STATUS_SYNCED };
         struct condition *kept = ARENA_NEW_ARRAY(p->arena, struct condition, ARRAY_LEN(stays));
         uint32_t n = 0;
 
@@ -605,7 +595,8 @@ static bool is_true_now(struct pass *p, const struct placement_status *s, const 
 
 static void conclude(struct pass *p, struct status_plan *plan)
 {
-        bool complete = is_true_now(p, p->s, "Scheduled"), was = is_true_now(p, p->now->status, "Scheduled");
+        bool complete = is_true_now(p, p->s, CONDITION_SCHEDULED),
+             was = is_true_now(p, p->now->status, CONDITION_SCHEDULED);
 
         for (size_t i = 0; i < p->n_expected; i++) {
                 enum progress which = p->expected[i];
@@ -624,7 +615,7 @@ static void conclude(struct pass *p, struct status_plan *plan)
         plan->settled = plan->settled || complete;
         if (complete && !was)
                 plan->events[plan->n_events++] = (struct status_event){
-                        "PlacementRolloutCompleted",
+                        EVENT_PLACEMENT_ROLLOUT_COMPLETED,
                         "Placement has finished the rollout process and reached the desired "
                         "status"
                 };
@@ -675,7 +666,7 @@ struct placement *status_unschedulable(struct arena *arena, const struct placeme
         if (!wanted)
                 return NULL;
         c = make_condition(arena_printf(arena, "%sScheduled", scope_of(p->object.meta.ns)->condition_prefix),
-                           "False", reason, message, p->object.meta.generation);
+                           CONDITION_FALSE, reason, message, p->object.meta.generation);
         if (!c.type || condition_set(&wanted->status->conditions, &c, now_ms, arena) < 0)
                 return NULL;
         return wanted;

@@ -20,7 +20,7 @@ static const struct condition *fresh(const struct binding *b, const char *type)
 
 static bool is_false(const struct condition *c)
 {
-        return c && text_equal(c->status, "False");
+        return c && text_equal(c->status, CONDITION_FALSE);
 }
 
 /* The same reason stands for a Work that failed and for one that has not reported yet: only of the former the
@@ -40,7 +40,8 @@ static bool is_underway(const struct binding *b, const struct condition *c)
 
 bool binding_failed(const struct binding *b)
 {
-        static const char *const types[] = { "Overridden", "WorkSynchronized", "Applied", "Available" };
+        static const char *const types[] = { CONDITION_OVERRIDDEN, CONDITION_WORK_SYNCHRONIZED,
+                                             CONDITION_APPLIED, CONDITION_AVAILABLE };
 
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 const struct condition *c = fresh(b, types[i]);
@@ -53,7 +54,8 @@ bool binding_failed(const struct binding *b)
 
 bool binding_diff_reported(const struct binding *b)
 {
-        const struct condition *c = b->status ? condition_find(&b->status->conditions, "DiffReported") : NULL;
+        const struct condition *c =
+                b->status ? condition_find(&b->status->conditions, CONDITION_DIFF_REPORTED) : NULL;
 
         return c && c->observed_generation.value == b->object.meta.generation;
 }
@@ -61,18 +63,19 @@ bool binding_diff_reported(const struct binding *b)
 bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64_t now_ms,
                    int64_t *ret_wait_ms)
 {
-        const struct condition *diff = fresh(b, "DiffReported"), *available = fresh(b, "Available");
+        const struct condition *diff = fresh(b, CONDITION_DIFF_REPORTED),
+                               *available = fresh(b, CONDITION_AVAILABLE);
         int64_t wait;
 
         *ret_wait_ms = 0;
-        if (diff && text_equal(diff->status, "True"))
+        if (diff && text_equal(diff->status, CONDITION_TRUE))
                 return true;
-        if (!available || !text_equal(available->status, "True")) {
+        if (!available || !text_equal(available->status, CONDITION_TRUE)) {
                 *ret_wait_ms = WAIT_UNKNOWN;
                 return false;
         }
-        if (!text_equal(available->reason, "NotAllWorkAreAvailabilityTrackable") &&
-            !text_equal(available->reason, "WorkNotTrackable"))
+        if (!text_equal(available->reason, REASON_BINDING_NOT_TRACKABLE) &&
+            !text_equal(available->reason, REASON_WORK_NOT_TRACKABLE))
                 return true;
         wait = available->last_transition_ms + unavailable_period_ms - now_ms;
         *ret_wait_ms = MIN(MAX(wait, 0), unavailable_period_ms);
@@ -102,11 +105,11 @@ struct apply_strategy *defaulted_apply_strategy(const struct placement *p, struc
 
         if (!a)
                 return NULL;
-        a->type = or_default(a->type, "ClientSideApply");
+        a->type = or_default(a->type, APPLY_CLIENT_SIDE);
         a->comparison_option = canonical_comparison(a->comparison_option);
-        a->when_to_apply = or_default(a->when_to_apply, "Always");
-        a->when_to_take_over = or_default(a->when_to_take_over, "Always");
-        if (text_equal(a->type, "ServerSideApply") && !a->server_side_apply_config) {
+        a->when_to_apply = or_default(a->when_to_apply, WHEN_TO_APPLY_ALWAYS);
+        a->when_to_take_over = or_default(a->when_to_take_over, TAKE_OVER_ALWAYS);
+        if (text_equal(a->type, APPLY_SERVER_SIDE) && !a->server_side_apply_config) {
                 a->server_side_apply_config = ARENA_NEW(arena, struct server_side_apply_config);
                 if (!a->server_side_apply_config)
                         return NULL;
@@ -345,7 +348,8 @@ static void classify_bound(struct round *r, const struct binding *b, const struc
                 return;
         if (is_outdated(r, b, o))
                 r->updating.at[r->updating.n++] = (struct entry){ b, o, failed };
-        else if (!fresh(b, "RolloutStarted") || !text_equal(fresh(b, "RolloutStarted")->status, "True"))
+        else if (!fresh(b, CONDITION_ROLLOUT_STARTED) ||
+                 !text_equal(fresh(b, CONDITION_ROLLOUT_STARTED)->status, CONDITION_TRUE))
                 r->plan.started.at[r->plan.started.n++] = b;
 }
 
@@ -355,7 +359,7 @@ static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 {
         return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
                (r->in->departed && r->in->departed[i]) || binding_failed(b) ||
-               is_false(fresh(b, "Applied")) || is_false(fresh(b, "Available"));
+               is_false(fresh(b, CONDITION_APPLIED)) || is_false(fresh(b, CONDITION_AVAILABLE));
 }
 
 static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)
@@ -414,9 +418,9 @@ static int64_t target_number(struct round *r)
 {
         const struct placement_policy *p = r->in->placement->spec->policy;
 
-        if (!p || text_empty(p->placement_type) || text_equal(p->placement_type, "PickAll"))
+        if (!p || text_empty(p->placement_type) || text_equal(p->placement_type, PLACEMENT_PICK_ALL))
                 return (int64_t)r->n_targeted;
-        if (text_equal(p->placement_type, "PickFixed"))
+        if (text_equal(p->placement_type, PLACEMENT_PICK_FIXED))
                 return p->cluster_names.n;
         return p->number_of_clusters.value;
 }
@@ -481,9 +485,9 @@ static void drop_known_blocked(struct round *r)
         size_t kept = 0;
 
         for (size_t i = 0; i < r->plan.blocked.n; i++) {
-                const struct condition *c = fresh(r->plan.blocked.at[i], "RolloutStarted");
+                const struct condition *c = fresh(r->plan.blocked.at[i], CONDITION_ROLLOUT_STARTED);
 
-                if (!c || !text_equal(c->status, "False"))
+                if (!c || !text_equal(c->status, CONDITION_FALSE))
                         r->plan.blocked.at[kept++] = r->plan.blocked.at[i];
         }
         r->plan.blocked.n = kept;

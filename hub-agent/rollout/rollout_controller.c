@@ -12,8 +12,9 @@
 static int block(struct reconcile *rc, void *plan, size_t i)
 {
         const struct binding *b = ((const struct rollout_plan *)plan)->blocked.at[i];
-        struct condition c = make_condition("RolloutStarted", "False", "RolloutNotStartedYet",
-                                            rollout_false_message, b->object.meta.generation);
+        struct condition c =
+                make_condition(CONDITION_ROLLOUT_STARTED, CONDITION_FALSE, REASON_ROLLOUT_NOT_STARTED_YET,
+                               rollout_false_message, b->object.meta.generation);
         struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
 
         if (!wanted || (!wanted->status && !(wanted->status = ARENA_NEW(rc->arena, struct binding_status))) ||
@@ -64,9 +65,10 @@ static void have_reported(struct reconcile *rc, const struct rollout_input *in)
                 int64_t generation = b->object.meta.generation;
                 char key[KEY_MAX];
 
-                if (b->status && fresh_condition(&b->status->conditions, "RolloutStarted", generation) &&
-                    !fresh_condition(&b->status->conditions, "WorkSynchronized", generation) &&
-                    !fresh_condition(&b->status->conditions, "Overridden", generation) &&
+                if (b->status &&
+                    fresh_condition(&b->status->conditions, CONDITION_ROLLOUT_STARTED, generation) &&
+                    !fresh_condition(&b->status->conditions, CONDITION_WORK_SYNCHRONIZED, generation) &&
+                    !fresh_condition(&b->status->conditions, CONDITION_OVERRIDDEN, generation) &&
                     key_make(key, b->object.meta.ns, b->object.meta.name))
                         manager_enqueue(agent_of(rc)->manager, &work_generator_controller, key, QUEUE_NORMAL);
         }
@@ -105,7 +107,7 @@ static struct outcome reconcile(struct reconcile *rc)
         in.placement = (const struct placement *)placement;
         if (!in.placement || !in.placement->spec || is_deleting(&in.placement->object))
                 return done();
-        if (in.placement->spec->strategy && text_equal(in.placement->spec->strategy->type, "External"))
+        if (in.placement->spec->strategy && text_equal(in.placement->spec->strategy->type, ROLLOUT_EXTERNAL))
                 return done();
         if (cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings) < 0 ||
             cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots) < 0)
@@ -136,7 +138,7 @@ static void map_override_snapshot(void *agent, const struct informer_event *e, k
         const struct override_snapshot *s = (const struct override_snapshot *)e->now;
         const struct placement_reference *p =
                 s->spec && s->spec->override_spec ? s->spec->override_spec->placement : NULL;
-        bool namespaced = p && s->object.meta.ns && text_equal(p->scope, "Namespaced");
+        bool namespaced = p && s->object.meta.ns && text_equal(p->scope, PLACEMENT_SCOPE_NAMESPACED);
         char key[KEY_MAX];
 
         if (!p || !p->name ||

@@ -82,8 +82,9 @@ int property_compare(const char *operator, int order)
                 const char *name;
                 bool less, equal, greater;
         } table[] = {
-                { "Eq", false, true, false }, { "Ne", true, false, true },  { "Gt", false, false, true },
-                { "Ge", false, true, true },  { "Lt", true, false, false }, { "Le", true, true, false },
+                { PROPERTY_EQ, false, true, false }, { PROPERTY_NE, true, false, true },
+                { PROPERTY_GT, false, false, true }, { PROPERTY_GE, false, true, true },
+                { PROPERTY_LT, true, false, false }, { PROPERTY_LE, true, true, false },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -203,7 +204,7 @@ static int32_t round_half_away(double w)
 
 bool property_order_known(const char *order)
 {
-        return text_equal(order, "Ascending") || text_equal(order, "Descending");
+        return text_equal(order, SORT_ASCENDING) || text_equal(order, SORT_DESCENDING);
 }
 
 /* The weight scaled by where the cluster stands between the extremes; 0 where the property is absent. */
@@ -224,7 +225,7 @@ static int interpolate(struct cycle *c, struct candidate *k, const struct proper
                 return 0;
         ratio = (quantity_to_double(q) - min) / (max - min);
         ratio = ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
-        if (text_equal(s->sort_order, "Ascending"))
+        if (text_equal(s->sort_order, SORT_ASCENDING))
                 ratio = 1 - ratio;
         *ret = round_half_away(ratio * (double)weight);
         return 0;

@@ -13,7 +13,7 @@ static double minutes_since(int64_t then_ms, int64_t now_ms)
 static const struct agent_status *member_agent(const struct member_cluster *c)
 {
         for (uint32_t i = 0; c->status && i < c->status->agent_status.n; i++)
-                if (text_equal(c->status->agent_status.at[i].type, "MemberAgent"))
+                if (text_equal(c->status->agent_status.at[i].type, AGENT_MEMBER))
                         return &c->status->agent_status.at[i];
         return NULL;
 }
@@ -24,8 +24,9 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
                          struct ineligibility *ret)
 {
         const struct agent_status *agent = member_agent(c);
-        const struct condition *joined = agent ? condition_find(&agent->conditions, "Joined") : NULL;
-        const struct condition *healthy = agent ? condition_find(&agent->conditions, "Healthy") : NULL;
+        const struct condition *joined = agent ? condition_find(&agent->conditions, CONDITION_JOINED) : NULL;
+        const struct condition *healthy =
+                agent ? condition_find(&agent->conditions, CONDITION_HEALTHY) : NULL;
         double silent;
 
         *ret = (struct ineligibility){ 0 };
@@ -45,7 +46,7 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
                 ret->counts_time = true;
                 return false;
         }
-        if (!joined || !text_equal(joined->status, "True")) {
+        if (!joined || !text_equal(joined->status, CONDITION_TRUE)) {
                 ret->reason = NOT_CONNECTED "member agent not joined yet";
                 return false;
         }
@@ -53,7 +54,7 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
                 ret->reason = NOT_CONNECTED "health condition from member agent is not available";
                 return false;
         }
-        if (!text_equal(healthy->status, "True") && now_ms - healthy->last_transition_ms > GRACE_MS) {
+        if (!text_equal(healthy->status, CONDITION_TRUE) && now_ms - healthy->last_transition_ms > GRACE_MS) {
                 ret->reason = arena_printf(
                         arena,
                         NOT_CONNECTED
@@ -90,7 +91,7 @@ static enum verdict filter_namespace(struct cycle *c, struct candidate *k, const
 {
         const struct member_cluster_status *s = k->cluster->status;
 
-        if (!s || !condition_find(&s->conditions, "NamespaceCollectionSucceeded"))
+        if (!s || !condition_find(&s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
                 return SUCCESS;
         if (s->namespaces.n == 0) {
                 *ret_reason = "cluster has no namespace information available";
@@ -115,9 +116,9 @@ static bool tolerates(const struct toleration *t, const struct taint *taint)
 {
         bool effect = text_empty(t->effect) || text_equal(t->effect, taint->effect);
 
-        if (text_equal(t->operator, "Exists"))
+        if (text_equal(t->operator, TOLERATION_EXISTS))
                 return effect && (text_empty(t->key) || text_equal(t->key, taint->key));
-        if (text_equal(t->operator, "Equal"))
+        if (text_equal(t->operator, TOLERATION_EQUAL))
                 return effect && text_equal(or_empty(t->key), or_empty(taint->key)) &&
                        text_equal(or_empty(t->value), or_empty(taint->value));
         return false;

@@ -159,7 +159,7 @@ int policy_problem(struct arena *arena, const struct placement_policy *p, const 
         struct check c = { .arena = arena };
 
         /* A PickAll gives no scores, so its preferences are never read. */
-        if (a && check_required(&c, a->required) && text_equal(p->placement_type, "PickN"))
+        if (a && check_required(&c, a->required) && text_equal(p->placement_type, PLACEMENT_PICK_N))
                 check_preferred(&c, a);
         *ret = c.problem;
         return c.no_memory ? ERR_NO_MEMORY : 0;

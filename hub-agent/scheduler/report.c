@@ -41,8 +41,8 @@ static int set_condition(struct cycle *c, struct schedule_plan *p, bool fulfille
 
         if (!message)
                 return error_no_memory(c->err);
-        p->scheduled = make_condition("Scheduled", fulfilled ? "True" : "False",
-                                      fulfilled ? "SchedulingPolicyFulfilled" : "SchedulingPolicyUnfulfilled",
+        p->scheduled = make_condition(CONDITION_SCHEDULED, fulfilled ? CONDITION_TRUE : CONDITION_FALSE,
+                                      fulfilled ? REASON_SCHEDULING_FULFILLED : REASON_SCHEDULING_UNFULFILLED,
                                       message, c->in->snapshot->object.meta.generation);
         p->report = true;
         return 0;
@@ -102,7 +102,7 @@ static bool decisions_changed(const struct cycle *c, const struct policy_snapsho
 static void compare_with_status(struct cycle *c, struct schedule_plan *p)
 {
         const struct policy_snapshot_status *s = c->in->snapshot->status;
-        const struct condition *old = s ? condition_find(&s->conditions, "Scheduled") : NULL;
+        const struct condition *old = s ? condition_find(&s->conditions, CONDITION_SCHEDULED) : NULL;
 
         p->write_status = !s || !s->observed_crp_generation.set ||
                           s->observed_crp_generation.value != p->observed_generation || !old ||
@@ -205,7 +205,7 @@ int report_picks(const struct report_input *r)
 
 void report_unfulfilled(struct cycle *c, const char *reason, const char *message, struct schedule_plan *p)
 {
-        p->scheduled = make_condition("Scheduled", "False", reason, message,
+        p->scheduled = make_condition(CONDITION_SCHEDULED, CONDITION_FALSE, reason, message,
                                       c->in->snapshot->object.meta.generation);
         compare_with_status(c, p);
 }

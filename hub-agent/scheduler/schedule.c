@@ -390,13 +390,13 @@ static int pick_n(struct cycle *c, struct classes *k, struct schedule_plan *p)
 
 static int pick(struct cycle *c, struct classes *k, struct schedule_plan *p)
 {
-        const char *type = c->policy ? or_empty(c->policy->placement_type) : "PickAll";
+        const char *type = c->policy ? or_empty(c->policy->placement_type) : PLACEMENT_PICK_ALL;
 
-        if (text_equal(type, "PickAll") || text_equal(type, ""))
+        if (text_equal(type, PLACEMENT_PICK_ALL) || text_equal(type, ""))
                 return pick_all(c, k, p);
-        if (text_equal(type, "PickFixed"))
+        if (text_equal(type, PLACEMENT_PICK_FIXED))
                 return pick_fixed(c, k, p);
-        if (text_equal(type, "PickN"))
+        if (text_equal(type, PLACEMENT_PICK_N))
                 return pick_n(c, k, p);
         return error_set(c->err, ERR_INVALID, "policy snapshot \"%s\": unknown placement type \"%s\"",
                          c->in->snapshot->object.meta.name, type);
@@ -438,7 +438,8 @@ static int keep_all(struct cycle *c, const struct classes *k, const struct sched
 static int explain(struct cycle *c, const struct classes *k, const struct schedule_plan *departures, int code,
                    struct schedule_plan *p)
 {
-        bool well = code == 0 && (!p->report || (text_equal(p->scheduled.status, "True") && has_selected(p)));
+        bool well = code == 0 &&
+                    (!p->report || (text_equal(p->scheduled.status, CONDITION_TRUE) && has_selected(p)));
         const char *problem, *message;
 
         if (well || (code < 0 && code != ERR_INVALID))

@@ -165,7 +165,8 @@ static void tell_unreadable(struct reconcile *rc, const struct unreadable_proper
         log_warn(&rc->log, "a member reports a property that is no quantity; it counts as absent", "member",
                  u->cluster->object.meta.name, "property", u->property);
         event_record(
-                manager_events(rc->manager), &u->cluster->object, "Warning", EVENT_PROPERTY_UNREADABLE,
+                manager_events(rc->manager), &u->cluster->object, EVENT_TYPE_WARNING,
+                EVENT_PROPERTY_UNREADABLE,
                 "property \"%s\" is reported with a value that is no quantity; placements that look at it "
                 "find it absent on this member cluster",
                 u->property);
@@ -275,7 +276,7 @@ static bool may_gain_clusters(const struct placement *p, const struct scope *sco
         const struct placement_policy *policy = p->spec ? p->spec->policy : NULL;
 
         return !policy || text_empty(policy->placement_type) ||
-               text_equal(policy->placement_type, "PickAll") || !is_fully_scheduled(p, scope);
+               text_equal(policy->placement_type, PLACEMENT_PICK_ALL) || !is_fully_scheduled(p, scope);
 }
 
 static bool is_concerned(const struct placement *p, const struct scope *scope, unsigned changes)

@@ -10,7 +10,7 @@ static int64_t post_batch(struct cycle *c)
 
 static bool is_hard(const struct topology_spread_constraint *t)
 {
-        return !text_equal(t->when_unsatisfiable, "ScheduleAnyway");
+        return !text_equal(t->when_unsatisfiable, WHEN_UNSATISFIABLE_SCHEDULE_ANYWAY);
 }
 
 static int64_t max_skew(const struct topology_spread_constraint *t)

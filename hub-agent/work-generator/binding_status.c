@@ -34,8 +34,9 @@ static void put(struct building *b, const char *type, const char *status, const 
 
 static void drop_unset(struct building *b)
 {
-        static const char *const types[] = { "Overridden", "WorkSynchronized", "Applied", "Available",
-                                             "DiffReported" };
+        static const char *const types[] = { CONDITION_OVERRIDDEN, CONDITION_WORK_SYNCHRONIZED,
+                                             CONDITION_APPLIED, CONDITION_AVAILABLE,
+                                             CONDITION_DIFF_REPORTED };
 
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 bool set = false;
@@ -58,7 +59,7 @@ static enum verdict work_verdict(const struct work *w, const char *type)
 
         if (!c)
                 return INCOMPLETE;
-        return text_equal(c->status, "True") ? TRUE : FAILED;
+        return text_equal(c->status, CONDITION_TRUE) ? TRUE : FAILED;
 }
 
 /* The worst of all Works, and the first Work (by name) that has it. */
@@ -185,12 +186,12 @@ static int for_each_manifest(struct building *b, manifest_fn fn)
 
 static const struct condition *false_condition(const struct manifest_condition *m)
 {
-        static const char *const types[] = { "Applied", "Available" };
+        static const char *const types[] = { CONDITION_APPLIED, CONDITION_AVAILABLE };
 
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 const struct condition *c = condition_find(&m->conditions, types[i]);
 
-                if (c && text_equal(c->status, "False"))
+                if (c && text_equal(c->status, CONDITION_FALSE))
                         return c;
         }
         return NULL;
@@ -352,41 +353,42 @@ static const char *about(struct building *b, const char *format_head, const char
 
 static bool is_untrackable(const struct work *w)
 {
-        const struct condition *c = condition_find(&w->status->conditions, "Available");
+        const struct condition *c = condition_find(&w->status->conditions, CONDITION_AVAILABLE);
 
-        return text_equal(c->reason, "WorkNotTrackable") ||
-               text_equal(c->reason, "SomeManifestsAreNotAvailabilityTrackable");
+        return text_equal(c->reason, REASON_WORK_NOT_TRACKABLE) ||
+               text_equal(c->reason, REASON_WORK_SOME_NOT_TRACKABLE);
 }
 
 static void put_available_true(struct building *b, const struct object_list *live)
 {
         for (size_t i = 0; i < live->n; i++)
                 if (is_untrackable((const struct work *)live->at[i])) {
-                        put(b, "Available", "True", "NotAllWorkAreAvailabilityTrackable",
+                        put(b, CONDITION_AVAILABLE, CONDITION_TRUE, REASON_BINDING_NOT_TRACKABLE,
                             about(b, "The availability of work object ", live->at[i]->meta.name,
                                   " is not trackable"));
                         return;
                 }
-        put(b, "Available", "True", "AllWorkAreAvailable", "All corresponding work objects are available");
+        put(b, CONDITION_AVAILABLE, CONDITION_TRUE, REASON_BINDING_ALL_AVAILABLE,
+            "All corresponding work objects are available");
 }
 
 static struct lists aggregate_diff(struct building *b, const struct object_list *live, bool *ret_settled)
 {
         const char *work;
-        enum verdict v = overall(live, "DiffReported", &work);
+        enum verdict v = overall(live, CONDITION_DIFF_REPORTED, &work);
 
         *ret_settled = v != INCOMPLETE;
         if (v == TRUE) {
-                put(b, "DiffReported", "True", "AllWorkHaveDiffReported",
+                put(b, CONDITION_DIFF_REPORTED, CONDITION_TRUE, REASON_BINDING_ALL_DIFF_REPORTED,
                     "All corresponding work objects have reported diff");
                 return (struct lists){ .diffed = true };
         }
         /* No list tells what failed here, so that the reason has to tell it from what is under way. */
         if (v == FAILED)
-                put(b, "DiffReported", "False", REASON_BINDING_NOT_ALL_DIFF_REPORTED,
+                put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE, REASON_BINDING_NOT_ALL_DIFF_REPORTED,
                     about(b, "Work object ", work, " has failed to report diff"));
         else
-                put(b, "DiffReported", "False", REASON_BINDING_DIFF_REPORT_IN_PROGRESS,
+                put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE, REASON_BINDING_DIFF_REPORT_IN_PROGRESS,
                     about(b, "Work object ", work, " has not yet completed diff reporting"));
         return (struct lists){ 0 };
 }
@@ -395,25 +397,26 @@ static struct lists aggregate_apply(struct building *b, const struct object_list
                                     const struct sync_result *sync, bool *ret_settled)
 {
         const char *work;
-        enum verdict v = overall(live, "Applied", &work);
+        enum verdict v = overall(live, CONDITION_APPLIED, &work);
 
         *ret_settled = v == FAILED;
         if (v != TRUE) {
-                put(b, "Applied", "False", "NotAllWorkHaveBeenApplied",
+                put(b, CONDITION_APPLIED, CONDITION_FALSE, REASON_BINDING_NOT_ALL_APPLIED,
                     about(b, "Work object ", work,
                           v == FAILED ? " has failed to apply" : " has not yet completed the apply op"));
                 return v == FAILED ? (struct lists){ true, true, true } : (struct lists){ 0 };
         }
-        put(b, "Applied", "True", "AllWorkHaveBeenApplied", "All corresponding work objects are applied");
-        v = overall(live, "Available", &work);
+        put(b, CONDITION_APPLIED, CONDITION_TRUE, REASON_BINDING_ALL_APPLIED,
+            "All corresponding work objects are applied");
+        v = overall(live, CONDITION_AVAILABLE, &work);
         *ret_settled = v == TRUE;
         if (v == TRUE) {
                 if (sync->available_anew)
-                        condition_remove(&b->s->conditions, "Available");
+                        condition_remove(&b->s->conditions, CONDITION_AVAILABLE);
                 put_available_true(b, live);
                 return (struct lists){ .drifted = true };
         }
-        put(b, "Available", "False", "NotAllWorkAreAvailable",
+        put(b, CONDITION_AVAILABLE, CONDITION_FALSE, REASON_BINDING_NOT_ALL_AVAILABLE,
             about(b, "Work object ", work,
                   v == FAILED ? " is not yet available" : " has not yet completed availability check"));
         return (struct lists){ .failed = v == FAILED, .drifted = true };
@@ -423,42 +426,44 @@ static void put_overridden(struct building *b)
 {
         if (b->now->spec->resource_override_snapshots.n ||
             b->now->spec->cluster_resource_override_snapshots.n)
-                put(b, "Overridden", "True", "OverriddenSucceeded",
+                put(b, CONDITION_OVERRIDDEN, CONDITION_TRUE, REASON_OVERRIDDEN_SUCCEEDED,
                     "Successfully applied the override rules on the resources");
         else
-                put(b, "Overridden", "True", "NoOverrideSpecified",
-                    "No override rules are configured for the selected resources");
+                put(b, CONDITION_OVERRIDDEN, CONDITION_TRUE, REASON_NO_OVERRIDE_SPECIFIED,
+                    MESSAGE_NO_OVERRIDE_SPECIFIED);
 }
 
 static int build(struct building *b, const struct object_list *live, const struct sync_result *sync,
                  bool *ret_settled)
 {
-        bool diff =
-                b->now->spec->apply_strategy && text_equal(b->now->spec->apply_strategy->type, "ReportDiff");
+        bool diff = b->now->spec->apply_strategy &&
+                    text_equal(b->now->spec->apply_strategy->type, APPLY_REPORT_DIFF);
         struct lists which = { 0 };
 
         *ret_settled = true;
         if (sync->code < 0 && sync->override_failed) {
-                put(b, "Overridden", "False", "OverriddenFailed",
+                put(b, CONDITION_OVERRIDDEN, CONDITION_FALSE, REASON_OVERRIDDEN_FAILED,
                     about(b, "Failed to apply the override rules on the resources: ", or_empty(sync->detail),
                           ""));
                 return 0;
         }
         put_overridden(b);
         if (sync->code < 0) {
-                put(b, "WorkSynchronized", "False", "SyncWorkFailed",
+                put(b, CONDITION_WORK_SYNCHRONIZED, CONDITION_FALSE, REASON_BINDING_SYNC_WORK_FAILED,
                     about(b, "Failed to synchronize the work to the latest: ", or_empty(sync->detail), ""));
                 return 0;
         }
-        put(b, "WorkSynchronized", "True", "AllWorkSynced",
+        put(b, CONDITION_WORK_SYNCHRONIZED, CONDITION_TRUE, REASON_BINDING_ALL_WORK_SYNCED,
             "All of the works are synchronized to the latest");
         if (sync->works_changed) {
                 *ret_settled = false;
                 if (diff)
-                        put(b, "DiffReported", "False", "DiffReportInProgress",
+                        put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE,
+                            REASON_BINDING_DIFF_REPORT_IN_PROGRESS,
                             "Diff reporting on resources is in progress");
                 else
-                        put(b, "Applied", "False", "ApplyInProgress", "Resources are being applied");
+                        put(b, CONDITION_APPLIED, CONDITION_FALSE, REASON_BINDING_APPLY_IN_PROGRESS,
+                            "Resources are being applied");
                 return 0;
         }
         which = diff ? aggregate_diff(b, live, ret_settled) : aggregate_apply(b, live, sync, ret_settled);

@@ -96,7 +96,7 @@ static int not_an_object(struct rendering *r, const struct wrapping *w)
 static int check_wrapped(struct rendering *r, const struct wrapping *w, const struct identity *m)
 {
         const char *inner = print_name(r, m->ns, m->name), *outer = print_name(r, w->ns, w->name);
-        bool clustered = text_equal(w->kind, "ClusterResourceEnvelope");
+        bool clustered = text_equal(w->kind, ENVELOPE_CLUSTER_RESOURCE);
 
         if (!m->version[0] || !m->kind[0])
                 return not_an_object(r, w);
@@ -176,7 +176,7 @@ static int parse_envelope(struct rendering *r, struct slice text, json_t **ret)
         TRY(doc_parse(text, &doc, r->err));
         kind = doc_get_string(doc, "kind");
         if (!text_starts_with(or_empty(doc_get_string(doc, "apiVersion")), FLEET_PLACEMENT "/") ||
-            (!text_equal(kind, "ClusterResourceEnvelope") && !text_equal(kind, "ResourceEnvelope")))
+            (!text_equal(kind, ENVELOPE_CLUSTER_RESOURCE) && !text_equal(kind, ENVELOPE_RESOURCE)))
                 return 0;
         *ret = doc;
         return arena_defer(r->arena, drop_document, TAKE_PTR(doc));

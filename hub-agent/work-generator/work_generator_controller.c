@@ -252,7 +252,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
                          s->rc->err));
         code = plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err);
         if (code == ERR_INTERNAL)
-                event_record(manager_events(s->rc->manager), &s->b->object, "Warning",
+                event_record(manager_events(s->rc->manager), &s->b->object, EVENT_TYPE_WARNING,
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
         TRY(code);
         TRY(refuse_taken_names(s, &plan));
@@ -297,8 +297,9 @@ static struct outcome after_sync(const struct pass *s, const struct sync_result 
 
 static struct outcome report(struct pass *s, const struct sync_result *r)
 {
-        struct condition started = make_condition("RolloutStarted", "True", "RolloutStarted",
-                                                  rollout_true_message, s->b->object.meta.generation);
+        struct condition started =
+                make_condition(CONDITION_ROLLOUT_STARTED, CONDITION_TRUE, REASON_ROLLOUT_STARTED,
+                               rollout_true_message, s->b->object.meta.generation);
         bool announced = s->memory->rollout_generation == s->b->object.meta.generation, settled;
         struct binding *wanted = binding_with_status(s->rc->arena, s->b, &s->works, r,
                                                      announced ? &started : NULL, s->rc->now_ms, &settled);
@@ -334,7 +335,7 @@ static struct outcome report(struct pass *s, const struct sync_result *r)
 static void note_changes(struct pass *s, struct sync_result *r)
 {
         const struct binding_status *status = s->b->status;
-        bool known = s->memory->passed || (status && fresh_condition(&status->conditions, "Available",
+        bool known = s->memory->passed || (status && fresh_condition(&status->conditions, CONDITION_AVAILABLE,
                                                                      s->b->object.meta.generation));
 
         s->memory->passed = true;
@@ -370,7 +371,8 @@ static bool is_due(const struct pass *s)
         if (!text_equal(s->b->spec->state, BINDING_BOUND))
                 return false;
         return s->memory->rollout_generation == generation ||
-               (s->b->status && fresh_condition(&s->b->status->conditions, "RolloutStarted", generation));
+               (s->b->status &&
+                fresh_condition(&s->b->status->conditions, CONDITION_ROLLOUT_STARTED, generation));
 }
 
 static struct outcome generate(struct pass *s)
