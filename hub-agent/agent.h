@@ -29,7 +29,7 @@ struct hub_agent {
         struct metric *progress, *join_results, *leave_results;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
-        struct memories members, placements, bindings; /* what their controllers remember */
+        struct memories members, intakes, statuses, bindings; /* what their controllers remember */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
@@ -41,7 +41,8 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
 
 /* Milliseconds until a status difference is to be written; 0 = now, as one that is settled always is. */
 int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled);
-extern const struct memory_kind member_memory_kind, placement_memory_kind, binding_memory_kind;
+extern const struct memory_kind member_memory_kind, intake_memory_kind, status_memory_kind,
+        binding_memory_kind;
 
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"
@@ -65,5 +66,5 @@ void body_put(struct hub_agent *a, const struct object *stored, const struct res
 int body_get_group(struct reconcile *rc, const struct object_list *snapshots, const char *index,
                    const struct resource_snapshot *const **ret, size_t *ret_n);
 
-extern const struct controller membership_controller, placement_controller, scheduler_controller,
-        rollout_controller, work_generator_controller, override_controller;
+extern const struct controller membership_controller, intake_controller, placement_status_controller,
+        scheduler_controller, rollout_controller, work_generator_controller, override_controller;

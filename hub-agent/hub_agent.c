@@ -50,13 +50,11 @@ static int add_indexes(struct hub_agent *a)
 
 static int add_controllers(struct hub_agent *a)
 {
-        static const struct controller *const all[] = { &left_over_webhooks_controller,
-                                                        &membership_controller,
-                                                        &placement_controller,
-                                                        &scheduler_controller,
-                                                        &rollout_controller,
-                                                        &work_generator_controller,
-                                                        &override_controller };
+        static const struct controller *const all[] = {
+                &left_over_webhooks_controller, &membership_controller, &intake_controller,
+                &placement_status_controller,   &scheduler_controller,  &rollout_controller,
+                &work_generator_controller,     &override_controller
+        };
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
@@ -145,7 +143,8 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         };
         map_init(&a->unreadable_told, MAP_OWN_KEYS, mem_free);
         memories_init(&a->members, &member_memory_kind);
-        memories_init(&a->placements, &placement_memory_kind);
+        memories_init(&a->intakes, &intake_memory_kind);
+        memories_init(&a->statuses, &status_memory_kind);
         memories_init(&a->bindings, &binding_memory_kind);
         map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
@@ -173,7 +172,8 @@ static void agent_close(struct hub_agent *a)
         fiber_group_end(a->group);
         map_free(&a->unreadable_told);
         memories_free(&a->members);
-        memories_free(&a->placements);
+        memories_free(&a->intakes);
+        memories_free(&a->statuses);
         memories_free(&a->bindings);
         map_free(&a->progress_shown);
         body_cache_free(a->bodies);

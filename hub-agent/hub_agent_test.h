@@ -22,6 +22,7 @@ struct fleet {
         struct world world;
         struct log_sink sink;
         struct log log;
+        struct metrics *metrics; /* NULL = the agent's own */
         bool members_stopped;
 };
 
@@ -43,6 +44,7 @@ static inline void agent_fiber(void *ctx)
         struct hub_agent_options o = { .world = &f->world,
                                        .log = &f->log,
                                        .hub = &f->rig->endpoint,
+                                       .metrics = f->metrics,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = 0,

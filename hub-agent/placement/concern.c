@@ -68,7 +68,7 @@ static void enqueue(struct hub_agent *a, const struct object *placement)
         char key[KEY_MAX];
 
         if (key_make(key, placement->meta.ns, placement->meta.name))
-                manager_enqueue(a->manager, &placement_controller, key, QUEUE_NORMAL);
+                manager_enqueue(a->manager, &intake_controller, key, QUEUE_NORMAL);
 }
 
 /* Whether `key` is "group/version/Kind" of the term. */

@@ -462,3 +462,20 @@ void chosen_fingerprint(const struct chosen_list *l, char ret[65])
         sha256_final(&sha, raw);
         text_hex_encode(raw, sizeof(raw), ret);
 }
+
+int identify_group(struct reconcile *rc, const struct object_list *snapshots, const char *index,
+                   struct resource_identifier_list *ret)
+{
+        const struct resource_snapshot *const *group;
+        size_t n;
+        int code = body_get_group(rc, snapshots, index, &group, &n);
+
+        *ret = (struct resource_identifier_list){ 0 };
+        if (code == ERR_NOT_FOUND)
+                return 0;
+        for (size_t i = 0; code == 0 && i < n; i++)
+                if (group[i]->spec)
+                        code = identify_resources(rc->arena, &group[i]->spec->selected_resources, ret,
+                                                  rc->err);
+        return code;
+}

@@ -43,3 +43,7 @@ int check_held_kinds(struct reconcile *rc, const struct resource_identifier_list
 /* The identity of stored resources. */
 int identify_resources(struct arena *arena, const struct raw_list *resources,
                        struct resource_identifier_list *ret, struct error *err);
+/* That of what the group of snapshots with an index holds; empty when there is no such group, ERR_RETRY while
+ * it is incomplete. */
+int identify_group(struct reconcile *rc, const struct object_list *snapshots, const char *index,
+                   struct resource_identifier_list *ret);

@@ -53,7 +53,7 @@ static const struct words words[N_PROGRESS] = {
                             "Configuration differences have been reported on the selected cluster(s)" },
 };
 
-static bool is_external(const struct placement *p)
+bool is_external(const struct placement *p)
 {
         return p->spec->strategy && text_equal(p->spec->strategy->type, "External");
 }

@@ -17,6 +17,8 @@ extern const char *const progress_names[N_PROGRESS];
 /* Which of them a placement goes through: spec 10.2. */
 size_t expected_progress(const struct placement *p, enum progress ret[N_PROGRESS]);
 
+bool is_external(const struct placement *p); /* others roll it out: spec 10.6 */
+
 struct status_input {
         const struct placement *placement;
         const struct policy_snapshot *policy;   /* the latest */

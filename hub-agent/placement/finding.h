@@ -1,0 +1,48 @@
+/* What the intake of a placement found, for the controller that writes its status. It is kept in the intake's
+ * record, so after a restart there is none before the intake has passed once, and nothing is said until then.
+ */
+#pragma once
+
+#include "hub-agent/memory.h"
+
+/* What a selection or a group of snapshots holds. Does not change once it is made; shared by references. */
+struct selected {
+        unsigned refs;
+        struct arena arena;
+        struct resource_identifier_list ids;
+        char hash[65]; /* of the content: spec/placement.md 6.3 */
+};
+/* A copy with one reference; NULL on no memory. */
+struct selected *selected_new(const struct resource_identifier_list *ids, const char *hash);
+struct selected *selected_ref(struct selected *s);
+void selected_unref(void *selected);
+
+enum finding_kind {
+        FINDING_SELECTED, /* snapshots are as the placement wants them */
+        FINDING_REFUSED,  /* it cannot be carried out as it stands; `message` says why */
+        FINDING_STOPPED,  /* as refused, and nothing new may be begun for it, not even its copy (mirror.h) */
+};
+struct finding {
+        enum finding_kind kind;
+        int64_t generation; /* of the placement that was looked at */
+        const char *reason; /* a constant; of Scheduled=False, as the message; NULL when selected */
+        const char *message;
+        const char *head;          /* uid of the latest resource snapshot; NULL with strategy External */
+        struct selected *selected; /* what the status names; NULL unless selected */
+        bool old_group;            /* that is of the group before: a new one is due, but not yet */
+};
+
+struct kept_finding;
+struct intake_memory {
+        struct memory memory;
+        char fingerprint[65];   /* of the metadata by which `known` was read */
+        struct selected *known; /* the selection that was read last; NULL if none */
+        struct kept_finding *finding;
+};
+
+/* Keeps a copy in place of the finding before. ERR_NO_MEMORY: that one stays. */
+int finding_put(struct intake_memory *m, const struct finding *f);
+/* The finding about this generation of a placement; *ret NULL when there is none: then the intake has still
+ * to pass. Stays valid until `arena` dies, also when it is replaced meanwhile. */
+int finding_get(struct intake_memory *m, const struct object *placement, struct arena *arena,
+                const struct finding **ret);

@@ -1,0 +1,388 @@
+/* The intake of placements: what they select, and the snapshots of it. It writes no status: what it found is
+ * handed to the controller that does (status_controller.c). spec/placement.md 7-9. */
+#include "hub-agent/agent.h"
+#include "hub-agent/placement/finding.h"
+#include "hub-agent/placement/mirror.h"
+#include "hub-agent/placement/select.h"
+#include "hub-agent/placement/status.h"
+
+#define RETRY_MS (30 * 60 * 1000)
+#define PASSING_MS 5000 /* what is not the user's doing is tried again after */
+
+struct pass {
+        struct reconcile *rc;
+        struct hub_agent *agent;
+        const struct scope *scope;
+        const struct placement *p;
+        struct intake_memory *memory;
+        struct object_list policies, snapshots;
+        const struct resource_snapshot *latest; /* head */
+        struct selected *selected;              /* referenced by the reconcile's arena */
+        struct refusal refusal;
+        int64_t delay_ms;
+};
+
+/* ---- deletion (spec 8) ---- */
+
+static int delete_all(struct reconcile *rc, const struct kind *kind)
+{
+        struct object_list all;
+
+        TRY(cache_by_index(rc, kind, INDEX_OWNER, rc->key, &all));
+        for (size_t i = 0; i < all.n; i++)
+                if (!is_deleting(all.at[i]))
+                        TRY(rc_delete_any_version(rc, all.at[i]));
+        return 0;
+}
+
+static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
+{
+        struct object *wanted;
+
+        if (!has_finalizer(p, FINALIZER_PLACEMENT))
+                return 0;
+        TRY(delete_all(rc, scope->policy_snapshot));
+        TRY(delete_all(rc, scope->resource_snapshot));
+        wanted = object_copy(p, rc->arena);
+        if (!wanted)
+                return error_no_memory(rc->err);
+        remove_finalizer(wanted, FINALIZER_PLACEMENT);
+        TRY(rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL));
+        event_record(manager_events(rc->manager), p, "Normal", "PlacementCleanupFinalizerRemoved",
+                     "Deleted the snapshots and removed the placement cleanup finalizer");
+        return 0;
+}
+
+/* ---- finalizers ---- */
+
+/* Both finalizers in one write; the scheduler adds its own where it is missing. */
+static int ensure_finalizers(struct pass *s)
+{
+        const struct object *stored;
+        struct object *wanted;
+
+        if (has_finalizer(&s->p->object, FINALIZER_PLACEMENT))
+                return 0;
+        wanted = object_copy(&s->p->object, s->rc->arena);
+        if (!wanted || add_finalizer(wanted, FINALIZER_PLACEMENT, s->rc->arena) < 0 ||
+            add_finalizer(wanted, FINALIZER_SCHEDULER, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(rc_patch_diff(s->rc, &s->p->object, wanted, OBJECT_META_SPEC, &stored));
+        s->p = (const struct placement *)stored;
+        return 0;
+}
+
+/* ---- snapshots ---- */
+
+static int relabel(struct reconcile *rc, const struct relabel *r)
+{
+        return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, NULL) : 0;
+}
+
+static int remove_all(struct reconcile *rc, const struct object **list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                TRY(rc_delete(rc, list[i]));
+        return 0;
+}
+
+static int sync_policy(struct pass *s)
+{
+        struct policy_snapshot_plan plan;
+
+        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, &plan, s->rc->err));
+        TRY(relabel(s->rc, &plan.update));
+        TRY(remove_all(s->rc, plan.remove, plan.n_remove));
+        return plan.create ? rc_create(s->rc, &plan.create->object, NULL) : 0;
+}
+
+static int hold_selected(struct pass *s, struct selected *selected)
+{
+        s->selected = selected;
+        return arena_defer(s->rc->arena, selected_unref, selected) < 0 ? error_no_memory(s->rc->err) : 0;
+}
+
+static int name_selected(struct pass *s, const struct resource_identifier_list *ids, const char *hash)
+{
+        struct selected *selected = selected_new(ids, hash);
+
+        return selected ? hold_selected(s, selected) : error_no_memory(s->rc->err);
+}
+
+/* Remembers what was read, so that it is not read again before it changes. */
+static void remember(struct pass *s, const char fingerprint[65])
+{
+        selected_unref(s->memory->known);
+        s->memory->known = selected_ref(s->selected);
+        memcpy(s->memory->fingerprint, fingerprint, sizeof(s->memory->fingerprint));
+}
+
+/* A group that is complete and holds what the memory says needs no reading. */
+static bool group_is_complete(struct pass *s, const struct resource_snapshot *head)
+{
+        const char *index = label_of(&head->object, LABEL_RESOURCE_INDEX);
+        int64_t expected, n = 0;
+
+        if (annotation_number(&head->object, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &expected, NULL) < 0)
+                return false;
+        for (size_t i = 0; i < s->snapshots.n; i++)
+                n += text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index);
+        return n == expected;
+}
+
+static bool is_known(struct pass *s, const char *fingerprint)
+{
+        const struct resource_snapshot *head = latest_resource_snapshot(&s->snapshots);
+
+        if (!s->memory->known || !text_equal(s->memory->fingerprint, fingerprint))
+                return false;
+        if (is_external(s->p))
+                return true;
+        return head &&
+               text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
+               !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
+               group_is_complete(s, head);
+}
+
+static int take_known(struct pass *s)
+{
+        s->latest = is_external(s->p) ? NULL : latest_resource_snapshot(&s->snapshots);
+        return hold_selected(s, selected_ref(s->memory->known));
+}
+
+static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
+{
+        const struct object *stored;
+
+        s->latest = plan->latest;
+        s->delay_ms = plan->delay_ms;
+        TRY(relabel(s->rc, &plan->update));
+        TRY(remove_all(s->rc, plan->remove, plan->n_remove));
+        for (size_t i = 0; i < plan->n_create; i++) {
+                TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
+                body_put(s->agent, stored, plan->create[i]);
+                if (i == 0 && !s->latest)
+                        s->latest = (const struct resource_snapshot *)stored;
+        }
+        return 0;
+}
+
+/* What the members of a group hold, complete or not. */
+static int identify_parts(struct pass *s, const struct resource_snapshot *head,
+                          struct resource_identifier_list *ret)
+{
+        const char *index = or_empty(label_of(&head->object, LABEL_RESOURCE_INDEX));
+
+        *ret = (struct resource_identifier_list){ 0 };
+        for (size_t i = 0; i < s->snapshots.n; i++) {
+                const struct resource_snapshot *part;
+
+                if (!text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index))
+                        continue;
+                TRY(body_get(s->rc, s->snapshots.at[i], &part));
+                if (part->spec)
+                        TRY(identify_resources(s->rc->arena, &part->spec->selected_resources, ret,
+                                               s->rc->err));
+        }
+        return 0;
+}
+
+/* A new snapshot must not drop what cannot be told of at the moment: then nothing is made (s->refusal). */
+static int check_dropped(struct pass *s, const struct selection *selection)
+{
+        const struct resource_snapshot *head = newest_resource_snapshot(&s->snapshots);
+        struct resource_identifier_list held;
+
+        if (!head || text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), selection->hash))
+                return 0;
+        TRY(identify_parts(s, head, &held));
+        return check_held_kinds(s->rc, &held, &s->refusal);
+}
+
+/* Until the new group is made the status speaks about the old one. */
+static int name_old_group(struct pass *s)
+{
+        const struct object *head = &s->latest->object;
+        struct resource_identifier_list ids;
+
+        TRY(identify_group(s->rc, &s->snapshots, label_of(head, LABEL_RESOURCE_INDEX), &ids));
+        return name_selected(s, &ids, or_empty(annotation_of(head, ANNOTATION_RESOURCE_HASH)));
+}
+
+static int sync_resources(struct pass *s, const struct chosen_list *chosen)
+{
+        struct snapshot_timing timing = { s->rc->now_ms, s->agent->snapshot_min_interval_ms,
+                                          s->agent->change_collect_ms };
+        struct resource_identifier_list ids;
+        struct resource_snapshot_plan plan;
+        struct selection selection;
+        char fingerprint[65];
+
+        chosen_fingerprint(chosen, fingerprint);
+        if (is_known(s, fingerprint))
+                return take_known(s);
+        TRY(read_selection(s->rc, chosen, &selection, &ids, &s->refusal));
+        if (!is_refused(&s->refusal) && !is_external(s->p))
+                TRY(check_dropped(s, &selection));
+        if (is_refused(&s->refusal))
+                return 0;
+        TRY(name_selected(s, &ids, selection.hash));
+        remember(s, fingerprint);
+        if (is_external(s->p))
+                return 0;
+        TRY(plan_resource_snapshots(s->rc->arena, s->p, &selection, &s->snapshots, &timing, &plan,
+                                    s->rc->err));
+        TRY(write_snapshots(s, &plan));
+        return s->delay_ms > 0 ? name_old_group(s) : 0;
+}
+
+/* ---- what is found ---- */
+
+static int find(struct pass *s, const struct finding *f)
+{
+        return finding_put(s->memory, f) < 0 ? error_no_memory(s->rc->err) : 0;
+}
+
+static int find_unschedulable(struct pass *s, enum finding_kind kind, const char *reason, const char *message)
+{
+        struct finding f = {
+                .kind = kind, .generation = s->p->object.meta.generation, .reason = reason, .message = message
+        };
+
+        return message ? find(s, &f) : error_no_memory(s->rc->err);
+}
+
+static struct outcome found_selected(struct pass *s)
+{
+        struct finding f = { .kind = FINDING_SELECTED,
+                             .generation = s->p->object.meta.generation,
+                             .head = s->latest ? or_empty(s->latest->object.meta.uid) : NULL,
+                             .selected = s->selected,
+                             .old_group = s->delay_ms > 0 };
+
+        if (find(s, &f) < 0)
+                return failed(s->rc->err);
+        return s->delay_ms > 0 ? again_after(s->delay_ms) : done();
+}
+
+static struct outcome found_refusal(struct pass *s)
+{
+        const struct refusal *r = &s->refusal;
+        const char *message;
+
+        if (!r->words)
+                return again_after(PASSING_MS);
+        message =
+                arena_printf(s->rc->arena, "%s: %s",
+                             r->passing ? "The resources cannot be selected at present, and what is placed "
+                                          "stays as it is"
+                                        : "The resource selectors are invalid: failed to process the request "
+                                          "due to a client error",
+                             r->words);
+        if (find_unschedulable(s, FINDING_REFUSED, REASON_INVALID_RESOURCE_SELECTORS, message) < 0)
+                return failed(s->rc->err);
+        return again_after(r->passing ? PASSING_MS : RETRY_MS);
+}
+
+/* The name is the value of a label on all that is made for a placement. It cannot change, so there is nothing
+ * to be tried again. */
+static struct outcome found_long_name(struct pass *s)
+{
+        const char *message =
+                arena_printf(s->rc->arena,
+                             "metadata.name: the name field cannot have length exceeding %d, and that "
+                             "of placement \"%s\" has %zu: nothing is placed",
+                             LABEL_VALUE_MAX, s->rc->name, strlen(s->rc->name));
+
+        if (find_unschedulable(s, FINDING_STOPPED, REASON_INVALID_PLACEMENT_NAME, message) < 0)
+                return failed(s->rc->err);
+        return done();
+}
+
+/* The placement turned to another namespace: its readers are told where they look. *ret_stop: go no further.
+ */
+static int check_mirror(struct pass *s, bool *ret_stop)
+{
+        const char *message = NULL;
+
+        *ret_stop = false;
+        if (!mirror_wanted(s->p))
+                return 0;
+        TRY(mirror_check(s->rc->arena, s->p, &message, s->rc->err));
+        if (!message)
+                return 0;
+        *ret_stop = true;
+        return find_unschedulable(s, FINDING_STOPPED, REASON_INVALID_RESOURCE_SELECTORS, message);
+}
+
+/* ---- reconcile ---- */
+
+static int load(struct pass *s)
+{
+        TRY(cache_by_index(s->rc, s->scope->policy_snapshot, INDEX_OWNER, s->rc->key, &s->policies));
+        TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
+        drop_of_predecessors(&s->policies, &s->p->object);
+        drop_of_predecessors(&s->snapshots, &s->p->object);
+        return 0;
+}
+
+static struct outcome take_in(struct pass *s)
+{
+        struct chosen_list chosen;
+        bool stop;
+
+        if (strlen(s->rc->name) > LABEL_VALUE_MAX)
+                return found_long_name(s);
+        if (ensure_finalizers(s) < 0 || check_mirror(s, &stop) < 0)
+                return failed(s->rc->err);
+        if (stop)
+                return done();
+        if (select_resources(s->rc, s->p, &chosen, &s->refusal) < 0)
+                return failed(s->rc->err);
+        if (is_refused(&s->refusal))
+                return found_refusal(s);
+        if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0)
+                return failed(s->rc->err);
+        return is_refused(&s->refusal) ? found_refusal(s) : found_selected(s);
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
+        const struct object *placement;
+        struct outcome outcome;
+
+        if (cache_get(rc, s.scope->placement, rc->ns, rc->name, &placement) < 0)
+                return failed(rc->err);
+        s.p = (const struct placement *)placement;
+        if (!s.p || !s.p->spec || is_deleting(&s.p->object))
+                memory_drop(&s.agent->intakes, rc->key);
+        if (!s.p || !s.p->spec)
+                return done();
+        if (is_deleting(&s.p->object))
+                return clean_up(rc, s.scope, &s.p->object) < 0 ? failed(rc->err) : done();
+        s.memory = memory_of(&s.agent->intakes, &s.p->object, rc->arena);
+        if (!s.memory) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        outcome = take_in(&s);
+        manager_enqueue(rc->manager, &placement_status_controller, rc->key, QUEUE_FOLLOW_UP);
+        return outcome;
+}
+
+static const struct watch watches[] = {
+        { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+        { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
+        { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
+        { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
+        { &resource_snapshot_kind, ON_DELETION, map_to_owner },
+};
+
+const struct controller intake_controller = {
+        .name = "placement-intake",
+        .watches = watches,
+        .n_watches = ARRAY_LEN(watches),
+        .reconcile = reconcile,
+};

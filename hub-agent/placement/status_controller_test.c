@@ -1,0 +1,249 @@
+/* Intake and status of placements within a whole agent: who does what, and when nothing is said. */
+#include "hub-agent/hub_agent_test.h"
+
+#include "common/ctrl/metrics.h"
+
+#define WEB FLEET "clusterresourceplacements/web"
+
+/* The way of the agent to the hub; one kind of request can be made to fail or to hang. */
+struct line {
+        struct loopback_faults faults;
+        const char *path;
+        int fate;
+};
+
+static int fate_of(void *ctx, const struct http_request *rq)
+{
+        const struct line *line = ctx;
+
+        return line->path && strstr(rq->path, line->path) ? line->fate : 0;
+}
+
+static void start_on(struct rig *r, struct fleet *f, struct line *line)
+{
+        *line = (struct line){ .faults = { .ctx = line, .fate = fate_of } };
+        start(r, f);
+        stop(f);
+        f->world.transport = loopback_transport(r->net, &f->world, &line->faults);
+        assert_non_null(f->world.transport);
+        f->metrics = metrics_new();
+        assert_non_null(f->metrics);
+        start_again(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(f);
+        settle(f);
+        rig_get(r, WEB);
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+}
+
+static void close_all(struct fleet *f)
+{
+        stop(f);
+        http_transport_free(f->world.transport);
+        metrics_free(f->metrics);
+}
+
+static double passes(struct fleet *f, const char *controller)
+{
+        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
+                                            "", NULL, NULL, 0);
+
+        return metric_value(m, (const char *const[]){ controller, "success" }) +
+               metric_value(m, (const char *const[]){ controller, "requeue_after" }) +
+               metric_value(m, (const char *const[]){ controller, "error" });
+}
+
+/* As a member's answer that came by way of its Work. */
+static void say_available(struct rig *r, const char *status)
+{
+        char patch[512], now[RFC3339_SIZE];
+        json_t *work;
+
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        work = r->answer;
+        time_format_rfc3339(loop_wall_ms(r->loop), now);
+        snprintf(patch, sizeof(patch),
+                 "{\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"True\",\"reason\":\"A\","
+                 "\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld},"
+                 "{\"type\":\"Available\",\"status\":\"%s\",\"reason\":\"B\",\"message\":\"\","
+                 "\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld}]}}",
+                 now, (long long)doc_get_int(work, "metadata.generation", 0), status, now,
+                 (long long)doc_get_int(work, "metadata.generation", 0));
+        assert_int_equal(rig_merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work/status", patch),
+                         200);
+}
+
+static void wait_ms(struct rig *r, int64_t ms)
+{
+        fiber_sleep(r->loop, ms);
+        rig_settle(r);
+}
+
+static const char *told(struct rig *r, const char *type)
+{
+        rig_get(r, WEB);
+        return condition_of(r, type);
+}
+
+/* ---- tests ---- */
+
+static void selects_nothing(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+        double intakes, statuses;
+
+        start_on(r, &f, &line);
+        wait_ms(r, 1000);
+        intakes = passes(&f, "placement-intake");
+        statuses = passes(&f, "placement-status");
+        assert_true(intakes > 0);
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "False");
+        say_available(r, "True");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "True");
+        assert_true(passes(&f, "placement-status") > statuses);
+        assert_true(passes(&f, "placement-intake") == intakes);
+        close_all(&f);
+}
+static void what_members_report_makes_nothing_be_selected_anew(void **state)
+{
+        rig_run(selects_nothing);
+}
+
+/* What is selected cannot be read, so the intake fails; what the members have is told all the same. */
+static void goes_on(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.path = "/api/v1/namespaces/app/";
+        line.fate = 503;
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        wait_ms(r, 3000);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "False");
+        line.path = NULL;
+        wait_ms(r, 90000);
+        settle(&f);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "True");
+        rig_get(r, WEB);
+        assert_string_equal(doc_get_string(r->answer, "status.observedResourceIndex"), "1");
+        close_all(&f);
+}
+static void a_selection_that_fails_holds_up_no_report_of_the_members(void **state)
+{
+        rig_run(goes_on);
+}
+
+static void stays_refused(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        rig_merge(r, WEB,
+                  "{\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Nothing\","
+                  "\"name\":\"app\"}]}}");
+        assert_int_equal(r->status, 200);
+        wait_ms(r, 2000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "False");
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_non_null(strstr(r->text, "InvalidResourceSelectors"));
+        rig_merge(r, WEB, "{\"spec\":{" SELECT_APP "}}");
+        assert_int_equal(r->status, 200);
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "True");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "False");
+        close_all(&f);
+}
+static void a_refused_placement_stays_refused_whatever_its_members_report(void **state)
+{
+        rig_run(stays_refused);
+}
+
+/* While the agent stands still the content changes and a member reports; when it comes back it cannot select
+ * at first. */
+static void says_nothing_yet(struct rig *r)
+{
+        const char *version;
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "False");
+        stop(&f);
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        rig_get(r, WEB);
+        version = strdup(doc_get_string(r->answer, "metadata.resourceVersion"));
+        line.path = "/api/v1/configmaps";
+        line.fate = 503;
+        metrics_free(f.metrics);
+        f.metrics = metrics_new();
+        start_again(r, &f);
+        say_available(r, "True"); /* of the content before */
+        wait_ms(r, 10000);
+        assert_true(passes(&f, "placement-status") > 0);
+        rig_get(r, WEB);
+        assert_string_equal(doc_get_string(r->answer, "metadata.resourceVersion"), version);
+        line.path = NULL;
+        wait_ms(r, 90000);
+        rig_get(r, WEB);
+        assert_string_equal(doc_get_string(r->answer, "status.observedResourceIndex"), "1");
+        free((char *)(uintptr_t)version);
+        close_all(&f);
+}
+static void after_a_restart_nothing_is_said_before_it_is_known_what_is_selected(void **state)
+{
+        rig_run(says_nothing_yet);
+}
+
+/* Nothing else would make the intake look at a snapshot whose label somebody took off. */
+static void is_put_right(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        rig_merge(r, FLEET "clusterresourcesnapshots/web-0-snapshot",
+                  "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"false\"}}}");
+        assert_int_equal(r->status, 200);
+        rig_settle(r);
+        say_available(r, "False");
+        wait_ms(r, 60000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "False");
+        rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot");
+        assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/is-latest-snapshot\":\"true\""));
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        close_all(&f);
+}
+static void snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on(void **state)
+{
+        rig_run(is_put_right);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_members_report_makes_nothing_be_selected_anew),
+                cmocka_unit_test(a_selection_that_fails_holds_up_no_report_of_the_members),
+                cmocka_unit_test(a_refused_placement_stays_refused_whatever_its_members_report),
+                cmocka_unit_test(after_a_restart_nothing_is_said_before_it_is_known_what_is_selected),
+                cmocka_unit_test(snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
