@@ -14,10 +14,10 @@ int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled)
 void emit_owner(const struct object *o, index_emit emit, void *to)
 {
         const char *name = label_of(o, LABEL_PARENT_PLACEMENT);
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!text_empty(name) && key_make(key, o->meta.ns, name))
-                emit(to, key);
+        if (!text_empty(name))
+                emit(to, key_text(&key, o->meta.ns, name));
 }
 
 bool labels_changed(const struct informer_event *e)

@@ -24,9 +24,9 @@ const struct scope *scope_of(const char *ns)
         return text_empty(ns) ? &cluster_scope : &namespace_scope;
 }
 
-bool key_make(char ret[KEY_MAX], const char *ns, const char *name)
+const char *key_text(struct key *k, const char *ns, const char *name)
 {
-        return object_key(ns, name, ret, KEY_MAX) > 0;
+        return object_key(k, ns, name) < 0 ? NULL : k->text;
 }
 
 const char *or_empty(const char *s)

@@ -16,9 +16,8 @@ struct scope {
 };
 const struct scope *scope_of(const char *ns);
 
-#define KEY_MAX OBJECT_KEY_MAX
-/* "name", or "ns/name" where ns is neither NULL nor "". False if it does not fit. */
-bool key_make(char ret[KEY_MAX], const char *ns, const char *name);
+/* What object_key() makes of it in `k`: its text, or NULL on no memory. */
+const char *key_text(struct key *k, const char *ns, const char *name);
 
 const char *label_of(const struct object *o, const char *key);      /* NULL if absent */
 const char *annotation_of(const struct object *o, const char *key); /* NULL if absent */

@@ -45,15 +45,15 @@ static struct memory *record_new(const struct memory_kind *kind, const char *uid
 static struct memory *find_or_make(struct memories *m, const struct object *o)
 {
         struct memory *record;
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!key_make(key, o->meta.ns, o->meta.name))
+        if (object_key(&key, o->meta.ns, o->meta.name) < 0)
                 return NULL;
-        record = map_get(&m->by_key, key);
+        record = map_get(&m->by_key, key.text);
         if (record && text_equal(record->uid, or_empty(o->meta.uid)))
                 return record;
         record = record_new(m->kind, o->meta.uid);
-        if (record && map_put(&m->by_key, key, record) < 0) {
+        if (record && map_put(&m->by_key, key.text, record) < 0) {
                 unref(record);
                 return NULL;
         }

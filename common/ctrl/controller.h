@@ -58,7 +58,7 @@ enum watch_on {
         ON_ALL = 15
 };
 /* Emits keys for an event; NULL map = key of the object itself. `emit` may be called any number of times. */
-typedef void (*key_emit)(void *to, const char *key);
+typedef void (*key_emit)(void *to, const char *key); /* NULL: there was no memory for one */
 typedef void (*watch_map)(void *agent, const struct informer_event *e, key_emit emit, void *to);
 
 /* How urgent its keys are: without a map a changed spec is a user's edit (QUEUE_HIGH), unless agents write

@@ -84,15 +84,14 @@ static void emit_key(void *to, const char *key)
 {
         struct emission *em = to;
 
-        em->lost |= work_queue_add(em->running->queue, key, em->priority) < 0;
+        em->lost |= !key || work_queue_add(em->running->queue, key, em->priority) < 0;
 }
 
 static void emit_self(const struct object *o, struct emission *em)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (informer_key(o, key, sizeof(key)) > 0)
-                emit_key(em, key);
+        emit_key(em, informer_key(o, &key) < 0 ? NULL : key.text);
 }
 
 /* An event of another object than the key's own speaks of work that is under way: finishing it comes before

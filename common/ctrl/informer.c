@@ -6,23 +6,14 @@
 #include "common/base/memory.h"
 #include "common/ctrl/metrics.h"
 
-int object_key(const char *ns, const char *name, char *key, size_t size)
+int object_key(struct key *k, const char *ns, const char *name)
 {
-        size_t before = text_empty(ns) ? 0 : strlen(ns) + 1, n = strlen(name);
-
-        if (before + n >= size)
-                return ERR_LIMIT;
-        if (before) {
-                memcpy(key, ns, before - 1);
-                key[before - 1] = '/';
-        }
-        memcpy(key + before, name, n + 1);
-        return (int)(before + n);
+        return key_join(k, ns, '/', name);
 }
 
-int informer_key(const struct object *o, char *key, size_t size)
+int informer_key(const struct object *o, struct key *k)
 {
-        return object_key(o->meta.ns, o->meta.name, key, size);
+        return object_key(k, o->meta.ns, o->meta.name);
 }
 
 uint64_t resource_version_number(const struct object *o)
@@ -51,8 +42,12 @@ struct index_edit {
 static void index_insert(void *to, const char *value)
 {
         struct index_edit *edit = to;
-        struct object_vec *v = map_get(&edit->index->values, value);
+        struct object_vec *v = value ? map_get(&edit->index->values, value) : NULL;
 
+        if (!value) {
+                edit->failed = true;
+                return;
+        }
         if (!v) {
                 v = NEW(struct object_vec);
                 if (!v || map_put(&edit->index->values, value, v) < 0) {
@@ -65,19 +60,30 @@ static void index_insert(void *to, const char *value)
                 edit->failed = true;
 }
 
-static void index_erase(void *to, const char *value)
+static void erase_from(struct index_edit *edit, const char *value, struct object_vec *v)
 {
-        struct index_edit *edit = to;
-        struct object_vec *v = map_get(&edit->index->values, value);
-
-        for (size_t k = 0; v && k < v->n; k++) {
+        for (size_t k = 0; k < v->n; k++) {
                 if (v->at[k] != edit->object)
                         continue;
                 v->at[k] = v->at[--v->n];
                 break;
         }
-        if (v && v->n == 0)
+        if (v->n == 0)
                 map_remove(&edit->index->values, value);
+}
+
+/* Without memory for the value it is looked for under all: the object is about to go. */
+static void index_erase(void *to, const char *value)
+{
+        struct index_edit *edit = to;
+        struct object_vec *v = value ? map_get(&edit->index->values, value) : NULL;
+
+        if (v)
+                erase_from(edit, value, v);
+        if (value)
+                return;
+        map_for_each(&edit->index->values, e)
+                erase_from(edit, e->key, e->value);
 }
 
 static void unindex(struct informer *i, const struct object *o)
@@ -166,17 +172,17 @@ static bool is_outdated(const struct informer *i, const struct object *held, con
 
 int informer_apply(struct informer *i, struct object *o, bool initial)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
         const struct object *old;
 
-        TRY(informer_key(o, key, sizeof(key)));
-        old = map_get(&i->objects, key);
+        TRY(informer_key(o, &key));
+        old = map_get(&i->objects, key.text);
         if (old && text_equal(old->meta.resource_version, o->meta.resource_version))
                 return 0;
         if (is_outdated(i, old, o))
                 return 0;
-        TRY(replace(i, key, old, o));
-        map_remove(&i->undecodable, key);
+        TRY(replace(i, key.text, old, o));
+        map_remove(&i->undecodable, key.text);
         tell(i, old ? INFORMER_UPDATED : INFORMER_ADDED, old, o, initial);
         object_unref(old);
         return 0;
@@ -197,13 +203,14 @@ void informer_forget(struct informer *i, const char *key, const struct object *l
 
 /* The deletion may be that of a predecessor: ours of a moment ago, and the answer to making it again was
  * faster than the watch. */
-void informer_take_deletion(struct informer *i, const struct object *o, bool decoded)
+int informer_take_deletion(struct informer *i, const struct object *o, bool decoded)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (informer_key(o, key, sizeof(key)) < 0 || is_outdated(i, map_get(&i->objects, key), o))
-                return;
-        informer_forget(i, key, decoded ? o : NULL, false);
+        TRY(informer_key(o, &key));
+        if (!is_outdated(i, map_get(&i->objects, key.text), o))
+                informer_forget(i, key.text, decoded ? o : NULL, false);
+        return 0;
 }
 
 static void tell_undecodable(struct informer *i, const struct object *id, const struct error *why)
@@ -217,24 +224,24 @@ static void tell_undecodable(struct informer *i, const struct object *id, const 
 /* What is held of the same object stays; of metadata it is worth knowing that the object is there at all. */
 int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
         const struct object *old;
         char *version;
 
-        TRY(informer_key(id, key, sizeof(key)));
-        old = map_get(&i->objects, key);
+        TRY(informer_key(id, &key));
+        old = map_get(&i->objects, key.text);
         if (is_outdated(i, old, id))
                 return 0;
         if (old && !text_equal(old->meta.uid, id->meta.uid)) {
-                informer_forget(i, key, NULL, initial);
+                informer_forget(i, key.text, NULL, initial);
                 old = NULL;
         }
         if (!old && i->options.resource)
                 TRY(informer_apply(i, id, initial));
-        if (text_equal(map_get(&i->undecodable, key), id->meta.resource_version))
+        if (text_equal(map_get(&i->undecodable, key.text), id->meta.resource_version))
                 return 0;
         version = mem_strdup(id->meta.resource_version ? id->meta.resource_version : "");
-        if (!version || map_put(&i->undecodable, key, version) < 0) {
+        if (!version || map_put(&i->undecodable, key.text, version) < 0) {
                 mem_free(version);
                 return ERR_NO_MEMORY;
         }
@@ -246,12 +253,12 @@ int informer_note_undecodable(struct informer *i, struct object *id, const struc
  * than what the watch has shown was deleted meanwhile: it must not come back. */
 void informer_observe(struct informer *i, const struct object *o)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
         uint64_t version = resource_version_number(o);
 
-        if (!version || !i->synced || informer_key(o, key, sizeof(key)) < 0)
+        if (!version || !i->synced || informer_key(o, &key) < 0)
                 return;
-        if (!map_has(&i->objects, key) && version <= i->high_water)
+        if (!map_has(&i->objects, key.text) && version <= i->high_water)
                 return;
         informer_apply(i, (struct object *)o, false);
 }
@@ -308,11 +315,24 @@ size_t informer_bytes(const struct informer *i)
         return i->bytes;
 }
 
+/* Absent must not be said for lack of memory: a key too long for its struct is looked for one by one then. */
+static const struct object *find_slowly(const struct informer *i, const char *ns, const char *name)
+{
+        map_for_each(&i->objects, e) {
+                const struct object *o = e->value;
+
+                if (text_equal(o->meta.name, name) &&
+                    (text_empty(ns) ? text_empty(o->meta.ns) : text_equal(o->meta.ns, ns)))
+                        return o;
+        }
+        return NULL;
+}
+
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name)
 {
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        return object_key(ns, name, key, sizeof(key)) < 0 ? NULL : map_get(&i->objects, key);
+        return object_key(&key, ns, name) < 0 ? find_slowly(i, ns, name) : map_get(&i->objects, key.text);
 }
 
 static int compare_objects(const void *a, const void *b)

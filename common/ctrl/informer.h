@@ -3,6 +3,7 @@
  * decoded stays as it was last known and stops nothing else; it is logged and counted once per version. */
 #pragma once
 
+#include "common/base/key.h"
 #include "common/kube/client.h"
 
 struct informer;
@@ -65,12 +66,12 @@ uint64_t informer_objects(const struct informer *i);
 size_t informer_bytes(const struct informer *i);
 
 /* Borrowed until the next park; take object_ref() to keep. ns NULL for cluster-scoped. */
-#define OBJECT_KEY_MAX 512
-/* "ns/name", or "name" without a namespace (ns NULL or ""). Its length, or ERR_LIMIT. */
-int object_key(const char *ns, const char *name, char *key, size_t size);
+/* "ns/name", or "name" without a namespace (ns NULL or ""). 0 or ERR_NO_MEMORY. */
+int object_key(struct key *k, const char *ns, const char *name);
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name);
 
-/* Indexes: fn names the index values of an object by calling emit(). Add before objects arrive or after. */
+/* Indexes: fn names the index values of an object by calling emit(), with NULL for one that there was no
+ * memory for. Add before objects arrive or after. */
 typedef void (*index_emit)(void *to, const char *value);
 typedef void (*index_fn)(const struct object *o, index_emit emit, void *to);
 int informer_add_index(struct informer *i, const char *name, index_fn fn);

@@ -44,11 +44,12 @@ struct informer {
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);
 void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
-/* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. */
-void informer_take_deletion(struct informer *i, const struct object *o, bool decoded);
+/* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. 0 or
+ * ERR_NO_MEMORY. */
+int informer_take_deletion(struct informer *i, const struct object *o, bool decoded);
 /* The object `id` names has a version that cannot be decoded, for the reason `why`. */
 int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial);
-int informer_key(const struct object *o, char *key, size_t size); /* length, or ERR_LIMIT */
-uint64_t resource_version_number(const struct object *o);         /* 0 if it is not a number */
+int informer_key(const struct object *o, struct key *k);  /* 0 or ERR_NO_MEMORY */
+uint64_t resource_version_number(const struct object *o); /* 0 if it is not a number */
 
 void reflector_run(void *informer); /* the fiber */

@@ -38,6 +38,33 @@ static void a_long_list_comes_in_pages(void **state)
         with_informer(body_pages);
 }
 
+/* Names of RBAC's kinds have no limit of their own. */
+static void body_long_name(struct fixture *f)
+{
+        char name[1001] = "";
+
+        memset(name, 'r', sizeof(name) - 1);
+        put(&f->server, name);
+        put(&f->server, "a");
+        open_informer(f);
+        assert_int_equal(informer_objects(f->informer), 2);
+        assert_non_null(informer_get(f->informer, NULL, name));
+        mem_fail_at(1, true);
+        assert_non_null(informer_get(f->informer, NULL, name));
+        mem_fail_at(0, false);
+        put(&f->server, name);
+        settle(f);
+        assert_int_equal(f->server.lists, 1);
+        drop(&f->server, name);
+        settle(f);
+        assert_int_equal(informer_objects(f->informer), 1);
+}
+
+static void an_object_of_any_name_is_held_and_stops_no_other(void **state)
+{
+        with_informer(body_long_name);
+}
+
 static void body_cut(struct fixture *f)
 {
         put(&f->server, "a");
@@ -301,6 +328,44 @@ static void body_no_memory(struct fixture *f)
         }
 }
 
+static void by_name(const struct object *o, index_emit emit, void *to)
+{
+        AUTO_KEY struct key k = KEY_EMPTY;
+
+        emit(to, key_join(&k, NULL, '/', o->meta.name) < 0 ? NULL : k.text);
+}
+
+/* A value too long for its struct is put together anew to be taken out of the index. */
+static void body_no_memory_for_a_long_value(struct fixture *f)
+{
+        char name[1001] = "";
+
+        memset(name, 'r', sizeof(name) - 1);
+        open_informer(f);
+        assert_int_equal(informer_add_index(f->informer, "name", by_name), 0);
+        for (uint64_t version = 100, n = 1, fired = 1; fired; n++) {
+                struct object *o = make(name, version++, NULL);
+                struct object_list l;
+                struct arena arena = ARENA_INIT;
+
+                mem_fail_at(n, false);
+                informer_observe(f->informer, o);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                informer_observe(f->informer, o);
+                object_unref(o);
+                assert_int_equal(informer_by_index(f->informer, "name", name, &arena, &l), 0);
+                assert_int_equal(l.n, 1);
+                assert_ptr_equal(l.at[0], informer_get(f->informer, NULL, name));
+                arena_free(&arena);
+        }
+}
+
+static void an_index_value_that_there_is_no_memory_for_leaves_nothing_behind(void **state)
+{
+        with_informer(body_no_memory_for_a_long_value);
+}
+
 static void what_there_is_no_memory_for_leaves_the_cache_as_it_was(void **state)
 {
         with_informer(body_no_memory);
@@ -361,7 +426,9 @@ int main(void)
                 cmocka_unit_test(a_refresh_lists_what_a_stalled_watch_kept_back),
                 cmocka_unit_test(who_waits_for_an_informer_that_is_stopped_is_told),
                 cmocka_unit_test(a_deletion_of_the_former_object_does_not_take_its_successor),
+                cmocka_unit_test(an_index_value_that_there_is_no_memory_for_leaves_nothing_behind),
                 cmocka_unit_test(what_there_is_no_memory_for_leaves_the_cache_as_it_was),
+                cmocka_unit_test(an_object_of_any_name_is_held_and_stops_no_other),
                 cmocka_unit_test(it_lists_once_and_then_follows_the_watch),
                 cmocka_unit_test(a_long_list_comes_in_pages),
                 cmocka_unit_test(a_cut_watch_is_opened_again_without_a_list),

@@ -209,7 +209,7 @@ void manager_enqueue(struct manager *m, const struct controller *c, const char *
         struct running *r = find_running(m, c);
 
         ASSERT(r);
-        if (work_queue_add(r->queue, key, p) < 0) {
+        if (!key || work_queue_add(r->queue, key, p) < 0) {
                 log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
                 running_lose_key(r, NULL, NULL);
         }

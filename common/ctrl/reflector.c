@@ -46,10 +46,10 @@ static void set_version(struct reflector *r, const char *version)
 static int list_each(void *ctx, struct object *o)
 {
         struct informer *i = ctx;
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        TRY(informer_key(o, key, sizeof(key)));
-        if (map_put(i->listing, key, i) < 0)
+        TRY(informer_key(o, &key));
+        if (map_put(i->listing, key.text, i) < 0)
                 return ERR_NO_MEMORY;
         return informer_apply(i, o, true);
 }
@@ -57,10 +57,10 @@ static int list_each(void *ctx, struct object *o)
 static int list_undecodable(void *ctx, struct object *id, const struct error *why)
 {
         struct informer *i = ctx;
-        char key[OBJECT_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        TRY(informer_key(id, key, sizeof(key)));
-        if (map_put(i->listing, key, i) < 0)
+        TRY(informer_key(id, &key));
+        if (map_put(i->listing, key.text, i) < 0)
                 return ERR_NO_MEMORY;
         return informer_note_undecodable(i, id, why, true);
 }
@@ -214,7 +214,7 @@ static int handle_undecodable(struct reflector *r, struct slice line, int why)
                 return why;
         }
         if (type == WATCH_DELETED)
-                informer_take_deletion(i, id, false);
+                code = informer_take_deletion(i, id, false);
         else if (type != WATCH_BOOKMARK)
                 code = informer_note_undecodable(i, id, &reason, false);
         if (code == 0)
@@ -240,7 +240,7 @@ static int handle_event(struct reflector *r, struct slice line)
                         i->options.whole_event(i->options.whole_event_ctx, o, line);
                 code = informer_apply(i, o, false);
         } else if (type == WATCH_DELETED) {
-                informer_take_deletion(i, o, true);
+                code = informer_take_deletion(i, o, true);
         }
         if (code == 0)
                 set_version(r, o->meta.resource_version);

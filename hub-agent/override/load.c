@@ -30,9 +30,9 @@ static int yield(struct reconcile *rc)
                                                           : 0;
 }
 
-static bool parent_key(char ret[KEY_MAX], const struct object *snapshot)
+static int parent_key(struct key *ret, const struct object *snapshot)
 {
-        return key_make(ret, snapshot->meta.ns, or_empty(label_of(snapshot, LABEL_PARENT_OVERRIDE)));
+        return object_key(ret, snapshot->meta.ns, or_empty(label_of(snapshot, LABEL_PARENT_OVERRIDE)));
 }
 
 static const struct object *newest(const struct object_list *snapshots)
@@ -61,15 +61,19 @@ static int by_name(const void *a, const void *b)
 static int add_replaced(struct reconcile *rc, const struct kind *kind, const struct object_list *overrides,
                         const struct map *marked, struct object_list *latest)
 {
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
         for (size_t i = 0; i < overrides->n; i++) {
                 const struct object *o = overrides->at[i], *last;
                 struct object_list own;
 
-                if (is_deleting(o) || !key_make(key, o->meta.ns, o->meta.name) || map_has(marked, key))
+                if (is_deleting(o))
                         continue;
-                TRY(cache_by_index(rc, kind, INDEX_OVERRIDE, key, &own));
+                if (object_key(&key, o->meta.ns, o->meta.name) < 0)
+                        return error_no_memory(rc->err);
+                if (map_has(marked, key.text))
+                        continue;
+                TRY(cache_by_index(rc, kind, INDEX_OVERRIDE, key.text, &own));
                 last = newest(&own);
                 if (last)
                         latest->at[latest->n++] = last;
@@ -85,7 +89,7 @@ static int load_in_force(struct reconcile *rc, const struct kind *override, cons
 {
         struct object_list overrides, latest, grown;
         struct map marked;
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
         int code = 0;
 
         TRY(cache_list(rc, override, &overrides));
@@ -101,8 +105,9 @@ static int load_in_force(struct reconcile *rc, const struct kind *override, cons
         map_init(&marked, MAP_OWN_KEYS, NULL);
         for (size_t i = 0; i < latest.n && code == 0; i++) {
                 grown.at[i] = latest.at[i];
-                if (parent_key(key, latest.at[i]))
-                        code = map_put(&marked, key, (void *)latest.at[i]->meta.name);
+                code = parent_key(&key, latest.at[i]);
+                if (code == 0)
+                        code = map_put(&marked, key.text, (void *)latest.at[i]->meta.name);
         }
         code = code < 0 ? error_no_memory(rc->err) : add_replaced(rc, kind, &overrides, &marked, &grown);
         map_free(&marked);

@@ -76,10 +76,10 @@ static struct outcome reconcile(struct reconcile *rc)
 void emit_override(const struct object *o, index_emit emit, void *to)
 {
         const char *name = label_of(o, LABEL_PARENT_OVERRIDE);
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!text_empty(name) && key_make(key, o->meta.ns, name))
-                emit(to, key);
+        if (!text_empty(name))
+                emit(to, key_text(&key, o->meta.ns, name));
 }
 
 void emit_latest(const struct object *o, index_emit emit, void *to)

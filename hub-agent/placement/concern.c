@@ -65,10 +65,10 @@ bool same_content(const struct object_meta *a, const struct object_meta *b)
 
 static void enqueue(struct hub_agent *a, const struct object *placement)
 {
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (key_make(key, placement->meta.ns, placement->meta.name))
-                manager_enqueue(a->manager, &intake_controller, key, QUEUE_NORMAL);
+        manager_enqueue(a->manager, &intake_controller,
+                        key_text(&key, placement->meta.ns, placement->meta.name), QUEUE_NORMAL);
 }
 
 /* Whether `key` is "group/version/Kind" of the term. */

@@ -344,36 +344,53 @@ static size_t rank_of(const char *kind)
         return i;
 }
 
-/* Compares a1 + separator + a2 with b1 + separator + b2, byte by byte, without building them. */
-static int compare_joined(const char *a1, char separator, const char *a2, const char *b1, const char *b2)
-{
-        char a[600], b[600];
+/* A text in parts, the last of which is NULL. */
+struct parts {
+        const char *part[6];
+};
 
-        snprintf(a, sizeof(a), "%s%c%s", a1, separator, a2);
-        snprintf(b, sizeof(b), "%s%c%s", b1, separator, b2);
-        return strcmp(a, b);
+static int next_character(const char *const **part, const char **at)
+{
+        while (*at && !**at)
+                *at = *++*part;
+        return *at ? (unsigned char)*(*at)++ : -1;
 }
 
-static const char *joined_version(char out[400], const struct selected_id *s, bool slash_for_core)
+/* As strcmp() of the whole texts, whatever their length. */
+static int compare_parts(struct parts a, struct parts b)
 {
-        if (!s->group[0] && !slash_for_core)
-                snprintf(out, 400, "%s", s->version);
-        else
-                snprintf(out, 400, "%s/%s", s->group, s->version);
-        return out;
+        const char *const *p = a.part, *const *q = b.part;
+        const char *x = *p, *y = *q;
+        int c, d;
+
+        do {
+                c = next_character(&p, &x);
+                d = next_character(&q, &y);
+        } while (c == d && c >= 0);
+        return c - d;
+}
+
+/* Kinds with a rank are compared by version alone, where the core group has no slash; others with their kind.
+ */
+static struct parts version_parts(const struct selected_id *s, bool known)
+{
+        if (known && !s->group[0])
+                return (struct parts){ { s->version } };
+        if (known)
+                return (struct parts){ { s->group, "/", s->version } };
+        return (struct parts){ { s->group, "/", s->version, ",", s->kind } };
 }
 
 int filter_compare(const struct selected_id *a, const struct selected_id *b)
 {
         size_t rank_a = rank_of(a->kind), rank_b = rank_of(b->kind);
         bool known = rank_a < KNOWN_KINDS;
-        char va[400], vb[400];
         int order;
 
         if (rank_a != rank_b)
                 return rank_a < rank_b ? -1 : 1;
-        joined_version(va, a, !known);
-        joined_version(vb, b, !known);
-        order = known ? strcmp(va, vb) : compare_joined(va, ',', a->kind, vb, b->kind);
-        return order ? order : compare_joined(a->ns, '/', a->name, b->ns, b->name);
+        order = compare_parts(version_parts(a, known), version_parts(b, known));
+        return order ? order
+                     : compare_parts((struct parts){ { a->ns, "/", a->name } },
+                                     (struct parts){ { b->ns, "/", b->name } });
 }

@@ -173,6 +173,21 @@ static void resources_come_in_the_fixed_order(void **state)
         }
 }
 
+/* Names of RBAC's kinds have no limit: two that part late are two. */
+static void long_names_are_compared_to_their_end(void **state)
+{
+        char one[1001] = "", other[1001] = "";
+        struct selected_id a = { "rbac.authorization.k8s.io", "v1", "ClusterRole", "", one }, b = a;
+
+        memset(one, 'r', sizeof(one) - 1);
+        memset(other, 'r', sizeof(other) - 1);
+        other[999] = 's';
+        b.name = other;
+        assert_true(filter_compare(&a, &b) < 0);
+        assert_true(filter_compare(&b, &a) > 0);
+        assert_int_equal(filter_compare(&a, &a), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -183,6 +198,7 @@ int main(void)
                 cmocka_unit_test(objects_the_members_make_themselves_are_left_out),
                 cmocka_unit_test(cleaned_objects_hold_what_a_user_wrote),
                 cmocka_unit_test(resources_come_in_the_fixed_order),
+                cmocka_unit_test(long_names_are_compared_to_their_end),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

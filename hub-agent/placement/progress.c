@@ -60,12 +60,13 @@ int progress_register(struct hub_agent *a)
 static void set(struct hub_agent *a, const char *key, const struct progress_point *at, int64_t now_ms)
 {
         const char *slash = strchr(key, '/');
-        char ns[256];
-
-        snprintf(ns, sizeof(ns), "%.*s", slash ? (int)(slash - key) : 0, key);
+        AUTO_FREE char *ns = mem_strndup(key, slash ? (size_t)(slash - key) : 0);
         const char *values[] = {
                 ns, slash ? slash + 1 : key, at->generation, at->condition, at->status, at->reason
         };
+
+        if (!ns)
+                return;
         if (now_ms < 0)
                 metric_remove(a->progress, values);
         else
@@ -76,19 +77,19 @@ void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_m
 {
         struct progress_point now = progress_of(p);
         struct progress_point *shown;
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!key_make(key, p->object.meta.ns, p->object.meta.name))
-                return;
-        shown = map_get(&a->progress_shown, key);
+        if (object_key(&key, p->object.meta.ns, p->object.meta.name) < 0)
+                return; /* a metric is not worth a failed reconcile */
+        shown = map_get(&a->progress_shown, key.text);
         if (shown)
-                set(a, key, shown, -1);
-        else if (!(shown = NEW(struct progress_point)) || map_put(&a->progress_shown, key, shown) < 0) {
-                mem_free(shown); /* a metric is not worth a failed reconcile */
+                set(a, key.text, shown, -1);
+        else if (!(shown = NEW(struct progress_point)) || map_put(&a->progress_shown, key.text, shown) < 0) {
+                mem_free(shown); /* nor here */
                 return;
         }
         *shown = now;
-        set(a, key, shown, now_ms);
+        set(a, key.text, shown, now_ms);
 }
 
 void progress_forget(struct hub_agent *a, const char *key)

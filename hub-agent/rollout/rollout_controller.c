@@ -63,14 +63,14 @@ static void have_reported(struct reconcile *rc, const struct rollout_input *in)
         for (size_t i = 0; i < in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)in->bindings.at[i];
                 int64_t generation = b->object.meta.generation;
-                char key[KEY_MAX];
+                AUTO_KEY struct key key = KEY_EMPTY;
 
                 if (b->status &&
                     fresh_condition(&b->status->conditions, CONDITION_ROLLOUT_STARTED, generation) &&
                     !fresh_condition(&b->status->conditions, CONDITION_WORK_SYNCHRONIZED, generation) &&
-                    !fresh_condition(&b->status->conditions, CONDITION_OVERRIDDEN, generation) &&
-                    key_make(key, b->object.meta.ns, b->object.meta.name))
-                        manager_enqueue(agent_of(rc)->manager, &work_generator_controller, key, QUEUE_NORMAL);
+                    !fresh_condition(&b->status->conditions, CONDITION_OVERRIDDEN, generation))
+                        manager_enqueue(agent_of(rc)->manager, &work_generator_controller,
+                                        key_text(&key, b->object.meta.ns, b->object.meta.name), QUEUE_NORMAL);
         }
 }
 
@@ -139,13 +139,12 @@ static void map_override_snapshot(void *agent, const struct informer_event *e, k
         const struct placement_reference *p =
                 s->spec && s->spec->override_spec ? s->spec->override_spec->placement : NULL;
         bool namespaced = p && s->object.meta.ns && text_equal(p->scope, PLACEMENT_SCOPE_NAMESPACED);
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
         if (!p || !p->name ||
             (e->type != INFORMER_DELETED && !label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT)))
                 return;
-        if (key_make(key, namespaced ? s->object.meta.ns : NULL, p->name))
-                emit(to, key);
+        emit(to, key_text(&key, namespaced ? s->object.meta.ns : NULL, p->name));
 }
 
 struct relay {

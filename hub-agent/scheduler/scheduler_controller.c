@@ -137,28 +137,20 @@ static int carry_out(struct reconcile *rc, const struct schedule_input *in, cons
 
 /* ---- what members report unreadably ---- */
 
-#define UNREADABLE_KEY_MAX (KEY_MAX + 512)
 #define EVENT_PROPERTY_UNREADABLE "PropertyUnreadable"
-
-/* False if it does not fit: then nothing is told. */
-static bool unreadable_key(char ret[UNREADABLE_KEY_MAX], const struct member_cluster *c, const char *property)
-{
-        int n = snprintf(ret, UNREADABLE_KEY_MAX, "%s %s", c->object.meta.name, property);
-
-        return n > 0 && n < UNREADABLE_KEY_MAX;
-}
 
 /* Told on the MemberCluster once per value, whichever placements look at it and how often. */
 static void tell_unreadable(struct reconcile *rc, const struct unreadable_property *u)
 {
         struct map *told = &agent_of(rc)->unreadable_told;
-        char key[UNREADABLE_KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
         char *value;
 
-        if (!unreadable_key(key, u->cluster, u->property) || text_equal(map_get(told, key), u->value))
+        if (key_join(&key, u->cluster->object.meta.name, ' ', u->property) < 0 ||
+            text_equal(map_get(told, key.text), u->value))
                 return;
         value = mem_strdup(u->value);
-        if (!value || map_put(told, key, value) < 0) {
+        if (!value || map_put(told, key.text, value) < 0) { /* told at the next look */
                 mem_free(value);
                 return;
         }
@@ -294,14 +286,13 @@ static void emit_placements(struct hub_agent *a, const struct scope *scope, unsi
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list list;
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
         if (informer_list(manager_informer(a->manager, scope->placement), &arena, &list) < 0)
                 return;
         for (size_t i = 0; i < list.n; i++)
-                if (is_concerned((const struct placement *)list.at[i], scope, changes) &&
-                    key_make(key, list.at[i]->meta.ns, list.at[i]->meta.name))
-                        emit(to, key);
+                if (is_concerned((const struct placement *)list.at[i], scope, changes))
+                        emit(to, key_text(&key, list.at[i]->meta.ns, list.at[i]->meta.name));
 }
 
 static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)

@@ -32,12 +32,13 @@ void binding_rollout_started(struct reconcile *rc, const struct object *b)
 {
         struct hub_agent *a = agent_of(rc);
         struct binding_memory *m = memory_of(&a->bindings, b, rc->arena);
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!m || !key_make(key, b->meta.ns, b->meta.name))
+        if (!m)
                 return;
         m->rollout_generation = b->meta.generation;
-        manager_enqueue(a->manager, &work_generator_controller, key, QUEUE_NORMAL);
+        manager_enqueue(a->manager, &work_generator_controller, key_text(&key, b->meta.ns, b->meta.name),
+                        QUEUE_NORMAL);
 }
 
 /* ---- index and watch of Works ---- */
@@ -45,10 +46,10 @@ void binding_rollout_started(struct reconcile *rc, const struct object *b)
 void emit_work_binding(const struct object *o, index_emit emit, void *to)
 {
         const char *name = label_of(o, LABEL_PARENT_BINDING);
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (!text_empty(name) && key_make(key, label_of(o, LABEL_PARENT_PLACEMENT_NAMESPACE), name))
-                emit(to, key);
+        if (!text_empty(name))
+                emit(to, key_text(&key, label_of(o, LABEL_PARENT_PLACEMENT_NAMESPACE), name));
 }
 
 static void map_work(void *agent, const struct informer_event *e, key_emit emit, void *to)
@@ -239,13 +240,14 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         struct manifest_rules rules = { scope_of_kind, is_allowed, s->agent };
         struct wanted_works wanted;
         struct work_plan plan;
-        char owner[KEY_MAX];
+        AUTO_KEY struct key owner = KEY_EMPTY;
         size_t n;
         int code;
 
         r->override_failed = true;
-        key_make(owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT)));
-        TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner, &snapshots));
+        if (object_key(&owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT))) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner.text, &snapshots));
         TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
         TRY(overrides_of_binding(s->rc, s->b, &applier));
         TRY(render_works(s->rc->arena, group, n, &overrides, &rules, &wanted, &r->override_failed,
@@ -431,10 +433,9 @@ struct relay {
 static void relay_binding(void *relay, const struct object *binding)
 {
         const struct relay *r = relay;
-        char key[KEY_MAX];
+        AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (key_make(key, binding->meta.ns, binding->meta.name))
-                r->emit(r->to, key);
+        r->emit(r->to, key_text(&key, binding->meta.ns, binding->meta.name));
 }
 
 /* Overrides take values from the labels: one that failed for want of a label may be made now. */
