@@ -250,7 +250,7 @@
 #define EVENT_PLACEMENT_OVERRIDE_FAILED "PlacementOverrideFailed"
 #define EVENT_PLACEMENT_WORK_FAILED "PlacementWorkFailed"
 #define EVENT_PLACEMENT_APPLY_FAILED "PlacementApplyFailed"
-#define EVENT_PLACEMENT_DIFF_REPORT_FAILED "PlacementDiffReportFailed"
+#define EVENT_PLACEMENT_DIFF_NOT_REPORTED "PlacementDiffNotReported"
 #define EVENT_PLACEMENT_DRIFTED "PlacementDrifted"
 #define EVENT_PLACEMENT_NOT_AVAILABLE "PlacementNotAvailable"
 #define EVENT_PLACEMENT_NOT_ROLLED_OUT "PlacementNotRolledOut"

@@ -16,7 +16,7 @@ struct tally {
 struct telling {
         struct arena *arena;
         struct map before; /* cluster -> const struct per_cluster_status * */
-        struct tally applied, drifted, overridden, synchronized, unreported;
+        struct tally applied, drifted, overridden, synchronized;
 };
 
 static void tally_add(struct arena *arena, struct tally *t, const char *cluster, const char *what)
@@ -139,19 +139,6 @@ static void tell_false(struct telling *t, const struct per_cluster_status *old,
                 tally_add(t->arena, tally, e->cluster_name, c->message);
 }
 
-/* Reporting differences that is under way has another reason, and which Work failed is no news. */
-static void tell_unreported(struct telling *t, const struct per_cluster_status *old,
-                            const struct per_cluster_status *e)
-{
-        const struct condition *c = condition_find(&e->conditions, CONDITION_DIFF_REPORTED);
-        const struct condition *was = old ? condition_find(&old->conditions, CONDITION_DIFF_REPORTED) : NULL;
-
-        if (c && text_equal(c->status, CONDITION_FALSE) &&
-            text_equal(c->reason, REASON_BINDING_NOT_ALL_DIFF_REPORTED) &&
-            !(was && text_equal(was->status, c->status) && text_equal(was->reason, c->reason)))
-                tally_add(t->arena, &t->unreported, e->cluster_name, c->message);
-}
-
 /* ---- whole ---- */
 
 static int tell_scheduled(struct arena *arena, const struct placement *before, const struct placement *after,
@@ -188,7 +175,6 @@ static int tell_clusters(struct telling *t, const struct placement *before, cons
                 tell_drifted(t, old, e);
                 tell_false(t, old, e, CONDITION_OVERRIDDEN, &t->overridden);
                 tell_false(t, old, e, CONDITION_WORK_SYNCHRONIZED, &t->synchronized);
-                tell_unreported(t, old, e);
         }
         return 0;
 }
@@ -212,8 +198,6 @@ int plan_warnings(struct arena *arena, const struct placement *before, const str
                     0 ||
             warn(arena, ret, EVENT_PLACEMENT_APPLY_FAILED, "Resources could not be applied on", &t.applied) <
                     0 ||
-            warn(arena, ret, EVENT_PLACEMENT_DIFF_REPORT_FAILED, "Differences could not be reported on",
-                 &t.unreported) < 0 ||
             warn(arena, ret, EVENT_PLACEMENT_DRIFTED, "Resources were changed on", &t.drifted) < 0)
                 return error_no_memory(err);
         return 0;
@@ -224,12 +208,16 @@ static int64_t sooner(int64_t a_ms, int64_t b_ms)
         return a_ms && b_ms ? MIN(a_ms, b_ms) : MAX(a_ms, b_ms);
 }
 
-/* Not available, or the member has not said whether it is applied. What failed to be applied was told. */
+/* Not available, or the member has not said whether it is applied, or what differs. What failed to be applied
+ * was told. */
 static const struct condition *waiting_for(const struct per_cluster_status *e)
 {
         const struct condition *applied = condition_find(&e->conditions, CONDITION_APPLIED),
-                               *available = condition_find(&e->conditions, CONDITION_AVAILABLE);
+                               *available = condition_find(&e->conditions, CONDITION_AVAILABLE),
+                               *diff = condition_find(&e->conditions, CONDITION_DIFF_REPORTED);
 
+        if (diff && text_equal(diff->status, CONDITION_FALSE))
+                return diff;
         if (applied && text_equal(applied->status, CONDITION_FALSE) && !e->failed_placements.n)
                 return applied;
         return available && text_equal(available->status, CONDITION_FALSE) ? available : NULL;
@@ -238,7 +226,7 @@ static const struct condition *waiting_for(const struct per_cluster_status *e)
 int plan_unavailable_warning(struct arena *arena, const struct placement *p, int64_t now_ms, int64_t *told_ms,
                              struct status_warnings *ret, int64_t *ret_next_ms, struct error *err)
 {
-        struct tally t = { .n = 0 };
+        struct tally unavailable = { .n = 0 }, unreported = { .n = 0 };
         int64_t told = *told_ms;
 
         *ret_next_ms = 0;
@@ -255,7 +243,8 @@ int plan_unavailable_warning(struct arena *arena, const struct placement *p, int
                         continue;
                 }
                 told = MAX(told, c->last_transition_ms);
-                tally_add(arena, &t, or_empty(e->cluster_name),
+                tally_add(arena, text_equal(c->type, CONDITION_DIFF_REPORTED) ? &unreported : &unavailable,
+                          or_empty(e->cluster_name),
                           e->failed_placements.n
                                   ? text_of(arena, &e->failed_placements.at[0].id,
                                             e->failed_placements.at[0].condition
@@ -264,7 +253,9 @@ int plan_unavailable_warning(struct arena *arena, const struct placement *p, int
                                   : c->message);
         }
         if (warn(arena, ret, EVENT_PLACEMENT_NOT_AVAILABLE,
-                 "Resources have not been available for minutes on", &t) < 0)
+                 "Resources have not been available for minutes on", &unavailable) < 0 ||
+            warn(arena, ret, EVENT_PLACEMENT_DIFF_NOT_REPORTED,
+                 "Differences have not been reported for minutes on", &unreported) < 0)
                 return error_no_memory(err);
         *told_ms = told;
         return 0;

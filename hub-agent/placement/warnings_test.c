@@ -40,9 +40,6 @@ static struct placement *placement(struct scene *s, const char *scheduled, const
 #define CONDITION(type, status, message)                                                                     \
         "{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"R\",\"message\":\"" message           \
         "\"," TIME "}"
-#define REASONED(type, reason, message)                                                                      \
-        "{\"type\":\"" type "\",\"status\":\"False\",\"reason\":\"" reason "\",\"message\":\"" message       \
-        "\"," TIME "}"
 #define CLUSTER(name, lists, condition)                                                                      \
         "{\"clusterName\":\"" name "\"," lists "\"conditions\":[" condition "]}"
 #define FAILED(name, type, message)                                                                          \
@@ -92,16 +89,6 @@ static const struct row rows[] = {
           "PlacementOverrideFailed", "Overrides failed on c1: bad path" },
         { "True", "", "True", CLUSTER("c1", "", CONDITION("WorkSynchronized", "False", "too large")),
           "PlacementWorkFailed", "Works could not be written for c1: too large" },
-        { "True", "", "True",
-          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "has failed")),
-          "PlacementDiffReportFailed", "Differences could not be reported on c1: has failed" },
-        { "True", CLUSTER("c1", "", REASONED("DiffReported", "DiffReportInProgress", "has failed")), "True",
-          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "has failed")),
-          "PlacementDiffReportFailed", "Differences could not be reported on c1: has failed" },
-        { "True", CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "w1")), "True",
-          CLUSTER("c1", "", REASONED("DiffReported", "NotAllWorkHaveDiffReported", "w2")), NULL, NULL },
-        { "True", "", "True", CLUSTER("c1", "", REASONED("DiffReported", "DiffReportInProgress", "failed")),
-          NULL, NULL },
         { "Unknown", "", "False", "", "PlacementNotScheduled", "scheduled False" },
         { "False", "", "False", "", NULL, NULL },
         { "True", "", "True", CLUSTER("c1", "", CONDITION("Applied", "False", "in progress")), NULL, NULL },
@@ -167,6 +154,24 @@ static void what_a_member_says_nothing_of_is_told_once(void **state)
         assert_int_equal(s.w.n, 1);
         assert_string_equal(s.w.at[0].message,
                             "Resources have not been available for minutes on c1: not yet completed");
+        arena_free(&s.arena);
+}
+
+static void differences_that_are_not_reported_for_minutes_are_told_once(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p =
+                placement(&s, "True", CLUSTER("c1", "", CONDITION("DiffReported", "False", "has failed")));
+        int64_t told = 0, next;
+
+        for (int i = 0; i < 2; i++)
+                assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w,
+                                                          &next, &s.err),
+                                 0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].reason, "PlacementDiffNotReported");
+        assert_string_equal(s.w.at[0].message,
+                            "Differences have not been reported for minutes on c1: has failed");
         arena_free(&s.arena);
 }
 
@@ -288,6 +293,7 @@ int main(void)
                 cmocka_unit_test(each_trouble_is_told_once),
                 cmocka_unit_test(what_is_not_available_for_minutes_is_told_once),
                 cmocka_unit_test(what_a_member_says_nothing_of_is_told_once),
+                cmocka_unit_test(differences_that_are_not_reported_for_minutes_are_told_once),
                 cmocka_unit_test(a_rollout_that_stands_still_is_told_once),
                 cmocka_unit_test(a_name_that_selects_nothing_is_told_once),
                 cmocka_unit_test(a_long_text_keeps_its_reason),

@@ -383,13 +383,9 @@ static struct lists aggregate_diff(struct building *b, const struct object_list 
                     "All corresponding work objects have reported diff");
                 return (struct lists){ .diffed = true };
         }
-        /* No list tells what failed here, so that the reason has to tell it from what is under way. */
-        if (v == FAILED)
-                put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE, REASON_BINDING_NOT_ALL_DIFF_REPORTED,
-                    about(b, "Work object ", work, " has failed to report diff"));
-        else
-                put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE, REASON_BINDING_DIFF_REPORT_IN_PROGRESS,
-                    about(b, "Work object ", work, " has not yet completed diff reporting"));
+        put(b, CONDITION_DIFF_REPORTED, CONDITION_FALSE, REASON_BINDING_NOT_ALL_DIFF_REPORTED,
+            about(b, "Work object ", work,
+                  v == FAILED ? " has failed to report diff" : " has not yet completed diff reporting"));
         return (struct lists){ 0 };
 }
 

@@ -634,21 +634,6 @@ static void a_work_that_failed_without_naming_what_is_listed_itself(void **state
         arena_free(&s.arena);
 }
 
-static void reporting_differences_that_is_under_way_has_another_reason(void **state)
-{
-        static const struct sync_result in_sync = { .identities = known };
-        struct scene s;
-
-        begin(&s, "ReportDiff");
-        add_work(&s, "w1", "3", NULL, NULL, "");
-        assert_string_equal(status_of(&s, &in_sync, "DiffReported"), "False DiffReportInProgress");
-        ((struct work *)s.live.at[0])->status->conditions = (struct condition_list){
-                .at = (struct condition[]){ make_condition("DiffReported", "False", "R", "", 1) }, .n = 1
-        };
-        assert_string_equal(status_of(&s, &in_sync, "DiffReported"), "False NotAllWorkHaveDiffReported");
-        arena_free(&s.arena);
-}
-
 enum { HOSTILE_MANIFESTS = 150, HOSTILE_DETAILS = 40, HOSTILE_TEXT = 3000 };
 
 static void print_hostile(struct buf *b, int ordinal, const char *text)
@@ -807,7 +792,6 @@ int main(void)
                 cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),
                 cmocka_unit_test(a_member_names_a_manifest_by_its_place_alone),
                 cmocka_unit_test(a_work_that_failed_without_naming_what_is_listed_itself),
-                cmocka_unit_test(reporting_differences_that_is_under_way_has_another_reason),
                 cmocka_unit_test(a_member_that_writes_much_fills_no_more_than_its_share),
                 cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
                 cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
