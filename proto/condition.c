@@ -119,6 +119,16 @@ int string_map_put(struct string_map *m, const char *key, const char *value, str
         return 0;
 }
 
+bool string_map_equal(const struct string_map *a, const struct string_map *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
+                        return false;
+        return true;
+}
+
 void string_map_remove(struct string_map *m, const char *key)
 {
         uint32_t i = map_position(m, key);

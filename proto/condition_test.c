@@ -79,6 +79,8 @@ static void a_map_stays_sorted(void **state)
         assert_string_equal(string_map_get(&m, "a"), "new");
         string_map_remove(&m, "k");
         string_map_remove(&m, "none");
+        assert_true(string_map_equal(&m, &m));
+        assert_false(string_map_equal(&m, &(struct string_map){ 0 }));
         assert_null(string_map_get(&m, "k"));
         assert_int_equal(m.n, 3);
 }

@@ -97,6 +97,7 @@ const char *string_map_get(const struct string_map *m, const char *key); /* NULL
 int string_map_put(struct string_map *m, const char *key, const char *value,
                    struct arena *arena); /* strings borrowed */
 void string_map_remove(struct string_map *m, const char *key);
+bool string_map_equal(const struct string_map *a, const struct string_map *b); /* the same keys and values */
 
 struct owner_reference {
         const char *api_version, *kind, *name, *uid;

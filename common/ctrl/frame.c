@@ -23,16 +23,6 @@ static bool equal_strings(const char *const *a, size_t n_a, const char *const *b
         return true;
 }
 
-static bool equal_maps(const struct string_map *a, const struct string_map *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
-                        return false;
-        return true;
-}
-
 static bool equal_owners(const struct object_meta *a, const struct object_meta *b)
 {
         if (a->n_owners != b->n_owners)
@@ -46,7 +36,8 @@ static bool equal_owners(const struct object_meta *a, const struct object_meta *
 
 static bool equal_meta(const struct object_meta *a, const struct object_meta *b)
 {
-        return equal_maps(&a->labels, &b->labels) && equal_maps(&a->annotations, &b->annotations) &&
+        return string_map_equal(&a->labels, &b->labels) &&
+               string_map_equal(&a->annotations, &b->annotations) &&
                equal_strings(a->finalizers, a->n_finalizers, b->finalizers, b->n_finalizers) &&
                equal_owners(a, b);
 }

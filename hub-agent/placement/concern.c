@@ -42,24 +42,15 @@ void emit_selected(const struct object *o, index_emit emit, void *to)
 
 /* ---- changes ---- */
 
-static bool same_map(const struct string_map *a, const struct string_map *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
-                        return false;
-        return true;
-}
-
 bool same_content(const struct object_meta *a, const struct object_meta *b)
 {
         if (!text_equal(a->uid, b->uid) || a->deletion_ms != b->deletion_ms)
                 return false;
         if (text_equal(a->resource_version, b->resource_version))
                 return true;
-        return a->generation > 0 && a->generation == b->generation && same_map(&a->labels, &b->labels) &&
-               same_map(&a->annotations, &b->annotations) && a->n_finalizers == b->n_finalizers &&
+        return a->generation > 0 && a->generation == b->generation &&
+               string_map_equal(&a->labels, &b->labels) &&
+               string_map_equal(&a->annotations, &b->annotations) && a->n_finalizers == b->n_finalizers &&
                a->n_owners == b->n_owners;
 }
 

@@ -2,16 +2,6 @@
 #include "common/json/quantity.h"
 #include "hub-agent/scheduler/scheduler.h"
 
-static bool equal_maps(const struct string_map *a, const struct string_map *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].key, b->at[i].key) || !text_equal(a->at[i].value, b->at[i].value))
-                        return false;
-        return true;
-}
-
 static bool has_taint(const struct member_cluster_spec *s, const struct taint *t)
 {
         for (uint32_t i = 0; s && i < s->taints.n; i++)
@@ -90,13 +80,13 @@ unsigned cluster_changes(const struct member_cluster *before, const struct membe
                 return 0;
         old = before->status ? before->status : &none;
         now = after->status ? after->status : &none;
-        if (!equal_maps(&before->object.meta.labels, &after->object.meta.labels) ||
+        if (!string_map_equal(&before->object.meta.labels, &after->object.meta.labels) ||
             lost_a_taint(before, after) || (!eligible(before, now_ms) && eligible(after, now_ms)))
                 mask |= CHANGED_CLUSTER;
         if (!equal_properties(&old->properties, &now->properties) ||
             !equal_usage(old->resource_usage, now->resource_usage))
                 mask |= CHANGED_PROPERTIES;
-        if (!equal_maps(&old->namespaces, &now->namespaces))
+        if (!string_map_equal(&old->namespaces, &now->namespaces))
                 mask |= CHANGED_NAMESPACES;
         return mask;
 }
