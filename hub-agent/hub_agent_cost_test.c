@@ -1,18 +1,8 @@
 /* What placements cost: hub agent and real member agents against devcluster, requests counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "e2e/devcluster/rig.h"
-#include "hub-agent/hub_agent.h"
+#include "hub-agent/app_test.h"
 #include "member-agent/member_agent.h"
-
-#define FLEET "/apis/placement.kubernetes-fleet.io/v1beta1/"
-#define CLUSTERS "/apis/cluster.kubernetes-fleet.io/v1beta1/"
 
 #define member_crd hub_agent_member_crd
 
@@ -128,16 +118,6 @@ static void add_member(struct fleet *f, struct member *m, int i)
 
 /* ---- fixture ---- */
 
-static void install_kinds(struct rig *r)
-{
-        for (size_t i = 0; hub_agent_crd(i); i++)
-                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                                          hub_agent_crd(i)),
-                                 201);
-        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}");
-        rig_settle(r);
-}
-
 static void start(struct rig *r, struct fleet *f)
 {
         *f = (struct fleet){ .rig = r, .world = r->world };
@@ -157,47 +137,6 @@ static void stop(struct fleet *f)
 {
         fiber_group_end(f->group);
         http_transport_free(f->world.transport);
-}
-
-static const char *condition_of(struct rig *r, const char *type)
-{
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        return doc_get_string(c, "status");
-        return "absent";
-}
-
-static UNUSED size_t count(struct rig *r, const char *path)
-{
-        rig_get(r, path);
-        return json_array_size(json_object_get(r->answer, "items"));
-}
-
-static void add_app(struct rig *r)
-{
-        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app\"}}"), 201);
-        assert_int_equal(rig_post(r, "/api/v1/namespaces/app/configmaps",
-                                  "{\"metadata\":{\"name\":\"settings\"},\"data\":{\"a\":\"b\"}}"),
-                         201);
-        rig_settle(r);
-}
-
-#define SELECT_APP                                                                                           \
-        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"app\"}" \
-        "]"
-static void place(struct rig *r, const char *rest)
-{
-        char body[1024];
-
-        snprintf(body, sizeof(body),
-                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
-                 "v1beta1\",\"kind\":\"ClusterResourcePlacement\","
-                 "\"metadata\":{\"name\":\"web\"},\"spec\":{" SELECT_APP "%s}}",
-                 rest);
-        assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
 }
 
 /* ---- tests ---- */
