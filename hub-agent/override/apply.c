@@ -7,12 +7,10 @@
 #include "hub-agent/override/rule.h"
 
 #define VARIABLE_NAME "${MEMBER-CLUSTER-NAME}"
-#define VARIABLE_LABEL "${MEMBER-CLUSTER-LABEL-KEY-"
 
 /* Others get a turn after about so many bytes were looked at; the rest is in the same coin. */
 #define WORK_BETWEEN_PAUSES (64u << 10)
 #define WORK_OF_SELECTOR 64
-#define WORK_OF_RULE 1024
 #define WORK_OF_OPERATION 4096
 
 /* One manifest on its way through the overrides. */
@@ -27,15 +25,18 @@ struct passing {
         bool changed, dropped;
 };
 
-static int work(struct passing *p, size_t amount)
+int override_work(struct override_applier *a, size_t amount, struct error *err)
 {
-        struct override_applier *a = p->a;
-
         a->worked += amount;
         if (a->worked < WORK_BETWEEN_PAUSES || !a->pause)
                 return 0;
         a->worked = 0;
-        return a->pause(a->pause_ctx) < 0 ? error_set(p->err, ERR_CANCELLED, "cancelled") : 0;
+        return a->pause(a->pause_ctx) < 0 ? error_set(err, ERR_CANCELLED, "cancelled") : 0;
+}
+
+static int work(struct passing *p, size_t amount)
+{
+        return override_work(p->a, amount, p->err);
 }
 
 /* ---- variables ---- */
@@ -50,9 +51,9 @@ static int substitute(struct passing *p, struct slice value, struct buf *out)
                 if (rest >= strlen(VARIABLE_NAME) && memcmp(at, VARIABLE_NAME, strlen(VARIABLE_NAME)) == 0) {
                         buf_append_str(out, p->a->cluster->object.meta.name);
                         at += strlen(VARIABLE_NAME);
-                } else if (rest >= strlen(VARIABLE_LABEL) &&
-                           memcmp(at, VARIABLE_LABEL, strlen(VARIABLE_LABEL)) == 0) {
-                        const char *key = at + strlen(VARIABLE_LABEL),
+                } else if (rest >= strlen(OVERRIDE_LABEL_VARIABLE) &&
+                           memcmp(at, OVERRIDE_LABEL_VARIABLE, strlen(OVERRIDE_LABEL_VARIABLE)) == 0) {
+                        const char *key = at + strlen(OVERRIDE_LABEL_VARIABLE),
                                    *close = memchr(key, '}', (size_t)(end - key));
                         const char *name, *label;
 
@@ -165,7 +166,7 @@ static int apply_rules(struct passing *p, const struct override_snapshot *s)
                 const struct override_rule *r = &policy->rules.at[i];
                 int match;
 
-                TRY(work(p, WORK_OF_RULE));
+                TRY(work(p, OVERRIDE_WORK_OF_RULE));
                 match = override_rule_matches(r, p->a->cluster, p->err);
                 if (match < 0)
                         return match;

@@ -70,3 +70,10 @@ struct override_applier {
  * is more than LIMIT_OVERRIDE_OPERATIONS and LIMIT_OVERRIDE_BYTES allow. ERR_INVALID in the user's words,
  * with the override's name; ERR_CANCELLED, ERR_NO_MEMORY. */
 int override_apply(void *applier, struct arena *arena, struct slice *text, struct error *err);
+
+/* What the overrides take from the cluster's labels, as a hash: the values of variables, and which of an
+ * override's several rules apply. What they make of a manifest changes with it, though their snapshots stay
+ * the same. "" when they take nothing; NULL when one of them has no rule for the cluster any more, for then
+ * the rollout is about to take it off the binding. Pauses as applying does. ERR_CANCELLED, ERR_NO_MEMORY. */
+int override_labels_hash(struct override_applier *a, struct arena *arena, const char **ret,
+                         struct error *err);

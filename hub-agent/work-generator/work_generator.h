@@ -48,12 +48,14 @@ struct work_plan {
         size_t n;
         const char *duplicates; /* with ERR_INTERNAL: which Works carry one envelope; words for an event */
 };
-/* Whether every live Work already carries what the binding asks for: then nothing needs to be rendered. */
+/* Whether every live Work already carries what the binding asks for: then nothing needs to be rendered.
+ * `labels`, here and below: override_labels_hash() of the binding's overrides; NULL = not known, and not
+ * compared. */
 bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
-                   const char *index, size_t n_expected);
+                   const char *index, size_t n_expected, const char *labels);
 /* ERR_INTERNAL: several Works carry one envelope; none is touched, for nobody can tell which is right. */
 int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
-               const struct object_list *live, struct work_plan *ret, struct error *err);
+               const struct object_list *live, const char *labels, struct work_plan *ret, struct error *err);
 /* Works whose apply strategy differs from the binding's: refreshed even when the snapshot is gone (spec 6.3
  * step 1). */
 int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,

@@ -15,6 +15,8 @@ struct pass {
         const struct binding *b;
         struct binding_memory *memory;
         struct object_list works; /* live ones */
+        struct override_applier overrides;
+        const char *labels; /* override_labels_hash() of them; NULL: not known */
 };
 
 /* ---- memory ---- */
@@ -187,17 +189,34 @@ static bool carry_snapshot(const struct object_list *works, const char *snapshot
         return works->n > 0;
 }
 
-/* Whether there is nothing to render: one plain Work per snapshot of the group, each up to date. */
-static bool nothing_to_render(struct pass *s, const struct object *master)
+/* One view of the cluster's labels for both: Works are marked with what they are rendered from. */
+static int load_overrides(struct pass *s)
+{
+        TRY(overrides_of_binding(s->rc, s->b, &s->overrides));
+        return override_labels_hash(&s->overrides, s->rc->arena, &s->labels, s->rc->err);
+}
+
+/* Whether there is nothing to render: one plain Work per snapshot of the group, each up to date. Overrides
+ * that cannot be read any more hold up only who has to render. */
+static int nothing_to_render(struct pass *s, const struct object *master, bool *ret)
 {
         const char *envelopes = annotation_of(master, ANNOTATION_NUMBER_OF_ENVELOPED_OBJECTS);
         int64_t parts;
+        int code;
 
+        *ret = false;
         if (envelopes && !text_equal(envelopes, "0"))
-                return false;
-        return annotation_number(master, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &parts, NULL) == 0 &&
-               works_in_sync(s->rc->arena, s->b, &s->works, label_of(master, LABEL_RESOURCE_INDEX),
-                             (size_t)parts);
+                return 0;
+        if (annotation_number(master, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &parts, NULL) < 0)
+                return 0;
+        code = load_overrides(s);
+        if (code == ERR_INVALID)
+                error_clear(s->rc->err);
+        else
+                TRY(code);
+        *ret = works_in_sync(s->rc->arena, s->b, &s->works, label_of(master, LABEL_RESOURCE_INDEX),
+                             (size_t)parts, s->labels);
+        return 0;
 }
 
 static enum kube_scope scope_of_kind(void *agent, const char *group, const char *kind)
@@ -235,8 +254,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
 {
         const struct resource_snapshot *const *group;
         struct object_list snapshots;
-        struct override_applier applier;
-        struct manifest_override overrides = { override_apply, &applier };
+        struct manifest_override overrides = { override_apply, &s->overrides };
         struct manifest_rules rules = { scope_of_kind, is_allowed, s->agent };
         struct wanted_works wanted;
         struct work_plan plan;
@@ -249,10 +267,11 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
                 return error_no_memory(s->rc->err);
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner.text, &snapshots));
         TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
-        TRY(overrides_of_binding(s->rc, s->b, &applier));
+        if (!s->overrides.cluster)
+                TRY(load_overrides(s));
         TRY(render_works(s->rc->arena, group, n, &overrides, &rules, &wanted, &r->override_failed,
                          s->rc->err));
-        code = plan_works(s->rc->arena, s->b, &wanted, &s->works, &plan, s->rc->err);
+        code = plan_works(s->rc->arena, s->b, &wanted, &s->works, s->labels, &plan, s->rc->err);
         if (code == ERR_INTERNAL)
                 event_record(manager_events(s->rc->manager), &s->b->object, EVENT_TYPE_WARNING,
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
@@ -267,6 +286,7 @@ static int sync_works(struct pass *s, struct sync_result *r)
 {
         const struct object *master;
         struct work_plan strategies;
+        bool nothing;
 
         r->override_failed = true;
         TRY(plan_work_strategies(s->rc->arena, s->b, &s->works, &strategies, s->rc->err));
@@ -281,7 +301,8 @@ static int sync_works(struct pass *s, struct sync_result *r)
                         return 0;
                 return error_set(s->rc->err, ERR_INVALID, "the master resource snapshot is not found");
         }
-        return nothing_to_render(s, master) ? 0 : sync_rendered(s, master, r);
+        TRY(nothing_to_render(s, master, &nothing));
+        return nothing ? 0 : sync_rendered(s, master, r);
 }
 
 /* ---- status ---- */

@@ -212,7 +212,7 @@ static void an_envelope_that_breaks_a_rule_leaves_its_work_as_it_is(void **state
         add_snapshot(&s, HEAD, CM "," ENVELOPE("ClusterResourceEnvelope", "", "\"k\":" CM));
         s.works[s.live.n++] = parse(&s, &work_kind, live);
         assert_int_equal(render(&s, &w), 0);
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_string_equal(plan.at[0].wanted->object.meta.name, "web-work");
         arena_free(&s.arena);
@@ -311,7 +311,7 @@ static void only_works_that_differ_are_written(void **state)
         begin(&s, "ClientSideApply");
         add_snapshot(&s, "", CM);
         assert_int_equal(render(&s, &w), 0);
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_null(plan.at[0].now);
         assert_string_equal(plan.at[0].wanted->object.meta.ns, "fleet-member-c1");
@@ -324,12 +324,12 @@ static void only_works_that_differ_are_written(void **state)
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_PARENT_RESOURCE_SNAPSHOT),
                             "web-3-snapshot");
         add_work(&s, "web-work", "3", NULL, NULL, "");
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 0);
-        assert_true(works_in_sync(&s.arena, s.b, &s.live, "3", 1));
-        assert_false(works_in_sync(&s.arena, s.b, &s.live, "4", 1));
+        assert_true(works_in_sync(&s.arena, s.b, &s.live, "3", 1, ""));
+        assert_false(works_in_sync(&s.arena, s.b, &s.live, "4", 1, ""));
         add_work(&s, "web-0", "2", NULL, NULL, "");
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_null(plan.at[0].wanted);
         arena_free(&s.arena);
@@ -356,16 +356,16 @@ static void works_of_a_binding_carry_the_set_they_make(void **state)
         begin(&s, "ClientSideApply");
         add_snapshot(&s, "", CM);
         assert_int_equal(render(&s, &w), 0);
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
                             WORK_SET_OF_3 "1");
         add_work(&s, "web-work", "3", NULL, NULL, "");
         tell_set(&s, WORK_SET_OF_3 "1");
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 0);
         tell_set(&s, WORK_SET_OF_3 "2");
-        assert_false(works_in_sync(&s.arena, s.b, &s.live, "3", 1));
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_false(works_in_sync(&s.arena, s.b, &s.live, "3", 1, ""));
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
                             WORK_SET_OF_3 "1");
@@ -427,13 +427,13 @@ static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
                 snprintf(text, sizeof(text), json, i ? "right" : "left");
                 s.works[s.live.n++] = parse(&s, &work_kind, text);
         }
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), ERR_INTERNAL);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), ERR_INTERNAL);
         assert_string_equal(s.err.text, "2 work objects found for the same envelope m/e, only one expected");
         assert_string_equal(plan.duplicates,
                             "Multiple Work objects ([left right]) found for envelope m/e in namespace "
                             "fleet-member-c1; delete all but the oldest to recover");
         s.live.n = 1;
-        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, &plan, &s.err), 0);
+        assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_ptr_equal(plan.at[0].now, s.works[0]);
         arena_free(&s.arena);

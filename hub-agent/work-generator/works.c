@@ -39,16 +39,40 @@ struct marks {
         const char *index;
         const char *own, *cluster; /* override list hashes */
         const char *set;           /* ANNOTATION_WORK_SET */
+        const char *labels;        /* ANNOTATION_CLUSTER_LABELS_HASH; NULL: not known; "": none */
 };
 
+/* Bound to the snapshot and the overrides: an agent that does not know the mark keeps it when it gives a Work
+ * other content. */
+static const char *labels_mark(struct arena *arena, const struct marks *m, const char *labels)
+{
+        char digest[SHA256_HEX_SIZE], *text;
+
+        if (text_empty(labels))
+                return labels;
+        text = arena_printf(arena, "%s/%s/%s/%s", or_empty(m->index), m->own, m->cluster, labels);
+        if (!text)
+                return NULL;
+        sha256_hex(text, strlen(text), digest);
+        return arena_strdup(arena, digest);
+}
+
 static int make_marks(struct arena *arena, const struct binding *b, const char *index, size_t n_works,
-                      struct marks *ret)
+                      const char *labels, struct marks *ret)
 {
         ret->index = index;
         TRY(override_list_hashes(arena, b, &ret->own, &ret->cluster));
         ret->set = arena_printf(arena, "%s/%.*s.%.*s/%zu", or_empty(index), WORK_SET_HASH_DIGITS, ret->own,
                                 WORK_SET_HASH_DIGITS, ret->cluster, n_works);
-        return ret->set ? 0 : ERR_NO_MEMORY;
+        ret->labels = labels_mark(arena, ret, labels);
+        return ret->set && !ret->labels == !labels ? 0 : ERR_NO_MEMORY;
+}
+
+/* Without a mark, what was taken from the labels is not known: rendering finds out. */
+static bool follows_labels(const struct object *work, const struct marks *m)
+{
+        return text_empty(m->labels) ||
+               text_equal(annotation_of(work, ANNOTATION_CLUSTER_LABELS_HASH), m->labels);
 }
 
 /* A Work without a set is of an agent that knows none: it gets one with its next content. */
@@ -59,15 +83,15 @@ static bool is_current(const struct object *work, const struct marks *m)
         return text_equal(label_of(work, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX), m->index) &&
                text_equal(annotation_of(work, ANNOTATION_OVERRIDE_SNAPSHOT_HASH), m->own) &&
                text_equal(annotation_of(work, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH), m->cluster) &&
-               (!set || text_equal(set, m->set));
+               (!set || text_equal(set, m->set)) && follows_labels(work, m);
 }
 
 bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
-                   const char *index, size_t n_expected)
+                   const char *index, size_t n_expected, const char *labels)
 {
         struct marks m;
 
-        if (live->n != n_expected || make_marks(arena, b, index, n_expected, &m) < 0)
+        if (live->n != n_expected || make_marks(arena, b, index, n_expected, labels, &m) < 0)
                 return false;
         for (size_t i = 0; i < live->n; i++)
                 if (!is_current(live->at[i], &m))
@@ -128,6 +152,10 @@ static int mark(struct work *w, const struct binding *b, const struct marks *m, 
 
         TRY(set_label(o, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX, m->index, arena));
         TRY(set_annotation(o, ANNOTATION_WORK_SET, m->set, arena));
+        if (text_empty(m->labels))
+                string_map_remove(&o->meta.annotations, ANNOTATION_CLUSTER_LABELS_HASH);
+        else
+                TRY(set_annotation(o, ANNOTATION_CLUSTER_LABELS_HASH, m->labels, arena));
         TRY(set_annotation(o, ANNOTATION_PARENT_RESOURCE_SNAPSHOT, b->spec->resource_snapshot_name, arena));
         TRY(set_annotation(o, ANNOTATION_OVERRIDE_SNAPSHOT_HASH, m->own, arena));
         return set_annotation(o, ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH, m->cluster, arena);
@@ -190,7 +218,7 @@ static bool is_wanted(const struct wanted_works *wanted, const struct object_lis
 }
 
 int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
-               const struct object_list *live, struct work_plan *ret, struct error *err)
+               const struct object_list *live, const char *labels, struct work_plan *ret, struct error *err)
 {
         struct work_plan plan = { .at = ARENA_NEW_ARRAY(arena, struct work_write, wanted->n + live->n + 1) };
         struct marks m;
@@ -200,7 +228,7 @@ int plan_works(struct arena *arena, const struct binding *b, const struct wanted
                 if (wanted->at[i].envelope_kind)
                         TRY(refuse_duplicates(arena, &wanted->at[i], live, &ret->duplicates, err));
         if (!plan.at ||
-            make_marks(arena, b, wanted->n ? wanted->at[0].snapshot_index : "", wanted->n, &m) < 0)
+            make_marks(arena, b, wanted->n ? wanted->at[0].snapshot_index : "", wanted->n, labels, &m) < 0)
                 return error_no_memory(err);
         for (size_t i = 0; i < wanted->n; i++)
                 if (plan_one(arena, b, &wanted->at[i], find_work(live, &wanted->at[i]), &m, &plan) < 0)
