@@ -8,6 +8,7 @@
 
 #define SECTOR 4096
 #define FILE_MAX (64 << 20)
+#define SHARED_REGIONS 16
 #define UNIX_EPOCH_JULIAN_MS INT64_C(210866760000000)
 
 struct content {
@@ -34,6 +35,7 @@ struct open_file {
         struct sim_disk *disk;
         struct disk_file *file;
         int lock;
+        void *shared[SHARED_REGIONS]; /* index of the write-ahead log: memory, gone with its one user */
 };
 
 static struct open_file *of(sqlite3_file *f)
@@ -82,11 +84,44 @@ static void disk_file_free(void *file)
         mem_free(f);
 }
 
+/* ---- shared memory of one user ---- */
+
+static int shared_map(sqlite3_file *f, int region, int size, int extend, void volatile **ret)
+{
+        *ret = NULL;
+        if (region >= SHARED_REGIONS)
+                return SQLITE_IOERR_SHMMAP;
+        if (!of(f)->shared[region] && extend)
+                of(f)->shared[region] = mem_calloc(1, (size_t)size);
+        if (!of(f)->shared[region] && extend)
+                return SQLITE_IOERR_NOMEM;
+        *ret = of(f)->shared[region];
+        return SQLITE_OK;
+}
+
+static int shared_lock(sqlite3_file *f, int offset, int n, int flags)
+{
+        return SQLITE_OK;
+}
+
+static void shared_barrier(sqlite3_file *f)
+{
+}
+
+static int shared_unmap(sqlite3_file *f, int remove)
+{
+        for (size_t i = 0; i < SHARED_REGIONS; i++) {
+                mem_free(of(f)->shared[i]);
+                of(f)->shared[i] = NULL;
+        }
+        return SQLITE_OK;
+}
+
 /* ---- an open file ---- */
 
 static int file_close(sqlite3_file *f)
 {
-        return SQLITE_OK;
+        return shared_unmap(f, 1);
 }
 
 static int file_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
@@ -176,8 +211,9 @@ static int file_traits(sqlite3_file *f)
         return 0;
 }
 
-/* Without shared memory: SQLite uses a rollback journal in place of a write-ahead log. */
-static const sqlite3_io_methods methods = { .iVersion = 1,
+/* Shared memory, though there is nobody to share with: without it SQLite keeps no write-ahead log but a
+ * rollback journal, and syncs every commit. */
+static const sqlite3_io_methods methods = { .iVersion = 2,
                                             .xClose = file_close,
                                             .xRead = file_read,
                                             .xWrite = file_write,
@@ -189,7 +225,11 @@ static const sqlite3_io_methods methods = { .iVersion = 1,
                                             .xCheckReservedLock = file_check_lock,
                                             .xFileControl = file_control,
                                             .xSectorSize = file_sector,
-                                            .xDeviceCharacteristics = file_traits };
+                                            .xDeviceCharacteristics = file_traits,
+                                            .xShmMap = shared_map,
+                                            .xShmLock = shared_lock,
+                                            .xShmBarrier = shared_barrier,
+                                            .xShmUnmap = shared_unmap };
 
 /* ---- the disk ---- */
 

@@ -1,0 +1,120 @@
+/* The power fails at the worst moment: what a member agent must have on its disk by then, and what must be
+ * off it. */
+#include <sqlite3.h>
+
+#include "e2e/simulation/sim_disk.h"
+#include "member-agent/member_agent_test.h"
+
+/* Nothing reaches the disk from the moment on at which the first such request leaves. */
+struct outage {
+        struct sim_disk *disk;
+        const char *cluster, *method, *path; /* NULL: not yet */
+};
+
+static int fail_power(void *ctx, const struct http_request *rq)
+{
+        const struct outage *o = ctx;
+
+        if (o->path && text_equal(rq->endpoint->base_url, o->cluster) && text_equal(rq->method, o->method) &&
+            text_starts_with(rq->path, o->path))
+                sim_disk_set_halted(o->disk, true);
+        return 0;
+}
+
+static void begin_on_disk(struct agent *a, struct rig *r, struct outage *o, struct loopback_faults *faults)
+{
+        *o = (struct outage){ .disk = sim_disk_new(r->loop) };
+        *faults = (struct loopback_faults){ .ctx = o, .fate = fail_power };
+        assert_non_null(o->disk);
+        prepare_clusters(r);
+        invite(r);
+        start(a, r, sim_disk_uri(o->disk));
+        http_transport_free(a->world.transport);
+        a->world.transport = loopback_transport(r->net, &a->world, faults);
+}
+
+static void lose_power(struct agent *a, struct outage *o)
+{
+        sim_disk_set_halted(o->disk, true);
+        stop(a);
+        sim_disk_set_halted(o->disk, false);
+        sim_disk_lose_unsynced(o->disk);
+}
+
+static void assert_count(const struct outage *o, const char *table, int expected)
+{
+        char sql[80];
+        sqlite3_stmt *st = NULL;
+        sqlite3 *db = NULL;
+
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
+        assert_int_equal(
+                sqlite3_open_v2(sim_disk_uri(o->disk), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+        if (sqlite3_column_int(st, 0) != expected)
+                fail_msg("%s holds %d rows, not %d", table, sqlite3_column_int(st, 0), expected);
+        sqlite3_finalize(st);
+        sqlite3_close(db);
+}
+
+/* What the server got of us is known to be ours. */
+static void applied_body(struct rig *r)
+{
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        o.cluster = MEMBER;
+        o.method = "POST";
+        o.path = NS "/default/configmaps";
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        lose_power(&a, &o);
+        assert_count(&o, "inventory", 1);
+        sim_disk_free(o.disk);
+}
+
+static void an_object_is_never_on_the_cluster_and_not_in_the_inventory(void **state)
+{
+        rig_run(applied_body);
+}
+
+/* The hub says of a Work only once that it is gone. */
+static void removed_body(struct rig *r)
+{
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        delete (r, HUB, WORKS "/w");
+        o.cluster = HUB;
+        o.method = "PATCH";
+        o.path = WORKS "/w?";
+        wait_until_gone(r, HUB, WORKS "/w");
+        lose_power(&a, &o);
+        assert_count(&o, "works", 0);
+        assert_count(&o, "wants", 0);
+        assert_count(&o, "inventory", 0);
+        sim_disk_free(o.disk);
+}
+
+static void a_work_that_the_hub_has_let_go_is_off_the_disk(void **state)
+{
+        rig_run(removed_body);
+}
+
+int main(void)
+{
+        static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
+                cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
