@@ -36,6 +36,14 @@ bool labels_changed(const struct informer_event *e)
         return false;
 }
 
+void emit_cluster(const struct object *o, index_emit emit, void *to)
+{
+        const struct binding *b = (const struct binding *)o;
+
+        if (b->spec && !text_empty(b->spec->target_cluster))
+                emit(to, b->spec->target_cluster);
+}
+
 void for_each_binding_on(struct hub_agent *a, const char *cluster,
                          void (*fn)(void *ctx, const struct object *binding), void *ctx)
 {
@@ -45,14 +53,11 @@ void for_each_binding_on(struct hub_agent *a, const char *cluster,
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct object_list all;
 
-                if (informer_list(manager_informer(a->manager, kinds[i]), &arena, &all) < 0)
+                if (informer_by_index(manager_informer(a->manager, kinds[i]), INDEX_CLUSTER, cluster, &arena,
+                                      &all) < 0)
                         continue;
-                for (size_t k = 0; k < all.n; k++) {
-                        const struct binding *b = (const struct binding *)all.at[k];
-
-                        if (b->spec && text_equal(b->spec->target_cluster, cluster))
-                                fn(ctx, all.at[k]);
-                }
+                for (size_t k = 0; k < all.n; k++)
+                        fn(ctx, all.at[k]);
         }
 }
 

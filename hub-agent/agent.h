@@ -47,6 +47,9 @@ extern const struct memory_kind member_memory_kind, intake_memory_kind, status_m
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"
 void emit_owner(const struct object *o, index_emit emit, void *to);
+/* Index "cluster": the cluster a binding places on. */
+#define INDEX_CLUSTER "cluster"
+void emit_cluster(const struct object *o, index_emit emit, void *to);
 /* For watches of MemberClusters: whether an update changed labels, and who is bound to a cluster. */
 bool labels_changed(const struct informer_event *e);
 void for_each_binding_on(struct hub_agent *a, const char *cluster,

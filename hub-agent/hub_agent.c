@@ -38,6 +38,7 @@ static int add_indexes(struct hub_agent *a)
                 TRY(add_index(a, s->policy_snapshot, INDEX_OWNER, emit_owner));
                 TRY(add_index(a, s->resource_snapshot, INDEX_OWNER, emit_owner));
                 TRY(add_index(a, s->binding, INDEX_OWNER, emit_owner));
+                TRY(add_index(a, s->binding, INDEX_CLUSTER, emit_cluster));
                 TRY(add_index(a, s->placement, INDEX_SELECTOR, emit_selectors));
                 TRY(add_index(a, s->placement, INDEX_SELECTED, emit_selected));
         }
