@@ -113,6 +113,17 @@ int finding_put(struct intake_memory *m, const struct finding *f)
         return 0;
 }
 
+int finding_put_passing(struct intake_memory *m, int64_t generation, const char *reason, const char *message)
+{
+        struct finding f = { .kind = FINDING_REFUSED, .generation = generation };
+
+        if (m->finding && m->finding->finding.generation == generation)
+                f = m->finding->finding;
+        f.reason = reason;
+        f.message = message;
+        return finding_put(m, &f);
+}
+
 int finding_get(struct intake_memory *m, const struct object *placement, struct arena *arena,
                 const struct finding **ret)
 {

@@ -25,7 +25,7 @@ enum finding_kind {
 struct finding {
         enum finding_kind kind;
         int64_t generation; /* of the placement that was looked at */
-        const char *reason; /* a constant; of Scheduled=False, as the message; NULL when selected */
+        const char *reason; /* a constant; of Scheduled=False, as the message; NULL when all is well */
         const char *message;
         const char *head;          /* uid of the latest resource snapshot; NULL with strategy External */
         struct selected *selected; /* what the status names; NULL unless selected */
@@ -35,13 +35,17 @@ struct finding {
 struct kept_finding;
 struct intake_memory {
         struct memory memory;
-        char fingerprint[65];   /* of the metadata by which `known` was read */
-        struct selected *known; /* the selection that was read last; NULL if none */
+        char fingerprint[65];     /* of the metadata by which `known` was read */
+        struct selected *known;   /* the selection that was read last; NULL if none */
+        int64_t failing_since_ms; /* not the user's doing; 0 = it does not fail */
         struct kept_finding *finding;
 };
 
 /* Keeps a copy in place of the finding before. ERR_NO_MEMORY: that one stays. */
 int finding_put(struct intake_memory *m, const struct finding *f);
+/* The placement cannot be taken in at present. What was found about this generation stays, with these words;
+ * where nothing was, it is FINDING_REFUSED. ERR_NO_MEMORY: the finding before stays. */
+int finding_put_passing(struct intake_memory *m, int64_t generation, const char *reason, const char *message);
 /* The finding about this generation of a placement; *ret NULL when there is none: then the intake has still
  * to pass. Stays valid until `arena` dies, also when it is replaced meanwhile. */
 int finding_get(struct intake_memory *m, const struct object *placement, struct arena *arena,

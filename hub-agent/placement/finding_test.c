@@ -71,6 +71,25 @@ static void before_the_first_pass_and_for_another_generation_nothing_is_found(vo
         bench_close(&b);
 }
 
+static void what_was_found_stays_with_words_while_the_present_cannot_be_read(void **state)
+{
+        struct selected *selected = selected_new(&(struct resource_identifier_list){ 0 }, hash);
+        struct finding f = { .kind = FINDING_SELECTED, .generation = 1, .head = "uid", .selected = selected };
+        struct bench b = bench_open();
+
+        assert_int_equal(finding_put(b.memory, &f), 0);
+        selected_unref(selected);
+        assert_int_equal(finding_put_passing(b.memory, 1, "R", "server away"), 0);
+        assert_int_equal(get(&b, 1)->kind, FINDING_SELECTED);
+        assert_string_equal(get(&b, 1)->head, "uid");
+        assert_string_equal(get(&b, 1)->selected->hash, hash);
+        assert_string_equal(get(&b, 1)->message, "server away");
+        assert_int_equal(finding_put_passing(b.memory, 2, "R", "server away"), 0);
+        assert_int_equal(get(&b, 2)->kind, FINDING_REFUSED);
+        assert_null(get(&b, 2)->selected);
+        bench_close(&b);
+}
+
 /* A status pass parks while the intake passes again. */
 static void a_finding_stays_valid_for_who_reads_it(void **state)
 {
@@ -139,6 +158,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(before_the_first_pass_and_for_another_generation_nothing_is_found),
+                cmocka_unit_test(what_was_found_stays_with_words_while_the_present_cannot_be_read),
                 cmocka_unit_test(a_finding_stays_valid_for_who_reads_it),
                 cmocka_unit_test(without_memory_the_finding_before_stays),
                 cmocka_unit_test(without_memory_nothing_is_selected),

@@ -7,7 +7,8 @@
 #include "hub-agent/placement/status.h"
 
 #define RETRY_MS (30 * 60 * 1000)
-#define PASSING_MS 5000 /* what is not the user's doing is tried again after */
+#define PASSING_MS 5000  /* what is not the user's doing is tried again after */
+#define LASTING_MS 20000 /* and told when it lasts */
 
 struct pass {
         struct reconcile *rc;
@@ -252,6 +253,35 @@ static int find_unschedulable(struct pass *s, enum finding_kind kind, const char
         return message ? find(s, &f) : error_no_memory(s->rc->err);
 }
 
+/* What is not the user's doing: the clusters are followed on, with what they have. */
+static int find_passing(struct pass *s, const char *words)
+{
+        const char *message = arena_printf(s->rc->arena,
+                                           "The resources cannot be selected at present, and what is placed "
+                                           "stays as it is: %s",
+                                           words);
+
+        if (!message || finding_put_passing(s->memory, s->p->object.meta.generation,
+                                            REASON_INVALID_RESOURCE_SELECTORS, message) < 0)
+                return error_no_memory(s->rc->err);
+        return 0;
+}
+
+/* A failure that stays must show in the placement: what it selects is no longer what is placed. */
+static struct outcome note_failure(struct pass *s, struct outcome o)
+{
+        struct error kept = *s->rc->err;
+
+        if (o.code >= 0)
+                s->memory->failing_since_ms = 0;
+        else if (!s->memory->failing_since_ms)
+                s->memory->failing_since_ms = s->rc->now_ms;
+        else if (o.code != ERR_CANCELLED && s->rc->now_ms - s->memory->failing_since_ms >= LASTING_MS)
+                (void)find_passing(s, kept.text); /* with no memory it is told by the next failure */
+        *s->rc->err = kept;
+        return o;
+}
+
 static struct outcome found_selected(struct pass *s)
 {
         struct finding f = { .kind = FINDING_SELECTED,
@@ -272,16 +302,15 @@ static struct outcome found_refusal(struct pass *s)
 
         if (!r->words)
                 return again_after(PASSING_MS);
-        message =
-                arena_printf(s->rc->arena, "%s: %s",
-                             r->passing ? "The resources cannot be selected at present, and what is placed "
-                                          "stays as it is"
-                                        : "The resource selectors are invalid: failed to process the request "
-                                          "due to a client error",
-                             r->words);
+        if (r->passing)
+                return find_passing(s, r->words) < 0 ? failed(s->rc->err) : again_after(PASSING_MS);
+        message = arena_printf(s->rc->arena,
+                               "The resource selectors are invalid: failed to process the request due to a "
+                               "client error: %s",
+                               r->words);
         if (find_unschedulable(s, FINDING_REFUSED, REASON_INVALID_RESOURCE_SELECTORS, message) < 0)
                 return failed(s->rc->err);
-        return again_after(r->passing ? PASSING_MS : RETRY_MS);
+        return again_after(RETRY_MS);
 }
 
 /* The name is the value of a label on all that is made for a placement. It cannot change, so there is nothing
@@ -366,7 +395,7 @@ static struct outcome reconcile(struct reconcile *rc)
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
-        outcome = take_in(&s);
+        outcome = note_failure(&s, take_in(&s));
         manager_enqueue(rc->manager, &placement_status_controller, rc->key, QUEUE_FOLLOW_UP);
         return outcome;
 }

@@ -115,6 +115,10 @@ static int put_scheduled(struct pass *p, bool *ret_known)
         *ret_known = c && !text_equal(c->status, CONDITION_UNKNOWN) &&
                      c->observed_generation.value >= snapshot->object.meta.generation &&
                      s->observed_crp_generation.value >= p->generation;
+        if (p->in->unread_reason)
+                return put(p, &p->s->conditions,
+                           make_condition(type, CONDITION_FALSE, p->in->unread_reason, p->in->unread_message,
+                                          p->generation));
         if (!*ret_known)
                 return put(p, &p->s->conditions,
                            make_condition(type, CONDITION_UNKNOWN, REASON_SCHEDULE_PENDING,

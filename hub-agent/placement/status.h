@@ -26,6 +26,9 @@ struct status_input {
         struct object_list snapshots;           /* its resource snapshots */
         const struct resource_snapshot *latest; /* head; NULL with strategy External */
         struct resource_identifier_list selected;
+        /* Scheduled=False with these, whatever the scheduler says; NULL: what is selected is what is placed.
+         */
+        const char *unread_reason, *unread_message;
         /* External: what the group all clusters are on holds; asked for by index, may return an empty list.
          */
         int (*identifiers_of_group)(void *ctx, const char *index, struct resource_identifier_list *ret,

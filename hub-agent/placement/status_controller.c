@@ -225,12 +225,17 @@ static struct outcome report_progress(struct pass *s)
         if (load(s) < 0)
                 return failed(s->rc->err);
         if (!is_as_found(s, &in)) { /* if it is not at it, nothing else makes it look at them */
+                if (s->finding->message &&
+                    report_unschedulable(s, s->finding->reason, s->finding->message) < 0)
+                        return failed(s->rc->err);
                 manager_enqueue_after(s->rc->manager, &intake_controller, s->rc->key, FOREIGN_MS);
                 return done();
         }
         in.bindings = s->bindings;
         in.snapshots = s->snapshots;
         in.selected = s->finding->selected->ids;
+        in.unread_reason = s->finding->reason;
+        in.unread_message = s->finding->message;
         if (plan_placement_status(s->rc->arena, &in, &plan, s->rc->err) < 0)
                 return failed(s->rc->err);
         if (!plan.changed)

@@ -145,6 +145,81 @@ static void a_selection_that_fails_holds_up_no_report_of_the_members(void **stat
         rig_run(goes_on);
 }
 
+/* Not a word about a generation of which nobody knows what it selects. */
+static void is_not_spoken_of(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        line.path = "/api/v1/namespaces/app/";
+        line.fate = 503;
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        rig_merge(r, WEB, "{\"spec\":{\"revisionHistoryLimit\":5}}");
+        assert_int_equal(r->status, 200);
+        wait_ms(r, 2000);
+        say_available(r, "True"); /* of the content before */
+        wait_ms(r, 10000);
+        rig_get(r, WEB);
+        assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 2);
+        assert_null(strstr(r->text, "\"observedGeneration\":2"));
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "False");
+        wait_ms(r, 60000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_non_null(strstr(r->text, "cannot be selected at present"));
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "False");
+        line.path = NULL;
+        wait_ms(r, 90000);
+        settle(&f);
+        settle(&f);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "True");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        rig_get(r, WEB);
+        assert_string_equal(doc_get_string(r->answer, "status.observedResourceIndex"), "1");
+        close_all(&f);
+}
+static void a_generation_whose_selection_cannot_be_read_is_not_spoken_of(void **state)
+{
+        rig_run(is_not_spoken_of);
+}
+
+/* What is placed is no longer what is selected: that shows, and so does what the members go on to report. */
+static void tells_what_lasts(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.path = "/api/v1/namespaces/app/";
+        line.fate = 503;
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        wait_ms(r, 10000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "True");
+        wait_ms(r, 60000);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "False");
+        assert_non_null(strstr(r->text, "The resources cannot be selected at present, and what is placed "
+                                        "stays as it is"));
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        assert_string_equal(doc_get_string(r->answer, "status.observedResourceIndex"), "0");
+        say_available(r, "False");
+        wait_ms(r, 5000);
+        assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "False");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "False");
+        line.path = NULL;
+        wait_ms(r, 90000);
+        settle(&f);
+        settle(&f);
+        assert_string_equal(told(r, "ClusterResourcePlacementScheduled"), "True");
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        close_all(&f);
+}
+static void a_selection_that_cannot_be_read_for_long_is_told(void **state)
+{
+        rig_run(tells_what_lasts);
+}
+
 static void stays_refused(struct rig *r)
 {
         struct line line;
@@ -240,6 +315,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_members_report_makes_nothing_be_selected_anew),
                 cmocka_unit_test(a_selection_that_fails_holds_up_no_report_of_the_members),
+                cmocka_unit_test(a_generation_whose_selection_cannot_be_read_is_not_spoken_of),
+                cmocka_unit_test(a_selection_that_cannot_be_read_for_long_is_told),
                 cmocka_unit_test(a_refused_placement_stays_refused_whatever_its_members_report),
                 cmocka_unit_test(after_a_restart_nothing_is_said_before_it_is_known_what_is_selected),
                 cmocka_unit_test(snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on),
