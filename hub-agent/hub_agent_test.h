@@ -145,3 +145,28 @@ static inline void stop(struct fleet *f)
 {
         fiber_group_end(f->group);
 }
+
+/* ---- the way of the agent to the hub ---- */
+
+/* Requests whose path holds a text can be made to fail or to hang. */
+struct line {
+        struct loopback_faults faults;
+        const char *path;
+        int fate;
+};
+
+static inline int fate_of(void *ctx, const struct http_request *rq)
+{
+        const struct line *line = ctx;
+
+        return line->path && strstr(rq->path, line->path) ? line->fate : 0;
+}
+
+/* Stops the agent, which is to be started on the new way; the test frees the transport. */
+static inline void line_lay(struct fleet *f, struct line *line)
+{
+        *line = (struct line){ .faults = { .ctx = line, .fate = fate_of } };
+        stop(f);
+        f->world.transport = loopback_transport(f->rig->net, &f->world, &line->faults);
+        assert_non_null(f->world.transport);
+}

@@ -5,27 +5,10 @@
 
 #define WEB FLEET "clusterresourceplacements/web"
 
-/* The way of the agent to the hub; one kind of request can be made to fail or to hang. */
-struct line {
-        struct loopback_faults faults;
-        const char *path;
-        int fate;
-};
-
-static int fate_of(void *ctx, const struct http_request *rq)
-{
-        const struct line *line = ctx;
-
-        return line->path && strstr(rq->path, line->path) ? line->fate : 0;
-}
-
 static void start_on(struct rig *r, struct fleet *f, struct line *line)
 {
-        *line = (struct line){ .faults = { .ctx = line, .fate = fate_of } };
         start(r, f);
-        stop(f);
-        f->world.transport = loopback_transport(r->net, &f->world, &line->faults);
-        assert_non_null(f->world.transport);
+        line_lay(f, line);
         f->metrics = metrics_new();
         assert_non_null(f->metrics);
         start_again(r, f);

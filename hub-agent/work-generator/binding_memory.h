@@ -9,6 +9,7 @@ struct binding_memory {
         int64_t rollout_generation; /* RolloutStarted=True is due for this generation; 0 = none */
         bool passed;                /* this process has looked at the Works before */
         bool works_changed;         /* since the status was last written, as far as is known */
+        int64_t waiting_since_ms;   /* for where the Works go, or for the cache; 0 = it does not */
         struct map known_works;     /* name -> struct known_work; none until one is asked for */
 };
 

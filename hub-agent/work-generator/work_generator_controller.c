@@ -7,6 +7,7 @@
 #include "hub-agent/work-generator/work_index.h"
 
 #define DELETION_FALLBACK_MS 30000
+#define WAITING_MS 15000 /* what moves on by itself is told when it takes longer */
 
 struct pass {
         struct reconcile *rc;
@@ -307,9 +308,31 @@ static int sync_works(struct pass *s, struct sync_result *r)
 
 /* ---- status ---- */
 
-static bool is_passing(int code)
+/* A Work or its namespace came or went meanwhile, or the namespace is going: the cache is behind, or the
+ * membership controller has still to do its part. */
+static bool is_moving(const struct error *err)
 {
-        return code == ERR_CANCELLED || code == ERR_EXISTS || error_is_retryable(code);
+        return err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS ||
+               (err->code == ERR_FORBIDDEN && strstr(err->text, "because it is being terminated"));
+}
+
+/* What passes is retried without a word: within WAITING_MS what moves on by itself too. */
+static bool is_passing(struct pass *s, int code)
+{
+        struct binding_memory *m = s->memory;
+
+        if (code == ERR_CANCELLED || error_is_retryable(code))
+                return true;
+        if (code == 0 || !is_moving(s->rc->err)) {
+                m->waiting_since_ms = 0;
+                return false;
+        }
+        if (!m->waiting_since_ms)
+                m->waiting_since_ms = s->rc->now_ms;
+        if (s->rc->now_ms - m->waiting_since_ms >= WAITING_MS)
+                return false;
+        s->rc->err->code = ERR_RETRY;
+        return true;
 }
 
 /* What only the user can mend is told in the status and not tried again before something changes. */
@@ -402,19 +425,21 @@ static struct outcome generate(struct pass *s)
 {
         struct reconcile *rc = s->rc;
         struct sync_result r = { 0 };
-        bool has_cluster;
+        const struct object *cluster;
 
         if (!s->b->spec || !is_due(s))
                 return done();
-        if (cache_has(rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster), &has_cluster) < 0)
+        if (cache_get(rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster), &cluster) < 0)
                 return failed(rc->err);
-        if (!has_cluster)
+        if (!cluster)
                 return done();
         if (ensure_finalizer(s) < 0 || list_works(s, false, &s->works) < 0)
                 return failed(rc->err);
         r.code = sync_works(s, &r);
         note_changes(s, &r);
-        if (r.code < 0 && is_passing(r.code))
+        if (r.code < 0 && is_deleting(cluster) && is_moving(rc->err))
+                return done(); /* it leaves: its Works go with the namespace, the binding by the scheduler */
+        if (is_passing(s, r.code))
                 return failed(rc->err);
         r.detail = r.code < 0 ? arena_strdup(rc->arena, rc->err->text) : NULL;
         if (r.works_changed && list_works(s, false, &s->works) < 0)
