@@ -18,12 +18,16 @@ struct status_memory {
         int64_t unavailable_told_ms; /* clusters that became unavailable until then were told */
         int64_t stalled_told_ms;     /* a rollout that stood still after this change was told */
         struct not_found_told not_found;
+        struct told_list told;
         char external_told[65]; /* hash of the selection that nobody rolls out, as it was told */
 };
 
 static void clear_memory(void *record)
 {
-        hold_let_go(&((struct status_memory *)record)->hold);
+        struct status_memory *m = record;
+
+        hold_let_go(&m->hold);
+        told_free(&m->told);
 }
 const struct memory_kind status_memory_kind = { sizeof(struct status_memory), clear_memory };
 
@@ -69,7 +73,7 @@ static int write_and_tell(struct pass *s, const struct placement *wanted)
         struct status_warnings w = { .n = 0 };
 
         TRY(write_status(s, wanted));
-        TRY(plan_warnings(s->rc->arena, before, wanted, &w, s->rc->err));
+        TRY(plan_warnings(s->rc->arena, before, wanted, &s->memory->told, &w, s->rc->err));
         tell(s, &w);
         return 0;
 }

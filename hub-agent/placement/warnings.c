@@ -15,7 +15,9 @@ struct tally {
 
 struct telling {
         struct arena *arena;
-        struct map before; /* cluster -> const struct per_cluster_status * */
+        const struct told_list *told;
+        struct told_list next; /* what stands for `told` afterwards */
+        struct map before;     /* cluster -> const struct per_cluster_status * */
         struct tally applied, drifted, overridden, synchronized;
 };
 
@@ -85,72 +87,120 @@ static bool is_told_drifted(const struct per_cluster_status *old, const struct d
         return false;
 }
 
-/* The first that is new stands for all of the cluster. */
-static void tell_failed(struct telling *t, const struct per_cluster_status *old,
-                        const struct per_cluster_status *e)
+static uint64_t hash_text(const char *text, uint64_t seed)
 {
+        return hash_bytes(or_empty(text), strlen(or_empty(text)), seed + 1);
+}
+
+static uint64_t hash_resource(const struct resource_identifier *id, const char *reason)
+{
+        return hash_text(
+                reason, hash_text(id->name, hash_text(id->ns, hash_text(id->kind, hash_text(id->group, 0)))));
+}
+
+static bool has_applied(const struct per_cluster_status *e)
+{
+        const struct condition *c = condition_find(&e->conditions, CONDITION_APPLIED);
+
+        return c && text_equal(c->status, CONDITION_TRUE);
+}
+
+/* The first that is new stands for all of the cluster. */
+static int tell_failed(struct telling *t, const struct per_cluster_status *old,
+                       const struct per_cluster_status *e)
+{
+        uint64_t where = told_where('f', e->cluster_name);
+        bool told = false;
+
+        if (!e->failed_placements.n && !has_applied(e))
+                return told_keep(&t->next, t->told, where);
         for (uint32_t i = 0; i < e->failed_placements.n; i++) {
                 const struct failed_placement *f = &e->failed_placements.at[i];
+                uint64_t what;
 
-                if (!f->condition || !text_equal(f->condition->type, CONDITION_APPLIED) ||
-                    is_told_failed(old, f))
+                if (!f->condition || !text_equal(f->condition->type, CONDITION_APPLIED))
+                        continue;
+                what = hash_resource(&f->id, f->condition->reason);
+                TRY(told_add(&t->next, where, what));
+                if (told || is_told_failed(old, f) || told_has(t->told, where, what))
                         continue;
                 tally_add(t->arena, &t->applied, e->cluster_name,
                           text_of(t->arena, &f->id, f->condition->message));
-                return;
+                told = true;
         }
+        return 0;
 }
 
-static void tell_drifted(struct telling *t, const struct per_cluster_status *old,
-                         const struct per_cluster_status *e)
+static int tell_drifted(struct telling *t, const struct per_cluster_status *old,
+                        const struct per_cluster_status *e)
 {
+        uint64_t where = told_where('d', e->cluster_name);
+        bool told = false;
+
+        if (!e->drifted_placements.n && !e->failed_placements.n && !has_applied(e))
+                return told_keep(&t->next, t->told, where);
         for (uint32_t i = 0; i < e->drifted_placements.n; i++) {
                 const struct drifted_placement *d = &e->drifted_placements.at[i];
+                uint64_t what = hash_resource(&d->id, NULL);
 
-                if (is_told_drifted(old, d))
+                TRY(told_add(&t->next, where, what));
+                if (told || is_told_drifted(old, d) || told_has(t->told, where, what))
                         continue;
                 tally_add(
                         t->arena, &t->drifted, e->cluster_name,
                         text_of(t->arena, &d->id, d->observed_drifts.n ? d->observed_drifts.at[0].path : ""));
-                return;
+                told = true;
         }
+        return 0;
 }
 
 /* ---- conditions ---- */
 
-static const struct condition *now_false(const struct condition_list *before,
-                                         const struct condition_list *after, const char *type)
+/* *ret: the condition, if it is False and that is to be told. */
+static int now_false(struct telling *t, uint64_t where, const struct condition_list *before,
+                     const struct condition_list *after, const char *type, const struct condition **ret)
 {
         const struct condition *c = condition_find(after, type),
                                *old = before ? condition_find(before, type) : NULL;
+        uint64_t what;
 
-        if (!c || !text_equal(c->status, CONDITION_FALSE))
-                return NULL;
-        return old && text_equal(old->status, CONDITION_FALSE) && text_equal(old->message, c->message) ? NULL
-                                                                                                       : c;
+        *ret = NULL;
+        if (!c || text_equal(c->status, CONDITION_UNKNOWN))
+                return told_keep(&t->next, t->told, where);
+        if (!text_equal(c->status, CONDITION_FALSE))
+                return 0;
+        what = hash_text(c->message, 0);
+        if (!told_has(t->told, where, what) &&
+            !(old && text_equal(old->status, CONDITION_FALSE) && text_equal(old->message, c->message)))
+                *ret = c;
+        return told_add(&t->next, where, what);
 }
 
-static void tell_false(struct telling *t, const struct per_cluster_status *old,
-                       const struct per_cluster_status *e, const char *type, struct tally *tally)
+static int tell_false(struct telling *t, const struct per_cluster_status *old,
+                      const struct per_cluster_status *e, const char *type, struct tally *tally)
 {
-        const struct condition *c = now_false(old ? &old->conditions : NULL, &e->conditions, type);
+        uint64_t where = told_where(type[0], e->cluster_name);
+        const struct condition *c;
 
+        TRY(now_false(t, where, old ? &old->conditions : NULL, &e->conditions, type, &c));
         if (c)
                 tally_add(t->arena, tally, e->cluster_name, c->message);
+        return 0;
 }
 
 /* ---- whole ---- */
 
-static int tell_scheduled(struct arena *arena, const struct placement *before, const struct placement *after,
+static int tell_scheduled(struct telling *t, const struct placement *before, const struct placement *after,
                           struct status_warnings *ret)
 {
-        const char *type = arena_printf(arena, "%s" CONDITION_SCHEDULED,
+        const char *type = arena_printf(t->arena, "%s" CONDITION_SCHEDULED,
                                         scope_of(after->object.meta.ns)->condition_prefix);
         const struct condition *c;
 
         if (!type)
                 return ERR_NO_MEMORY;
-        c = now_false(before->status ? &before->status->conditions : NULL, &after->status->conditions, type);
+        TRY(now_false(t, told_where('s', ""), before->status ? &before->status->conditions : NULL,
+                      &after->status->conditions, type, &c));
         if (c)
                 ret->at[ret->n++] = (struct status_warning){ EVENT_PLACEMENT_NOT_SCHEDULED, c->message };
         return 0;
@@ -171,27 +221,30 @@ static int tell_clusters(struct telling *t, const struct placement *before, cons
 
                 if (text_empty(e->cluster_name))
                         continue;
-                tell_failed(t, old, e);
-                tell_drifted(t, old, e);
-                tell_false(t, old, e, CONDITION_OVERRIDDEN, &t->overridden);
-                tell_false(t, old, e, CONDITION_WORK_SYNCHRONIZED, &t->synchronized);
+                TRY(tell_failed(t, old, e));
+                TRY(tell_drifted(t, old, e));
+                TRY(tell_false(t, old, e, CONDITION_OVERRIDDEN, &t->overridden));
+                TRY(tell_false(t, old, e, CONDITION_WORK_SYNCHRONIZED, &t->synchronized));
         }
         return 0;
 }
 
 int plan_warnings(struct arena *arena, const struct placement *before, const struct placement *after,
-                  struct status_warnings *ret, struct error *err)
+                  struct told_list *told, struct status_warnings *ret, struct error *err)
 {
-        struct telling t = { .arena = arena };
+        struct telling t = { .arena = arena, .told = told };
         int code;
 
         if (!after->status)
                 return 0;
         map_init(&t.before, MAP_BORROW_KEYS, NULL);
-        code = tell_scheduled(arena, before, after, ret);
+        code = tell_scheduled(&t, before, after, ret);
         if (code == 0)
                 code = tell_clusters(&t, before, after);
         map_free(&t.before);
+        if (code == 0)
+                told_replace(told, &t.next);
+        told_free(&t.next);
         if (code < 0 ||
             warn(arena, ret, EVENT_PLACEMENT_OVERRIDE_FAILED, "Overrides failed on", &t.overridden) < 0 ||
             warn(arena, ret, EVENT_PLACEMENT_WORK_FAILED, "Works could not be written for", &t.synchronized) <

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hub-agent/common.h"
+#include "hub-agent/placement/told.h"
 
 struct status_warning {
         const char *reason, *message;
@@ -12,11 +13,12 @@ struct status_warnings {
         size_t n;
 };
 
-/* What went wrong from the status of `before` to that of `after`: nothing that was told already, and nothing
- * that is only under way. One warning per kind of trouble names some of the clusters and counts the others.
+/* What went wrong from the status of `before` to that of `after`: nothing that was told already and has not
+ * ended since (`told`, or in `before` after a restart), and nothing that is only under way. One warning per
+ * kind of trouble names some of the clusters and counts the others.
  */
 int plan_warnings(struct arena *arena, const struct placement *before, const struct placement *after,
-                  struct status_warnings *ret, struct error *err);
+                  struct told_list *told, struct status_warnings *ret, struct error *err);
 
 /* Resources that were not available for so long are no matter of starting up any more; nor is a member that
  * says nothing of what it was given. */

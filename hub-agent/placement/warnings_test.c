@@ -17,6 +17,7 @@ struct scene {
         struct arena arena;
         struct error err;
         struct status_warnings w;
+        struct told_list told;
 };
 
 static struct placement *placement(struct scene *s, const char *scheduled, const char *clusters)
@@ -54,7 +55,7 @@ static struct placement *placement(struct scene *s, const char *scheduled, const
                 "\"firstDriftedObservedTime\":\"2026-01-01T00:00:00Z\",\"targetClusterObservedGeneration\":" \
                 "1,"                                                                                         \
                 "\"observedDrifts\":[{\"path\":\"/data/a\"}]}],",                                            \
-                CONDITION("Available", "True", "ok"))
+                CONDITION("Applied", "True", "ok") "," CONDITION("Available", "True", "ok"))
 
 struct row {
         const char *before_scheduled, *before, *after_scheduled, *after;
@@ -101,7 +102,8 @@ static void each_trouble_is_told_once(void **state)
                 struct scene s = { 0 };
 
                 assert_int_equal(plan_warnings(&s.arena, placement(&s, r->before_scheduled, r->before),
-                                               placement(&s, r->after_scheduled, r->after), &s.w, &s.err),
+                                               placement(&s, r->after_scheduled, r->after), &s.told, &s.w,
+                                               &s.err),
                                  0);
                 if (s.w.n != (r->reason ? 1 : 0))
                         fail_msg("row %zu: %zu warnings", i, s.w.n);
@@ -109,8 +111,83 @@ static void each_trouble_is_told_once(void **state)
                         assert_string_equal(s.w.at[0].reason, r->reason);
                         assert_string_equal(s.w.at[0].message, r->text);
                 }
+                told_free(&s.told);
                 arena_free(&s.arena);
         }
+}
+
+/* The states that a placement goes through when it changes while the trouble stays, and when that ends. */
+struct step {
+        const char *scheduled, *cluster;
+        size_t n_warnings; /* told by then, in all */
+};
+
+#define UNDER_WAY CLUSTER("c1", "", CONDITION("RolloutStarted", "Unknown", "deciding"))
+#define STARTED CLUSTER("c1", "", CONDITION("Applied", "False", "being applied"))
+#define FINE                                                                                                 \
+        CLUSTER("c1", "",                                                                                    \
+                CONDITION("Overridden", "True", "ok") "," CONDITION(                                         \
+                        "WorkSynchronized", "True", "ok") "," CONDITION("Applied", "True", "ok"))
+#define NOT_APPLIED APPLY_FAILED("c1", FAILED("a", "Applied", "no"))
+#define NOT_OVERRIDDEN CLUSTER("c1", "", CONDITION("Overridden", "False", "bad path"))
+#define NOT_WRITTEN CLUSTER("c1", "", CONDITION("WorkSynchronized", "False", "too large"))
+
+static void follow(const struct step *steps, size_t n)
+{
+        struct scene s = { 0 };
+        struct placement *before = placement(&s, "True", "");
+        size_t told = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                struct placement *after = placement(&s, steps[i].scheduled, steps[i].cluster);
+
+                s.w.n = 0;
+                assert_int_equal(plan_warnings(&s.arena, before, after, &s.told, &s.w, &s.err), 0);
+                told += s.w.n;
+                if (told != steps[i].n_warnings)
+                        fail_msg("step %zu: %zu warnings", i, told);
+                before = after;
+        }
+        told_free(&s.told);
+        arena_free(&s.arena);
+}
+
+static void trouble_that_stays_is_not_told_again_with_each_change_of_the_placement(void **state)
+{
+        static const struct step applied[] = { { "True", NOT_APPLIED, 1 }, { "Unknown", NOT_APPLIED, 1 },
+                                               { "True", UNDER_WAY, 1 },   { "True", STARTED, 1 },
+                                               { "True", NOT_APPLIED, 1 }, { "True", FINE, 1 },
+                                               { "True", NOT_APPLIED, 2 } },
+                                 overridden[] = { { "True", NOT_OVERRIDDEN, 1 },
+                                                  { "True", UNDER_WAY, 1 },
+                                                  { "True", NOT_OVERRIDDEN, 1 },
+                                                  { "True", FINE, 1 },
+                                                  { "True", NOT_OVERRIDDEN, 2 } },
+                                 written[] = { { "True", NOT_WRITTEN, 1 },
+                                               { "True", UNDER_WAY, 1 },
+                                               { "True", NOT_WRITTEN, 1 },
+                                               { "True", FINE, 1 },
+                                               { "True", NOT_WRITTEN, 2 } },
+                                 scheduled[] = { { "False", "", 1 },
+                                                 { "Unknown", "", 1 },
+                                                 { "False", "", 1 },
+                                                 { "True", "", 1 },
+                                                 { "False", "", 2 } },
+                                 drifted[] = { { "True", DRIFTED("c1", "a"), 1 },
+                                               { "True", STARTED, 1 },
+                                               { "True", DRIFTED("c1", "a"), 1 },
+                                               { "True", FINE, 1 },
+                                               { "True", DRIFTED("c1", "a"), 2 } },
+                                 gone[] = { { "True", NOT_APPLIED, 1 },
+                                            { "True", "", 1 },
+                                            { "True", NOT_APPLIED, 2 } };
+
+        follow(applied, ARRAY_LEN(applied));
+        follow(overridden, ARRAY_LEN(overridden));
+        follow(written, ARRAY_LEN(written));
+        follow(scheduled, ARRAY_LEN(scheduled));
+        follow(drifted, ARRAY_LEN(drifted));
+        follow(gone, ARRAY_LEN(gone));
 }
 
 static void what_is_not_available_for_minutes_is_told_once(void **state)
@@ -251,12 +328,13 @@ static void a_long_text_keeps_its_reason(void **state)
         snprintf(condition, sizeof(condition),
                  CLUSTER("c1", "", CONDITION("Overridden", "False", "%s: field is immutable")), text);
         assert_int_equal(plan_warnings(&s.arena, placement(&s, "True", ""), placement(&s, "True", condition),
-                                       &s.w, &s.err),
+                                       &s.told, &s.w, &s.err),
                          0);
         assert_int_equal(s.w.n, 1);
         assert_non_null(strstr(s.w.at[0].message, "Overrides failed on c1: xxx"));
         assert_non_null(strstr(s.w.at[0].message, " ... "));
         assert_non_null(strstr(s.w.at[0].message, "xxx: field is immutable"));
+        told_free(&s.told);
         arena_free(&s.arena);
 }
 
@@ -291,6 +369,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(each_trouble_is_told_once),
+                cmocka_unit_test(trouble_that_stays_is_not_told_again_with_each_change_of_the_placement),
                 cmocka_unit_test(what_is_not_available_for_minutes_is_told_once),
                 cmocka_unit_test(what_a_member_says_nothing_of_is_told_once),
                 cmocka_unit_test(differences_that_are_not_reported_for_minutes_are_told_once),
