@@ -87,8 +87,8 @@ static inline void add_member(struct fleet *f, const char *name, const char *lab
         rig_settle(f->rig);
 }
 
-/* Says of every Work that it is applied and available, as a member agent would. */
-static inline void answer_works(struct fleet *f)
+/* Says of every Work whether it is applied and available, and of no manifest anything. */
+static inline void report_works(struct fleet *f, const char *applied, const char *available)
 {
         AUTO_JSON json_t *list = NULL;
         json_t *item;
@@ -104,14 +104,20 @@ static inline void answer_works(struct fleet *f)
                 snprintf(path, sizeof(path), FLEET "namespaces/%s/works/%s/status",
                          doc_get_string(item, "metadata.namespace"), doc_get_string(item, "metadata.name"));
                 snprintf(body, sizeof(body),
-                         "{\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"True\",\"reason\":"
+                         "{\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"%s\",\"reason\":"
                          "\"A\","
                          "\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld},"
-                         "{\"type\":\"Available\",\"status\":\"True\",\"reason\":\"B\",\"message\":\"\","
+                         "{\"type\":\"Available\",\"status\":\"%s\",\"reason\":\"B\",\"message\":\"\","
                          "\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld}]}}",
-                         now, generation, now, generation);
+                         applied, now, generation, available, now, generation);
                 assert_int_equal(rig_merge(f->rig, path, body), 200);
         }
+}
+
+/* As a member agent whose objects all are well. */
+static inline void answer_works(struct fleet *f)
+{
+        report_works(f, "True", "True");
 }
 
 static inline void settle(struct fleet *f)

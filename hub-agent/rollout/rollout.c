@@ -24,8 +24,8 @@ static bool is_false(const struct condition *c)
 }
 
 /* The same reason stands for a Work that failed and for one that has not reported yet: only of the former the
- * binding lists what failed (binding_with_status). */
-static bool is_underway(const struct binding *b, const struct condition *c)
+ * binding lists what failed (binding_with_status), or the Works themselves tell. */
+static bool is_underway(const struct binding *b, const struct condition *c, bool works_failed)
 {
         static const char *const always[] = { REASON_OVERRIDDEN_PENDING, REASON_WORK_NOT_SYNCHRONIZED_YET,
                                               REASON_APPLY_PENDING, REASON_RESOURCE_NOT_AVAILABLE_YET,
@@ -34,11 +34,11 @@ static bool is_underway(const struct binding *b, const struct condition *c)
                                                      REASON_BINDING_NOT_ALL_AVAILABLE };
 
         return text_in(or_empty(c->reason), always, ARRAY_LEN(always)) ||
-               (text_in(or_empty(c->reason), unless_listed, ARRAY_LEN(unless_listed)) &&
+               (text_in(or_empty(c->reason), unless_listed, ARRAY_LEN(unless_listed)) && !works_failed &&
                 LIST_OR_NONE(b->status->failed_placements).n == 0);
 }
 
-bool binding_failed(const struct binding *b)
+bool binding_failed(const struct binding *b, bool works_failed)
 {
         static const char *const types[] = { CONDITION_OVERRIDDEN, CONDITION_WORK_SYNCHRONIZED,
                                              CONDITION_APPLIED, CONDITION_AVAILABLE };
@@ -46,7 +46,7 @@ bool binding_failed(const struct binding *b)
         for (size_t i = 0; i < ARRAY_LEN(types); i++) {
                 const struct condition *c = fresh(b, types[i]);
 
-                if (is_false(c) && !is_underway(b, c))
+                if (is_false(c) && !is_underway(b, c, works_failed))
                         return true;
         }
         return false;
@@ -337,9 +337,15 @@ static void count_ready(struct round *r, const struct binding *b)
                 r->wait_ms = MIN(r->wait_ms, wait);
 }
 
-static void classify_bound(struct round *r, const struct binding *b, const struct cluster_overrides *o)
+static bool has_failed(const struct round *r, const struct binding *b, size_t i)
 {
-        bool failed = binding_failed(b);
+        return binding_failed(b, r->in->works_failed && r->in->works_failed[i]);
+}
+
+static void classify_bound(struct round *r, const struct binding *b, size_t i)
+{
+        const struct cluster_overrides *o = overrides_of(r, i);
+        bool failed = has_failed(r, b, i);
 
         r->n_targeted++;
         count_ready(r, b);
@@ -358,7 +364,7 @@ static void classify_bound(struct round *r, const struct binding *b, const struc
 static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 {
         return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
-               (r->in->departed && r->in->departed[i]) || binding_failed(b) ||
+               (r->in->departed && r->in->departed[i]) || has_failed(r, b, i) ||
                is_false(fresh(b, CONDITION_APPLIED)) || is_false(fresh(b, CONDITION_AVAILABLE));
 }
 
@@ -366,7 +372,7 @@ static void classify_unscheduled(struct round *r, const struct binding *b, size_
 {
         count_ready(r, b);
 
-        r->n_can_be_ready += !binding_failed(b) && !binding_diff_reported(b);
+        r->n_can_be_ready += !has_failed(r, b, i) && !binding_diff_reported(b);
         if (is_deleting(&b->object) || r->waits[i])
                 return;
         r->removing.at[r->removing.n++] = (struct entry){ b, NULL, is_no_loss(r, b, i) };
@@ -380,7 +386,7 @@ static void classify(struct round *r)
                 if (in_state(b, BINDING_UNSCHEDULED)) {
                         classify_unscheduled(r, b, i);
                 } else if (in_state(b, BINDING_BOUND)) {
-                        classify_bound(r, b, overrides_of(r, i));
+                        classify_bound(r, b, i);
                 } else if (in_state(b, BINDING_SCHEDULED)) {
                         r->n_targeted++;
                         if (!is_deleting(&b->object) && !r->waits[i])

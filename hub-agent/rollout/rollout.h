@@ -15,7 +15,8 @@ struct rollout_input {
         struct object_list bindings;               /* of the placement, sorted by name */
         const struct resource_snapshot *master;    /* latest head; NULL: nothing can be rolled */
         const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
-        const bool *departed; /* one per binding: its member cluster is gone; NULL = none */
+        const bool *departed;     /* one per binding: its member cluster is gone; NULL = none */
+        const bool *works_failed; /* one per binding: its Works say so (works_have_failed); NULL = none */
         int64_t now_ms;
 };
 
@@ -46,8 +47,9 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
 
 /* Predicates of spec 2.5; staged runs and evictions use them too. What has not reported yet has not failed:
  * it may well be available, and has to wait for its turn like any other. Of what failed to apply or to become
- * available the binding lists failed placements, of what has not reported yet none. */
-bool binding_failed(const struct binding *b);
+ * available the binding lists failed placements, of what has not reported yet none; nor of a Work that failed
+ * without naming a manifest of its own, for which `works_failed` stands. */
+bool binding_failed(const struct binding *b, bool works_failed);
 bool binding_diff_reported(const struct binding *b);
 /* *ret_wait_ms: until the binding counts as ready by itself: 0 if it does, more if it does not, WAIT_UNKNOWN
  * if only a change of its conditions can tell. */

@@ -4,6 +4,8 @@
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/binding_memory.h"
+#include "hub-agent/work-generator/work_generator.h"
+#include "hub-agent/work-generator/work_index.h"
 
 #define CLEANUP_WAIT_MS 5000
 
@@ -94,6 +96,29 @@ static int find_departed(struct reconcile *rc, struct rollout_input *in)
         return 0;
 }
 
+/* Only where the binding itself leaves it open. */
+static int find_failed_works(struct reconcile *rc, struct rollout_input *in)
+{
+        bool *failed = ARENA_NEW_ARRAY(rc->arena, bool, in->bindings.n + 1);
+
+        if (!failed)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)in->bindings.at[i];
+                AUTO_KEY struct key key = KEY_EMPTY;
+                struct object_list works;
+
+                if (binding_failed(b, false) || !binding_failed(b, true))
+                        continue;
+                if (object_key(&key, b->object.meta.ns, b->object.meta.name) < 0)
+                        return error_no_memory(rc->err);
+                TRY(works_of_binding(rc, key.text, b, false, &works));
+                failed[i] = works_have_failed(&works);
+        }
+        in->works_failed = failed;
+        return 0;
+}
+
 static struct outcome reconcile(struct reconcile *rc)
 {
         const struct scope *scope = scope_of(rc->ns);
@@ -114,7 +139,7 @@ static struct outcome reconcile(struct reconcile *rc)
                 return failed(rc->err);
         drop_of_predecessors(&snapshots, &in.placement->object);
         in.master = latest_resource_snapshot(&snapshots);
-        if (find_departed(rc, &in) < 0 ||
+        if (find_departed(rc, &in) < 0 || find_failed_works(rc, &in) < 0 ||
             overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||
             plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &plan) < 0)
                 return failed(rc->err);

@@ -116,6 +116,40 @@ static void change_an_override(struct rig *r, struct fleet *f)
         assert_string_equal(overrides_of_the_binding(r, names), "");
 }
 
+/* None of them has anything to lose, so none waits for its turn: only the Works tell that they failed. */
+static void mends(struct rig *r)
+{
+        struct fleet f;
+        json_t *work;
+        size_t i;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":1,\"maxSurge\":0}}");
+        settle(&f);
+        settle(&f);
+        report_works(&f, "False", "False");
+        fiber_sleep(r->loop, 5000);
+        rig_get(r, FLEET "clusterresourcebindings");
+        assert_null(strstr(r->text, "failedPlacements"));
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        fiber_sleep(r->loop, 10000);
+        rig_get(r, FLEET "works");
+        assert_int_equal(json_array_size(json_object_get(r->answer, "items")), 2);
+        json_array_foreach(json_object_get(r->answer, "items"), i, work)
+                assert_string_equal(json_string_value(json_object_get(
+                                            json_object_get(json_object_get(work, "metadata"), "labels"),
+                                            "kubernetes-fleet.io/parent-resource-snapshot-index")),
+                                    "1");
+        stop(&f);
+}
+static void works_that_failed_without_naming_what_are_mended_by_the_next_rollout(void **state)
+{
+        rig_run(mends);
+}
+
 static void replaces(struct rig *r)
 {
         static const struct loopback_faults slow = { .delay = new_override_snapshots_take_2_s };
@@ -148,6 +182,7 @@ static void an_override_stays_in_force_until_its_successor_is_there(void **state
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(works_that_failed_without_naming_what_are_mended_by_the_next_rollout),
                 cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
                 cmocka_unit_test(an_override_stays_in_force_until_its_successor_is_there),
         };

@@ -79,6 +79,14 @@ static enum verdict overall(const struct object_list *live, const char *type, co
         return worst;
 }
 
+bool works_have_failed(const struct object_list *live)
+{
+        const char *work;
+        enum verdict applied = overall(live, CONDITION_APPLIED, &work);
+
+        return applied == FAILED || (applied == TRUE && overall(live, CONDITION_AVAILABLE, &work) == FAILED);
+}
+
 /* ---- lists ---- */
 
 /* Only which manifest it is comes from the member; 0 = none of the Work's. */
@@ -228,33 +236,6 @@ static int add_failed(struct building *b, size_t work, const struct manifest_con
         return known <= 0 ? known : push_failed(b, c);
 }
 
-/* That something is listed is what tells a failure from work under way. If no Work names a manifest of its
- * own that failed, the first Work that failed stands there itself. */
-static int list_failed_work(struct building *b)
-{
-        static const char *const types[] = { CONDITION_APPLIED, CONDITION_AVAILABLE };
-
-        for (size_t i = 0; i < b->live->n * ARRAY_LEN(types); i++) {
-                const struct work *w = (const struct work *)b->live->at[i / ARRAY_LEN(types)];
-                const char *type = types[i % ARRAY_LEN(types)];
-                struct failed_placement_list *l;
-
-                if (work_verdict(w, type) != FAILED)
-                        continue;
-                l = b->s->failed_placements = ARENA_NEW(b->arena, struct failed_placement_list);
-                if (!l || !(l->at = ARENA_NEW(b->arena, struct failed_placement)))
-                        return ERR_NO_MEMORY;
-                l->at->id = (struct resource_identifier){ .group = work_kind.group,
-                                                          .version = work_kind.version,
-                                                          .kind = work_kind.kind,
-                                                          .ns = w->object.meta.ns,
-                                                          .name = w->object.meta.name };
-                l->set = true;
-                return push_failed(b, condition_find(&w->status->conditions, type));
-        }
-        return 0;
-}
-
 static int add_drifted(struct building *b, size_t work, const struct manifest_condition *m)
 {
         struct drifted_placement *d = &b->s->drifted_placements->at[b->s->drifted_placements->n];
@@ -334,8 +315,6 @@ static int collect(struct building *b, struct lists which)
 {
         if (which.failed)
                 TRY(COLLECT(b, failed_placements, add_failed, NULL));
-        if (which.failed && !b->s->failed_placements)
-                TRY(list_failed_work(b));
         if (which.drifted)
                 TRY(COLLECT(b, drifted_placements, add_drifted, by_drifted));
         if (which.diffed)

@@ -62,27 +62,33 @@ static void map_work(void *agent, const struct informer_event *e, key_emit emit,
 
 /* Labels of a Work can be written by the member in whose namespace it is: one that names the binding of
  * another cluster must neither speak for that one nor hold it. */
-static bool is_in_target(const struct pass *s, const struct object *work)
+static bool is_in_target(const struct binding *b, const struct object *work)
 {
         const char *ns = or_empty(work->meta.ns);
 
-        if (!s->b)
+        if (!b)
                 return true; /* nobody's: they are to go wherever they are */
-        return s->b->spec && text_starts_with(ns, NAMESPACE_MEMBER_PREFIX) &&
-               text_equal(ns + strlen(NAMESPACE_MEMBER_PREFIX), s->b->spec->target_cluster);
+        return b->spec && text_starts_with(ns, NAMESPACE_MEMBER_PREFIX) &&
+               text_equal(ns + strlen(NAMESPACE_MEMBER_PREFIX), b->spec->target_cluster);
 }
 
-static int list_works(struct pass *s, bool terminating_too, struct object_list *ret)
+int works_of_binding(struct reconcile *rc, const char *key, const struct binding *b, bool terminating_too,
+                     struct object_list *ret)
 {
         struct object_list all;
         size_t n = 0;
 
-        TRY(cache_by_index(s->rc, &work_kind, INDEX_BINDING, s->rc->key, &all));
+        TRY(cache_by_index(rc, &work_kind, INDEX_BINDING, key, &all));
         for (size_t i = 0; i < all.n; i++)
-                if ((terminating_too || !is_deleting(all.at[i])) && is_in_target(s, all.at[i]))
+                if ((terminating_too || !is_deleting(all.at[i])) && is_in_target(b, all.at[i]))
                         all.at[n++] = all.at[i];
         *ret = (struct object_list){ all.at, n };
         return 0;
+}
+
+static int list_works(struct pass *s, bool terminating_too, struct object_list *ret)
+{
+        return works_of_binding(s->rc, s->rc->key, s->b, terminating_too, ret);
 }
 
 /* ---- deletion (spec 6.10) ---- */
