@@ -61,7 +61,9 @@ enum watch_on {
 typedef void (*key_emit)(void *to, const char *key); /* NULL: there was no memory for one */
 typedef void (*watch_map)(void *agent, const struct informer_event *e, key_emit emit, void *to);
 
-/* How urgent its keys are: without a map a changed spec is a user's edit (QUEUE_HIGH), unless agents write
+/* With no `on` nothing is followed: the controller reads the cache, and begins when it is filled.
+ *
+ * How urgent its keys are: without a map a changed spec is a user's edit (QUEUE_HIGH), unless agents write
  * these objects; with a map the event speaks of an object that came of work already begun (QUEUE_FOLLOW_UP).
  */
 struct watch {

@@ -99,7 +99,7 @@ static enum queue_priority class_of(const struct watch *w, const struct informer
 void frame_handle_event(void *running_watch, const struct informer_event *e)
 {
         const struct running_watch *w = running_watch;
-        unsigned changed = changes(e);
+        unsigned changed = w->watch->on ? changes(e) : 0;
         struct emission em = { .running = w->running };
 
         if (!(changed & w->watch->on))
