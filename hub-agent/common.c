@@ -89,6 +89,21 @@ const char *number_text(struct arena *arena, int64_t n)
         return arena_printf(arena, "%lld", (long long)n);
 }
 
+int64_t index_in_name(const char *name, const char *owner, const char *suffix)
+{
+        size_t n = strlen(owner);
+        const char *digits;
+        int64_t index = 0;
+
+        if (!name || strncmp(name, owner, n) != 0 || name[n] != '-')
+                return NO_INDEX;
+        digits = name + n + 1;
+        n = strspn(digits, "0123456789");
+        for (size_t i = 0; i < n && index <= INDEX_MAX; i++)
+                index = index * 10 + (digits[i] - '0');
+        return n > 0 && index <= INDEX_MAX && text_equal(digits + n, suffix) ? index : NO_INDEX;
+}
+
 bool is_deleting(const struct object *o)
 {
         return o->meta.deletion_ms != TIME_NONE;

@@ -29,6 +29,12 @@ int set_label(struct object *o, const char *key, const char *value, struct arena
 int set_annotation(struct object *o, const char *key, const char *value, struct arena *arena);
 const char *number_text(struct arena *arena, int64_t n); /* NULL on no memory */
 
+/* Snapshots are named "OWNER-INDEX", some with a suffix. The index of such a name; NO_INDEX if it is not one
+ * of this owner and suffix, or NULL. */
+#define NO_INDEX INT64_C(-1)
+#define INDEX_MAX INT64_C(1000000000000000) /* above it nobody counted: it is forged */
+int64_t index_in_name(const char *name, const char *owner, const char *suffix);
+
 bool is_deleting(const struct object *o);
 bool has_finalizer(const struct object *o, const char *finalizer);
 int add_finalizer(struct object *o, const char *finalizer, struct arena *arena);

@@ -154,12 +154,23 @@ static inline void stop(struct fleet *f)
 
 /* ---- the way of the agent to the hub ---- */
 
-/* Requests whose path holds a text can be made to fail or to hang. */
+#define LAG_MS 20000
+
+/* Requests whose path holds a text can be made to fail or to hang, and what watches tell to come late. */
 struct line {
         struct loopback_faults faults;
         const char *path;
         int fate;
+        const char *lagging; /* as `path` */
 };
+
+static inline int64_t delay_of(void *ctx, const struct http_request *rq, bool answer)
+{
+        const struct line *line = ctx;
+        bool lags = line->lagging && strstr(rq->path, line->lagging) && strstr(rq->path, "watch=true");
+
+        return answer && lags ? LAG_MS : 0;
+}
 
 static inline int fate_of(void *ctx, const struct http_request *rq)
 {
@@ -171,7 +182,7 @@ static inline int fate_of(void *ctx, const struct http_request *rq)
 /* Stops the agent, which is to be started on the new way; the test frees the transport. */
 static inline void line_lay(struct fleet *f, struct line *line)
 {
-        *line = (struct line){ .faults = { .ctx = line, .fate = fate_of } };
+        *line = (struct line){ .faults = { .ctx = line, .delay = delay_of, .fate = fate_of } };
         stop(f);
         f->world.transport = loopback_transport(f->rig->net, &f->world, &line->faults);
         assert_non_null(f->world.transport);

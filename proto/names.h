@@ -86,17 +86,18 @@
 #define NAME_MEMBER_NAMESPACE "fleet-member-%s" /* cluster */
 #define NAME_MEMBER_ROLE "fleet-role-%s"
 #define NAME_MEMBER_ROLE_BINDING "fleet-rolebinding-%s"
-#define NAME_POLICY_SNAPSHOT "%s-%lld"            /* placement, index */
-#define NAME_RESOURCE_SNAPSHOT "%s-%lld-snapshot" /* placement, index: first of its group */
-#define NAME_RESOURCE_SNAPSHOT_SUB "%s-%lld-%lld" /* placement, index, sub-index */
-#define NAME_OVERRIDE_SNAPSHOT "%s-%lld"          /* override, index */
-#define NAME_BINDING "%.26s-%.27s-%s"             /* placement, cluster, 8 hex digits */
-#define NAME_WORK_BASE_NAMESPACED "%s.%s"         /* namespace, placement */
-#define NAME_WORK_FIRST "%s-work"                 /* base */
-#define NAME_WORK_SUB "%s-%lld"                   /* base, sub-index */
-#define NAME_WORK_ENVELOPE "%s-envelope-%.16s"    /* Work of the snapshot, SHA-256 hex */
-#define NAME_WORK_ENVELOPE_HASHED "%s/%s/%s"      /* type, namespace, name of the envelope */
-#define NAME_APPROVAL_BEFORE "%s-before-%s"       /* run, stage */
+#define NAME_POLICY_SNAPSHOT "%s-%lld" /* placement, index */
+#define SUFFIX_RESOURCE_SNAPSHOT "-snapshot"
+#define NAME_RESOURCE_SNAPSHOT "%s-%lld" SUFFIX_RESOURCE_SNAPSHOT /* placement, index: first of its group */
+#define NAME_RESOURCE_SNAPSHOT_SUB "%s-%lld-%lld"                 /* placement, index, sub-index */
+#define NAME_OVERRIDE_SNAPSHOT "%s-%lld"                          /* override, index */
+#define NAME_BINDING "%.26s-%.27s-%s"                             /* placement, cluster, 8 hex digits */
+#define NAME_WORK_BASE_NAMESPACED "%s.%s"                         /* namespace, placement */
+#define NAME_WORK_FIRST "%s-work"                                 /* base */
+#define NAME_WORK_SUB "%s-%lld"                                   /* base, sub-index */
+#define NAME_WORK_ENVELOPE "%s-envelope-%.16s"                    /* Work of the snapshot, SHA-256 hex */
+#define NAME_WORK_ENVELOPE_HASHED "%s/%s/%s"                      /* type, namespace, name of the envelope */
+#define NAME_APPROVAL_BEFORE "%s-before-%s"                       /* run, stage */
 #define NAME_APPROVAL_AFTER "%s-after-%s"
 #define NAME_DELETION_STAGE FLEET_PREFIX "deleteStage"
 

@@ -2,6 +2,7 @@
  * handed to the controller that does (status_controller.c). spec/placement.md 7-9. */
 #include "hub-agent/agent.h"
 #include "hub-agent/placement/finding.h"
+#include "hub-agent/placement/given.h"
 #include "hub-agent/placement/mirror.h"
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
@@ -21,6 +22,9 @@ struct pass {
         struct selected *selected;              /* referenced by the reconcile's arena */
         struct refusal refusal;
         int64_t delay_ms;
+        struct given given;
+        bool is_new; /* nobody took it in before, so nothing was made for it */
+        bool asked;  /* the server, for `given` */
 };
 
 /* ---- deletion (spec 8) ---- */
@@ -70,7 +74,51 @@ static int ensure_finalizers(struct pass *s)
                 return error_no_memory(s->rc->err);
         TRY(rc_patch_diff(s->rc, &s->p->object, wanted, OBJECT_META_SPEC, &stored));
         s->p = (const struct placement *)stored;
+        s->is_new = true;
         return 0;
+}
+
+/* ---- indexes ---- */
+
+/* While a snapshot is replaced none is marked latest: before its successor is made, and when somebody deleted
+ * it. Only then can an index be missing that was given, and as the cache of bindings may be behind the one of
+ * snapshots, the server is asked which. */
+static int find_given(struct pass *s, bool has_latest)
+{
+        if (has_latest || s->is_new || s->asked)
+                return 0;
+        s->asked = true;
+        return given_on_server(s->rc, &s->p->object, &s->given);
+}
+
+static int64_t highest_index(const struct object_list *snapshots, const char *label)
+{
+        int64_t highest = NO_INDEX, index;
+
+        for (size_t i = 0; i < snapshots->n; i++)
+                if (label_number(snapshots->at[i], label, &index, NULL) == 0)
+                        highest = MAX(highest, index);
+        return highest;
+}
+
+static int check_policies(struct pass *s)
+{
+        TRY(find_given(s, latest_policy_snapshot(&s->policies)));
+        if (s->given.policies <= highest_index(&s->policies, LABEL_POLICY_INDEX))
+                return 0;
+        return snapshot_is_known(
+                s->rc, s->scope->policy_snapshot, &s->p->object,
+                arena_printf(s->rc->arena, NAME_POLICY_SNAPSHOT, s->rc->name, (long long)s->given.policies));
+}
+
+static int check_resources(struct pass *s)
+{
+        TRY(find_given(s, latest_resource_snapshot(&s->snapshots)));
+        if (s->given.resources <= highest_index(&s->snapshots, LABEL_RESOURCE_INDEX))
+                return 0;
+        return snapshot_is_known(s->rc, s->scope->resource_snapshot, &s->p->object,
+                                 arena_printf(s->rc->arena, NAME_RESOURCE_SNAPSHOT, s->rc->name,
+                                              (long long)s->given.resources));
 }
 
 /* ---- snapshots ---- */
@@ -91,7 +139,8 @@ static int sync_policy(struct pass *s)
 {
         struct policy_snapshot_plan plan;
 
-        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, &plan, s->rc->err));
+        TRY(check_policies(s));
+        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, s->given.policies, &plan, s->rc->err));
         TRY(relabel(s->rc, &plan.update));
         TRY(remove_all(s->rc, plan.remove, plan.n_remove));
         return plan.create ? rc_create(s->rc, &plan.create->object, NULL) : 0;
@@ -118,8 +167,8 @@ static void remember(struct pass *s, const char fingerprint[65])
         memcpy(s->memory->fingerprint, fingerprint, sizeof(s->memory->fingerprint));
 }
 
-/* A group that is complete and holds what the memory says needs no reading. */
-static bool group_is_complete(struct pass *s, const struct resource_snapshot *head)
+/* A group that is complete and as it was made. */
+static bool group_is_whole(struct pass *s, const struct resource_snapshot *head)
 {
         const char *index = label_of(&head->object, LABEL_RESOURCE_INDEX);
         int64_t expected, n = 0;
@@ -127,8 +176,9 @@ static bool group_is_complete(struct pass *s, const struct resource_snapshot *he
         if (annotation_number(&head->object, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &expected, NULL) < 0)
                 return false;
         for (size_t i = 0; i < s->snapshots.n; i++)
-                n += text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index);
-        return n == expected;
+                n += text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index) &&
+                     !resource_snapshot_was_edited(s->snapshots.at[i]);
+        return n == expected && s->given.resources <= highest_index(&s->snapshots, LABEL_RESOURCE_INDEX);
 }
 
 static bool is_known(struct pass *s, const char *fingerprint)
@@ -142,7 +192,7 @@ static bool is_known(struct pass *s, const char *fingerprint)
         return head &&
                text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
                !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
-               group_is_complete(s, head);
+               group_is_whole(s, head);
 }
 
 static int take_known(struct pass *s)
@@ -231,8 +281,9 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
         remember(s, fingerprint);
         if (is_external(s->p))
                 return 0;
-        TRY(plan_resource_snapshots(s->rc->arena, s->p, &selection, &s->snapshots, &timing, &plan,
-                                    s->rc->err));
+        TRY(check_resources(s));
+        TRY(plan_resource_snapshots(s->rc->arena, s->p, &selection, &s->snapshots, s->given.resources,
+                                    &timing, &plan, s->rc->err));
         TRY(write_snapshots(s, &plan));
         return s->delay_ms > 0 ? name_old_group(s) : 0;
 }
@@ -352,7 +403,8 @@ static int load(struct pass *s)
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
         drop_of_predecessors(&s->policies, &s->p->object);
         drop_of_predecessors(&s->snapshots, &s->p->object);
-        return 0;
+        s->given = NONE_GIVEN;
+        return given_in_cache(s->rc, &s->p->object, &s->given);
 }
 
 static struct outcome take_in(struct pass *s)
@@ -400,13 +452,21 @@ static struct outcome reconcile(struct reconcile *rc)
         return outcome;
 }
 
+static void map_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (e->type != INFORMER_ADDED)
+                map_to_owner(agent, e, emit, to);
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
         { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
         { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
-        { &cluster_resource_snapshot_kind, ON_DELETION, map_to_owner },
-        { &resource_snapshot_kind, ON_DELETION, map_to_owner },
+        { &cluster_resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
+        { &resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
+        { &cluster_resource_binding_kind, 0, NULL }, /* read, not followed */
+        { &resource_binding_kind, 0, NULL },
 };
 
 const struct controller intake_controller = {

@@ -149,7 +149,7 @@ static int make(struct arena *arena, const struct placement *p, int64_t index, c
                 struct policy_snapshot **ret)
 {
         const struct scope *scope = scope_of(p->object.meta.ns);
-        const char *name = arena_printf(arena, "%s-%lld", p->object.meta.name, (long long)index);
+        const char *name = arena_printf(arena, NAME_POLICY_SNAPSHOT, p->object.meta.name, (long long)index);
         struct policy_snapshot *s;
 
         if (!name || !hash)
@@ -215,10 +215,10 @@ static int plan_in_place(struct arena *arena, const struct placement *p, const s
 }
 
 static int plan_new(struct arena *arena, const struct placement *p, const struct indexed *list, size_t n,
-                    const char *hash, struct policy_snapshot_plan *plan)
+                    const char *hash, int64_t given, struct policy_snapshot_plan *plan)
 {
         const struct object *last = n ? list[n - 1].o : NULL;
-        int64_t index = n ? list[n - 1].index + 1 : 0;
+        int64_t index = MAX(n ? list[n - 1].index : NO_INDEX, given) + 1;
 
         for (size_t i = 0; i < n; i++)
                 if (label_is_true(list[i].o, LABEL_IS_LATEST_SNAPSHOT))
@@ -239,13 +239,40 @@ static int plan_new(struct arena *arena, const struct placement *p, const struct
         return make(arena, p, index, hash, &plan->create);
 }
 
+static int64_t index_of(const struct indexed *list, size_t n, const struct object *o)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i].o == o)
+                        return list[i].index;
+        return NO_INDEX;
+}
+
+/* Whether a snapshot holds the policy with this hash, and not only says so: *ret. */
+static int holds_policy(struct arena *arena, const struct policy_snapshot *s, const char *hash, bool *ret,
+                        struct error *err)
+{
+        const char *held;
+        char hex[65];
+
+        *ret = false;
+        if (!s->spec || !text_equal(s->spec->policy_hash, hash))
+                return 0;
+        TRY(policy_hash(s->spec->policy, hex, err));
+        held = hash_on_wire(arena, hex);
+        if (!held)
+                return error_no_memory(err);
+        *ret = text_equal(held, hash);
+        return 0;
+}
+
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
-                          struct policy_snapshot_plan *ret, struct error *err)
+                          int64_t given, struct policy_snapshot_plan *ret, struct error *err)
 {
         struct policy_snapshot_plan plan = { 0 };
         const struct policy_snapshot *latest = latest_policy_snapshot(existing);
         struct indexed *list = NULL;
         const char *hash;
+        bool same = false;
         char hex[65];
 
         TRY(policy_hash(p->spec->policy, hex, err));
@@ -255,9 +282,11 @@ int plan_policy_snapshots(struct arena *arena, const struct placement *p, const 
         TRY(sorted(arena, existing, &list, err));
         if (!latest && existing->n)
                 latest = (const struct policy_snapshot *)list[existing->n - 1].o;
-        if (latest && latest->spec && text_equal(latest->spec->policy_hash, hash))
+        if (latest && index_of(list, existing->n, &latest->object) >= given)
+                TRY(holds_policy(arena, latest, hash, &same, err));
+        if (same)
                 TRY(plan_in_place(arena, p, latest, &plan, err));
-        else if (plan_new(arena, p, list, existing->n, hash, &plan) < 0)
+        else if (plan_new(arena, p, list, existing->n, hash, given, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;
         return 0;

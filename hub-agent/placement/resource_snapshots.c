@@ -27,6 +27,11 @@ bool is_snapshot_head(const struct object *snapshot)
         return !text_empty(annotation_of(snapshot, ANNOTATION_RESOURCE_HASH));
 }
 
+bool resource_snapshot_was_edited(const struct object *snapshot)
+{
+        return snapshot->meta.generation > 1;
+}
+
 /* A member of a group: the head comes first, then by sub-index. */
 struct member {
         const struct object *o;
@@ -136,9 +141,9 @@ static struct resource_snapshot *make(struct arena *arena, const struct placemen
 static struct resource_snapshot *make_head(struct arena *arena, const struct placement *p, int64_t index,
                                            const struct selection *s)
 {
-        struct resource_snapshot *r =
-                make(arena, p, arena_printf(arena, "%s-%lld-snapshot", p->object.meta.name, (long long)index),
-                     index, s, 0);
+        struct resource_snapshot *r = make(
+                arena, p, arena_printf(arena, NAME_RESOURCE_SNAPSHOT, p->object.meta.name, (long long)index),
+                index, s, 0);
 
         if (!r || set_label(&r->object, LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE, arena) < 0 ||
             set_annotation(&r->object, ANNOTATION_RESOURCE_HASH, arena_strdup(arena, s->hash), arena) < 0 ||
@@ -153,10 +158,11 @@ static struct resource_snapshot *make_head(struct arena *arena, const struct pla
 static struct resource_snapshot *make_sub(struct arena *arena, const struct placement *p, int64_t index,
                                           int64_t sub, const struct selection *s, size_t from)
 {
-        struct resource_snapshot *r = make(
-                arena, p,
-                arena_printf(arena, "%s-%lld-%lld", p->object.meta.name, (long long)index, (long long)sub),
-                index, s, from);
+        struct resource_snapshot *r =
+                make(arena, p,
+                     arena_printf(arena, NAME_RESOURCE_SNAPSHOT_SUB, p->object.meta.name, (long long)index,
+                                  (long long)sub),
+                     index, s, from);
 
         if (!r ||
             set_annotation(&r->object, ANNOTATION_RESOURCE_SUBINDEX, number_text(arena, sub), arena) < 0)
@@ -258,14 +264,24 @@ static int plan_history(struct arena *arena, const struct placement *p, const st
         return 0;
 }
 
+/* Whether the group still stands for what was selected when it was made. */
+static bool is_valid(const struct member *list, size_t n, const struct member *head, int64_t given)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i].index == head->index && resource_snapshot_was_edited(list[i].o))
+                        return false;
+        return head->index >= given;
+}
+
 static int plan_group(struct arena *arena, const struct placement *p, const struct selection *s,
-                      const struct member *list, size_t n, const struct member *head,
+                      const struct member *list, size_t n, const struct member *head, int64_t given,
                       const struct snapshot_timing *t, struct resource_snapshot_plan *plan)
 {
+        bool valid = head && is_valid(list, n, head, given);
         int early;
 
         plan->latest = head ? (const struct resource_snapshot *)head->o : NULL;
-        if (head && text_equal(annotation_of(head->o, ANNOTATION_RESOURCE_HASH), s->hash)) {
+        if (valid && text_equal(annotation_of(head->o, ANNOTATION_RESOURCE_HASH), s->hash)) {
                 TRY(plan_relabel(arena, head->o, LABEL_TRUE, plan));
                 if (plan->update.now || annotation_of(head->o, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME)) {
                         if (!plan->update.now)
@@ -278,15 +294,14 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                 }
                 return plan_members(arena, p, s, head->index, list, n, plan);
         }
-        if (head) {
-                early = throttle(arena, head->o, t, plan);
-                if (early != 0)
-                        return early < 0 ? early : 0;
+        early = valid ? throttle(arena, head->o, t, plan) : 0;
+        if (early != 0)
+                return early < 0 ? early : 0;
+        if (head)
                 TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
-        }
         plan->latest = NULL;
         TRY(plan_history(arena, p, list, n, plan));
-        return plan_members(arena, p, s, n ? list[n - 1].index + 1 : 0, list, n, plan);
+        return plan_members(arena, p, s, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, list, n, plan);
 }
 
 static const struct member *find_head(const struct member *list, size_t n, const struct object *latest)
@@ -296,15 +311,16 @@ static const struct member *find_head(const struct member *list, size_t n, const
         for (size_t i = 0; i < n; i++) {
                 if (list[i].o == latest)
                         return &list[i];
-                if (list[i].sub < 0)
+                if (list[i].sub < 0 && !is_deleting(list[i].o))
                         newest = &list[i];
         }
         return latest ? NULL : newest;
 }
 
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
-                            const struct object_list *existing, const struct snapshot_timing *t,
-                            struct resource_snapshot_plan *ret, struct error *err)
+                            const struct object_list *existing, int64_t given,
+                            const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
+                            struct error *err)
 {
         const struct resource_snapshot *latest = latest_resource_snapshot(existing);
         struct resource_snapshot_plan plan = { 0 };
@@ -313,7 +329,7 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
 
         TRY(sorted(arena, existing, &list, err));
         head = find_head(list, existing->n, latest ? &latest->object : NULL);
-        if (plan_group(arena, p, s, list, existing->n, head, t, &plan) < 0)
+        if (plan_group(arena, p, s, list, existing->n, head, given, t, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;
         return 0;

@@ -24,9 +24,11 @@ struct policy_snapshot_plan {
         struct policy_snapshot *create;       /* NULL = the latest one is right */
         const struct policy_snapshot *latest; /* after the plan, if nothing is created */
 };
-/* existing: all policy snapshots of the placement. ERR_INVALID: broken labels, two marked latest. */
+/* existing: all policy snapshots of the placement; given: the highest index that is named anywhere, or
+ * NO_INDEX. A snapshot below that one is not the latest, whatever it says, nor one whose policy is not what
+ * its hash is of. ERR_INVALID: broken labels, two marked latest. */
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
-                          struct policy_snapshot_plan *ret, struct error *err);
+                          int64_t given, struct policy_snapshot_plan *ret, struct error *err);
 
 /* What was selected, ready to be stored. */
 struct selection {
@@ -49,9 +51,12 @@ struct resource_snapshot_plan {
         const struct resource_snapshot *latest; /* head after the plan if none is created; NULL: create[0] */
         int64_t delay_ms;                       /* > 0: a new group is due then; `latest` is the old one */
 };
+/* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
+ * edited, is not used again and not waited for: the next one replaces it. */
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
-                            const struct object_list *existing, const struct snapshot_timing *t,
-                            struct resource_snapshot_plan *ret, struct error *err);
+                            const struct object_list *existing, int64_t given,
+                            const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
+                            struct error *err);
 
 /* The head marked latest, by highest index; NULL if there is none. */
 const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing);
@@ -59,3 +64,5 @@ const struct resource_snapshot *latest_resource_snapshot(const struct object_lis
 const struct resource_snapshot *newest_resource_snapshot(const struct object_list *existing);
 const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing);
 bool is_snapshot_head(const struct object *snapshot);
+/* Somebody changed what it holds: agents write that once. */
+bool resource_snapshot_was_edited(const struct object *snapshot);

@@ -61,7 +61,7 @@ static void a_new_placement_gets_policy_snapshot_zero(void **state)
         struct scene s;
 
         begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
         assert_string_equal(plan.create->object.meta.name, "web-0");
         assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
         assert_string_equal(label_of(&plan.create->object, LABEL_PARENT_PLACEMENT), "web");
@@ -90,19 +90,19 @@ static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapsh
         struct scene s;
 
         begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
         keep_created(&s, &plan);
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
         assert_null(plan.update.now);
         assert_null(plan.create);
         s.p->spec->policy->number_of_clusters = OPT_INT(5);
         s.p->object.meta.generation = 5;
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
         assert_null(plan.create);
         assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_NUMBER_OF_CLUSTERS), "5");
         assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_PLACEMENT_GENERATION), "5");
         s.p->spec->policy->placement_type = "PickAll";
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
         assert_string_equal(plan.create->object.meta.name, "web-1");
         assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
         arena_free(&s.arena);
@@ -117,7 +117,7 @@ static void the_history_limit_removes_the_oldest_first(void **state)
         for (int i = 0; i < 3; i++) {
                 s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
                 s.p->spec->policy->placement_type = i == 0 ? "A" : i == 1 ? "B" : "C";
-                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), 0);
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
                 keep_created(&s, &plan);
         }
         assert_int_equal(plan.n_remove, 1);
@@ -142,7 +142,58 @@ static void two_latest_policy_snapshots_are_an_error(void **state)
                          i, i);
                 s.existing[s.list.n++] = parse(&s, &cluster_scheduling_policy_snapshot_kind, json);
         }
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, &plan, &s.err), ERR_INVALID);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), ERR_INVALID);
+        arena_free(&s.arena);
+}
+
+/* What somebody took away or changed by hand: bindings name "web-1", and the policy is not what it was. */
+static void a_policy_index_that_was_given_is_not_given_again(void **state)
+{
+        static const struct {
+                bool left; /* "web-0" is still there, and holds the policy wanted */
+                int64_t given;
+                const char *made; /* NULL: the one that is there */
+        } rows[] = {
+                { false, NO_INDEX, "web-0" }, { false, 1, "web-2" }, { true, 1, "web-2" }, { true, 0, NULL },
+                { true, NO_INDEX, NULL },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct policy_snapshot_plan plan;
+                struct scene s;
+
+                begin(&s, "\"policy\":{\"placementType\":\"PickAll\"}");
+                if (rows[i].left) {
+                        assert_int_equal(
+                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                        keep_created(&s, &plan);
+                }
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, rows[i].given, &plan, &s.err),
+                                 0);
+                if (rows[i].made)
+                        assert_string_equal(plan.create->object.meta.name, rows[i].made);
+                else
+                        assert_null(plan.create);
+                arena_free(&s.arena);
+        }
+}
+
+static void a_policy_that_was_edited_in_its_snapshot_is_replaced(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct policy_snapshot *edited;
+        struct scene s;
+
+        begin(&s, "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\"]}");
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        keep_created(&s, &plan);
+        edited = (struct policy_snapshot *)object_copy(s.existing[0], &s.arena);
+        edited->spec->policy->cluster_names.at[0] = "b";
+        s.existing[0] = &edited->object;
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, 0, &plan, &s.err), 0);
+        assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
+        assert_string_equal(plan.create->object.meta.name, "web-1");
+        assert_string_equal(plan.create->spec->policy->cluster_names.at[0], "a");
         arena_free(&s.arena);
 }
 
@@ -164,11 +215,17 @@ static struct selection select_sizes(struct scene *s, const size_t *sizes, size_
 
 static const struct snapshot_timing at_once = { NOW, 0, 0 };
 
+static void plan_named(struct scene *s, struct selection *sel, int64_t given, const struct snapshot_timing *t,
+                       struct resource_snapshot_plan *plan)
+{
+        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, given, t, plan, &s->err) < 0)
+                fail_msg("%s", s->err.text);
+}
+
 static void plan_resources(struct scene *s, struct selection *sel, const struct snapshot_timing *t,
                            struct resource_snapshot_plan *plan)
 {
-        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, t, plan, &s->err) < 0)
-                fail_msg("%s", s->err.text);
+        plan_named(s, sel, NO_INDEX, t, plan);
 }
 
 static void keep_resources(struct scene *s, struct resource_snapshot_plan *plan)
@@ -284,6 +341,96 @@ static void changes_are_collected_before_a_new_group_is_made(void **state)
         arena_free(&s.arena);
 }
 
+/* Content comes and goes while somebody deletes the newest snapshot, or all of them, now and then, after the
+ * bindings took it. */
+static void no_name_ever_stands_for_two_contents(void **state)
+{
+        const char *content_of[64] = { 0 };
+        int64_t given = NO_INDEX;
+        struct scene s;
+
+        begin(&s, "\"revisionHistoryLimit\":3");
+        for (unsigned step = 0; step < 60; step++) {
+                size_t size = 10 + step * 7 % 4;
+                struct resource_snapshot_plan plan;
+                struct selection sel = select_sizes(&s, &size, 1);
+                int64_t index;
+
+                plan_named(&s, &sel, given, &at_once, &plan);
+                for (size_t i = 0; i < plan.n_remove; i++) { /* the oldest come first */
+                        assert_ptr_equal(plan.remove[i], s.existing[0]);
+                        memmove(s.existing, s.existing + 1, --s.list.n * sizeof(s.existing[0]));
+                }
+                keep_resources(&s, &plan);
+                assert_int_equal(label_number(s.existing[s.list.n - 1], LABEL_RESOURCE_INDEX, &index, &s.err),
+                                 0);
+                assert_true(index >= given && index < (int64_t)ARRAY_LEN(content_of));
+                assert_true(!content_of[index] || text_equal(content_of[index], sel.hash));
+                content_of[index] = arena_strdup(&s.arena, sel.hash);
+                given = index;
+                assert_string_equal(label_of(s.existing[s.list.n - 1], LABEL_IS_LATEST_SNAPSHOT), "true");
+                if (step % 3 == 1)
+                        s.list.n--;
+                if (step % 11 == 7)
+                        s.list.n = 0;
+        }
+        arena_free(&s.arena);
+}
+
+/* The content of the one before is back while the newest, which bindings still name, is gone: taking the
+ * older one up again would free the name of the newest for something else. */
+static void an_older_group_is_not_taken_up_again_below_one_that_was_given(void **state)
+{
+        static const size_t one[] = { 10 }, two[] = { 20 };
+        struct resource_snapshot_plan plan;
+        struct selection first, second;
+        struct scene s;
+
+        begin(&s, "");
+        first = select_sizes(&s, one, 1);
+        second = select_sizes(&s, two, 1);
+        plan_resources(&s, &first, &at_once, &plan);
+        keep_resources(&s, &plan);
+        plan_resources(&s, &second, &at_once, &plan);
+        keep_resources(&s, &plan);
+        s.list.n--; /* web-1-snapshot */
+        plan_named(&s, &first, 1, &at_once, &plan);
+        assert_null(plan.update.now);
+        assert_string_equal(plan.create[0]->object.meta.name, "web-2-snapshot");
+        plan_named(&s, &first, 0, &at_once, &plan); /* nobody had taken it */
+        assert_int_equal(plan.n_create, 0);
+        assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "true");
+        arena_free(&s.arena);
+}
+
+static void a_group_that_was_edited_is_replaced_without_delay(void **state)
+{
+        static const size_t sizes[] = { 500000, 500000 };
+        static const struct snapshot_timing later = { NOW, 300000, 30000 };
+
+        for (size_t edited = 0; edited < 2; edited++) {
+                struct resource_snapshot_plan plan;
+                struct selection sel;
+                struct object *o;
+                struct scene s;
+
+                begin(&s, "");
+                sel = select_sizes(&s, sizes, 2);
+                plan_resources(&s, &sel, &later, &plan);
+                keep_resources(&s, &plan);
+                o = object_copy(s.existing[edited], &s.arena);
+                o->meta.generation = 2;
+                s.existing[edited] = o;
+                plan_named(&s, &sel, 0, &later, &plan);
+                assert_int_equal(plan.delay_ms, 0);
+                assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
+                assert_int_equal(plan.n_create, 2);
+                assert_string_equal(plan.create[0]->object.meta.name, "web-1-snapshot");
+                assert_null(plan.latest);
+                arena_free(&s.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -296,6 +443,11 @@ int main(void)
                 cmocka_unit_test(equal_content_plans_nothing_and_a_missing_part_is_made_again),
                 cmocka_unit_test(new_content_unmarks_the_old_group_and_makes_the_next),
                 cmocka_unit_test(changes_are_collected_before_a_new_group_is_made),
+                cmocka_unit_test(a_policy_index_that_was_given_is_not_given_again),
+                cmocka_unit_test(a_policy_that_was_edited_in_its_snapshot_is_replaced),
+                cmocka_unit_test(no_name_ever_stands_for_two_contents),
+                cmocka_unit_test(an_older_group_is_not_taken_up_again_below_one_that_was_given),
+                cmocka_unit_test(a_group_that_was_edited_is_replaced_without_delay),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,101 @@
+#include "hub-agent/placement/given.h"
+
+#include "hub-agent/agent.h"
+
+void given_by_binding(struct given *g, const char *placement, const struct object *binding)
+{
+        const struct binding_spec *spec = ((const struct binding *)binding)->spec;
+
+        if (!spec || is_deleting(binding))
+                return;
+        g->policies = MAX(g->policies, index_in_name(spec->scheduling_policy_snapshot_name, placement, ""));
+        g->resources = MAX(g->resources,
+                           index_in_name(spec->resource_snapshot_name, placement, SUFFIX_RESOURCE_SNAPSHOT));
+}
+
+void given_by_work(struct given *g, const struct object *placement, const struct object *work)
+{
+        int64_t index;
+
+        if (is_deleting(work) || !text_equal(label_of(work, LABEL_PARENT_PLACEMENT), placement->meta.name) ||
+            !text_equal(or_empty(label_of(work, LABEL_PARENT_PLACEMENT_NAMESPACE)),
+                        or_empty(placement->meta.ns)) ||
+            label_number(work, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX, &index, NULL) < 0 || index > INDEX_MAX)
+                return;
+        g->resources = MAX(g->resources, index);
+}
+
+int given_in_cache(struct reconcile *rc, const struct object *placement, struct given *g)
+{
+        struct object_list bindings;
+
+        TRY(cache_by_index(rc, scope_of(rc->ns)->binding, INDEX_OWNER, rc->key, &bindings));
+        for (size_t i = 0; i < bindings.n; i++)
+                given_by_binding(g, placement->meta.name, bindings.at[i]);
+        return 0;
+}
+
+struct asking {
+        struct given *given;
+        const struct object *placement;
+};
+
+static int note_binding(void *ctx, struct object *binding)
+{
+        const struct asking *a = ctx;
+
+        given_by_binding(a->given, a->placement->meta.name, binding);
+        return 0;
+}
+
+static int pass_over(void *ctx, struct object *o, const struct error *why)
+{
+        return 0;
+}
+
+int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
+                       int (*each)(void *ctx, struct object *binding), void *ctx)
+{
+        struct kube_list_options o = {
+                .ns = ns, .label_selector = selector, .flags = DECODE_PROJECTION, .undecodable = pass_over
+        };
+
+        return kube_list_resource(rc->kube, kind, NULL, &o, each, ctx, NULL, rc->err);
+}
+
+int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g)
+{
+        const char *ns = placement->meta.ns, *name = placement->meta.name;
+        const char *selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, name);
+        struct asking asking = { g, placement };
+        struct object_list works;
+
+        if (!selector)
+                return error_no_memory(rc->err);
+        TRY(bindings_on_server(rc, scope_of(ns)->binding, ns, selector, note_binding, &asking));
+        TRY(cache_list(rc, &work_kind, &works));
+        for (size_t i = 0; i < works.n; i++)
+                given_by_work(g, placement, works.at[i]);
+        return 0;
+}
+
+int snapshot_is_known(struct reconcile *rc, const struct kind *kind, const struct object *owner,
+                      const char *name)
+{
+        struct object *o;
+        bool cached;
+        int code;
+
+        if (!name)
+                return error_no_memory(rc->err);
+        TRY(cache_has(rc, kind, owner->meta.ns, name, &cached));
+        if (cached)
+                return 0;
+        code = kube_get(rc->kube, kind, owner->meta.ns, name, rc->arena, &o, rc->err);
+        if (code == ERR_NOT_FOUND)
+                return 0;
+        TRY(code);
+        if (is_of_predecessor(o, owner))
+                return 0;
+        return error_set(rc->err, ERR_RETRY, "%s \"%s\" is not in the cache yet", kind->kind, name);
+}
