@@ -124,7 +124,7 @@ static void plan_over(struct bench *b, size_t row, const char *hash, const char 
         const struct object_list existing = { all, 1 };
 
         assert_int_equal(plan_override_snapshots(&b->arena, override_of(b, rows[row].ns, rows[row].spec),
-                                                 &existing, plan, &b->err),
+                                                 &existing, NO_INDEX, plan, &b->err),
                          0);
         assert_null(plan->create);
         assert_int_equal(plan->n_remove, 0);

@@ -57,9 +57,26 @@ static int by_name(const void *a, const void *b)
         return order ? order : strcmp(x->meta.name, y->meta.name);
 }
 
-/* Adds what overrides without a latest snapshot said last. */
+/* Whether a binding of the placement has a snapshot of the override behind it that is newer than all there
+ * are: somebody deleted that one. */
+static bool is_missing(const struct object *override, const struct object *last,
+                       const struct object_list *bindings)
+{
+        int64_t index = NO_INDEX;
+
+        if (last)
+                label_number(last, LABEL_OVERRIDE_INDEX, &index, NULL);
+        for (size_t i = 0; i < bindings->n; i++)
+                if (override_index_named(override, bindings->at[i]) > index)
+                        return true;
+        return false;
+}
+
+/* Adds what overrides without a latest snapshot said last. Where that is not known any more the placement
+ * waits: its clusters must not lose the override, nor get an older one, until its snapshot is made again. */
 static int add_replaced(struct reconcile *rc, const struct kind *kind, const struct object_list *overrides,
-                        const struct map *marked, struct object_list *latest)
+                        const struct map *marked, const struct object_list *bindings,
+                        struct object_list *latest)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
 
@@ -75,6 +92,10 @@ static int add_replaced(struct reconcile *rc, const struct kind *kind, const str
                         continue;
                 TRY(cache_by_index(rc, kind, INDEX_OVERRIDE, key.text, &own));
                 last = newest(&own);
+                if (is_missing(o, last, bindings))
+                        return error_set(rc->err, ERR_RETRY,
+                                         "a snapshot of %s \"%s\" is missing and not replaced yet",
+                                         o->kind->kind, o->meta.name);
                 if (last)
                         latest->at[latest->n++] = last;
         }
@@ -85,7 +106,7 @@ static int add_replaced(struct reconcile *rc, const struct kind *kind, const str
  * when the process that replaces it ends, for longer: what it said before stays in force until its successor
  * is there. */
 static int load_in_force(struct reconcile *rc, const struct kind *override, const struct kind *kind,
-                         struct object_list *ret)
+                         const struct object_list *bindings, struct object_list *ret)
 {
         struct object_list overrides, latest, grown;
         struct map marked;
@@ -109,18 +130,20 @@ static int load_in_force(struct reconcile *rc, const struct kind *override, cons
                 if (code == 0)
                         code = map_put(&marked, key.text, (void *)latest.at[i]->meta.name);
         }
-        code = code < 0 ? error_no_memory(rc->err) : add_replaced(rc, kind, &overrides, &marked, &grown);
+        code = code < 0 ? error_no_memory(rc->err)
+                        : add_replaced(rc, kind, &overrides, &marked, bindings, &grown);
         map_free(&marked);
         qsort(grown.at, grown.n, sizeof(grown.at[0]), by_name); /* as lists of caches are */
         *ret = grown;
         return code;
 }
 
-static int load_latest(struct reconcile *rc, struct override_set *ret)
+static int load_latest(struct reconcile *rc, const struct object_list *bindings, struct override_set *ret)
 {
         TRY(load_in_force(rc, &cluster_resource_override_kind, &cluster_resource_override_snapshot_kind,
-                          &ret->cluster));
-        return load_in_force(rc, &resource_override_kind, &resource_override_snapshot_kind, &ret->own);
+                          bindings, &ret->cluster));
+        return load_in_force(rc, &resource_override_kind, &resource_override_snapshot_kind, bindings,
+                             &ret->own);
 }
 
 static int match_set(struct reconcile *rc, const struct object_list *snapshots,
@@ -151,7 +174,7 @@ int overrides_for_bindings(struct reconcile *rc, const struct object_list *bindi
         struct override_set latest, set;
 
         *ret = NULL;
-        TRY(load_latest(rc, &latest));
+        TRY(load_latest(rc, bindings, &latest));
         if (latest.cluster.n + latest.own.n == 0 || !master)
                 return 0;
         TRY(match_set(rc, snapshots, master, &latest, &set));

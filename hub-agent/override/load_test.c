@@ -2,6 +2,7 @@
 #include "hub-agent/override/load.h"
 
 #include "e2e/devcluster/rig.h"
+#include "hub-agent/override/override_index.h"
 #include "hub-agent/override/testing.h"
 
 struct caches {
@@ -53,8 +54,13 @@ static void open_caches(struct rig *r, struct caches *c, const char *member)
         rig_settle(r);
         if (member)
                 assert_int_equal(rig_post(r, CLUSTERS, member), 201);
-        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-                assert_non_null(manager_informer(c->rc.manager, kinds[i]));
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                struct informer *informer = manager_informer(c->rc.manager, kinds[i]);
+
+                assert_non_null(informer);
+                assert_int_equal(informer_add_index(informer, INDEX_OVERRIDE, emit_override), 0);
+                assert_int_equal(informer_add_index(informer, INDEX_LATEST, emit_latest), 0);
+        }
         rig_settle(r);
 }
 
@@ -131,11 +137,67 @@ static void a_snapshot_that_is_gone_is_named(void **state)
         rig_run(body_a_missing_snapshot);
 }
 
+static int overrides_for(struct caches *c, const char *named)
+{
+        const struct object *one[] = { &binding_of(c, named)->object };
+        const struct object_list bindings = { one, 1 }, snapshots = { 0 };
+        const struct cluster_overrides *ret;
+
+        return overrides_for_bindings(&c->rc, &bindings, &snapshots, NULL, &ret);
+}
+
+/* Somebody deleted it. Without it the cluster would lose the override for as long as nobody made it again,
+ * and with the one before it would get an older one. */
+static void body_waits(struct rig *r)
+{
+        static const char override[] = "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                                       "v1beta1\",\"kind\":\"ClusterResourceOverride\","
+                                       "\"metadata\":{\"name\":\"o\"},\"spec\":{\"clusterResourceSelectors\":"
+                                       "[{\"group\":\"\",\"version\":"
+                                       "\"v1\",\"kind\":\"Namespace\",\"name\":\"web\"}],\"policy\":{"
+                                       "\"overrideRules\":[{\"overrideType\":"
+                                       "\"Delete\"}]}}}";
+        static const char older[] =
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                "\"ClusterResourceOverrideSnapshot\",\"metadata\":{\"name\":\"o-1\",\"labels\":{"
+                "\"kubernetes-fleet.io/parent-resource-override\":\"o\",\"kubernetes-fleet.io/"
+                "override-index\":"
+                "\"1\",\"kubernetes-fleet.io/"
+                "is-latest-snapshot\":\"false\"}},\"spec\":{\"overrideHash\":\"\","
+                "\"overrideSpec\":{\"clusterResourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":"
+                "\"Namespace\",\"name\":\"web\"}],\"policy\":{\"overrideRules\":[{\"overrideType\":"
+                "\"Delete\"}]}}}}";
+        static const char api[] = "/apis/placement.kubernetes-fleet.io/v1beta1/";
+        char path[128];
+        struct caches c;
+
+        open_caches(r, &c, NULL);
+        snprintf(path, sizeof(path), "%sclusterresourceoverrides", api);
+        assert_int_equal(rig_post(r, path, override), 201);
+        rig_settle(r);
+        assert_int_equal(overrides_for(&c, ""), 0); /* a new one: it is not known to be of use to anybody */
+        assert_int_equal(overrides_for(&c, ",\"clusterResourceOverrideSnapshots\":[\"o-2\"]"), ERR_RETRY);
+        assert_string_equal(c.b.err.text,
+                            "a snapshot of ClusterResourceOverride \"o\" is missing and not replaced yet");
+        snprintf(path, sizeof(path), "%sclusterresourceoverridesnapshots", api);
+        assert_int_equal(rig_post(r, path, older), 201);
+        rig_settle(r);
+        assert_int_equal(overrides_for(&c, ",\"clusterResourceOverrideSnapshots\":[\"o-2\"]"), ERR_RETRY);
+        assert_int_equal(overrides_for(&c, ",\"clusterResourceOverrideSnapshots\":[\"o-1\"]"), 0);
+        close_caches(&c);
+}
+
+static void clusters_keep_an_override_whose_snapshot_is_missing(void **state)
+{
+        rig_run(body_waits);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_departed_cluster_has_no_overrides),
                 cmocka_unit_test(a_snapshot_that_is_gone_is_named),
+                cmocka_unit_test(clusters_keep_an_override_whose_snapshot_is_missing),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,9 +19,13 @@ struct override_snapshot_plan {
         size_t n_remove;
         struct override_snapshot *create;
 };
+/* given: the highest index that a binding names, or NO_INDEX: a snapshot below it is not used again. */
 int plan_override_snapshots(struct arena *arena, const struct resource_override *o,
-                            const struct object_list *existing, struct override_snapshot_plan *ret,
-                            struct error *err);
+                            const struct object_list *existing, int64_t given,
+                            struct override_snapshot_plan *ret, struct error *err);
+/* The highest index of this override's snapshots that a binding names; NO_INDEX if it names none, or is being
+ * deleted. */
+int64_t override_index_named(const struct object *override, const struct object *binding);
 
 /* ---- matching (spec 3) ---- */
 

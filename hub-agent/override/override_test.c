@@ -349,9 +349,9 @@ static void an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest(vo
 
                 snprintf(value, sizeof(value), "%d", i);
                 snprintf(name, sizeof(name), "o-%d", i);
-                assert_int_equal(
-                        plan_override_snapshots(&b.arena, override_of(&b, value), &existing, &plan, &b.err),
-                        0);
+                assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, value), &existing,
+                                                         NO_INDEX, &plan, &b.err),
+                                 0);
                 assert_non_null(plan.create);
                 assert_string_equal(plan.create->object.meta.name, name);
                 assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
@@ -372,10 +372,55 @@ static void an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest(vo
                 all[existing.n++] = &plan.create->object;
                 assert_true(existing.n <= 10);
         }
-        assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, "13"), &existing, &plan, &b.err),
-                         0);
+        assert_int_equal(
+                plan_override_snapshots(&b.arena, override_of(&b, "13"), &existing, NO_INDEX, &plan, &b.err),
+                0);
         assert_null(plan.create); /* nothing new */
         assert_null(plan.update.now);
+        arena_free(&b.arena);
+}
+
+static void an_override_index_that_was_given_is_not_given_again(void **state)
+{
+        static const struct {
+                const char *ns, *name, *bindings_name;
+                int64_t index;
+        } rows[] = {
+                { NULL, "o", "\"clusterResourceOverrideSnapshots\":[\"p-7\",\"o-3\",\"o-2\"]", 3 },
+                { NULL, "o", "\"resourceOverrideSnapshots\":[{\"name\":\"o-3\",\"namespace\":\"x\"}]",
+                  NO_INDEX },
+                { "x", "o", "\"resourceOverrideSnapshots\":[{\"name\":\"o-3\",\"namespace\":\"x\"}]", 3 },
+                { "y", "o", "\"resourceOverrideSnapshots\":[{\"name\":\"o-3\",\"namespace\":\"x\"}]",
+                  NO_INDEX },
+                { "x", "o", "\"clusterResourceOverrideSnapshots\":[\"o-3\"]", NO_INDEX },
+        };
+        struct override_snapshot_plan plan;
+        const struct object *all[2];
+        struct object_list existing = { all, 0 };
+        struct bench b;
+
+        begin(&b);
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct object override = { .meta = { .name = (char *)rows[i].name,
+                                                     .ns = (char *)rows[i].ns } };
+                char json[512];
+
+                snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"b\"},\"spec\":{%s}}",
+                         rows[i].bindings_name);
+                assert_int_equal(
+                        override_index_named(&override, parse(&b, &cluster_resource_binding_kind, json)),
+                        rows[i].index);
+        }
+        assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, "1"), &existing, 3, &plan, &b.err),
+                         0);
+        assert_string_equal(plan.create->object.meta.name, "o-4");
+        all[existing.n++] = &plan.create->object;
+        assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, "1"), &existing, 4, &plan, &b.err),
+                         0);
+        assert_null(plan.create);
+        assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, "1"), &existing, 5, &plan, &b.err),
+                         0);
+        assert_string_equal(plan.create->object.meta.name, "o-6");
         arena_free(&b.arena);
 }
 
@@ -392,6 +437,7 @@ int main(void)
                 cmocka_unit_test(variables_in_paths_are_left_alone),
                 cmocka_unit_test(a_failed_patch_names_snapshot_and_target),
                 cmocka_unit_test(an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest),
+                cmocka_unit_test(an_override_index_that_was_given_is_not_given_again),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

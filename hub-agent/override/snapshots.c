@@ -198,8 +198,25 @@ static int plan_relabel(struct arena *arena, const struct object *o, const char 
         return ret->wanted ? set_label(ret->wanted, LABEL_IS_LATEST_SNAPSHOT, latest, arena) : ERR_NO_MEMORY;
 }
 
+int64_t override_index_named(const struct object *override, const struct object *binding)
+{
+        const struct binding_spec *spec = ((const struct binding *)binding)->spec;
+        int64_t highest = NO_INDEX;
+
+        if (!spec || is_deleting(binding))
+                return NO_INDEX;
+        for (uint32_t i = 0; !override->meta.ns && i < spec->cluster_resource_override_snapshots.n; i++)
+                highest = MAX(highest, index_in_name(spec->cluster_resource_override_snapshots.at[i],
+                                                     override->meta.name, ""));
+        for (uint32_t i = 0; override->meta.ns && i < spec->resource_override_snapshots.n; i++)
+                if (text_equal(spec->resource_override_snapshots.at[i].ns, override->meta.ns))
+                        highest = MAX(highest, index_in_name(spec->resource_override_snapshots.at[i].name,
+                                                             override->meta.name, ""));
+        return highest;
+}
+
 static int plan_new(struct arena *arena, const struct resource_override *o, const struct indexed *list,
-                    size_t n, const char hash[65], struct override_snapshot_plan *plan)
+                    size_t n, int64_t given, const char hash[65], struct override_snapshot_plan *plan)
 {
         if (n > 0)
                 TRY(plan_relabel(arena, &list[n - 1].s->object, LABEL_FALSE, &plan->update));
@@ -210,13 +227,13 @@ static int plan_new(struct arena *arena, const struct resource_override *o, cons
                 plan->remove[plan->n_remove] = &list[plan->n_remove].s->object;
                 plan->n_remove++;
         }
-        plan->create = make(arena, o, n ? list[n - 1].index + 1 : 0, hash);
+        plan->create = make(arena, o, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, hash);
         return plan->create ? 0 : ERR_NO_MEMORY;
 }
 
 int plan_override_snapshots(struct arena *arena, const struct resource_override *o,
-                            const struct object_list *existing, struct override_snapshot_plan *ret,
-                            struct error *err)
+                            const struct object_list *existing, int64_t given,
+                            struct override_snapshot_plan *ret, struct error *err)
 {
         struct indexed *list = ARENA_NEW_ARRAY(arena, struct indexed, existing->n + 1);
         struct override_snapshot_plan plan = { 0 };
@@ -233,10 +250,10 @@ int plan_override_snapshots(struct arena *arena, const struct resource_override 
         qsort(list, existing->n, sizeof(list[0]), by_index);
         TRY(spec_doc(&o->object, "spec", &wanted, err));
         TRY(override_hash(o, hash, err));
-        if (existing->n > 0)
+        if (existing->n > 0 && list[existing->n - 1].index >= given)
                 TRY(same_spec(list[existing->n - 1].s, wanted, &same, err));
         if (same ? plan_relabel(arena, &list[existing->n - 1].s->object, LABEL_TRUE, &plan.update) < 0
-                 : plan_new(arena, o, list, existing->n, hash, &plan) < 0)
+                 : plan_new(arena, o, list, existing->n, given, hash, &plan) < 0)
                 return error_no_memory(err);
         if (same)
                 TRY(put_hash_right(arena, list[existing->n - 1].s, wanted, hash, &plan.update, err));
