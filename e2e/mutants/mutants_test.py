@@ -1,0 +1,315 @@
+"""Tests of the mutants: `python3 e2e/mutants/mutants_test.py` ends in `N passed, N failed`."""
+import dataclasses
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import mutants
+import places
+import stand
+
+HEADER = """#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+struct error { int code; };
+struct account { int balance, moves; bool open; const char *name; };
+#define TRY(call) do { int try_result_ = (call); if (try_result_ < 0) return try_result_; } while (0)
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define RIGHT_READ 1
+#define RIGHT_WRITE 2
+void log_info(const char *said, int number);
+int error_no_memory(struct error *err);
+void *arena_alloc(size_t size);
+int pay(struct account *from, struct account *to, int sum);
+int spare(const struct account *a);
+bool may(unsigned rights, bool admin);
+int halves(int n);
+extern int n_noted;
+"""
+
+SOURCE = """#include "bank/bank.h"
+
+#define FEE_MAX 3
+#define WAIT_MS 500
+
+static const unsigned default_rights = RIGHT_READ | RIGHT_WRITE;
+int n_noted;
+
+static int check(const struct account *a, int sum)
+{
+        if (!a->open || sum < 0)
+                return -1;
+        return a->balance >= sum && a->name ? 0 : -2;
+}
+
+static void note(struct account *a, int move)
+{
+        log_info("moved 7 of them", 7);
+        a->balance += move;
+        n_noted++;
+        a->moves++;
+}
+
+static void receive(struct account *to, int sum)
+{
+        note(to, sum);
+}
+
+int pay(struct account *from, struct account *to, int sum)
+{
+        char *copy = arena_alloc(16);
+
+        if (!copy)
+                return error_no_memory(NULL);
+        TRY(check(from, sum));
+        TRY(check(to, 0));
+        note(from, -sum);
+        receive(to, sum);
+        return 0;
+}
+
+int spare(const struct account *a)
+{
+        return MAX(a->balance - FEE_MAX, 0);
+}
+
+bool may(unsigned rights, bool admin)
+{
+        unsigned all = rights ? rights : default_rights;
+
+        if (admin)
+                return true;
+        return (all & RIGHT_WRITE) != 0;
+}
+
+int halves(int n)
+{
+        int steps = 0;
+
+        while (n > 0) {
+                n /= 2;
+                steps++;
+        }
+        return steps;
+}
+"""
+
+TEST = """#include <stddef.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "bank/bank.h"
+static void money_moves(void **state)
+{
+        struct account a = { 5, 0, true, "a" }, b = { 0, 0, true, "b" };
+        (void)state;
+        assert_int_equal(pay(&a, &b, 5), 0);
+        assert_int_equal(b.balance, 5);
+        assert_true(pay(&a, &b, 1) < 0);
+        a.open = false;
+        assert_true(pay(&b, &a, 1) < 0);
+}
+static void numbers_have_halves(void **state)
+{
+        (void)state;
+        assert_int_equal(halves(8), 4);
+}
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(money_moves), cmocka_unit_test(numbers_have_halves) };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
+"""
+
+REST = """#include <stdlib.h>
+#include "bank/bank.h"
+void log_info(const char *said, int number) { (void)said, (void)number; }
+int error_no_memory(struct error *err) { (void)err; return -11; }
+void *arena_alloc(size_t size) { static char room[64]; return size <= sizeof(room) ? room : NULL; }
+"""
+
+FLAGS = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"]
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="latin-1") as f:
+        f.write(text)
+
+
+class Bank:
+    """A small project of one file with a test that leaves much unproved."""
+
+    def __init__(self, folder):
+        self.tree = os.path.join(folder, "tree")
+        for name, text in (("bank.h", HEADER), ("bank.c", SOURCE), ("bank_test.c", TEST), ("rest.c", REST)):
+            write(os.path.join(self.tree, "bank", name), text)
+
+        def run(*command):
+            subprocess.run(command, cwd=self.tree, check=True)
+
+        run("git", "init", "-q")
+        os.makedirs(os.path.join(self.tree, "build", "bank"))
+        for name in ("bank", "bank_test", "rest"):
+            run("gcc", *FLAGS, "-I.", "-O2", "-c", "-o", f"build/bank/{name}.c.o", f"bank/{name}.c")
+        run("ar", "rcs", "build/libbank.a", "build/bank/bank.c.o", "build/bank/rest.c.o")
+        self.places = places.places_of("bank/bank.c", SOURCE, [*FLAGS, "-I."], self.tree)
+        self.stand = stand.Stand(self.tree, os.path.join(folder, "stand"), ["gcc", "-O2"], FLAGS, ["-lcmocka"],
+                                 ["build/libbank.a"], "build")
+        self.lane = stand.Lane(self.stand, 0)
+        self.test = stand.Test("bank/bank_test", "bank/bank_test.c.o", [], "unit")
+        self.lane.measure(self.test)
+
+    def one(self, kind, before, after):
+        """The one place of a kind at which this text becomes that."""
+        found = [p for p in self.places if p.kind == kind and SOURCE[p.start:p.end] == before and p.text == after]
+        assert len(found) == 1, (kind, before, after, found)
+        return found[0]
+
+    def judge(self, place):
+        return mutants.judge(self.lane, place, SOURCE, [self.test])
+
+
+class MutantsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.bank = Bank(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_every_kind_finds_places_and_its_code_compiles(self):
+        for kind in places.KINDS:
+            found = [p for p in self.bank.places if p.kind == kind]
+            self.assertTrue(found, kind)
+            for p in found:
+                path = os.path.join(self.folder.name, "one.c")
+                write(path, p.planted(SOURCE))
+                done = subprocess.run(["gcc", "-std=gnu17", "-w", "-fsyntax-only", f"-I{self.bank.tree}", path],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, f"{p}\n{done.stderr}")
+
+    def test_a_bug_is_caught_by_the_test_that_it_breaks(self):
+        verdict = self.bank.judge(self.bank.one("call left out", "note(from, -sum);", "{ }"))
+        self.assertEqual((verdict.counts, verdict.kind, verdict.caught_by, verdict.said),
+                         (True, "unit", "bank/bank_test", "money_moves"))
+
+    def test_a_bug_that_no_test_asks_for_survives_with_its_diff(self):
+        place = self.bank.one("condition dropped", "!a->open || sum < 0", "!a->open")
+        verdict = self.bank.judge(place)
+        self.assertEqual((verdict.counts, verdict.caught_by), (True, ""))
+        said = mutants.summary([verdict], lambda file: SOURCE)
+        self.assertIn("-        if (!a->open || sum < 0)\n+        if (!a->open)\n", said)
+        self.assertTrue(said.endswith("1 planted, 0 caught, 1 survived"), said)
+
+    def test_what_changes_nothing_that_can_be_seen_survives(self):
+        swapped = [p for p in self.bank.places if p.kind == "statements swapped" and p.text.startswith("receive(to")]
+        verdict = self.bank.judge(swapped[0])
+        self.assertEqual((verdict.counts, verdict.caught_by), (True, ""))
+        self.assertIn("+        receive(to, sum);\n         note(from, -sum);\n-        receive(to, sum);\n",
+                      mutants.summary([verdict], lambda file: SOURCE))
+
+    def test_two_calls_of_one_function_are_not_swapped(self):
+        self.assertFalse([p for p in self.bank.places if p.kind == "statements swapped" and "TRY(check" in p.text and
+                          "note" not in p.text])
+
+    def test_the_same_program_is_no_mutant(self):
+        place = self.bank.one("comparison moved", ">", ">=")
+        verdict = self.bank.judge(dataclasses.replace(place, text="> 1 - 1 +"))
+        self.assertEqual((verdict.counts, verdict.said), (False, "the same program"))
+
+    def test_what_the_build_refuses_is_no_mutant(self):
+        place = self.bank.one("call left out", "TRY(check(to, 0));", "{ }")
+        self.assertEqual(self.bank.judge(dataclasses.replace(place, text="check(")).said, "does not compile")
+
+    def test_a_mutant_that_never_ends_is_caught_as_that(self):
+        verdict = self.bank.judge(self.bank.one("comparison moved", ">", ">="))
+        self.assertEqual((verdict.kind, verdict.said), ("hang", "hang"))
+
+    def test_memory_that_runs_out_and_what_is_only_said_are_no_places(self):
+        for p in self.bank.places:
+            old = SOURCE[p.start:p.end]
+            self.assertNotIn("!copy", old)
+            self.assertFalse(p.kind != "early return" and "log_info" in old, p)
+            self.assertNotEqual((p.kind, old), ("constant off by one", "7"))
+            self.assertNotEqual((p.kind, old), ("constant off by one", "500"))
+
+    def test_constants_of_macros_and_arguments_of_macros_are_places(self):
+        self.bank.one("constant off by one", "3", "4")
+        self.assertEqual([p.function for p in self.bank.places if p.kind == "flag dropped"], ["default_rights"] * 2)
+
+    def test_a_chain_loses_one_link_at_a_time(self):
+        source = "#include <stdbool.h>\nbool f(int a, int b, int c)\n{\n        return a && b && c;\n}\n"
+        path = os.path.join(self.folder.name, "chain.c")
+        write(path, source)
+        found = places.places_of(path, source, FLAGS)
+        self.assertEqual({p.planted(source).split("return ")[1].split(";")[0]
+                          for p in found if p.kind == "condition dropped"}, {"a && b", "a && c", "b && c"})
+
+    def test_the_same_seed_plants_the_same_whatever_happens_elsewhere(self):
+        order = mutants.in_order(self.bank.places, "5")
+        self.assertEqual(order, mutants.in_order(list(reversed(self.bank.places)), "5"))
+        self.assertNotEqual(order, mutants.in_order(self.bank.places, "6"))
+        changed = SOURCE.replace("int halves(", "int more(void);\nint more(void) { return 4; }\n\nint halves(")
+        write(os.path.join(self.folder.name, "bank/bank.h"), HEADER)
+        write(os.path.join(self.folder.name, "bank/bank.c"), changed)
+        moved = places.places_of("bank/bank.c", changed, [*FLAGS, "-I."], self.folder.name)
+        self.assertEqual([p.id for p in order], [p.id for p in mutants.in_order(moved, "5") if p.function != "more"])
+
+    def test_which_mutants_count_depends_on_no_timing(self):
+        def begun(seed):
+            uneven = random.Random(seed)
+
+            class Lane:
+                def plant(self, place, source):
+                    time.sleep(uneven.random() / 300)
+                    return "does not compile" if int(place.id, 16) % 3 == 0 else None
+
+            lanes = [Lane(), Lane(), Lane()]
+            order = mutants.in_order(self.bank.places, "1")
+            return [v.place.id for v in mutants.Round(order, 9, lambda v: None).run(lanes, lambda f: SOURCE, [])
+                    if v.counts]
+
+        self.assertEqual(len(begun(1)), 9)
+        self.assertEqual(begun(1), begun(2))
+
+    def test_near_and_quick_tests_come_first(self):
+        def unit(name, cpu):
+            return stand.Test(name, "", [], "unit", cpu)
+        tests = [stand.Test("seeds 1-3", "", [], "seed"), stand.Test("scenarios", "", [], "scenario"),
+                 unit("agent/agent_test", 1), unit("agent/a/slow_test", 9), unit("agent/a/x_test", 10),
+                 unit("agent/a/quick_test", 1), unit("agent/b/other_test", 1)]
+        self.assertEqual([t.name for t in mutants.near_tests(tests, "agent/a/x.c")],
+                         ["agent/a/x_test", "agent/a/quick_test", "agent/a/slow_test", "agent/agent_test", "scenarios",
+                          "seeds 1-3"])
+
+    def test_who_is_stopped_ends_what_it_runs(self):
+        place = self.bank.one("comparison moved", ">", ">=")
+        timer = threading.Timer(0.3, lambda: setattr(self.bank.stand, "stopped", True))
+        timer.start()
+        try:
+            with self.assertRaises(stand.Stopped):
+                self.bank.judge(place)
+        finally:
+            timer.join()
+            self.bank.stand.stopped = False
+
+
+def main():
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(
+        unittest.defaultTestLoader.loadTestsFromTestCase(MutantsTest))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
