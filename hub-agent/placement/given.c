@@ -13,6 +13,12 @@ void given_by_binding(struct given *g, const char *placement, const struct objec
                            index_in_name(spec->resource_snapshot_name, placement, SUFFIX_RESOURCE_SNAPSHOT));
 }
 
+void given_by_bindings(struct given *g, const char *placement, const struct object_list *bindings)
+{
+        for (size_t i = 0; i < bindings->n; i++)
+                given_by_binding(g, placement, bindings->at[i]);
+}
+
 void given_by_work(struct given *g, const struct object *placement, const struct object *work)
 {
         int64_t index;
@@ -30,9 +36,21 @@ int given_in_cache(struct reconcile *rc, const struct object *placement, struct 
         struct object_list bindings;
 
         TRY(cache_by_index(rc, scope_of(rc->ns)->binding, INDEX_OWNER, rc->key, &bindings));
-        for (size_t i = 0; i < bindings.n; i++)
-                given_by_binding(g, placement->meta.name, bindings.at[i]);
+        given_by_bindings(g, placement->meta.name, &bindings);
         return 0;
+}
+
+int check_is_newest(struct reconcile *rc, const struct object *latest, const char *index_label, int64_t given)
+{
+        int64_t index;
+
+        if (label_number(latest, index_label, &index, NULL) < 0 || index >= given)
+                return 0;
+        manager_enqueue(rc->manager, &intake_controller, rc->key, QUEUE_FOLLOW_UP);
+        return error_set(rc->err, ERR_RETRY,
+                         "%s \"%s\" is the latest one that is known, and one with index "
+                         "%lld is in use",
+                         latest->kind->kind, latest->meta.name, (long long)given);
 }
 
 struct asking {

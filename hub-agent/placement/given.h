@@ -15,12 +15,19 @@ struct given { /* the highest index that is named; NO_INDEX: none is */
 /* Pure: raises *g to what one of the placement's bindings, or one of its Works, names. What is being deleted
  * is not used again and does not count: it may be of a former placement of the name. */
 void given_by_binding(struct given *g, const char *placement, const struct object *binding);
+void given_by_bindings(struct given *g, const char *placement, const struct object_list *bindings);
 void given_by_work(struct given *g, const struct object *placement, const struct object *work);
 
 /* From the cache of bindings, which may be behind. */
 int given_in_cache(struct reconcile *rc, const struct object *placement, struct given *g);
 /* From the server's bindings, and from the Works that outlived theirs. */
 int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g);
+
+/* For those who act on the latest snapshot of the reconcile's placement: ERR_RETRY while an index above its
+ * own is in use. Then the cache is behind, or a newer one was deleted, which the intake is made to see; what
+ * is decided from an older one takes back what was decided since. */
+int check_is_newest(struct reconcile *rc, const struct object *latest, const char *index_label,
+                    int64_t given);
 
 /* Calls `each` for the bindings of a kind as the server has them; namespace and selector may be NULL. */
 int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,

@@ -1,8 +1,10 @@
 /* Indexes of snapshots within a whole agent whose caches are behind, whose reads fail, or beside which
  * another agent was at work. */
+#include "hub-agent/common.h"
 #include "hub-agent/hub_agent_test.h"
 
 #define SNAPSHOTS FLEET "clusterresourcesnapshots"
+#define POLICIES FLEET "clusterschedulingpolicysnapshots"
 #define BINDINGS FLEET "clusterresourcebindings"
 
 static void start_on(struct rig *r, struct fleet *f, struct line *line)
@@ -25,16 +27,28 @@ static void close_all(struct fleet *f)
         http_transport_free(f->world.transport);
 }
 
+static void find_binding(struct rig *r, char ret_path[256])
+{
+        rig_get(r, BINDINGS);
+        snprintf(ret_path, 256, BINDINGS "/%s",
+                 doc_get_string(json_array_get(json_object_get(r->answer, "items"), 0), "metadata.name"));
+}
+
 /* As another agent did that led before. */
-static void bind_to(struct rig *r, const char *snapshot)
+static void bind(struct rig *r, const char *field, const char *snapshot)
 {
         char path[256], patch[256];
 
-        rig_get(r, BINDINGS);
-        snprintf(path, sizeof(path), BINDINGS "/%s",
-                 doc_get_string(json_array_get(json_object_get(r->answer, "items"), 0), "metadata.name"));
-        snprintf(patch, sizeof(patch), "{\"spec\":{\"resourceSnapshotName\":\"%s\"}}", snapshot);
+        find_binding(r, path);
+        snprintf(patch, sizeof(patch), "{\"spec\":{\"%s\":\"%s\"}}", field, snapshot);
         assert_int_equal(rig_merge(r, path, patch), 200);
+}
+
+static const char *bound_to(struct rig *r, const char *field)
+{
+        rig_get(r, BINDINGS);
+        return or_empty(doc_get_string(
+                json_object_get(json_array_get(json_object_get(r->answer, "items"), 0), "spec"), field));
 }
 
 static bool is_there(struct rig *r, const char *snapshot)
@@ -63,11 +77,35 @@ RIG_TEST(an_index_that_a_binding_names_is_not_given_again_though_the_cache_of_bi
 
         start_on(r, &f, &line);
         line.lagging = "clusterresourcebindings";
-        bind_to(r, "web-7-snapshot");
+        bind(r, "resourceSnapshotName", "web-7-snapshot");
         rig_delete(r, SNAPSHOTS "/web-0-snapshot");
         wait_ms(r, 2000);
         assert_true(is_there(r, "web-8-snapshot"));
         assert_false(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
+/* The binding was torn out while nobody was there; a new one of its name takes over what is left of it. */
+RIG_TEST(an_index_that_only_a_work_tells_is_not_given_again, {
+        struct line line;
+        struct fleet f;
+        char path[256];
+
+        start_on(r, &f, &line);
+        stop(&f);
+        find_binding(r, path);
+        assert_int_equal(rig_merge(r, path, "{\"metadata\":{\"finalizers\":null}}"), 200);
+        rig_delete(r, path);
+        rig_delete(r, SNAPSHOTS "/web-0-snapshot");
+        assert_int_equal(count(r, BINDINGS), 0);
+        change_content(r);
+        start_again(r, &f);
+        settle(&f);
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-1-snapshot"));
+        assert_false(is_there(r, "web-0-snapshot"));
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        assert_non_null(strstr(r->text, "\"data\":{\"a\":\"c\"}"));
         close_all(&f);
 })
 
@@ -88,18 +126,24 @@ RIG_TEST(nothing_is_made_while_it_cannot_be_told_which_indexes_were_given, {
         close_all(&f);
 })
 
+/* A group and a policy that another agent made, for what the caches do not show yet. */
+#define MADE(kind, name, label, annotations, spec)                                                           \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"" kind                         \
+        "\",\"metadata\":{\"name\":\"" name "\",\"labels\":{\"kubernetes-fleet.io/parent-CRP\":\"web\","     \
+        "\"kubernetes-fleet.io/" label "\":\"1\",\"kubernetes-fleet.io/is-latest-snapshot\":\"true\"},"      \
+        "\"annotations\":{" annotations "}},\"spec\":" spec "}"
+static const char made_group[] = MADE("ClusterResourceSnapshot", "web-1-snapshot", "resource-index",
+                                      "\"kubernetes-fleet.io/resource-hash\":\"x\","
+                                      "\"kubernetes-fleet.io/number-of-resource-snapshots\":\"1\","
+                                      "\"kubernetes-fleet.io/number-of-enveloped-object\":\"0\"",
+                                      "{\"selectedResources\":[]}");
+static const char made_policy[] =
+        MADE("ClusterSchedulingPolicySnapshot", "web-1", "policy-index",
+             "\"kubernetes-fleet.io/CRP-generation\":\"1\"", "{\"policyHash\":\"eA==\"}");
+
 /* The other agent made a group that the cache does not show yet. Another one above it would be a second one
  * marked as the latest. */
 RIG_TEST(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for, {
-        static const char made[] =
-                "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
-                "\"ClusterResourceSnapshot\",\"metadata\":{\"name\":\"web-1-snapshot\",\"labels\":{"
-                "\"kubernetes-fleet.io/parent-CRP\":\"web\",\"kubernetes-fleet.io/resource-index\":\"1\","
-                "\"kubernetes-fleet.io/is-latest-snapshot\":\"true\"},\"annotations\":{"
-                "\"kubernetes-fleet.io/resource-hash\":\"x\","
-                "\"kubernetes-fleet.io/number-of-resource-snapshots\":\"1\","
-                "\"kubernetes-fleet.io/number-of-enveloped-object\":\"0\"}},"
-                "\"spec\":{\"selectedResources\":[]}}";
         struct line line;
         struct fleet f;
 
@@ -108,8 +152,8 @@ RIG_TEST(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for, {
                   "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"false\"}}}");
         rig_settle(r);
         line.lagging = "clusterresourcesnapshots";
-        assert_int_equal(rig_post(r, SNAPSHOTS, made), 201);
-        bind_to(r, "web-1-snapshot");
+        assert_int_equal(rig_post(r, SNAPSHOTS, made_group), 201);
+        bind(r, "resourceSnapshotName", "web-1-snapshot");
         rig_settle(r);
         change_content(r);
         wait_ms(r, 5000);
@@ -123,13 +167,55 @@ RIG_TEST(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for, {
         close_all(&f);
 })
 
+RIG_TEST(a_rollout_goes_not_back_to_the_snapshot_before_for_its_cache_is_behind, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.lagging = "clusterresourcesnapshots";
+        assert_int_equal(rig_post(r, SNAPSHOTS, made_group), 201);
+        bind(r, "resourceSnapshotName", "web-1-snapshot");
+        wait_ms(r, 5000);
+        assert_string_equal(bound_to(r, "resourceSnapshotName"), "web-1-snapshot");
+        line.lagging = NULL;
+        wait_ms(r, 90000);
+        settle(&f);
+        settle(&f);
+        assert_string_equal(bound_to(r, "resourceSnapshotName"), "web-2-snapshot");
+        close_all(&f);
+})
+
+RIG_TEST(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.lagging = "clusterschedulingpolicysnapshots";
+        rig_merge(r, POLICIES "/web-0",
+                  "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"false\"}}}");
+        assert_int_equal(rig_post(r, POLICIES, made_policy), 201);
+        bind(r, "schedulingPolicySnapshotName", "web-1");
+        add_member(&f, "member-2", ""); /* of interest to the policy before */
+        wait_ms(r, 5000);
+        assert_string_equal(bound_to(r, "schedulingPolicySnapshotName"), "web-1");
+        assert_int_equal(count(r, BINDINGS), 1);
+        line.lagging = NULL;
+        wait_ms(r, 90000);
+        assert_string_equal(bound_to(r, "schedulingPolicySnapshotName"), "web-2");
+        assert_int_equal(count(r, BINDINGS), 2);
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(
                         an_index_that_a_binding_names_is_not_given_again_though_the_cache_of_bindings_is_behind),
+                cmocka_unit_test(an_index_that_only_a_work_tells_is_not_given_again),
                 cmocka_unit_test(nothing_is_made_while_it_cannot_be_told_which_indexes_were_given),
                 cmocka_unit_test(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for),
+                cmocka_unit_test(a_rollout_goes_not_back_to_the_snapshot_before_for_its_cache_is_behind),
+                cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

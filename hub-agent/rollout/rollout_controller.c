@@ -1,6 +1,7 @@
 /* Rolling updates: carries out what plan_rollout decides. spec/rollout-and-work.md 2. */
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
+#include "hub-agent/placement/given.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/binding_memory.h"
@@ -123,6 +124,7 @@ static struct outcome reconcile(struct reconcile *rc)
 {
         const struct scope *scope = scope_of(rc->ns);
         struct rollout_input in = { .now_ms = rc->now_ms };
+        struct given given = NONE_GIVEN;
         struct object_list snapshots;
         const struct object *placement;
         struct rollout_plan plan;
@@ -139,6 +141,9 @@ static struct outcome reconcile(struct reconcile *rc)
                 return failed(rc->err);
         drop_of_predecessors(&snapshots, &in.placement->object);
         in.master = latest_resource_snapshot(&snapshots);
+        given_by_bindings(&given, rc->name, &in.bindings);
+        if (in.master && check_is_newest(rc, &in.master->object, LABEL_RESOURCE_INDEX, given.resources) < 0)
+                return failed(rc->err);
         if (find_departed(rc, &in) < 0 || find_failed_works(rc, &in) < 0 ||
             overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||
             plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &plan) < 0)

@@ -1,6 +1,7 @@
 /* The scheduler: one cycle per placement key. spec/scheduler.md 4, 5, 13. */
 #include "common/base/memory.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/placement/given.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/scheduler/scheduler.h"
 
@@ -210,6 +211,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         struct schedule_input in = {
                 .placement_name = rc->name, .placement_uid = p->meta.uid, .ns = rc->ns, .now_ms = rc->now_ms
         };
+        struct given given = NONE_GIVEN;
         struct object_list snapshots;
         struct schedule_plan plan;
 
@@ -221,6 +223,8 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         TRY(ensure_finalizer(rc, p));
         TRY(cache_list(rc, &member_cluster_kind, &in.clusters));
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings));
+        given_by_bindings(&given, rc->name, &in.bindings);
+        TRY(check_is_newest(rc, &in.snapshot->object, LABEL_POLICY_INDEX, given.policies));
         TRY(schedule_cycle(rc->arena, &in, &plan, rc->err));
         for (size_t i = 0; i < plan.n_unreadable; i++)
                 tell_unreadable(rc, &plan.unreadable[i]);
