@@ -187,7 +187,8 @@ static int round_init(struct round *r)
         r->plan.update = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
         r->plan.strategy = ARENA_NEW_ARRAY(r->arena, struct rollout_write, r->in->bindings.n + 1);
         r->strategy = defaulted_apply_strategy(r->in->placement, r->arena);
-        if (!r->plan.update || !r->plan.strategy || !r->strategy)
+        r->plan.surplus = ARENA_NEW_ARRAY(r->arena, struct rollout_surplus, r->in->bindings.n + 1);
+        if (!r->plan.update || !r->plan.strategy || !r->plan.surplus || !r->strategy)
                 return error_no_memory(r->err);
         TRY(entries_init(r, &r->removing));
         TRY(entries_init(r, &r->bounding));
@@ -247,25 +248,54 @@ static bool is_in_use(const struct binding *b)
                 text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND));
 }
 
+/* Whoever the Works belong to stays, or they would go with it; else whoever is in use, or was first. */
+static int stays_before(struct round *r, const struct binding *a, const struct binding *b, bool *ret)
+{
+        bool works_a, works_b;
+
+        TRY(r->in->has_works(r->in->ctx, a, &works_a));
+        TRY(r->in->has_works(r->in->ctx, b, &works_b));
+        if (works_a != works_b)
+                *ret = works_a;
+        else if (is_in_use(a) != is_in_use(b))
+                *ret = is_in_use(a);
+        else
+                *ret = a->object.meta.creation_ms <= b->object.meta.creation_ms;
+        return 0;
+}
+
+/* spec 2.4 lets the placement stand still until somebody deletes one of them by hand. */
+static int drop_surplus(struct round *r, const struct placed *on, size_t n_live)
+{
+        const struct binding *stays = on[0].b;
+
+        for (size_t i = 1; i < n_live; i++) {
+                bool first;
+
+                TRY(stays_before(r, stays, on[i].b, &first));
+                stays = first ? stays : on[i].b;
+        }
+        for (size_t i = 0; i < n_live; i++)
+                if (on[i].b != stays)
+                        r->plan.surplus[r->plan.n_surplus++] = (struct rollout_surplus){ on[i].b, stays };
+        return 0;
+}
+
 /* The bindings of one cluster. Who waits there for another to be gone takes no part in the round; the other
- * clusters go on. */
+ * clusters go on. A binding that is in use beside one that goes is what is left of two: it goes on. */
 static int check_cluster(struct round *r, const struct placed *on, size_t n)
 {
         const struct binding *b = on[0].b;
+        size_t n_live = 0;
 
-        if (n < 2 || is_deleting(&b->object) || !b->spec)
-                return 0;
-        if (!is_deleting(&on[1].b->object))
-                return error_set(r->err, ERR_INVALID,
-                                 "bindings \"%s\" and \"%s\" are on the same cluster \"%s\"",
-                                 b->object.meta.name, on[1].b->object.meta.name, b->spec->target_cluster);
-        if (is_in_use(b))
-                return error_set(r->err, ERR_INVALID,
-                                 "binding \"%s\" is in use on cluster \"%s\" while \"%s\" is being "
-                                 "deleted from it",
-                                 b->object.meta.name, b->spec->target_cluster, on[1].b->object.meta.name);
-        r->waits[on[0].at] = true;
-        r->plan.wait_for_cleanup = true;
+        if (text_empty(cluster_of(b)))
+                return 0; /* the scheduler lets those go */
+        while (n_live < n && !is_deleting(&on[n_live].b->object))
+                n_live++;
+        if (n_live > 1)
+                return drop_surplus(r, on, n_live);
+        if (n_live == 1 && n > 1 && !is_in_use(b))
+                r->waits[on[0].at] = r->plan.wait_for_cleanup = true;
         return 0;
 }
 
@@ -506,10 +536,10 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
         bool to_roll;
 
         TRY(round_init(&r));
-        TRY(push_strategy(&r));
-        if (r.plan.n_strategy == 0)
-                TRY(check_clusters(&r));
-        if (r.plan.n_strategy > 0 || !in->master) {
+        TRY(check_clusters(&r));
+        if (r.plan.n_surplus == 0 && !in->external)
+                TRY(push_strategy(&r));
+        if (r.plan.n_surplus > 0 || in->external || r.plan.n_strategy > 0 || !in->master) {
                 *ret = r.plan;
                 return 0;
         }

@@ -17,9 +17,17 @@ struct rollout_input {
         const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
         const bool *departed;     /* one per binding: its member cluster is gone; NULL = none */
         const bool *works_failed; /* one per binding: its Works say so (works_have_failed); NULL = none */
+        /* Whether the cluster's Works are this binding's; asked of clusters with two. */
+        int (*has_works)(void *ctx, const struct binding *b, bool *ret);
+        void *ctx;
+        bool external; /* update runs roll it out: only surplus bindings are planned */
         int64_t now_ms;
 };
 
+/* A cluster has one binding. A second one comes by hand, or from two leaders for a moment, and goes again. */
+struct rollout_surplus {
+        const struct binding *b, *stays;
+};
 struct rollout_write {
         const struct binding *now;
         struct binding *wanted;
@@ -29,6 +37,8 @@ struct rollout_list {
         size_t n;
 };
 struct rollout_plan {
+        struct rollout_surplus *surplus; /* delete; if any, nothing else is planned */
+        size_t n_surplus;
         struct rollout_write *strategy; /* apply strategy pushed; if any, nothing else is planned */
         size_t n_strategy;
         bool wait_for_cleanup; /* a binding is still going from a cluster that shall get a new one: the new
@@ -41,7 +51,7 @@ struct rollout_plan {
         int64_t after_ms;            /* > 0: look again then; state changes look again by themselves */
 };
 
-/* ERR_RETRY for states that pass (two bindings on a cluster while one goes), ERR_INVALID for broken ones. */
+/* Fails for want of memory, or with what has_works fails with. */
 int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rollout_plan *ret,
                  struct error *err);
 

@@ -48,8 +48,24 @@ static int take_away(struct reconcile *rc, void *plan, size_t i)
         return rc_delete(rc, &((const struct rollout_plan *)plan)->remove.at[i]->object);
 }
 
-static int carry_out(struct reconcile *rc, struct rollout_plan *p)
+static int take_surplus(struct reconcile *rc, const struct object *placement, const struct rollout_surplus *s)
 {
+        const char *name = s->b->object.meta.name, *cluster = s->b->spec->target_cluster,
+                   *stays = s->stays->object.meta.name;
+
+        TRY(rc_delete(rc, &s->b->object));
+        log_warn(&rc->log, "a cluster had a second binding, which is deleted", "cluster", cluster, "binding",
+                 name, "stays", stays);
+        event_record(
+                manager_events(rc->manager), placement, EVENT_TYPE_WARNING, EVENT_PLACEMENT_SECOND_BINDING,
+                "cluster %s had a second binding: \"%s\" is deleted, and \"%s\" stays", cluster, name, stays);
+        return 0;
+}
+
+static int carry_out(struct reconcile *rc, const struct rollout_input *in, struct rollout_plan *p)
+{
+        for (size_t i = 0; i < p->n_surplus; i++)
+                TRY(take_surplus(rc, &in->placement->object, &p->surplus[i]));
         TRY(rc_for_each(rc, p->n_strategy, push_strategy, p));
         TRY(rc_for_each(rc, p->blocked.n, block, p));
         for (size_t i = 0; i < p->started.n; i++)
@@ -97,6 +113,25 @@ static int find_departed(struct reconcile *rc, struct rollout_input *in)
         return 0;
 }
 
+static int list_works(struct reconcile *rc, const struct binding *b, bool terminating_too,
+                      struct object_list *ret)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (object_key(&key, b->object.meta.ns, b->object.meta.name) < 0)
+                return error_no_memory(rc->err);
+        return works_of_binding(rc, key.text, b, terminating_too, ret);
+}
+
+static int has_works(void *rc, const struct binding *b, bool *ret)
+{
+        struct object_list works;
+
+        TRY(list_works(rc, b, true, &works));
+        *ret = works.n > 0;
+        return 0;
+}
+
 /* Only where the binding itself leaves it open. */
 static int find_failed_works(struct reconcile *rc, struct rollout_input *in)
 {
@@ -106,26 +141,37 @@ static int find_failed_works(struct reconcile *rc, struct rollout_input *in)
                 return error_no_memory(rc->err);
         for (size_t i = 0; i < in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)in->bindings.at[i];
-                AUTO_KEY struct key key = KEY_EMPTY;
                 struct object_list works;
 
                 if (binding_failed(b, false) || !binding_failed(b, true))
                         continue;
-                if (object_key(&key, b->object.meta.ns, b->object.meta.name) < 0)
-                        return error_no_memory(rc->err);
-                TRY(works_of_binding(rc, key.text, b, false, &works));
+                TRY(list_works(rc, b, false, &works));
                 failed[i] = works_have_failed(&works);
         }
         in->works_failed = failed;
         return 0;
 }
 
+static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, struct rollout_input *in)
+{
+        struct given given = NONE_GIVEN;
+        struct object_list snapshots;
+
+        TRY(cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots));
+        drop_of_predecessors(&snapshots, &in->placement->object);
+        in->master = latest_resource_snapshot(&snapshots);
+        given_by_bindings(&given, rc->name, &in->bindings);
+        if (in->master)
+                TRY(check_is_newest(rc, &in->master->object, LABEL_RESOURCE_INDEX, given.resources));
+        TRY(find_departed(rc, in));
+        TRY(find_failed_works(rc, in));
+        return overrides_for_bindings(rc, &in->bindings, &snapshots, in->master, &in->overrides);
+}
+
 static struct outcome reconcile(struct reconcile *rc)
 {
         const struct scope *scope = scope_of(rc->ns);
-        struct rollout_input in = { .now_ms = rc->now_ms };
-        struct given given = NONE_GIVEN;
-        struct object_list snapshots;
+        struct rollout_input in = { .has_works = has_works, .ctx = rc, .now_ms = rc->now_ms };
         const struct object *placement;
         struct rollout_plan plan;
 
@@ -134,21 +180,14 @@ static struct outcome reconcile(struct reconcile *rc)
         in.placement = (const struct placement *)placement;
         if (!in.placement || !in.placement->spec || is_deleting(&in.placement->object))
                 return done();
-        if (in.placement->spec->strategy && text_equal(in.placement->spec->strategy->type, ROLLOUT_EXTERNAL))
-                return done();
+        in.external = in.placement->spec->strategy &&
+                      text_equal(in.placement->spec->strategy->type, ROLLOUT_EXTERNAL);
         if (cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings) < 0 ||
-            cache_by_index(rc, scope->resource_snapshot, INDEX_OWNER, rc->key, &snapshots) < 0)
+            (!in.external && find_what_to_roll(rc, scope, &in) < 0) ||
+            plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &in, &plan) < 0)
                 return failed(rc->err);
-        drop_of_predecessors(&snapshots, &in.placement->object);
-        in.master = latest_resource_snapshot(&snapshots);
-        given_by_bindings(&given, rc->name, &in.bindings);
-        if (in.master && check_is_newest(rc, &in.master->object, LABEL_RESOURCE_INDEX, given.resources) < 0)
-                return failed(rc->err);
-        if (find_departed(rc, &in) < 0 || find_failed_works(rc, &in) < 0 ||
-            overrides_for_bindings(rc, &in.bindings, &snapshots, in.master, &in.overrides) < 0 ||
-            plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &plan) < 0)
-                return failed(rc->err);
-        have_reported(rc, &in);
+        if (!in.external)
+                have_reported(rc, &in);
         if (plan.wait_for_cleanup)
                 return again_after(plan.after_ms > 0 ? MIN(plan.after_ms, CLEANUP_WAIT_MS) : CLEANUP_WAIT_MS);
         return plan.after_ms > 0 ? again_after(plan.after_ms) : done();

@@ -439,8 +439,69 @@ static void without_a_snapshot_nothing_is_rolled(void **state)
         arena_free(&r.arena);
 }
 
+/* Works are of the binding that ctx points to. */
+static int works_of_one(void *ctx, const struct binding *b, bool *ret)
+{
+        *ret = (const void *)b == ctx;
+        return 0;
+}
+
+/* Instead of the error of spec/rollout-and-work.md 2.4, for which the placement stood still for good. */
+static void of_two_bindings_on_a_cluster_one_goes(void **state)
+{
+        static const struct {
+                const char *a, *b;
+                int works;     /* which has Works: 0, 1, or neither */
+                int64_t at[2]; /* when they were made */
+                size_t goes;
+        } rows[] = {
+                { "Bnr", "So-", -1, { 0, 0 }, 1 }, { "So-", "Bnr", -1, { 0, 0 }, 0 },
+                { "Bnr", "Bnr", -1, { 0, 0 }, 1 }, { "Bnr", "Bnr", -1, { 9, 3 }, 0 },
+                { "Bnr", "Bnr", 0, { 9, 3 }, 1 },  { "Bnr", "So-", 1, { 0, 0 }, 0 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct round r;
+
+                begin(&r, 2, "1", "1");
+                add(&r, rows[i].a);
+                add(&r, rows[i].b);
+                add(&r, "So-");
+                ((struct binding *)r.bindings[1])->spec->target_cluster = "c0";
+                for (size_t k = 0; k < 2; k++)
+                        ((struct object *)r.bindings[k])->meta.creation_ms = rows[i].at[k];
+                r.in.has_works = works_of_one;
+                r.in.ctx = rows[i].works < 0 ? NULL : (void *)(uintptr_t)r.bindings[rows[i].works];
+                for (int external = 0; external < 2; external++) {
+                        r.in.external = external;
+                        run(&r);
+                        if (r.plan.n_surplus != 1 ||
+                            &r.plan.surplus[0].b->object != r.bindings[rows[i].goes] ||
+                            &r.plan.surplus[0].stays->object != r.bindings[1 - rows[i].goes])
+                                fail_msg("row %zu", i);
+                        assert_int_equal(r.plan.n_update + r.plan.remove.n + r.plan.blocked.n, 0);
+                }
+                arena_free(&r.arena);
+        }
+}
+
+static void what_is_left_of_two_bindings_goes_on_while_the_other_goes(void **state)
+{
+        char picked[64];
+        struct round r;
+
+        begin(&r, 1, "1", "1");
+        add(&r, "Bor");
+        add(&r, "Bord");
+        ((struct binding *)r.bindings[1])->spec->target_cluster = "c0";
+        run(&r);
+        assert_false(r.plan.wait_for_cleanup);
+        assert_string_equal(picks(&r, picked), "+0");
+        arena_free(&r.arena);
+}
+
 /* spec/rollout-and-work.md checklist 5 */
-static void two_bindings_on_a_cluster_are_an_error_or_a_wait(void **state)
+static void a_new_binding_waits_for_the_one_that_goes(void **state)
 {
         struct round r;
 
@@ -448,8 +509,7 @@ static void two_bindings_on_a_cluster_are_an_error_or_a_wait(void **state)
         add(&r, "Bnr");
         add(&r, "So-");
         ((struct binding *)r.bindings[1])->spec->target_cluster = "c0";
-        assert_int_equal(plan_rollout(&r.arena, &r.in, &r.plan, &r.err), ERR_INVALID);
-        ((struct object *)r.bindings[0])->meta.deletion_ms = NOW;
+        ((struct object *)(uintptr_t)r.bindings[0])->meta.deletion_ms = NOW;
         run(&r);
         assert_true(r.plan.wait_for_cleanup);
         assert_int_equal(r.plan.n_update, 0);
@@ -560,7 +620,9 @@ int main(void)
                 cmocka_unit_test(a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens),
                 cmocka_unit_test(up_to_date_bindings_are_announced_until_they_say_so),
                 cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
-                cmocka_unit_test(two_bindings_on_a_cluster_are_an_error_or_a_wait),
+                cmocka_unit_test(of_two_bindings_on_a_cluster_one_goes),
+                cmocka_unit_test(what_is_left_of_two_bindings_goes_on_while_the_other_goes),
+                cmocka_unit_test(a_new_binding_waits_for_the_one_that_goes),
                 cmocka_unit_test(a_cluster_that_is_still_cleaned_up_waits_alone),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
                 cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
