@@ -259,6 +259,7 @@
 #define EVENT_PLACEMENT_NOT_AVAILABLE "PlacementNotAvailable"
 #define EVENT_PLACEMENT_NOT_ROLLED_OUT "PlacementNotRolledOut"
 #define EVENT_PLACEMENT_SECOND_BINDING "PlacementSecondBinding"
+#define EVENT_WORK_RESTORED "WorkRestored"
 #define EVENT_PLACEMENT_RESOURCE_NOT_FOUND "PlacementResourceNotFound"
 #define EVENT_PLACEMENT_CLEANUP_FINALIZER_REMOVED "PlacementCleanupFinalizerRemoved"
 

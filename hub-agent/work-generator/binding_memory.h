@@ -1,8 +1,13 @@
 /* What the work generator remembers about a binding. */
 #pragma once
 
+#include "common/base/vec.h"
 #include "hub-agent/agent.h"
 
+struct work_generation {
+        uint64_t work; /* hash of its uid */
+        int64_t generation;
+};
 struct binding_memory {
         struct memory memory;
         struct hold hold;
@@ -10,7 +15,8 @@ struct binding_memory {
         bool passed;                /* this process has looked at the Works before */
         bool works_changed;         /* since the status was last written, as far as is known */
         int64_t waiting_since_ms;   /* for where the Works go, or for the cache; 0 = it does not */
-        struct map known_works;     /* name -> struct known_work; none until one is asked for */
+        VEC(struct work_generation) generations; /* of Works as this process left them */
+        struct map known_works;                  /* name -> struct known_work; none until one is asked for */
 };
 
 /* What the manifests of the binding's live Works are, for those that members say something about; read from
@@ -19,6 +25,15 @@ struct binding_memory {
 int identify_works(struct reconcile *rc, struct binding_memory *m, const struct object_list *live,
                    const struct resource_identifier_list **ret);
 void known_works_free(struct binding_memory *m);
+
+/* Works that somebody else changed. A Work of the right index is not compared with what it should hold, as
+ * caches hold no manifests; but its generation moves only when this process writes it. What was changed while
+ * no process was leading is not noticed. */
+bool work_is_as_left(struct binding_memory *m, const struct object *work); /* one never seen is */
+/* `stored`: the answer to a write of `before`. A write that gives it its whole content settles the matter. */
+void work_was_written(struct binding_memory *m, const struct object *before, const struct object *stored,
+                      bool content);
+void generations_free(struct binding_memory *m);
 
 /* The rollout let this binding go on: the work generator takes it up, and writes RolloutStarted=True together
  * with what comes of its Works. */

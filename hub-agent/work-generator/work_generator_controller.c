@@ -28,6 +28,7 @@ static void clear_memory(void *record)
 
         hold_let_go(&m->hold);
         known_works_free(m);
+        generations_free(m);
 }
 const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory };
 
@@ -155,18 +156,66 @@ static struct outcome remove_orphans(struct pass *s)
 
 /* ---- syncing Works (spec 6.3) ---- */
 
-static int write_works(struct pass *s, const struct work_plan *plan)
+/* A Work that somebody else changed is given its whole content again, as if it were of another snapshot. */
+static int doubt_changed_works(struct pass *s)
+{
+        for (size_t i = 0; i < s->works.n; i++) {
+                struct object *doubted;
+
+                if (work_is_as_left(s->memory, s->works.at[i]))
+                        continue;
+                doubted = object_copy(s->works.at[i], s->rc->arena);
+                if (!doubted)
+                        return error_no_memory(s->rc->err);
+                string_map_remove(&doubted->meta.labels, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX);
+                s->works.at[i] = doubted;
+        }
+        return 0;
+}
+
+/* That it was not what it should be shows only now. */
+static void tell_restored(struct pass *s, const struct object *work)
+{
+        log_warn(&s->rc->log, "somebody changed what a Work holds, and it is written anew", "namespace",
+                 work->meta.ns, "work", work->meta.name);
+        event_record(manager_events(s->rc->manager), work, EVENT_TYPE_WARNING, EVENT_WORK_RESTORED,
+                     "somebody changed what the Work holds; it is written anew");
+}
+
+static int patch_work(struct pass *s, const struct work_write *w, bool content, bool *changed)
+{
+        const struct object *now = &w->now->object, *stored = NULL;
+        bool as_left = work_is_as_left(s->memory, now), differed;
+
+        TRY(rc_patch_diff(s->rc, now, &w->wanted->object, OBJECT_META_SPEC, &stored));
+        if (!stored)
+                return 0;
+        differed = stored->meta.generation != now->meta.generation;
+        if (content && !as_left && differed)
+                tell_restored(s, stored);
+        *changed = *changed || !text_equal(stored->meta.resource_version, now->meta.resource_version);
+        work_was_written(s->memory, now, stored, content);
+        return 0;
+}
+
+/* `content`: the plan gives Works all they should hold. *changed becomes true if any Work did. */
+static int write_works(struct pass *s, const struct work_plan *plan, bool content, bool *changed)
 {
         for (size_t i = 0; i < plan->n; i++) {
                 const struct work_write *w = &plan->at[i];
+                const struct object *stored;
 
-                if (!w->now)
-                        TRY(rc_create(s->rc, &w->wanted->object, NULL));
-                else if (!w->wanted)
+                if (w->now && w->wanted) {
+                        TRY(patch_work(s, w, content, changed));
+                        continue;
+                }
+                *changed = true;
+                if (!w->now) {
+                        TRY(rc_create(s->rc, &w->wanted->object, &stored));
+                        work_was_written(s->memory, stored, stored, true);
+                } else {
                         TRY(rc_delete(s->rc, &w->now->object));
-                else
-                        TRY(rc_patch_diff(s->rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC,
-                                          NULL));
+                }
         }
         return 0;
 }
@@ -284,8 +333,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
         TRY(code);
         TRY(refuse_taken_names(s, &plan));
-        r->works_changed = r->works_changed || plan.n > 0;
-        TRY(write_works(s, &plan));
+        TRY(write_works(s, &plan, true, &r->works_changed));
         return check_envelopes(s->rc->arena, &wanted, s->rc->err);
 }
 
@@ -297,11 +345,10 @@ static int sync_works(struct pass *s, struct sync_result *r)
 
         r->override_failed = true;
         TRY(plan_work_strategies(s->rc->arena, s->b, &s->works, &strategies, s->rc->err));
-        TRY(write_works(s, &strategies));
-        if (strategies.n > 0) {
-                r->works_changed = true;
+        TRY(write_works(s, &strategies, false, &r->works_changed));
+        if (strategies.n > 0)
                 TRY(list_works(s, false, &s->works));
-        }
+        TRY(doubt_changed_works(s));
         TRY(find_master(s, &master));
         if (!master) {
                 if (carry_snapshot(&s->works, s->b->spec->resource_snapshot_name))
