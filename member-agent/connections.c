@@ -26,11 +26,14 @@ static void tell_hub(struct member_agent *a, const char *type, const char *reaso
         event_record(a->hub_events, known ? known : &unknown, type, reason, "%s", message);
 }
 
+static bool is_right(const struct kube_connection_change *change)
+{
+        return text_equal(change->trouble->reason, KUBE_REASON_RIGHT_MISSING);
+}
+
 static const char *reason_of(const struct kube_connection_change *change)
 {
-        bool right = text_equal(change->trouble->reason, KUBE_REASON_RIGHT_MISSING);
-
-        if (right)
+        if (is_right(change))
                 return change->over ? EVENT_RIGHT_RESTORED : EVENT_RIGHT_MISSING;
         return change->over ? EVENT_CONNECTION_RESTORED : EVENT_CONNECTION_FAILED;
 }
@@ -59,12 +62,23 @@ static void hub_changed(void *ctx, const struct kube_connection_change *change)
         tell(a, change, "connection to the hub", tell_own_cluster);
 }
 
+/* What was refused for want of a right need not wait for its next turn. */
+static void try_again(struct member_agent *a)
+{
+        struct error err = { 0 };
+
+        if (a->joined && a->manager && a->works && agent_enqueue_all(a, QUEUE_LOW, &err) < 0)
+                log_warn(a->log, "Works that were refused wait for their next turn", "error", err.text);
+}
+
 static void member_changed(void *ctx, const struct kube_connection_change *change)
 {
         struct member_agent *a = ctx;
 
         connection_metrics_note(&a->connection_metrics, change);
         tell(a, change, "connection to the member cluster", tell_hub);
+        if (change->over && change->trouble && is_right(change))
+                try_again(a);
 }
 
 int connections_open(struct member_agent *a, struct error *err)

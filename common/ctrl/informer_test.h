@@ -33,6 +33,8 @@ struct server {
         bool cut;                   /* ends all watches */
         bool stalled;               /* watches say nothing */
         unsigned fail_lists;        /* that many lists answer 500 */
+        bool forbidden;             /* lists and watches answer 403 */
+        unsigned refused;           /* so many did */
         unsigned page;              /* items a page; 0 = all */
         void (*on_page)(void *ctx); /* told before each page */
         void *on_page_ctx;
@@ -171,7 +173,18 @@ static inline void serve_watch(struct server *s, struct http_exchange *x)
 
 static inline void serve(void *ctx, struct http_exchange *x)
 {
-        if (http_query_get(x, "watch"))
+        struct server *s = ctx;
+
+        if (!strstr(x->path, "memberclusters")) {
+                http_reply(x, 404, "application/json",
+                           SLICE("{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}"), NULL);
+        } else if (s->forbidden) {
+                s->refused++;
+                http_reply(x, 403, "application/json",
+                           SLICE("{\"kind\":\"Status\",\"code\":403,\"reason\":\"Forbidden\",\"message\":"
+                                 "\"User \\\"agent\\\" cannot do that\"}"),
+                           NULL);
+        } else if (http_query_get(x, "watch"))
                 serve_watch(ctx, x);
         else
                 serve_list(ctx, x);

@@ -12,8 +12,8 @@
 
 #define BACKOFF_BASE_MS 500
 #define BACKOFF_MAX_MS 30000
+#define FORBIDDEN_MAX_MS 6500 /* half of it and up to the whole again: below ten seconds */
 #define RIGHTS_COME_PAUSE_MS 700
-#define OPEN_DEADLINE_MS 30000
 #define WATCH_SECONDS_MIN 300
 #define WATCH_SECONDS_SPREAD 300
 #define SILENCE_MS 130000 /* bookmarks come about once a minute; two missed ones mean the stream is dead */
@@ -148,58 +148,6 @@ static int watch_path(struct reflector *r, struct buf *path)
         return buf_status(path, &r->err, "request path");
 }
 
-/* A watch that was answered with an error status, or by a stranger: its body tells why. */
-static int refused(struct reflector *r, struct http_stream *s)
-{
-        AUTO_BUF struct buf body;
-        struct http_response answer = { .status = s->status, .headers = s->headers };
-        struct loop *l = r->i->kube->world->loop;
-        int64_t deadline = loop_now_ms(l) + OPEN_DEADLINE_MS;
-        struct slice piece;
-
-        buf_init(&body, 65536);
-        while (http_stream_read(s, deadline, &piece, NULL) == 0)
-                if (buf_append(&body, piece.data, piece.len) < 0)
-                        break;
-        answer.body = (struct slice){ body.data, body.len };
-        return kube_status_error(&answer, "watch", &r->err);
-}
-
-static bool is_watch(const struct http_stream *s)
-{
-        return s->status == 200 && !kube_answer_is_html(&(struct http_response){ .headers = s->headers });
-}
-
-static int open_watch(struct reflector *r, const char *path, struct http_stream **ret)
-{
-        struct informer *i = r->i;
-        struct loop *l = i->kube->world->loop;
-        struct http_header accept = { "Accept",
-                                      i->options.resource ? KUBE_ACCEPT_METADATA : "application/json" };
-        struct http_request rq = { .endpoint = i->kube->endpoint,
-                                   .method = "GET",
-                                   .path = path,
-                                   .headers = { &accept, 1 },
-                                   .deadline_ms = loop_now_ms(l) + OPEN_DEADLINE_MS,
-                                   .priority = HTTP_WATCH };
-        struct kube_attempt attempt = { "WATCH", path, loop_now_ms(l) };
-        struct http_stream *s = NULL;
-        int64_t begin = loop_now_us(l);
-        int code = http_stream_open(i->kube->world->transport, &rq, &s, &r->err);
-
-        if (i->kube->count)
-                i->kube->count(i->kube->count_ctx, "watch", i->resource.plural, code < 0 ? 0 : s->status,
-                               loop_now_us(l) - begin);
-        if (code == 0 && !is_watch(s)) {
-                code = refused(r, s);
-                http_stream_close(s);
-        }
-        kube_connection_report(i->kube, &attempt, code, &r->err);
-        if (code == 0)
-                *ret = s;
-        return code;
-}
-
 /* `why` is what decoding the event as a whole came to. */
 static int handle_undecodable(struct reflector *r, struct slice line, int why)
 {
@@ -292,7 +240,8 @@ static int watch_once(struct reflector *r)
 
         buf_init(&path, 65536);
         TRY(watch_path(r, &path));
-        TRY(open_watch(r, path.data, &s));
+        TRY(kube_watch_open(r->i->kube, r->i->resource.plural, path.data, r->i->options.resource != NULL, &s,
+                            &r->err));
         opened_ms = loop_now_ms(l);
         code = watch_stream(r, s);
         http_stream_close(s);
@@ -315,7 +264,9 @@ static int pause_after(struct reflector *r, int code)
         struct loop *l = i->kube->world->loop;
         int64_t ms = BACKOFF_BASE_MS << MIN(r->failures, 10u);
 
-        ms = MIN(ms, rights_come(r, code) ? RIGHTS_COME_PAUSE_MS : BACKOFF_MAX_MS);
+        ms = MIN(ms, rights_come(r, code)    ? RIGHTS_COME_PAUSE_MS
+                     : code == ERR_FORBIDDEN ? FORBIDDEN_MAX_MS
+                                             : BACKOFF_MAX_MS);
         ms = ms / 2 + (int64_t)(loop_random_u64(l) % (uint64_t)ms);
         if (r->err.retry_after_ms > ms)
                 ms = r->err.retry_after_ms;

@@ -198,6 +198,31 @@ static void a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_
         with_informer(body_always_expired);
 }
 
+/* ---- rights ---- */
+
+static void body_rights(struct fixture *f)
+{
+        unsigned refused;
+
+        open_informer(f);
+        f->server.forbidden = true;
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 300000), 0);
+        refused = f->server.refused;
+        assert_int_equal(fiber_sleep(f->loop, 100000), 0);
+        assert_in_range(f->server.refused - refused, 10, 25);
+        f->server.forbidden = false;
+        put(&f->server, "a");
+        assert_int_equal(fiber_sleep(f->loop, 10000), 0);
+        expect_seen(f, "+a ");
+}
+
+static void a_right_that_comes_is_noticed_within_ten_seconds(void **state)
+{
+        with_informer(body_rights);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -209,6 +234,7 @@ int main(void)
                 cmocka_unit_test(behind_a_large_object_pages_grow_again),
                 cmocka_unit_test(a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_loop),
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
+                cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

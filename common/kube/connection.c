@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/vec.h"
+#include "common/kube/review.h"
 #include "common/kube/version.h"
 
 #define FIRST_PAUSE_MS 250
@@ -13,12 +14,17 @@
 #define RIGHTS_MAX 64
 #define RIGHT_GRACE_MS 3000            /* an agent may start a moment before its rights are there */
 #define RIGHT_KEEP_MS (30 * 60 * 1000) /* nobody asked for it again: it is wanted no more */
+#define RIGHT_ASK_MS 5000              /* whether it is there by now; the more there are, the slower */
+#define RIGHT_ASK_MORE_MS 50
+#define RIGHT_DISPUTES 2 /* so often refused what was called allowed: the answer is not believed again */
 
 struct right {      /* that is missing */
         char *what; /* "cannot list resource ..." */
         char *method, *path, *error;
-        int64_t since_ms, seen_ms;
+        int64_t since_ms, seen_ms, asked_ms;
         bool told;
+        bool granted; /* the server says that it is there, but nobody has used it yet */
+        unsigned disputes;
 };
 
 struct kube_connection {
@@ -27,7 +33,7 @@ struct kube_connection {
         struct fiber_group *group;
         struct waitq better;                   /* it became good */
         struct waitq look;                     /* of the probe: an answer came */
-        bool good, was_good, probing, waiting; /* waiting: for missing rights to be told of */
+        bool good, was_good, probing, waiting; /* waiting: for missing rights */
         const struct kube_trouble *told;
         const struct kube_trouble *seen; /* since seen_ms every call met it; NULL = the last one was fine */
         int64_t seen_ms, answered_ms;
@@ -182,41 +188,106 @@ static void right_clear(struct right *r)
 static void forget_old_rights(struct kube_connection *c)
 {
         for (size_t i = c->rights.n; i-- > 0;)
-                if (now_ms(c) - c->rights.at[i].seen_ms > RIGHT_KEEP_MS) {
+                if (now_ms(c) - c->rights.at[i].seen_ms >
+                    (c->rights.at[i].granted ? CALM_MS : RIGHT_KEEP_MS)) {
                         right_clear(&c->rights.at[i]);
                         vec_remove(&c->rights, i);
                 }
 }
 
-/* Tells of what has been missing long enough. When the next one is due, TIME_NONE = there is none. */
-static int64_t tell_rights(struct kube_connection *c)
+/* Tells of what has been missing long enough. */
+static void tell_rights(struct kube_connection *c)
 {
-        int64_t next_ms = TIME_NONE;
-
         vec_for_each(&c->rights, r) {
-                int64_t due_ms = r->since_ms + RIGHT_GRACE_MS;
-
-                if (r->told)
+                if (r->told || r->granted || now_ms(c) < r->since_ms + RIGHT_GRACE_MS)
                         continue;
-                if (due_ms > now_ms(c)) {
-                        next_ms = next_ms == TIME_NONE ? due_ms : MIN(next_ms, due_ms);
-                        continue;
-                }
                 r->told = true;
+                r->asked_ms = now_ms(c);
                 announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, r->error);
         }
-        return next_ms;
+}
+
+static struct right *find_right(struct kube_connection *c, const char *what)
+{
+        vec_for_each(&c->rights, r)
+                if (text_equal(r->what, what))
+                        return r;
+        return NULL;
+}
+
+/* When there is something to do about a right; TIME_NONE: never. */
+static int64_t due_ms(const struct kube_connection *c, const struct right *r)
+{
+        if (!r->told)
+                return r->granted ? TIME_NONE : r->since_ms + RIGHT_GRACE_MS;
+        if (r->disputes >= RIGHT_DISPUTES)
+                return TIME_NONE;
+        return r->asked_ms + RIGHT_ASK_MS + RIGHT_ASK_MORE_MS * (int64_t)c->rights.n;
+}
+
+/* The one that is due first, NULL if there is none. */
+static struct right *next_right(const struct kube_connection *c)
+{
+        struct right *first = NULL;
+
+        vec_for_each(&c->rights, r)
+                if (due_ms(c, r) != TIME_NONE && (!first || due_ms(c, r) < due_ms(c, first)))
+                        first = r;
+        return first;
+}
+
+/* Who waits to try again need not wait any longer, and who does not ask again has a right all the same. */
+static void right_granted(struct kube_connection *c, struct right *r)
+{
+        r->told = false;
+        r->granted = true;
+        r->seen_ms = now_ms(c);
+        announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r->what);
+        waitq_wake_all(&c->better);
+}
+
+/* Whether the server would allow it by now. Parks. */
+static int ask_for_right(struct kube_connection *c, struct right *r)
+{
+        AUTO_FREE char *what = mem_strdup(r->what), *refusal = mem_strdup(r->error);
+        struct kube_client k = c->kube;
+        struct error err = { 0 };
+        bool allowed = false;
+        int code;
+
+        r->asked_ms = now_ms(c);
+        if (!what || !refusal)
+                return ERR_NO_MEMORY;
+        k.connection = NULL;
+        code = review_ask(&k, refusal, &allowed, &err);
+        r = find_right(c, what);
+        if (code == 0 && allowed && r && r->told)
+                right_granted(c, r);
+        return code;
 }
 
 static void rights_fiber(void *ctx)
 {
         struct kube_connection *c = ctx;
-        int64_t next_ms;
+        struct loop *l = c->kube.world->loop;
+        struct right *r;
+        int code = 0;
 
-        while ((next_ms = tell_rights(c)) != TIME_NONE)
-                if (fiber_sleep(c->kube.world->loop, next_ms - now_ms(c)) < 0)
-                        break;
+        while (code != ERR_CANCELLED && (r = next_right(c))) {
+                if (due_ms(c, r) > now_ms(c))
+                        code = fiber_sleep(l, due_ms(c, r) - now_ms(c));
+                else if (r->told)
+                        code = ask_for_right(c, r);
+                else
+                        tell_rights(c);
+        }
         c->waiting = false;
+}
+
+static void watch_rights(struct kube_connection *c)
+{
+        if (!c->waiting)
+                c->waiting = fiber_spawn(c->group, "missing rights", rights_fiber, c) != NULL;
 }
 
 static void add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what,
@@ -232,22 +303,29 @@ static void add_right(struct kube_connection *c, const struct kube_attempt *a, c
         if (!r.what || !r.method || !r.path || !r.error || c->rights.n >= RIGHTS_MAX ||
             vec_push(&c->rights, r) < 0)
                 right_clear(&r);
-        else if (!c->waiting)
-                c->waiting = fiber_spawn(c->group, "missing rights", rights_fiber, c) != NULL;
+        else
+                watch_rights(c);
 }
 
 static void right_missing(struct kube_connection *c, const struct kube_attempt *a, const struct error *err)
 {
         const char *cannot = strstr(err->text, "\" cannot ");
         const char *what = cannot ? cannot + 2 : err->text;
+        struct right *r;
 
         forget_old_rights(c);
-        vec_for_each(&c->rights, r)
-                if (text_equal(r->what, what)) {
-                        r->seen_ms = now_ms(c);
-                        return;
-                }
-        add_right(c, a, what, err);
+        r = find_right(c, what);
+        if (!r) {
+                add_right(c, a, what, err);
+                return;
+        }
+        r->seen_ms = now_ms(c);
+        if (!r->granted)
+                return;
+        r->granted = false;
+        r->disputes++;
+        r->since_ms = now_ms(c);
+        watch_rights(c);
 }
 
 static void right_there(struct kube_connection *c, const struct kube_attempt *a)

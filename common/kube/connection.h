@@ -7,7 +7,7 @@
  * A hiccup shorter than a second is not told. While the way is bad, a fiber asks for the server's version
  * with growing pauses; its answer ends the trouble, unless that version is one we cannot work with. Missing
  * rights concern single requests: each is told once it has been missed for three seconds, and when
- * it is there. */
+ * it is there. The server is asked for that every few seconds, for not every request is made again. */
 #pragma once
 
 #include "common/kube/trouble.h"
@@ -44,8 +44,8 @@ void kube_connection_print(const struct kube_connection *c, struct buf *b);
 bool kube_connection_good(const struct kube_connection *c); /* the server was reached, and can be used */
 /* Parks until it is good: 0, ERR_TIMEOUT, ERR_CANCELLED. */
 int kube_connection_wait(struct kube_connection *c, int64_t deadline_ms);
-/* Parks for ms, or until the connection becomes good: a pause before another try. k without a connection
- * sleeps. 0 or ERR_CANCELLED. */
+/* Parks for ms, or until the connection becomes good or a right is there: a pause before another try. k
+ * without a connection sleeps. 0 or ERR_CANCELLED. */
 int kube_connection_pause(struct kube_client *k, int64_t ms);
 
 /* Whether an error is told here, so that who logs it at the top can leave that to debug. */

@@ -385,6 +385,33 @@ static void allow(struct rig *r)
                          201);
 }
 
+/* Requests that failed once and that nobody makes again. */
+static void granted_body(struct rig *r)
+{
+        AUTO_JSON json_t *nothing = NULL;
+        int64_t begun_ms;
+        struct bench b;
+
+        assert_int_equal(rig_post(r, ACCOUNTS, "{\"metadata\":{\"name\":\"agent\"}}"), 201);
+        begin_with_token(&b, r, new_token(r, "{\"expirationSeconds\":86400}"), NULL);
+        assert_int_equal(call(&b), ERR_FORBIDDEN);
+        assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
+                         ERR_FORBIDDEN);
+        wait_ms(&b, 60000);
+        assert_int_equal(b.last.left, 2);
+        begun_ms = loop_now_ms(r->loop);
+        allow(r);
+        assert_int_equal(kube_connection_pause(&b.kube, 60000), 0);
+        assert_in_range(loop_now_ms(r->loop) - begun_ms, 0, 6000);
+        wait_ms(&b, 6000);
+        assert_int_equal(times_said(&b, "INFO  the hub: the right is there"), 2);
+        assert_string_equal(problem(&b), "");
+        assert_true(b.last.left == 0 && b.last.over);
+        assert_int_equal(call(&b), 0);
+        assert_int_equal(times_said(&b, "\n"), 4);
+        tear_down(&b);
+}
+
 static void late_right_body(struct rig *r)
 {
         struct bench b;
@@ -515,6 +542,7 @@ TEST(whatever_is_in_the_servers_place_is_told_once_and_its_end_too, stand_ins_bo
 TEST(a_refused_token_is_explained_and_its_successor_ends_that, tokens_body)
 TEST(a_refused_client_certificate_is_explained, a_client_certificate_that_ended_is_named)
 TEST(a_right_that_comes_a_moment_after_the_start_is_not_told_of, late_right_body)
+TEST(a_right_that_is_there_again_is_found_without_another_try, granted_body)
 TEST(a_missing_right_is_told_once_and_does_not_make_the_server_bad, rights_body)
 TEST(hiccups_are_not_told, hiccups_body)
 TEST(a_proxy_that_answers_by_halves_does_not_fill_the_log, halves_body)
@@ -527,6 +555,7 @@ int main(void)
                 cmocka_unit_test(a_refused_token_is_explained_and_its_successor_ends_that),
                 cmocka_unit_test(a_refused_client_certificate_is_explained),
                 cmocka_unit_test(a_right_that_comes_a_moment_after_the_start_is_not_told_of),
+                cmocka_unit_test(a_right_that_is_there_again_is_found_without_another_try),
                 cmocka_unit_test(a_missing_right_is_told_once_and_does_not_make_the_server_bad),
                 cmocka_unit_test(hiccups_are_not_told),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_fill_the_log),

@@ -2,12 +2,13 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/kube/connection.h"
 
 #define WATCH_SECONDS 300
 #define SILENCE_MS 130000 /* bookmarks come about once a minute */
 #define RETRY_FIRST_MS 200
 #define RETRY_LAST_MS 30000
-#define RETRY_FORBIDDEN_MS 60000
+#define RETRY_FORBIDDEN_MS 8000 /* at most: a right that comes is used within ten seconds */
 
 struct follower {
         struct follower_options o;
@@ -130,31 +131,15 @@ static int watch_path(struct follower *r, struct buf *path)
 static int watch(struct follower *r, struct error *err)
 {
         struct buf path AUTO_BUF;
-        struct http_header accept = { "Accept",
-                                      r->o.metadata_only ? KUBE_ACCEPT_METADATA : "application/json" };
         struct http_stream *s = NULL;
         int result;
 
         buf_init(&path, LIMIT_HEADER_BYTES);
         if (watch_path(r, &path) < 0)
                 return error_no_memory(err);
-        struct http_request rq = { .endpoint = r->o.kube->endpoint,
-                                   .method = "GET",
-                                   .path = path.data,
-                                   .headers = { &accept, 1 },
-                                   .deadline_ms = loop_now_ms(r->loop) + KUBE_CALL_DEADLINE_MS,
-                                   .priority = HTTP_WATCH };
-        TRY(http_stream_open(r->o.kube->world->transport, &rq, &s, err));
-        if (s->status == 200) {
-                r->current = true;
-                result = read_stream(r, s, err);
-        } else {
-                result = error_set(err,
-                                   s->status == 410   ? ERR_GONE
-                                   : s->status == 403 ? ERR_FORBIDDEN
-                                                      : ERR_RETRY,
-                                   "watch of %s was answered with status %d", r->resource.plural, s->status);
-        }
+        TRY(kube_watch_open(r->o.kube, r->resource.plural, path.data, r->o.metadata_only, &s, err));
+        r->current = true;
+        result = read_stream(r, s, err);
         http_stream_close(s);
         return result;
 }
@@ -223,7 +208,8 @@ static void follower_fiber(void *ctx)
                         return;
                 if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS)
                         wait = RETRY_FIRST_MS;
-                if (fiber_sleep(r->loop, result == ERR_FORBIDDEN ? RETRY_FORBIDDEN_MS : wait) < 0)
+                if (kube_connection_pause(r->o.kube,
+                                          result == ERR_FORBIDDEN ? MIN(wait, RETRY_FORBIDDEN_MS) : wait) < 0)
                         return;
                 wait = MIN(wait * 2, RETRY_LAST_MS);
         }

@@ -2,6 +2,8 @@
 #include "member-agent/watch/follower.h"
 
 #include "common/ctrl/informer_test.h"
+#include "common/kube/connection.h"
+#include "common/kube/trouble.h"
 
 static void show(void *ctx, const struct object *o, bool deleted)
 {
@@ -68,11 +70,86 @@ static void of_metadata_its_identity_is_shown(void **state)
         with_informer(body_metadata);
 }
 
+static void body_rights(struct fixture *f)
+{
+        struct follower_options o = { .kube = &f->kube,
+                                      .kind = &member_cluster_kind,
+                                      .begin = begin,
+                                      .object = show,
+                                      .end = end,
+                                      .ctx = f };
+        struct follower *follower = follower_new(f->group, &o, NULL);
+        unsigned refused;
+
+        assert_non_null(follower);
+        f->server.forbidden = true;
+        assert_int_equal(fiber_sleep(f->loop, 300000), 0);
+        assert_string_not_equal(follower_problem(follower), "");
+        refused = f->server.refused;
+        assert_int_equal(fiber_sleep(f->loop, 100000), 0);
+        assert_in_range(f->server.refused - refused, 10, 25);
+        buf_clear(&f->seen.text);
+        f->server.forbidden = false;
+        put(&f->server, "a");
+        assert_int_equal(fiber_sleep(f->loop, 10000), 0);
+        expect_seen(f, "[+a ] ");
+        follower_stop(follower);
+}
+
+static void a_right_that_comes_is_noticed_within_ten_seconds(void **state)
+{
+        with_informer(body_rights);
+}
+
+static void count_rights(void *ctx, const struct kube_connection_change *change)
+{
+        int *missing = ctx;
+
+        if (change->trouble && text_equal(change->trouble->reason, KUBE_REASON_RIGHT_MISSING))
+                *missing += change->over ? -1 : 1;
+}
+
+static void body_watch(struct fixture *f)
+{
+        int missing = 0;
+        const struct kube_connection_options c = { &f->kube, "member", "the server", count_rights, &missing };
+        struct follower_options o = { .kube = &f->kube,
+                                      .kind = &member_cluster_kind,
+                                      .begin = begin,
+                                      .object = show,
+                                      .end = end,
+                                      .ctx = f };
+        struct kube_connection *connection = kube_connection_new(f->group, &c);
+        struct follower *follower = follower_new(f->group, &o, NULL);
+
+        settle(f);
+        assert_true(follower_current(follower));
+        f->server.forbidden = true;
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 20000), 0);
+        assert_int_equal(missing, 1);
+        assert_false(follower_current(follower));
+        f->server.forbidden = false;
+        assert_int_equal(fiber_sleep(f->loop, 10000), 0);
+        assert_int_equal(missing, 0);
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+        kube_connection_free(connection);
+}
+
+static void a_watch_that_is_refused_is_told(void **state)
+{
+        with_informer(body_watch);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_that_cannot_be_decoded_is_passed_over),
                 cmocka_unit_test(of_metadata_its_identity_is_shown),
+                cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
+                cmocka_unit_test(a_watch_that_is_refused_is_told),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
