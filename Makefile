@@ -100,10 +100,11 @@ $(OBJ)/test/%: $(OBJ)/%.c.o $(LIBRARY)
 
 tests: $(TEST_PROGRAMS)
 
-# make unit ONLY=common/json runs the tests of one folder.
+# make unit ONLY=common/json runs the tests of one folder, ONLY=common/json/patch those of one file: what begins so.
 ONLY ?=
-unit: $(filter $(OBJ)/test/$(if $(ONLY),$(ONLY)/%,%),$(TEST_PROGRAMS)) ## unit tests (ONLY=folder for some of them; VARIANT=asan under sanitizers)
-	@e2e/run-tests $(OBJ)/test '$(ONLY)'
+SELECTED := $(filter $(OBJ)/test/$(patsubst %.c,%,$(ONLY:./%=%))%,$(TEST_PROGRAMS))
+unit: $(SELECTED) ## unit tests (ONLY=folder or file for some of them; VARIANT=asan under sanitizers)
+	@$(if $(SELECTED),e2e/run-tests $(OBJ)/test $(SELECTED:$(OBJ)/test/%=%),echo "no unit test's path begins with '$(ONLY)'" >&2; exit 1)
 
 unit-asan: ## unit tests under ASan and UBSan
 	@$(MAKE) --no-print-directory unit VARIANT=asan
