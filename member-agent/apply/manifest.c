@@ -1,5 +1,7 @@
 #include "member-agent/apply/manifest.h"
 
+#include "common/kube/trouble.h"
+
 static void release(void *doc)
 {
         json_decref(doc);
@@ -7,7 +9,7 @@ static void release(void *doc)
 
 static bool is_unanswered(const struct error *why)
 {
-        return why->code == ERR_UNAUTHORIZED ||
+        return why->code == ERR_UNAUTHORIZED || text_equal(why->reason, KUBE_REASON_NOT_KUBERNETES) ||
                (why->http_status == 0 && (error_is_retryable(why->code) || why->code == ERR_CLOSED));
 }
 

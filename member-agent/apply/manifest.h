@@ -17,7 +17,7 @@ struct manifest {
 
         enum result result;
         const char *cause; /* words behind a failed result; "" if none */
-        bool unanswered;   /* it failed for want of an answer, which says nothing of the object */
+        bool unanswered; /* it failed for want of an API server's answer, which says nothing of the object */
         enum availability availability;
         const char *availability_cause;
         struct differences *drifts, *diffs; /* NULL if none were looked for */

@@ -1,4 +1,5 @@
 /* spec/member-agent.md 2.3 (checklist 12-14). */
+#include "common/kube/trouble.h"
 #include "member-agent/apply/manifest.h"
 
 #include "member-agent/apply/testing.h"
@@ -111,6 +112,35 @@ static void an_object_is_where_its_kind_and_its_placement_say(void **state)
         }
 }
 
+/* Silence, a stranger's page and a refused credential are of the way; what the API server says is of the
+ * object. */
+static void only_an_api_server_judges_an_object(void **state)
+{
+        static const struct {
+                int code, http_status;
+                const char *reason;
+                bool unanswered;
+        } rows[] = {
+                { ERR_TIMEOUT, 0, "", true },
+                { ERR_UNAUTHORIZED, 401, "", true },
+                { ERR_INVALID, 200, KUBE_REASON_NOT_KUBERNETES, true },
+                { ERR_RETRY, 503, KUBE_REASON_NOT_KUBERNETES, true },
+                { ERR_FORBIDDEN, 403, KUBE_REASON_RIGHT_MISSING, false },
+                { ERR_INVALID, 422, "Invalid", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                struct error why = { .code = rows[i].code, .http_status = rows[i].http_status };
+                struct manifest m = { 0 };
+
+                error_set_reason(&why, rows[i].reason);
+                assert_int_equal(manifest_fail(&m, &arena, RESULT_FAILED_TO_FIND, "", &why), 0);
+                if (m.unanswered != rows[i].unanswered)
+                        fail_msg("row %zu", i);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -119,6 +149,7 @@ int main(void)
                 cmocka_unit_test(the_core_group_is_empty),
                 cmocka_unit_test(bad_manifests_get_a_result_and_a_cause),
                 cmocka_unit_test(a_second_occurrence_is_a_duplicate),
+                cmocka_unit_test(only_an_api_server_judges_an_object),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
