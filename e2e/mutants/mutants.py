@@ -241,6 +241,7 @@ def options():
     parser.add_argument("--pick", default="", help="ids of single mutants, to try these again")
     parser.add_argument("--lanes", type=int, default=min(2, os.cpu_count() or 1), help="mutants at once")
     parser.add_argument("--sim-seeds", default="1-3", help="seeds of the simulation that each mutant is played with")
+    parser.add_argument("--quick", action="store_true", help="unit tests alone: where these have holes")
     parser.add_argument("--compiler", default="gcc", help="with its options of optimisation")
     parser.add_argument("--flags", required=True)
     parser.add_argument("--libraries", required=True)
@@ -279,7 +280,7 @@ def main():
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
         lanes = [stand.Lane(ground, i) for i in range(o.lanes)]
-        tests = all_tests(tree, o.sim_seeds)
+        tests = [t for t in all_tests(tree, o.sim_seeds) if t.kind == "unit" or not o.quick]
         wanted = {t.name for p in ordered[:2 * number] for t in near_tests(tests, p.file)}
         measure(lanes, sorted((t for t in tests if t.name in wanted), key=lambda t: t.kind == "unit"))
 

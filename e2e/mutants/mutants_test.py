@@ -217,6 +217,16 @@ class MutantsTest(unittest.TestCase):
         self.assertIn("+        receive(to, sum);\n         note(from, -sum);\n-        receive(to, sum);\n",
                       mutants.summary([verdict], lambda file: SOURCE))
 
+    def test_steps_of_a_chain_are_swapped(self):
+        source = "int a(int), b(int), c(int), f(int);\nint f(int x)\n{\n        " \
+                 "if (a(x) < 0 || b(x) < 0 || c(x) < 0 || x)\n                return -1;\n        return 0;\n}\n"
+        path = os.path.join(self.folder.name, "steps.c")
+        write(path, source)
+        found = places.places_of(path, source, FLAGS)
+        self.assertEqual({p.planted(source).split("if (")[1].split(")\n")[0]
+                          for p in found if p.kind == "statements swapped"},
+                         {"b(x) < 0 || a(x) < 0 || c(x) < 0 || x", "a(x) < 0 || c(x) < 0 || b(x) < 0 || x"})
+
     def test_two_calls_of_one_function_are_not_swapped(self):
         self.assertFalse([p for p in self.bank.places if p.kind == "statements swapped" and "TRY(check" in p.text and
                           "note" not in p.text])

@@ -188,13 +188,18 @@ class Finder:
         text = self.text(condition)
         if ALLOCATES.search(text):
             return True
-        names = re.findall(r"!\s*\(?\*?([A-Za-z_][\w.>\-]*)", text)
-        before = self.source[max(0, condition[0] - 600):condition[0]]
-        for name in names:
-            given = [m.end() for m in re.finditer(r"(?<![\w.>])" + re.escape(name) + r"\s*=(?!=)", before)]
-            if given and ALLOCATES.search(before[given[-1]:].split(";")[0]):
-                return True
-        return False
+        return any(self.comes_from_allocation(name, condition[0])
+                   for name in re.findall(r"!\s*\(?\*?([A-Za-z_][\w.>\-]*)", text))
+
+    def comes_from_allocation(self, name, offset):
+        before = self.source[max(0, offset - 600):offset]
+        given = [m.end() for m in re.finditer(r"(?<![\w.>])" + re.escape(name) + r"\s*=(?!=)", before)]
+        return bool(given) and ALLOCATES.search(before[given[-1]:].split(";")[0]) is not None
+
+    def is_allocated(self, span):
+        """The condition is whether there was memory."""
+        name = re.fullmatch(r"!?([A-Za-z_][\w.>\-]*)", self.text(span))
+        return name is not None and self.comes_from_allocation(name.group(1), span[0])
 
     def visit_ConditionalOperator(self, node, span):
         condition, yes, no = node["inner"]
@@ -203,6 +208,8 @@ class Finder:
         inside = self.span(condition)
         if inside and self.span(yes) and self.span(no):
             self.add("condition turned", inside, f"!({self.text(inside)})")
+        if self.result == " 0" and self.source[:span[0]].endswith("return "):  # of a code only the sign counts
+            return [n for n in (condition, yes, no) if n["kind"] != "IntegerLiteral"]
         return None
 
     def visit_BinaryOperator(self, node, span):
@@ -213,15 +220,27 @@ class Finder:
         if opcode in ("&&", "||", "|"):
             # Of a chain one link: the others are dropped at the nodes below.
             kind = "flag dropped" if opcode == "|" else "condition dropped"
-            self.add(kind, span, self.text(left))
-            if node["inner"][0].get("opcode") != opcode:
+            if not self.is_allocated(right):
+                self.add(kind, span, self.text(left))
+            if node["inner"][0].get("opcode") != opcode and not self.is_allocated(left):
                 self.add(kind, span, self.text(right))
+        if opcode == "||":
+            self.swap_steps(node, right)
         if opcode in COMPARISONS:
             at = self.source.find(opcode, left[1], right[0])
             between = self.tokens.at(at) if at >= 0 else None
             if between is not None and self.tokens.text(between) == opcode:
                 self.add("comparison moved", (at, at + len(opcode)), COMPARISONS[opcode])
         return None
+
+    def swap_steps(self, node, second):
+        """`first(x) < 0 || second(x) < 0`: steps that are done one after another until one fails."""
+        before = node["inner"][0]
+        first = self.span(before["inner"][1] if before.get("opcode") == "||" else before)
+        if first and all(re.match(r"\w+\(.*\) < 0$", self.text(s), re.S) for s in (first, second)) and \
+                not any(NO_MEMORY.search(self.text(s)) or ALLOCATES.search(self.text(s)) for s in (first, second)):
+            self.add("statements swapped", (first[0], second[1]),
+                     self.text(second) + self.source[first[1]:second[0]] + self.text(first))
 
     def visit_IntegerLiteral(self, node, span):
         text = self.text(span)
@@ -276,6 +295,9 @@ class Finder:
         if statement["kind"] == "CompoundStmt":
             inner = statement.get("inner", [])
             return bool(inner) and all(self.is_speech(s) for s in inner)
+        if statement["kind"] == "BinaryOperator":  # `x = x_free(x)`
+            call = re.match(r"[\w.>\-]+ = (\w+)\(", self.text(self.span(statement) or (0, 0)))
+            return bool(call and FREES.search(call.group(1)))
         if statement["kind"] != "CallExpr":
             return bool(re.match(r"vec_free\(|\(void\)", self.text(self.span(statement) or (0, 0))))
         name = callee(statement)
