@@ -187,8 +187,9 @@ static int64_t place_of(const struct object *o)
         return sub;
 }
 
-/* Members of the group, ordered by insertion: groups are small. */
-static size_t gather(const struct object_list *snapshots, const char *index, const struct object **members)
+/* By insertion: groups are small. */
+size_t snapshots_of_group(const struct object_list *snapshots, const char *index,
+                          const struct object **members)
 {
         size_t n = 0;
 
@@ -217,7 +218,7 @@ int body_get_group(struct reconcile *rc, const struct object_list *snapshots, co
 
         if (!members || !bodies)
                 return error_no_memory(rc->err);
-        n = gather(snapshots, index, members);
+        n = snapshots_of_group(snapshots, index, members);
         if (n == 0 || place_of(members[0]) != -1)
                 return error_set(rc->err, ERR_NOT_FOUND,
                                  "no resource snapshot with index %s is the first of its group", index);

@@ -65,6 +65,10 @@ struct body_cache *body_cache_free(struct body_cache *c);
 int body_get(struct reconcile *rc, const struct object *projection, const struct resource_snapshot **ret);
 /* Keeps what was just created, so that it need not be read back. `stored` is the server's answer. */
 void body_put(struct hub_agent *a, const struct object *stored, const struct resource_snapshot *full);
+/* Those of the group with one index, in whatever order they come: the head first, then by subindex, as the
+ * objects were split (spec/placement.md 9.3). `members` has room for all; returns how many. */
+size_t snapshots_of_group(const struct object_list *snapshots, const char *index,
+                          const struct object **members);
 /* The group of snapshots with one index, head first, bodies included. ERR_RETRY while it is incomplete. */
 int body_get_group(struct reconcile *rc, const struct object_list *snapshots, const char *index,
                    const struct resource_snapshot *const **ret, size_t *ret_n);

@@ -89,6 +89,25 @@ static void the_last_entries_go_first(void **state)
         assert_int_equal(f.n, 9);
 }
 
+/* The server counts bytes of JSON, where a control character takes six and a quote two. */
+static void a_text_counts_as_it_is_written(void **state)
+{
+        static const struct {
+                const char *text;
+                size_t bytes;
+        } texts[] = { { "", 0 }, { "plain", 5 }, { "\x01\x1f", 12 }, { "\"\\", 4 }, { " ", 1 } };
+        struct condition c = { .type = "Applied", .status = "False", .reason = "R", .message = "" };
+        struct failed_placement one = { .condition = &c };
+        struct failed_placement_list list = { &one, 1, true };
+        const struct entry_lists lists = { &list, NULL, NULL };
+        size_t empty = entries_bytes(&lists);
+
+        for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+                c.message = texts[i].text;
+                assert_int_equal(entries_bytes(&lists) - empty, texts[i].bytes);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -96,6 +115,7 @@ int main(void)
                 cmocka_unit_test(details_that_do_not_fit_are_counted),
                 cmocka_unit_test(who_wants_little_gets_it_and_the_others_share_the_rest),
                 cmocka_unit_test(the_last_entries_go_first),
+                cmocka_unit_test(a_text_counts_as_it_is_written),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

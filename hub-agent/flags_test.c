@@ -148,6 +148,16 @@ static void all_violations_are_told_together(void **state)
         assert_non_null(strstr(err.text, "use-cert-manager"));
 }
 
+/* spec/membership-webhooks-charts.md: the flag needs enable-workload. */
+static void certificates_from_cert_manager_go_with_workloads_on_the_hub(void **state)
+{
+        struct hub_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, "--use-cert-manager=true", "--enable-workload=true", &err), 0);
+        assert_true(f.cert_manager && f.enable_workload);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -155,6 +165,7 @@ int main(void)
                 cmocka_unit_test(every_flag_of_the_reference_is_accepted),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
                 cmocka_unit_test(all_violations_are_told_together),
+                cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

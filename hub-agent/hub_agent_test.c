@@ -540,6 +540,69 @@ static void a_binding_to_another_role_is_made_anew(void **state)
         rig_run(foreign_binding);
 }
 
+/* A status that could not be written is written when it can be, not only when the member speaks again. */
+static void unwritten_status(struct rig *r)
+{
+        struct fleet f;
+        struct line line;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        line.path = "memberclusters/member-1/status";
+        line.fate = 503;
+        add_member(&f, "member-1", "");
+        rig_get(r, CLUSTERS "memberclusters/member-1");
+        assert_string_not_equal(condition_of(r, "Joined"), "True");
+        line.path = NULL;
+        assert_int_equal(fiber_sleep(r->loop, 20000), 0);
+        rig_get(r, CLUSTERS "memberclusters/member-1");
+        assert_string_equal(condition_of(r, "Joined"), "True");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_members_status_that_could_not_be_written_is_written_later(void **state)
+{
+        rig_run(unwritten_status);
+}
+
+static size_t n_selected(struct fleet *f)
+{
+        settle(f);
+        assert_int_equal(fiber_sleep(f->rig->loop, 2000), 0);
+        settle(f);
+        rig_get(f->rig, FLEET "clusterresourceplacements/web");
+        return json_array_size(doc_get_array(f->rig->answer, "status.selectedResources"));
+}
+
+/* spec/placement.md 5: who gets the label later is placed, who loses it is no longer. */
+static void selects_by_label(struct rig *r)
+{
+        static const char app[] = "/api/v1/namespaces/app";
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        assert_int_equal(
+                rig_post(r, FLEET "clusterresourceplacements",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"web\"},\"spec\":{"
+                         "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\","
+                         "\"labelSelector\":{\"matchLabels\":{\"tier\":\"web\"}}}]}}"),
+                201);
+        assert_int_equal(n_selected(&f), 0);
+        assert_int_equal(rig_merge(r, app, "{\"metadata\":{\"labels\":{\"tier\":\"web\"}}}"), 200);
+        assert_int_equal(n_selected(&f), 2);
+        assert_int_equal(rig_merge(r, app, "{\"metadata\":{\"labels\":{\"tier\":null}}}"), 200);
+        assert_int_equal(n_selected(&f), 0);
+        stop(&f);
+}
+static void a_selection_by_label_follows_the_labels(void **state)
+{
+        rig_run(selects_by_label);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -559,6 +622,8 @@ int main(void)
                 cmocka_unit_test(a_member_that_leaves_is_gone_with_its_bindings),
                 cmocka_unit_test(a_restarted_agent_writes_nothing),
                 cmocka_unit_test(overrides_change_and_drop_manifests_by_cluster),
+                cmocka_unit_test(a_members_status_that_could_not_be_written_is_written_later),
+                cmocka_unit_test(a_selection_by_label_follows_the_labels),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -400,6 +400,18 @@ static void offline_body(struct rig *r)
         cut.active = false;
         wait_for(r, HUB, WORKS "/x", "type=Available", "AllManifestsAvailable");
         stop(&a);
+
+        /* Taken out of the fleet meanwhile: no event tells of that. */
+        delete (r, HUB, IMCS "/m1");
+        start(&a, r, path);
+        assert_int_equal(fiber_sleep(r->loop, 30000), 0);
+        place(r, "y", "", CONFIG_MAP("e", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 30000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("e")), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("d")), 200);
+        invite(r);
+        wait_for(r, HUB, WORKS "/y", "type=Available", "AllManifestsAvailable");
+        stop(&a);
         for (size_t i = 0; i < 4; i++) {
                 static const char *const suffixes[] = { "", "-wal", "-shm", ".key" };
 
@@ -643,6 +655,68 @@ static void a_storm_of_faults_leaves_everything_as_wished(void **state)
         rig_run(storm_body);
 }
 
+/* The API allows a Work that asks for nothing. */
+static void empty_work_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "whole", "", CONFIG_MAP("x", "1"));
+        post(r, HUB, WORKS,
+             "{'apiVersion':'placement.kubernetes-fleet.io/"
+             "v1beta1','kind':'Work','metadata':{'name':'bare'}}");
+        wait_for(r, HUB, WORKS "/whole", "type=Available", "AllManifestsAvailable");
+        merge(r, HUB, WORKS "/whole", "{'spec':{'workload':{'manifests':[" CONFIG_MAP("y", "1") "]}}}");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("x"));
+        delete (r, HUB, WORKS "/bare");
+        wait_until_gone(r, HUB, WORKS "/bare");
+        stop(&a);
+}
+
+static void a_work_without_a_spec_is_one_of_no_objects(void **state)
+{
+        rig_run(empty_work_body);
+}
+
+/* spec/member-agent.md 3.3: what is available is what the pods on the nodes leave. */
+static void usage_body(struct rig *r)
+{
+        static const char pods[] = NS "/default/pods";
+        struct agent a;
+
+        begin(&a, r);
+        post(r, MEMBER, "/api/v1/nodes",
+             "{'apiVersion':'v1','kind':'Node','metadata':{'name':'n1'},'status':{'capacity':{'cpu':'8'},"
+             "'allocatable':{'cpu':'6'}}}");
+        for (int i = 1; i <= 2; i++)
+                post(r, MEMBER, pods,
+                     arena_printf(&r->arena,
+                                  "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p%d'},'spec':{"
+                                  "'nodeName':'n1','containers':[{'name':'c','image':'i','resources':{"
+                                  "'requests':{'cpu':'%d'}}}]}}",
+                                  i, i));
+        assert_int_equal(fiber_sleep(r->loop, 130000), 0);
+        get(r, HUB, IMCS "/m1");
+        assert_string_equal(rig_string(r, "status.resourceUsage.capacity.cpu"), "8");
+        assert_string_equal(rig_string(r, "status.resourceUsage.allocatable.cpu"), "6");
+        assert_string_equal(rig_string(r, "status.resourceUsage.available.cpu"), "3");
+        on(r, MEMBER);
+        rig_delete(r, NS "/default/pods/p2?gracePeriodSeconds=0");
+        assert_int_equal(fiber_sleep(r->loop, 130000), 0);
+        get(r, HUB, IMCS "/m1");
+        assert_string_equal(rig_string(r, "status.resourceUsage.available.cpu"), "5");
+        delete (r, MEMBER, "/api/v1/nodes/n1");
+        assert_int_equal(fiber_sleep(r->loop, 130000), 0);
+        get(r, HUB, IMCS "/m1");
+        assert_string_not_equal(rig_string(r, "status.resourceUsage.capacity.cpu"), "8");
+        stop(&a);
+}
+
+static void heartbeats_tell_what_pods_leave_of_the_nodes(void **state)
+{
+        rig_run(usage_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -668,6 +742,8 @@ int main(void)
                 cmocka_unit_test(a_changed_work_is_not_read_again),
                 cmocka_unit_test(applied_is_told_soon_when_a_workload_is_not_available),
                 cmocka_unit_test(a_storm_of_faults_leaves_everything_as_wished),
+                cmocka_unit_test(a_work_without_a_spec_is_one_of_no_objects),
+                cmocka_unit_test(heartbeats_tell_what_pods_leave_of_the_nodes),
         };
 
         if (getenv("AGENT_TEST"))

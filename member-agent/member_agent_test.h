@@ -30,6 +30,7 @@ struct agent {
         struct fiber_group *group;
         struct log log;
         int result;
+        struct error why; /* it ended */
 };
 
 /* ---- the two clusters ---- */
@@ -94,11 +95,10 @@ static inline void install_definitions(struct rig *r)
 static inline void agent_fiber(void *ctx)
 {
         struct agent *a = ctx;
-        struct error err = { 0 };
 
-        a->result = member_agent_run(&a->options, &err);
+        a->result = member_agent_run(&a->options, &a->why);
         if (a->result != ERR_CANCELLED)
-                fprintf(stderr, "agent: %s\n", err.text);
+                fprintf(stderr, "agent: %s\n", a->why.text);
 }
 
 static inline void start(struct agent *a, struct rig *r, const char *state_path)
@@ -126,6 +126,7 @@ static inline void stop(struct agent *a)
 {
         fiber_group_end(a->group);
         assert_int_equal(a->result, ERR_CANCELLED);
+        assert_int_equal(a->why.code, ERR_CANCELLED);
         http_transport_free(a->world.transport);
 }
 

@@ -30,11 +30,13 @@ struct server {
         VEC(char *) log;          /* watch lines; line i has version i + 1 */
         struct waitq changed;
         unsigned lists, watches, incarnations;
+        uint64_t watched_from;      /* what the newest watch asked for */
         bool cut;                   /* ends all watches */
         bool stalled;               /* watches say nothing */
         unsigned fail_lists;        /* that many lists answer 500 */
         bool forbidden;             /* lists and watches answer 403 */
         unsigned refused;           /* so many did */
+        unsigned fail_watches;      /* that many watches answer 500 */
         unsigned page;              /* items a page; 0 = all */
         void (*on_page)(void *ctx); /* told before each page */
         void *on_page_ctx;
@@ -105,6 +107,14 @@ static inline void drop(struct server *s, const char *name)
         mem_free(e);
 }
 
+static inline void answer_500(struct http_exchange *x)
+{
+        http_reply(x, 500, "application/json",
+                   SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
+                         "\"boom\"}"),
+                   NULL);
+}
+
 static inline void serve_list(struct server *s, struct http_exchange *x)
 {
         AUTO_BUF struct buf b;
@@ -118,10 +128,7 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
                 s->on_page(s->on_page_ctx);
         if (s->fail_lists > 0) {
                 s->fail_lists--;
-                http_reply(x, 500, "application/json",
-                           SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
-                                 "\"boom\"}"),
-                           NULL);
+                answer_500(x);
                 return;
         }
         if (token && text_parse_u64(token, &at))
@@ -151,7 +158,13 @@ static inline void serve_watch(struct server *s, struct http_exchange *x)
         uint64_t at = 0;
 
         s->watches++;
+        if (s->fail_watches > 0) {
+                s->fail_watches--;
+                answer_500(x);
+                return;
+        }
         text_parse_u64(http_query_get(x, "resourceVersion"), &at);
+        s->watched_from = at;
         if (at < s->oldest) {
                 http_reply(x, 410, "application/json",
                            SLICE("{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too "

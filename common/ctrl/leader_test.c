@@ -443,6 +443,42 @@ static void who_comes_back_under_the_same_identity_does_not_wait_for_its_own_lea
         rig_run(body_successor);
 }
 
+static uint64_t lease_requests(struct rig *r, const char *verb)
+{
+        struct devcluster_request_count *at = NULL;
+        uint64_t sum = 0;
+        size_t n = 0;
+
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &at, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(at[i].verb, verb) && text_equal(at[i].resource, "leases"))
+                        sum += at[i].n;
+        return sum;
+}
+
+/* The leader knows the lease: it writes it without reading it first, all its life long. */
+static void body_one_request(struct rig *r)
+{
+        struct candidate a;
+        uint64_t reads, writes;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 1000);
+        reads = lease_requests(r, "get");
+        writes = lease_requests(r, "update");
+        wait_ms(r, 60000);
+        assert_true(a.leader.leading);
+        assert_int_equal(lease_requests(r, "get") - reads, 0);
+        assert_in_range(lease_requests(r, "update") - writes, 60000 / RETRY_MS - 5, 60000 / RETRY_MS + 1);
+        close_candidate(&a);
+}
+
+static void a_renewal_is_one_request(void **state)
+{
+        rig_run(body_one_request);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -459,6 +495,7 @@ int main(void)
                 cmocka_unit_test(the_holders_own_duration_is_waited_for_and_the_change_is_counted),
                 cmocka_unit_test(a_process_has_one_identity_for_the_life_of_its_pod),
                 cmocka_unit_test(who_comes_back_under_the_same_identity_does_not_wait_for_its_own_lease),
+                cmocka_unit_test(a_renewal_is_one_request),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,6 +379,31 @@ static void no_class_starves_while_better_ones_never_run_dry(void **state)
         with_queue(body_share);
 }
 
+/* Who forgets a key's failures takes no turn from it. */
+static void body_forget_waiting(struct fixture *f)
+{
+        const char *key;
+
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        work_queue_forget(f->queue, "a");
+        assert_int_equal(work_queue_depth(f->queue), 1);
+        key = get(f);
+        assert_string_equal(key, "a");
+        work_queue_add(f->queue, "a", QUEUE_NORMAL);
+        work_queue_forget(f->queue, "a");
+        work_queue_done(f->queue, key);
+        work_queue_forget(f->queue, "a");
+        key = get(f);
+        assert_string_equal(key, "a");
+        work_queue_done(f->queue, key);
+        expect_nothing_more(f);
+}
+
+static void a_key_that_waits_is_not_forgotten_with_its_failures(void **state)
+{
+        with_queue(body_forget_waiting);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -397,6 +422,7 @@ int main(void)
                 cmocka_unit_test(asking_for_no_delay_is_asking_for_the_next_moment),
                 cmocka_unit_test(what_is_under_way_comes_before_what_is_new),
                 cmocka_unit_test(no_class_starves_while_better_ones_never_run_dry),
+                cmocka_unit_test(a_key_that_waits_is_not_forgotten_with_its_failures),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,29 @@ static void a_right_that_comes_is_noticed_within_ten_seconds(void **state)
         with_informer(body_rights);
 }
 
+/* The server forgets old versions: a watch that began again at the list would be told to list anew. */
+static void body_goes_on(struct fixture *f)
+{
+        put(&f->server, "a");
+        open_informer(f);
+        put(&f->server, "b");
+        put(&f->server, "a");
+        settle(f);
+        drop(&f->server, "b");
+        settle(f);
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        assert_int_equal(f->server.watches, 2);
+        assert_int_equal(f->server.lists, 1);
+        assert_int_equal(f->server.watched_from, f->server.version);
+}
+
+static void a_watch_that_was_cut_goes_on_behind_the_last_event(void **state)
+{
+        with_informer(body_goes_on);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -235,6 +258,7 @@ int main(void)
                 cmocka_unit_test(a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_loop),
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
+                cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -425,6 +425,12 @@ struct member_cluster *member_with_status(struct arena *arena, const struct memb
         return wanted;
 }
 
+bool nobody_came(const struct member_cluster *c, const struct internal_member_cluster *report)
+{
+        return (!report->status || report->status->agent_status.n == 0) &&
+               (!c->status || c->status->agent_status.n == 0);
+}
+
 bool member_has_left(const struct member_cluster *c)
 {
         return c->status &&

@@ -374,15 +374,6 @@ static struct outcome empty_namespace(struct pass *s, const struct object *ns)
         return failed(s->rc->err);
 }
 
-/* Its agent never said a word, so there is nobody to wait for. */
-static bool nobody_came(const struct pass *s)
-{
-        const struct internal_member_cluster_status *r = s->report->status;
-        const struct member_cluster_status *m = s->member->status;
-
-        return (!r || r->agent_status.n == 0) && (!m || m->agent_status.n == 0);
-}
-
 static struct outcome leave(struct pass *s)
 {
         const struct object *ns;
@@ -398,7 +389,7 @@ static struct outcome leave(struct pass *s)
                 return drop_finalizer(s) < 0 ? failed(s->rc->err) : done();
         if (is_deleting(ns))
                 return empty_namespace(s, ns);
-        if (!s->report || nobody_came(s))
+        if (!s->report || nobody_came(s->member, s->report))
                 return collect_garbage(s);
         if (write_status(s, AS_BEFORE, &left) < 0)
                 return failed(s->rc->err);

@@ -310,6 +310,52 @@ static void a_member_does_not_write_the_hubs_conditions(void **state)
         assert_string_equal(condition_find(&m->status->conditions, "Own")->status, "True");
 }
 
+/* spec 2.6: who has joined is given the time to leave; also one whose report the hub has not taken over yet.
+ */
+static void a_member_of_which_anything_was_heard_is_waited_for(void **state)
+{
+        struct agent_status agent = { .type = "MemberAgent" };
+        struct member_cluster_status told = { .agent_status = { &agent, 1, true } }, silent = { 0 };
+        struct internal_member_cluster_status reported = { .agent_status = { &agent, 1, true } },
+                                              empty = { 0 };
+        const struct {
+                struct member_cluster_status *member;
+                struct internal_member_cluster_status *report;
+                bool nobody;
+        } rows[] = {
+                { NULL, NULL, true },        { &silent, &empty, true },  { &silent, NULL, true },
+                { NULL, &empty, true },      { NULL, &reported, false }, { &silent, &reported, false },
+                { &told, &reported, false }, { &told, &empty, false },   { &told, NULL, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct member_cluster c = { .status = rows[i].member };
+                const struct internal_member_cluster report = { .status = rows[i].report };
+
+                assert_int_equal(nobody_came(&c, &report), rows[i].nobody);
+        }
+}
+
+/* An agent that never said how it is, and says no more. */
+static void who_never_spoke_of_its_health_may_fall_silent_too(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition said = { .type = "Joined", .status = "True", .reason = "X" };
+        struct agent_status agent = { .type = "MemberAgent",
+                                      .conditions = { &said, 1, true },
+                                      .last_received_heartbeat = 1000 };
+        struct internal_member_cluster_status status = { .agent_status = { &agent, 1, true } };
+        struct internal_member_cluster report = { .status = &status };
+        struct member_cluster *m = seen_at(&arena, &member, &report, 2000);
+
+        assert_null(healthy_of(m));
+        assert_false(member_is_silent(m));
+        m = seen_at(&arena, m, &report, 61001);
+        assert_string_equal(healthy_of(m)->status, "Unknown");
+        assert_int_equal(healthy_of(m)->last_transition_ms, 61001);
+        assert_true(member_is_silent(m));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -325,6 +371,8 @@ int main(void)
                 cmocka_unit_test(networking_agents_have_their_group_and_others_do_not),
                 cmocka_unit_test(a_member_does_not_write_the_hubs_conditions),
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
+                cmocka_unit_test(a_member_of_which_anything_was_heard_is_waited_for),
+                cmocka_unit_test(who_never_spoke_of_its_health_may_fall_silent_too),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #define TIERS "\"policy\":{\"overrideRules\":[" TIER("gold", "l") "," TIER("silver", REGION) "]}"
 
 /* The hash of one override's policy on a cluster with these labels; the text outlives the bench. */
-static const char *hash_of(const char *policy, const char *labels, char ret[80])
+static const char *hash_and_work_of(const char *policy, const char *labels, char ret[80], size_t *ret_worked)
 {
         struct override_applier a = { .scopes = scopes };
         const char *hash = NULL;
@@ -25,8 +25,16 @@ static const char *hash_of(const char *policy, const char *labels, char ret[80])
         a.set = b.set;
         assert_int_equal(override_labels_hash(&a, &b.arena, &hash, &b.err), 0);
         snprintf(ret, 80, "%s", hash ? hash : "not known");
+        *ret_worked = a.worked;
         arena_free(&b.arena);
         return ret;
+}
+
+static const char *hash_of(const char *policy, const char *labels, char ret[80])
+{
+        size_t worked;
+
+        return hash_and_work_of(policy, labels, ret, &worked);
 }
 
 static void the_hash_follows_what_is_taken_from_labels(void **state)
@@ -80,12 +88,30 @@ static void an_override_without_a_rule_for_the_cluster_says_nothing(void **state
         assert_string_equal(hash_of(TIERS, "\"tier\":\"bronze\",\"region\":\"eu\"", hash), "not known");
 }
 
+/* A long policy is no reason to keep everybody else waiting: what it costs to read is counted, rules that are
+ * not for the cluster and values alike. */
+static void reading_a_policy_counts_as_work(void **state)
+{
+        char hash[80];
+        size_t one, two, longer;
+
+        hash_and_work_of("\"policy\":{\"overrideRules\":[" TIER("gold", "l") "]}", "", hash, &one);
+        hash_and_work_of("\"policy\":{\"overrideRules\":[" TIER("gold", "l") "," TIER("silver", "l") "]}", "",
+                         hash, &two);
+        hash_and_work_of("\"policy\":{\"overrideRules\":[" TIER("gold", "0123456789") "]}",
+                         "\"tier\":\"gold\"", hash, &longer);
+        assert_true(one > 0);
+        assert_int_equal(two, 2 * one);
+        assert_in_range(longer, one + 10, one + 20);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_hash_follows_what_is_taken_from_labels),
                 cmocka_unit_test(who_takes_nothing_from_labels_has_no_hash),
                 cmocka_unit_test(an_override_without_a_rule_for_the_cluster_says_nothing),
+                cmocka_unit_test(reading_a_policy_counts_as_work),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

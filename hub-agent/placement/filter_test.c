@@ -88,12 +88,14 @@ static void objects_the_members_make_themselves_are_left_out(void **state)
 {
         struct filter_rules r = rules_of(NULL, NULL, NULL);
         struct object_meta plain = { .name = "x", .deletion_ms = TIME_NONE }, owned = plain, root = plain,
-                           sa = plain, going = plain;
+                           sa = plain, going = plain, made = plain;
+        struct string_pair managed = { "endpointslice.kubernetes.io/managed-by", "endpointslice-controller" };
 
         owned.n_owners = 1;
         root.name = "kube-root-ca.crt";
         sa.name = "default";
         going.deletion_ms = 1;
+        made.labels = (struct string_map){ &managed, 1 };
         assert_true(filter_object_excluded(&r, "apps", "v1", "ReplicaSet", &owned));
         assert_false(filter_object_excluded(&r, "apps", "v1", "ReplicaSet", &plain));
         assert_false(filter_object_excluded(&r, "batch", "v1", "Job", &owned));
@@ -101,6 +103,8 @@ static void objects_the_members_make_themselves_are_left_out(void **state)
         assert_true(filter_object_excluded(&r, "", "v1", "ServiceAccount", &sa));
         assert_true(filter_object_excluded(&r, "", "v1", "Secret", &going));
         assert_false(filter_object_excluded(&r, "", "v1", "PersistentVolumeClaim", &plain));
+        assert_true(filter_object_excluded(&r, "discovery.k8s.io", "v1", "EndpointSlice", &made));
+        assert_false(filter_object_excluded(&r, "discovery.k8s.io", "v1", "EndpointSlice", &plain));
         filter_rules_free(&r);
 }
 
@@ -118,7 +122,9 @@ static void cleaned_objects_hold_what_a_user_wrote(void **state)
                   "\"status\":{}}",
                   "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"finalizers\":[\"f\"],"
                   "\"name\":\"a\"}}" },
-                { "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"a\"},\"spec\":{"
+                { "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"a\",\"annotations\":{"
+                  "\"kubectl.kubernetes.io/last-applied-configuration\":\"x\","
+                  "\"deployment.kubernetes.io/revision\":\"3\"}},\"status\":{},\"spec\":{"
                   "\"clusterIP\":\"10.0.0.1\","
                   "\"clusterIPs\":[\"10.0.0.1\"],\"healthCheckNodePort\":1,\"ports\":[{\"nodePort\":3,"
                   "\"port\":80}]}}",

@@ -377,6 +377,66 @@ static void no_name_ever_stands_for_two_contents(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/placement.md 9.1: another policy is another snapshot, whatever part of it is another. The number of
+ * clusters is none: it stands in an annotation. */
+static void every_part_of_a_policy_is_in_its_hash(void **state)
+{
+#define TERM(label) "{\"labelSelector\":{\"matchLabels\":{\"t\":\"" label "\"}}}"
+        static const char *const policies[] = {
+                "{\"placementType\":\"PickN\"}",
+                "{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\"]}",
+                "{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\",\"b\"]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"topologyKey\":\"k\"}]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"topologyKey\":\"l\"}]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"maxSkew\":2,"
+                "\"topologyKey\":\"k\"}]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"maxSkew\":3,"
+                "\"topologyKey\":\"k\"}]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"topologyKey\":\"k\","
+                "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"topologyKey\":\"k\"},"
+                "{\"topologyKey\":\"l\"}]}",
+                "{\"placementType\":\"PickN\",\"tolerations\":[{\"key\":\"a\"}]}",
+                "{\"placementType\":\"PickN\",\"tolerations\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}",
+                "{\"placementType\":\"PickN\",\"tolerations\":[{\"key\":\"a\",\"value\":\"v\"}]}",
+                "{\"placementType\":\"PickN\",\"tolerations\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]}",
+                "{\"placementType\":\"PickN\",\"tolerations\":[{\"key\":\"a\"},{\"key\":\"b\"}]}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[" TERM(
+                        "x") "]}}}}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[" TERM(
+                        "y") "]}}}}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,\"preference\":" TERM(
+                        "x") "}]}}}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":2,\"preference\":" TERM(
+                        "x") "}]}}}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,\"preference\":" TERM(
+                        "y") "}]}}}",
+        };
+#undef TERM
+        char hashes[ARRAY_LEN(policies)][65], hash[65];
+        struct scene s = { 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+                char spec[1024];
+
+                snprintf(spec, sizeof(spec), "{\"spec\":{\"policy\":%s}}", policies[i]);
+                s.p = parse(&s, &cluster_resource_placement_kind, spec);
+                assert_int_equal(policy_hash(s.p->spec->policy, hashes[i], &s.err), 0);
+                for (size_t k = 0; k < i; k++)
+                        if (text_equal(hashes[k], hashes[i]))
+                                fail_msg("%s\n%s", policies[k], policies[i]);
+                s.p->spec->policy->number_of_clusters = OPT_INT(7);
+                assert_int_equal(policy_hash(s.p->spec->policy, hash, &s.err), 0);
+                assert_string_equal(hash, hashes[i]);
+        }
+        arena_free(&s.arena);
+}
+
 /* The content of the one before is back while the newest, which bindings still name, is gone: taking the
  * older one up again would free the name of the newest for something else. */
 static void an_older_group_is_not_taken_up_again_below_one_that_was_given(void **state)
@@ -448,6 +508,7 @@ int main(void)
                 cmocka_unit_test(no_name_ever_stands_for_two_contents),
                 cmocka_unit_test(an_older_group_is_not_taken_up_again_below_one_that_was_given),
                 cmocka_unit_test(a_group_that_was_edited_is_replaced_without_delay),
+                cmocka_unit_test(every_part_of_a_policy_is_in_its_hash),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

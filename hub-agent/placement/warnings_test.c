@@ -355,6 +355,8 @@ static void a_selection_that_nobody_rolls_out_is_told_once(void **state)
                 0);
         snapshot = o;
         p->status->observed_resource_index = "0";
+        assert_int_equal(plan_external_warning(&s.arena, p, &snapshots, NULL, told, &s.w, &s.err), 0);
+        assert_int_equal(plan_external_warning(&s.arena, p, &snapshots, "", told, &s.w, &s.err), 0);
         assert_int_equal(plan_external_warning(&s.arena, p, &snapshots, "same", told, &s.w, &s.err), 0);
         assert_int_equal(s.w.n, 0);
         for (int i = 0; i < 2; i++)

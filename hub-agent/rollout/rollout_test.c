@@ -158,6 +158,9 @@ static void rolls_as_in_the_worked_cases(void **state)
                 { 3, "\"25%\"", "0", { "Bop", "Bor", "Bor" }, "!0 !1 !2", 60 },
                 { 3, "2", "0", { "Bop", "Bor", "Bor" }, "+0 !1 !2", 60 },
                 { 3, "\"20%\"", "0", { "Bnp", "Bnr", "Bnr", "So-" }, "!3", 60 },
+                /* What failed is of use to nobody: its place may be filled. */
+                { 2, "0", "0", { "Bnf", "Bnr", "So-" }, "+2", 60 },
+                { 2, "0", "0", { "Bnr", "Bnr", "So-" }, "!2", 0 },
                 /* Unscheduled, it may go. */
                 { 2, "0", "0", { "Bnr", "Uop", "So-" }, "-1 !2", 60 },
         };

@@ -58,7 +58,7 @@ static int filter_one(struct cycle *c, struct candidate *k)
                 const struct plugin *p = plugins[i];
                 const char *reason = "";
 
-                if (!p->filter || c->skip_filter[i] || (c->filtered_once && !p->per_pick))
+                if (c->skip_filter[i] || (c->filtered_once && !p->per_pick))
                         continue;
                 switch (p->filter(c, k, &reason)) {
                 case SUCCESS:

@@ -564,6 +564,64 @@ static void only_changes_that_can_move_placements_matter(void **state)
         }
 }
 
+/* A member's properties change all the time: only placements that ask for them are looked at again. */
+static void a_policy_reads_properties_when_one_of_its_terms_does(void **state)
+{
+        struct property_selector selector = { 0 };
+        struct property_sorter sorter = { 0 };
+        struct cluster_selector_term plain = { 0 }, selects = { .property_selector = &selector },
+                                     sorts = { .property_sorter = &sorter }, two[] = { plain, selects };
+        struct preferred_cluster_selector preferred[] = { { .preference = &plain },
+                                                          { .preference = &sorts } };
+        struct cluster_selector required = { .terms = { two, 1, true } };
+        struct cluster_affinity cluster = { .required = &required, .preferred = { preferred, 1, true } };
+        struct affinity affinity = { 0 };
+        struct placement_policy p = { 0 };
+
+        assert_false(policy_reads_properties(NULL));
+        assert_false(policy_reads_properties(&p));
+        p.affinity = &affinity;
+        assert_false(policy_reads_properties(&p));
+        affinity.cluster_affinity = &cluster;
+        assert_false(policy_reads_properties(&p));
+        cluster.preferred.n = 2;
+        assert_true(policy_reads_properties(&p));
+        cluster.preferred.n = 1;
+        required.terms.n = 2;
+        assert_true(policy_reads_properties(&p));
+        cluster.required = NULL;
+        assert_false(policy_reads_properties(&p));
+}
+
+/* spec/scheduler.md 11: a round that evaluates nothing has nothing new to say of who was not selected. */
+static void what_was_said_of_unselected_clusters_stays_while_nothing_is_evaluated(void **state)
+{
+        struct cluster_decision told[] = {
+                { "b", OPT_BOOL(false), NULL, "said of b" },
+                { "a", OPT_BOOL(true), NULL, "said of a" },
+                { "c", OPT_BOOL(false), NULL, "said of c" },
+        };
+        struct policy_snapshot *s;
+        struct case_ c;
+
+        begin(&c, PICK_N "}", "1");
+        add_plain(&c, "a");
+        add_plain(&c, "b");
+        add_plain(&c, "c");
+        add_binding(&c, "on-a", "a", "Bound", "web-1", 0, 0, "");
+        s = (struct policy_snapshot *)object_copy(&c.in.snapshot->object, &c.arena);
+        s->status = arena_zalloc(&c.arena, sizeof(*s->status));
+        s->status->target_clusters = (struct cluster_decision_list){ told, ARRAY_LEN(told), true };
+        c.in.snapshot = s;
+        run(&c);
+        assert_string_equal(created(&c), "");
+        assert_int_equal(c.plan.n_decisions, 3);
+        assert_true(decision_on(&c, "a")->selected.value);
+        assert_string_equal(decision_on(&c, "b")->reason, "said of b");
+        assert_string_equal(decision_on(&c, "c")->reason, "said of c");
+        end(&c);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -590,6 +648,8 @@ int main(void)
                 cmocka_unit_test(an_empty_list_of_names_writes_nothing),
                 cmocka_unit_test(binding_names_are_cut_stable_and_labels),
                 cmocka_unit_test(only_changes_that_can_move_placements_matter),
+                cmocka_unit_test(a_policy_reads_properties_when_one_of_its_terms_does),
+                cmocka_unit_test(what_was_said_of_unselected_clusters_stays_while_nothing_is_evaluated),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

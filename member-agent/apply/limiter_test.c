@@ -57,6 +57,27 @@ static void impossible_options_are_replaced(void **state)
         assert_true(o.initial_slow_s == 2 && o.max_slow_s == 30 && o.max_fast_s == 900);
 }
 
+/* spec/member-agent.md 2.14: the ends of each range belong to it. */
+static void possible_options_stay(void **state)
+{
+        static const struct limiter_options rows[] = {
+                { 1, 2, 1.05, 2, 2, 1.05, 2, false },
+                { 40, 2, 1.05, 2, 15, 100, 3600, true },
+                { 2, 60, 100, 3600, 3600, 100, 3600, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct limiter_options o = limiter_checked(rows[i]);
+
+                assert_int_equal(o.attempts_with_fixed_delay, rows[i].attempts_with_fixed_delay);
+                assert_true(o.fixed_delay_s == rows[i].fixed_delay_s && o.slow_base == rows[i].slow_base &&
+                            o.fast_base == rows[i].fast_base);
+                assert_true(o.initial_slow_s == rows[i].initial_slow_s &&
+                            o.max_slow_s == rows[i].max_slow_s && o.max_fast_s == rows[i].max_fast_s);
+                assert_int_equal(o.skip_to_fast, rows[i].skip_to_fast);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -64,6 +85,7 @@ int main(void)
                 cmocka_unit_test(an_available_work_backs_off_fast),
                 cmocka_unit_test(a_new_generation_or_result_starts_over),
                 cmocka_unit_test(impossible_options_are_replaced),
+                cmocka_unit_test(possible_options_stay),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

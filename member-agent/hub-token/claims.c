@@ -74,6 +74,12 @@ int64_t token_renew_at_ms(const struct token_claims *c, uint64_t random)
         return life > 0 ? c->issued_ms + life / 100 * 75 + (int64_t)(random % (uint64_t)(life / 10 + 1)) : 0;
 }
 
+bool token_goes_on(const struct token_claims *now, const struct token_claims *next)
+{
+        return text_equal(next->account, now->account) && text_equal(next->ns, now->ns) &&
+               (next->expires_ms == TIME_NONE || next->expires_ms > now->expires_ms);
+}
+
 /* A token may be bound to an object, with which it ends: the successor is as well. Not to a Pod: that one is
  * of the hub's own cluster, and cannot be ours. */
 static json_t *bound_object(const struct token_claims *c)

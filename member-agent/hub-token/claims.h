@@ -23,6 +23,9 @@ void token_claims_free(struct token_claims *c);
  * that was started at once does not renew at once. TIME_NONE if it never ends. */
 int64_t token_renew_at_ms(const struct token_claims *c, uint64_t random);
 
+/* Whether the next token is of the same account and ends later than this one, or never. */
+bool token_goes_on(const struct token_claims *now, const struct token_claims *next);
+
 /* The TokenRequest for its successor: the same account, audience, length of life and bound object. A new
  * reference; NULL on no memory. */
 json_t *token_request_new(const struct token_claims *c);

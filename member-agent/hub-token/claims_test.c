@@ -136,6 +136,28 @@ static void the_successor_is_asked_for_with_the_same_audience_length_and_binding
         }
 }
 
+static void the_next_token_is_of_the_same_account_and_ends_later(void **state)
+{
+        const struct token_claims now = { .ns = "n", .account = "a", .expires_ms = 5000 };
+        static const struct {
+                const char *ns, *account;
+                int64_t expires_ms;
+                bool goes_on;
+        } rows[] = {
+                { "n", "a", 5001, true },       { "n", "a", 5000, false }, { "n", "a", 4999, false },
+                { "n", "b", 9000, false },      { "m", "a", 9000, false }, { "n", "a", TIME_NONE, true },
+                { "n", "b", TIME_NONE, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct token_claims next = { .ns = rows[i].ns,
+                                                   .account = rows[i].account,
+                                                   .expires_ms = rows[i].expires_ms };
+
+                assert_int_equal(token_goes_on(&now, &next), rows[i].goes_on);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -144,6 +166,7 @@ int main(void)
                 cmocka_unit_test(times_that_are_none_are_none),
                 cmocka_unit_test(renewal_is_due_at_four_fifths_of_the_life_more_or_less),
                 cmocka_unit_test(the_successor_is_asked_for_with_the_same_audience_length_and_binding),
+                cmocka_unit_test(the_next_token_is_of_the_same_account_and_ends_later),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

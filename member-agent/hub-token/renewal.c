@@ -193,13 +193,12 @@ static int ask_hub(struct token_renewal *r, const struct token_claims *c, struct
         return *ret ? 0 : error_no_memory(err);
 }
 
-/* The next token has to be one of the same account that ends later, or nothing is changed. */
+/* Nothing is changed for a token that does not go on. */
 static int check_next(const struct token_claims *now, const char *token, struct arena *arena,
                       struct token_claims *ret, struct error *err)
 {
         TRY(token_claims_read(token, arena, ret, err));
-        if (!text_equal(ret->account, now->account) || !text_equal(ret->ns, now->ns) ||
-            (ret->expires_ms != TIME_NONE && ret->expires_ms <= now->expires_ms)) {
+        if (!token_goes_on(now, ret)) {
                 token_claims_free(ret);
                 return error_set(err, ERR_INVALID, "the hub answered with a token that does not go on");
         }

@@ -243,7 +243,7 @@ static int64_t next_pass_ms(const struct member_agent *a, bool has_usage, int64_
 static struct outcome join(struct reconcile *rc, struct member_agent *a,
                            const struct internal_member_cluster *cluster)
 {
-        int64_t period = cluster->spec && cluster->spec->heartbeat_period_seconds.set
+        int64_t period = cluster->spec->heartbeat_period_seconds.set
                                  ? cluster->spec->heartbeat_period_seconds.value
                                  : DEFAULT_PERIOD_S;
         struct membership_report r = { .state = AGENT_JOINED,

@@ -143,6 +143,40 @@ static void a_watch_that_is_refused_is_told(void **state)
         with_informer(body_watch);
 }
 
+/* Who asks is told why nothing comes, until it comes again. */
+static void body_problem(struct fixture *f)
+{
+        const struct follower_options o = { .kube = &f->kube,
+                                            .kind = &member_cluster_kind,
+                                            .begin = begin,
+                                            .object = show,
+                                            .end = end,
+                                            .ctx = f };
+        struct follower *follower;
+
+        put(&f->server, "a");
+        f->server.fail_lists = 1;
+        follower = follower_new(f->group, &o, NULL);
+        assert_non_null(follower);
+        settle(f);
+        assert_false(follower_current(follower));
+        assert_non_null(strstr(follower_problem(follower), "boom"));
+        assert_int_equal(fiber_sleep(f->loop, 60000), 0);
+        assert_true(follower_current(follower));
+        assert_string_equal(f->seen.text.data, "[[+a ] ");
+        f->server.fail_watches = 1;
+        f->server.cut = true;
+        put(&f->server, "b");
+        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        assert_non_null(strstr(follower_problem(follower), "watch"));
+        follower_stop(follower);
+}
+
+static void why_nothing_comes_is_known(void **state)
+{
+        with_informer(body_problem);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -150,6 +184,7 @@ int main(void)
                 cmocka_unit_test(of_metadata_its_identity_is_shown),
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
                 cmocka_unit_test(a_watch_that_is_refused_is_told),
+                cmocka_unit_test(why_nothing_comes_is_known),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
