@@ -67,6 +67,10 @@ static void a_cluster_gets_those_with_a_rule_for_it_in_sorted_order(void **state
         assert_int_equal(o.own.n, 2);
         assert_string_equal(o.own.at[0].ns, "one");
         assert_string_equal(o.own.at[1].ns, "two");
+        assert_true(o.cluster.set && o.own.set);
+        b.set.cluster.n = b.set.own.n = 1;
+        assert_int_equal(override_set_for_cluster(&b.arena, &b.set, b.member, &o, &b.err), 0);
+        assert_true(o.cluster.n == 1 && o.cluster.set && o.own.n == 1 && o.own.set);
         b.set.cluster.n = b.set.own.n = 0;
         assert_int_equal(override_set_for_cluster(&b.arena, &b.set, b.member, &o, &b.err), 0);
         assert_false(o.cluster.set || o.own.set); /* none is as good as unset */

@@ -58,10 +58,33 @@ static void a_fingerprint_holds_what_may_change_what_is_placed(void **state)
         }
 }
 
+static void append_key(void *to, const char *key)
+{
+        buf_printf(to, "%s ", key);
+}
+
+/* Placements are found by the kinds that they select; one that says nothing yet selects none. */
+static void a_placement_is_known_by_each_kind_that_it_selects(void **state)
+{
+        struct resource_selector selectors[] = { { .version = "v1", .kind = "Namespace" },
+                                                 { .group = "apps", .version = "v1", .kind = "Deployment" } };
+        struct placement_spec spec = { .resource_selectors = { selectors, 2, true } };
+        const struct placement empty = { .spec = NULL }, both = { .spec = &spec };
+        AUTO_BUF struct buf keys;
+
+        buf_init(&keys, 1024);
+        emit_selectors(&empty.object, append_key, &keys);
+        emit_selected(&empty.object, append_key, &keys);
+        assert_int_equal(keys.len, 0);
+        emit_selectors(&both.object, append_key, &keys);
+        assert_string_equal(keys.data, "/v1/Namespace apps/v1/Deployment ");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_fingerprint_holds_what_may_change_what_is_placed),
+                cmocka_unit_test(a_placement_is_known_by_each_kind_that_it_selects),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

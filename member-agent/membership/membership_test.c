@@ -139,6 +139,7 @@ static void events_tell_of_changes_only(void **state)
         second = report(&arena, &c, r);
         assert_true(membership_event_due(first, second, "Joined", true));
         assert_false(membership_event_due(first, second, "Healthy", false));
+        assert_string_equal(membership_event_text("SomethingElse"), "");
         assert_string_equal(membership_event_text("InternalMemberClusterLeft"),
                             "internal member cluster left");
 }
