@@ -464,6 +464,36 @@ static void a_successor_whose_watch_lags_takes_nothing_away(void **state)
         rig_run(lagging_successor);
 }
 
+/* A definition that is deleted takes its kind along at once, and yet what is placed of it stays for a minute:
+ * a server that has just started looks the same. Other kinds beside it change nothing. */
+static void deleted_definition(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define(r, "example.com", "Widget", "widgets");
+        define(r, "example.com", "Gadget", "gadgets");
+        pass(r, 2000);
+        add_object(r, "example.com", "Widget", "widgets");
+        select_kind(r, "web", "example.com", "Widget");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 1);
+        rig_delete(r, CRDS "/widgets.example.com");
+        for (int i = 0; i < 11; i++) {
+                pass(r, 5000);
+                assert_false(says(r, "web", "no matches for kind"));
+        }
+        pass(r, 400000);
+        assert_true(says(r, "web", "no matches for kind"));
+        stop(&f);
+}
+
+static void a_kind_whose_definition_went_is_given_up_after_a_minute(void **state)
+{
+        rig_run(deleted_definition);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -476,6 +506,7 @@ int main(void)
                 cmocka_unit_test(changes_are_noticed_in_whatever_namespace_a_placement_lives),
                 cmocka_unit_test(an_object_that_is_being_deleted_leaves_the_selection_at_once),
                 cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
+                cmocka_unit_test(a_kind_whose_definition_went_is_given_up_after_a_minute),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
