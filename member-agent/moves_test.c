@@ -539,6 +539,37 @@ static void a_move_costs_one_patch_for_the_owner_and_one_for_the_content(void **
         rig_run(cost_body);
 }
 
+/* The API allows a Work without a spec, and whoever edits one on the hub may leave it so. */
+static void bare_sibling_body(struct rig *r)
+{
+        const struct part one = { "one", 1, 3, A "," B }, two = { "two", 1, 3, C },
+                          bare = { "bare", 1, 3, "" }, less = { "one", 2, 3, A },
+                          more = { "two", 2, 3, B "," C };
+        const char *uid;
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &one);
+        make_part(r, "", &two);
+        post(r, HUB, WORKS,
+             arena_printf(&r->arena,
+                          "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'Work',%s}",
+                          meta_of(r, &bare)));
+        wait_until_applied(r, "one", 1);
+        wait_until_applied(r, "two", 1);
+        uid = uid_of(r, B_PATH);
+        change_part(r, &less);
+        change_part(r, &more);
+        wait_for_owner(r, B_PATH, "two");
+        assert_string_equal(uid_of(r, B_PATH), uid);
+        stop(&a);
+}
+
+static void a_sibling_without_a_spec_is_in_nobodys_way(void **state)
+{
+        rig_run(bare_sibling_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -549,6 +580,7 @@ int main(void)
                 cmocka_unit_test(a_placement_that_goes_takes_all_its_objects_along_without_waiting),
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
                 cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),
+                cmocka_unit_test(a_sibling_without_a_spec_is_in_nobodys_way),
         };
 
         if (getenv("AGENT_TEST"))
