@@ -1,5 +1,8 @@
 #include "hub-agent/scheduler/scheduler_test.h"
 
+#include "common/json/quantity.h"
+#include "hub-agent/scheduler/framework.h"
+
 /* ---- PickAll ---- */
 
 static void no_policy_takes_every_eligible_cluster(void **state)
@@ -593,7 +596,7 @@ static void a_policy_reads_properties_when_one_of_its_terms_does(void **state)
         assert_false(policy_reads_properties(&p));
 }
 
-/* spec/scheduler.md 11: a round that evaluates nothing has nothing new to say of who was not selected. */
+/* spec/scheduler.md 14: a round that evaluates nothing has nothing new to say of who was not selected. */
 static void what_was_said_of_unselected_clusters_stays_while_nothing_is_evaluated(void **state)
 {
         struct cluster_decision told[] = {
@@ -619,6 +622,35 @@ static void what_was_said_of_unselected_clusters_stays_while_nothing_is_evaluate
         assert_true(decision_on(&c, "a")->selected.value);
         assert_string_equal(decision_on(&c, "b")->reason, "said of b");
         assert_string_equal(decision_on(&c, "c")->reason, "said of c");
+        end(&c);
+}
+
+/* spec/scheduler.md 11.1: what is no name of a property is an error; a member that lacks one is none. */
+static void a_property_is_named_read_or_missing(void **state)
+{
+        static const struct {
+                const char *name;
+                int found;
+        } rows[] = {
+                { "resources.kubernetes-fleet.io/total-cpu", 1 },
+                { "resources.kubernetes-fleet.io/total-memory", 0 },
+                { "resources.kubernetes-fleet.io/available-cpu", 0 },
+                { "resources.kubernetes-fleet.io/spare-cpu", ERR_INVALID },
+                { "resources.kubernetes-fleet.io/cpu", ERR_INVALID },
+                { NODE_COUNT, 0 },
+        };
+        struct case_ c;
+
+        begin(&c, "", NULL);
+        add_cluster(&c, "a", "", ALIVE, "\"resourceUsage\":{\"capacity\":{\"cpu\":\"3\"}},", "");
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct candidate k = { .cluster = (const struct member_cluster *)c.clusters[0] };
+                struct quantity q;
+
+                assert_int_equal(cluster_property(&k, rows[i].name, &q, &c.err), rows[i].found);
+                if (rows[i].found == 1)
+                        assert_true(quantity_to_double(q) == 3);
+        }
         end(&c);
 }
 
@@ -650,6 +682,7 @@ int main(void)
                 cmocka_unit_test(only_changes_that_can_move_placements_matter),
                 cmocka_unit_test(a_policy_reads_properties_when_one_of_its_terms_does),
                 cmocka_unit_test(what_was_said_of_unselected_clusters_stays_while_nothing_is_evaluated),
+                cmocka_unit_test(a_property_is_named_read_or_missing),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
