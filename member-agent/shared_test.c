@@ -20,8 +20,8 @@ static void expect_owners(struct rig *r, size_t ours, size_t others)
         assert_true(ours == 0 && others == 0);
 }
 
-/* A user's object that belongs to another of the user's, applied by a Work that may share. */
-static void share(struct rig *r)
+/* A user's object that belongs to another of the user's. */
+static void make_owned(struct rig *r)
 {
         const char *uid;
 
@@ -33,6 +33,12 @@ static void share(struct rig *r)
                           "'default','ownerReferences':[{'apiVersion':'v1','kind':'ConfigMap','name':'boss',"
                           "'uid':'%s'}]},'data':{'k':'theirs'}}",
                           uid));
+}
+
+/* Such an object, applied by a Work that may share. */
+static void share(struct rig *r)
+{
+        make_owned(r);
         place(r, "w", CO_OWNED, CONFIG_MAP("shared", "1") "," CONFIG_MAP("own", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
         wait_for(r, MEMBER, SHARED, "data.k", "1");
@@ -80,6 +86,29 @@ static void ends_body(struct rig *r)
 static void what_others_own_too_stays_when_the_work_goes(void **state)
 {
         rig_run(ends_body);
+}
+
+static void refused_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        make_owned(r);
+        place(r, "w", "", CONFIG_MAP("shared", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        expect_owners(r, 0, 1);
+        assert_string_equal(rig_string(r, "data.k"), "theirs");
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'allowCoOwnership':true}}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        expect_owners(r, 1, 1);
+        stop(&a);
+}
+
+/* spec/member-agent.md 2.7 */
+static void what_others_own_is_taken_over_only_where_sharing_is_allowed(void **state)
+{
+        rig_run(refused_body);
 }
 
 /* ---- when a difference was first seen ---- */
@@ -232,6 +261,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_others_own_too_stays_when_it_leaves_the_work),
                 cmocka_unit_test(what_others_own_too_stays_when_the_work_goes),
+                cmocka_unit_test(what_others_own_is_taken_over_only_where_sharing_is_allowed),
                 cmocka_unit_test(a_drift_was_first_seen_once_over_looks_changes_and_restarts),
                 cmocka_unit_test(a_difference_of_an_owned_object_is_reported_and_was_first_seen_once),
                 cmocka_unit_test(waves_are_written_one_after_another),
