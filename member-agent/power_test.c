@@ -109,11 +109,58 @@ static void a_work_that_the_hub_has_let_go_is_off_the_disk(void **state)
         rig_run(removed_body);
 }
 
+static void run_sql(const struct outage *o, const char *sql)
+{
+        sqlite3 *db = NULL;
+
+        assert_int_equal(
+                sqlite3_open_v2(sim_disk_uri(o->disk), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+}
+
+/* spec/member-agent.md 2.4: nothing of a Work is applied before everything of it is recorded, whichever of
+ * its rows it is that cannot be written. */
+static void unrecorded_body(struct rig *r)
+{
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        place(r, "w", "", CONFIG_MAP("before", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        run_sql(&o, "CREATE TRIGGER refuse BEFORE INSERT ON inventory WHEN NEW.name = 'first' "
+                    "BEGIN SELECT RAISE(ABORT, 'refused'); END");
+        start(&a, r, sim_disk_uri(o.disk));
+        replace_manifests(
+                r, "w", CONFIG_MAP("before", "1") "," CONFIG_MAP("first", "1") "," CONFIG_MAP("second", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 30000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("first")), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("second")), 404);
+        stop(&a);
+        assert_count(&o, "inventory", 1);
+        run_sql(&o, "DROP TRIGGER refuse");
+        start(&a, r, sim_disk_uri(o.disk));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("first"), "data.k", "1");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("second"), "data.k", "1");
+        stop(&a);
+        sim_disk_free(o.disk);
+}
+
+static void nothing_is_applied_while_one_of_its_rows_cannot_be_written(void **state)
+{
+        rig_run(unrecorded_body);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
                 cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
+                cmocka_unit_test(nothing_is_applied_while_one_of_its_rows_cannot_be_written),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
