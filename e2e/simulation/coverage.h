@@ -1,0 +1,25 @@
+/* What a run of seeds played and hit: counted per process, merged over processes, and judged: what was never
+ * played is a hole in the game. */
+#pragma once
+
+#include "common/base/base.h"
+
+struct coverage;
+struct coverage *coverage_new(void); /* NULL on no memory */
+struct coverage *coverage_free(struct coverage *c);
+
+void coverage_move(struct coverage *c, const char *move);                   /* played, with effect */
+void coverage_request(struct coverage *c, const char *kind, bool is_write); /* of traffic_kind() */
+void coverage_hit(struct coverage *c, const char *kind, const char *fault);
+void coverage_rule(struct coverage *c, const char *rule); /* an invariant had something to judge */
+/* Known before it happens: a name with no count is a hole. */
+void coverage_expect_move(struct coverage *c, const char *move);
+void coverage_expect_rule(struct coverage *c, const char *rule);
+uint64_t coverage_hits(const struct coverage *c, const char *kind, const char *fault);
+
+/* A text of lines, one count each, that coverage_merge() reads: adds to what is there. */
+int coverage_write(const struct coverage *c, const char *path, struct error *err);
+int coverage_merge(struct coverage *c, const char *path, struct error *err);
+/* Prints the tables. Returns how many holes there are: moves and rules without a count; and, if `seeds` is at
+ * least 100, kinds of writes seen in that many seeds or more which some fault of writes never hit. */
+unsigned coverage_report(const struct coverage *c, unsigned seeds, FILE *to);

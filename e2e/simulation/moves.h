@@ -1,0 +1,41 @@
+/* What users do and what goes wrong with programs and machines. A run is a list of moves drawn up before it
+ * starts; each move has dice of its own, so that a shorter list plays the rest the same way. */
+#pragma once
+
+#include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/coverage.h"
+#include "e2e/simulation/random.h"
+#include "e2e/simulation/wish.h"
+
+struct move {
+        int64_t at_ms; /* from the beginning of the play */
+        unsigned kind; /* index in move_kinds */
+        uint64_t dice;
+};
+
+struct player {
+        struct fleet *fleet;
+        struct wish *wish;
+        struct coverage *coverage;
+        const struct log *log;
+        bool agent_down[WISH_MEMBERS + 4], link_down[WISH_MEMBERS + 4], disk_full[WISH_MEMBERS + 4];
+        bool server_disk_full;
+};
+
+struct move_kind {
+        const char *name; /* "override-change" */
+        unsigned weight;  /* among all */
+        /* Does it, asks the API server first and notes in the wish what it took. 1: done; 0: nothing to do
+         * now (there is no such thing yet). Negative: the play itself is broken; what a user is refused is
+         * part of the game and 0. What it did goes to the log: one line of level info, "move". */
+        int (*play)(struct player *p, struct dice *d, struct error *err);
+};
+extern const struct move_kind move_kinds[];
+extern const size_t n_move_kinds;
+
+/* The list of a seed: `ms` long. mem_free it. */
+struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);
+/* Plays them, keeps programs alive that ended by themselves. */
+int moves_play(struct player *p, const struct move *moves, size_t n, struct error *err);
+/* Everybody is back, every disk has room; the workloads are left as they are. */
+int moves_heal(struct player *p, struct error *err);

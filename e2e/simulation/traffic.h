@@ -1,0 +1,21 @@
+/* What a request of an agent is: who asks whom for what. Faults are aimed and counted by it. */
+#pragma once
+
+#include "common/net/http.h"
+
+#define TRAFFIC_TEXT 128
+
+struct traffic {
+        char agent[32];         /* "hub-agent-2", "member-1"; "" if nobody of the fleet */
+        bool is_hub_agent;      /* the role of `agent` */
+        bool to_hub;            /* else to a member's own cluster */
+        bool is_write;          /* create, update, patch, apply, delete, deletecollection; never a review */
+        const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like */
+        char resource[64];      /* "works/status.placement.kubernetes-fleet.io", "configmaps", "leases..." */
+        char ns[64], name[128]; /* "" if none */
+};
+
+/* Never fails: what it cannot read is verb "other". */
+void traffic_of(const struct http_request *rq, struct traffic *ret);
+/* "hub-agent>hub patch works/status.placement...": the kind of a request, equal for all agents of a role. */
+void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT]);

@@ -1,0 +1,62 @@
+/* Looks over the fleet's shoulder: every change of every cluster's store, at the moment it is made, is shown
+ * to all rules. A rule says what must hold at each step (`changed`) and when all is quiet (`at_rest`); the
+ * first one that is broken ends the run. */
+#pragma once
+
+#include "common/json/doc.h"
+#include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/coverage.h"
+#include "e2e/simulation/wish.h"
+
+enum change_type { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_DELETED };
+
+struct change {
+        int64_t at_ms;
+        const char *cluster;   /* "hub", "member-2" */
+        const char *resource;  /* "placement.kubernetes-fleet.io/works", "/configmaps" */
+        const char *ns, *name; /* ns "" if cluster-scoped */
+        enum change_type type;
+        const json_t *before, *after; /* whole objects; before NULL for ADDED, after NULL for DELETED */
+        /* "hub-agent", "hub-agent-2", "member-1": that agent's request; "player": a user's; "server": what
+         * the API server does by itself (garbage collection, namespaces, workloads). */
+        const char *who;
+};
+
+struct watch;
+
+struct rule {
+        const char *name; /* "one-leader": how a failure names it */
+        size_t state_size;
+        void (*changed)(struct watch *w, void *state, const struct change *c); /* may be NULL */
+        void (*at_rest)(struct watch *w, void *state);                         /* may be NULL */
+        void (*end)(void *state); /* frees what it holds; may be NULL */
+};
+extern const struct rule *const watch_rules[]; /* NULL-terminated; rules.c */
+
+struct watch_options {
+        struct fleet *fleet;     /* of sim_fleet_open() */
+        const struct wish *wish; /* what users have asked so far */
+        struct coverage *coverage;
+};
+struct watch *watch_new(const struct watch_options *o); /* NULL on no memory */
+struct watch *watch_free(struct watch *w);
+/* From the server, inside the writer. */
+void watch_change(struct watch *w, const struct change *c);
+void watch_at_rest(struct watch *w);
+/* The first broken rule, or 0. */
+int watch_verdict(const struct watch *w, struct error *err);
+
+/* ---- for rules ---- */
+const struct wish *watch_wish(const struct watch *w);
+struct fleet *watch_fleet(const struct watch *w);
+int64_t watch_now(const struct watch *w);
+/* It had something to judge. */
+void watch_judged(struct watch *w, const struct rule *r);
+void watch_broken(struct watch *w, const struct rule *r, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+/* The stores as they are now, without a request. Borrowed until the next change. NULL if absent. */
+const json_t *watch_get(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                        const char *name);
+/* ns NULL = all. Stops when fn says false. */
+void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                bool (*fn)(void *ctx, const json_t *doc), void *ctx);

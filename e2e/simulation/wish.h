@@ -1,0 +1,189 @@
+/* What users have asked of the fleet so far, and nothing else: the reference model is computed from it, the
+ * agents' code has no part in it. Pure data; moves (moves.h) change it once the API server has taken what
+ * they ask. Times are those of loop_now_ms(). */
+#pragma once
+
+#include "common/json/doc.h"
+#include "common/kube/client.h"
+
+#define WISH_APPS 5     /* namespaces app-0 ... app-4 */
+#define WISH_MEMBERS 20 /* member-1 ... member-20: index 1 ...; 0 is not used */
+
+/* ---- what an application may hold ---- */
+
+enum wish_slot {
+        SLOT_SETTINGS,               /* ConfigMap "settings" */
+        SLOT_EXTRA,                  /* ConfigMaps "extra-0" ... "extra-3" */
+        SLOT_BIG = SLOT_EXTRA + 4,   /* ConfigMaps "big-0", "big-1" of some 450 KiB: several Works */
+        SLOT_WEB = SLOT_BIG + 2,     /* Deployment "web" */
+        SLOT_JOB,                    /* Job "once": not trackable */
+        SLOT_BUNDLE,                 /* ResourceEnvelope "bundle" with ConfigMap "packed" */
+        SLOT_WIDGET,                 /* Widget "thing" of the definition below */
+        SLOT_NAMESPACED,             /* (end of what lives in the namespace) */
+        SLOT_ROLE = SLOT_NAMESPACED, /* ClusterRole "app-i" */
+        SLOT_CLUSTER_BUNDLE,         /* ClusterResourceEnvelope "app-i" with ClusterRole "packed-i" */
+        SLOT_DEFINITION,             /* CustomResourceDefinition "widgets.app-i.play.test" */
+        WISH_SLOTS
+};
+
+struct wish_object {
+        bool exists;
+        bool labelled;  /* has the label pick=yes */
+        unsigned color; /* its content: shown in the object by wish_manifest(), read back by wish_color() */
+};
+
+struct wish_slot_kind {
+        const char *name; /* without number or app: "settings", "extra-%u"; tables name it */
+        struct kube_resource resource;
+        bool in_namespace;
+        bool is_envelope;  /* what reaches members is its content, wish_packed() */
+        bool is_trackable; /* availability is told by its status, or at once */
+        bool can_change;   /* a Job cannot */
+};
+extern const struct wish_slot_kind wish_slots[WISH_SLOTS];
+
+/* ---- placements ---- */
+
+enum wish_selection {
+        SELECT_NAMESPACE,      /* the namespace with everything in it */
+        SELECT_NAMESPACE_ONLY, /* the namespace object alone */
+        SELECT_LABELLED,       /* the namespace, and of its ConfigMaps those with pick=yes (selection scope
+                                  NamespaceWithResourceSelectors) */
+        SELECT_ROLE,           /* ClusterRole app-i alone */
+        SELECT_CONFIG_MAPS,    /* namespaced placements: ConfigMaps with pick=yes */
+        SELECT_SETTINGS,       /* namespaced placements: ConfigMap settings by name */
+};
+enum wish_policy_type { POLICY_PICK_ALL, POLICY_PICK_N, POLICY_PICK_FIXED };
+enum wish_apply { APPLY_CLIENT_SIDE, APPLY_SERVER_SIDE, APPLY_REPORT_DIFF };
+enum wish_compare { COMPARE_PARTIAL, COMPARE_FULL };
+enum wish_when { WHEN_ALWAYS, WHEN_NOT_DRIFTED };
+enum wish_take_over { TAKE_OVER_ALWAYS, TAKE_OVER_NO_DIFF, TAKE_OVER_NEVER };
+enum wish_tier { TIER_NONE, TIER_GOLD, TIER_SILVER }; /* label tier of clusters; requirement of policies */
+
+struct wish_policy {
+        enum wish_policy_type type; /* fixed while the placement exists */
+        unsigned n;                 /* PICK_N */
+        uint32_t fixed;             /* PICK_FIXED: bit i = member-i; bit 0 = "nowhere", which is no cluster */
+        enum wish_tier tier;        /* required affinity; NONE = any */
+        enum wish_tier prefers;     /* preferred affinity */
+        bool tolerates;             /* the taint play=on; stays once given */
+        bool spread;                /* PICK_N: topology spread over label zone, ScheduleAnyway */
+};
+
+struct wish_strategy {
+        enum wish_apply apply;
+        enum wish_compare compare;
+        enum wish_when when;
+        enum wish_take_over take_over;
+        bool co_own;
+        unsigned max_unavailable, max_surge; /* in percent; 0 is played, not both */
+        unsigned unavailable_period_s;       /* 0 ... 20 */
+};
+
+enum wish_place {
+        PLACE_MAIN, /* ClusterResourcePlacement "app-i" */
+        PLACE_TWIN, /* ClusterResourcePlacement "twin-i": selects ClusterRole app-i as well */
+        PLACE_PART, /* ResourcePlacement app-i/"part" */
+        WISH_PLACES
+};
+
+struct wish_placement {
+        bool exists;
+        bool leaving; /* was deleted; its name is free again once the server has none */
+        enum wish_selection selection;
+        bool with_role, with_bundle,
+                with_definition; /* MAIN: selects those cluster-scoped slots by name, too */
+        struct wish_policy policy;
+        struct wish_strategy strategy;
+        unsigned history_limit;
+        int64_t since_ms;   /* made */
+        int64_t policy_ms;  /* the policy was changed last (beside n) */
+        int64_t changed_ms; /* anything of it */
+};
+
+/* ---- overrides ---- */
+
+enum wish_override_what {
+        OVERRIDE_SETTINGS, /* ResourceOverride app-i/"settings": of ConfigMap settings */
+        OVERRIDE_ROLE,     /* ClusterResourceOverride "app-i": of ClusterRole app-i */
+        WISH_OVERRIDES
+};
+
+struct wish_override {
+        bool exists;
+        enum wish_tier tier; /* clusters with that label; NONE = every cluster */
+        bool deletes;        /* the object is not placed on them */
+        bool uses_label;     /* the value holds ${MEMBER-CLUSTER-LABEL-KEY-zone} */
+        unsigned value; /* else: ConfigMap data.override / ClusterRole label override = "v<value>-<cluster
+                           name>" */
+};
+
+struct wish_app {
+        bool exists;  /* its namespace on the hub */
+        bool leaving; /* the namespace was deleted and may still be there */
+        struct wish_object objects[WISH_SLOTS];
+        struct wish_placement placements[WISH_PLACES];
+        struct wish_override overrides[WISH_OVERRIDES];
+};
+
+/* ---- clusters ---- */
+
+enum wish_membership { MEMBER_OUT, MEMBER_IN, MEMBER_LEAVING };
+
+struct wish_member_state { /* what policies look at */
+        enum wish_tier tier;
+        unsigned zone; /* 0 = no label; else zone-1 ... zone-3 */
+        bool tainted;  /* play=on:NoSchedule */
+        bool in;       /* it has a MemberCluster that is not being deleted */
+};
+
+struct wish_member_was {
+        int64_t until_ms;
+        struct wish_member_state state;
+};
+
+struct wish_member {
+        enum wish_membership membership;
+        struct wish_member_state now;
+        VEC(struct wish_member_was) before; /* oldest first */
+        /* Users' own doings on the cluster, bit i of app i. */
+        uint32_t unready; /* Deployments "web" of these apps are not available */
+        /* A user's ConfigMap app-i/settings, or ClusterRole app-i, that was there before any placement
+         * brought it; `equal`: its fields are those of the hub at that moment. */
+        struct wish_foreign {
+                bool settings, role, equal;
+                int64_t since_ms;
+        } foreign[WISH_APPS];
+        /* When a user last wrote or deleted a placed object there by hand: [app][slot], 0 = never. */
+        int64_t meddled_ms[WISH_APPS][WISH_SLOTS];
+};
+
+struct wish {
+        unsigned n_members;
+        struct wish_app apps[WISH_APPS];
+        struct wish_member members[WISH_MEMBERS + 1];
+};
+
+void wish_clear(struct wish *w);
+/* Notes the state that ends now. */
+int wish_member_set(struct wish *w, unsigned member, const struct wish_member_state *now, int64_t at_ms);
+
+/* ---- as objects; all new, NULL on no memory ---- */
+void wish_object_name(unsigned app, unsigned slot, char ret[64]);
+const char *wish_app_name(unsigned app);                                  /* "app-3" */
+json_t *wish_manifest(const struct wish *w, unsigned app, unsigned slot); /* the object on the hub */
+/* What members get of it: itself, or the content of an envelope; with the name it has there. */
+json_t *wish_placed(const struct wish *w, unsigned app, unsigned slot);
+const struct kube_resource *wish_placed_resource(unsigned slot); /* ConfigMap for SLOT_BUNDLE */
+void wish_placed_name(unsigned app, unsigned slot, char ret[64]);
+bool wish_color(unsigned slot, const json_t *doc,
+                unsigned *ret); /* reads the content of a hub's or placed object */
+json_t *wish_placement_doc(const struct wish *w, unsigned app, enum wish_place place);
+json_t *wish_override_doc(const struct wish *w, unsigned app, enum wish_override_what what);
+json_t *wish_member_labels(const struct wish_member_state *s); /* {"tier":..,"zone":..}, null where none */
+/* The slots that a placement selects now: bit s of slot s. The namespace itself comes with every selection of
+ * MAIN but SELECT_ROLE. */
+uint32_t wish_selected(const struct wish *w, unsigned app, enum wish_place place);
+bool wish_selects_namespace(const struct wish *w, unsigned app, enum wish_place place);
+/* One cluster's fitness for a policy in a state: affinity, taints; not PickFixed's list. */
+bool wish_fits(const struct wish_policy *p, const struct wish_member_state *s);
