@@ -33,8 +33,7 @@ struct wish_object {
 };
 
 struct wish_slot_kind {
-        const char *name; /* without number or app: "settings", "extra-%u"; tables name it */
-        struct kube_resource resource;
+        const char *name; /* without number or app: "settings", "extra", "role"; tables name it */
         bool in_namespace;
         bool is_envelope;  /* what reaches members is its content, wish_packed() */
         bool is_trackable; /* availability is told by its status, or at once */
@@ -174,11 +173,17 @@ const char *wish_app_name(unsigned app);                                  /* "ap
 json_t *wish_manifest(const struct wish *w, unsigned app, unsigned slot); /* the object on the hub */
 /* What members get of it: itself, or the content of an envelope; with the name it has there. */
 json_t *wish_placed(const struct wish *w, unsigned app, unsigned slot);
-const struct kube_resource *wish_placed_resource(unsigned slot); /* ConfigMap for SLOT_BUNDLE */
+/* Each application's Widgets are of a group of their own. */
+const struct kube_resource *wish_resource(unsigned app, unsigned slot);
+const struct kube_resource *wish_placed_resource(unsigned app, unsigned slot); /* ConfigMap for SLOT_BUNDLE */
 void wish_placed_name(unsigned app, unsigned slot, char ret[64]);
 bool wish_color(unsigned slot, const json_t *doc,
                 unsigned *ret); /* reads the content of a hub's or placed object */
 json_t *wish_placement_doc(const struct wish *w, unsigned app, enum wish_place place);
+const struct kube_resource *wish_placement_resource(enum wish_place place);
+void wish_placement_name(unsigned app, enum wish_place place, char ret[64]); /* PART's in the namespace */
+const struct kube_resource *wish_override_resource(enum wish_override_what what);
+void wish_override_name(unsigned app, enum wish_override_what what, char ret[64]);
 json_t *wish_override_doc(const struct wish *w, unsigned app, enum wish_override_what what);
 json_t *wish_member_labels(const struct wish_member_state *s); /* {"tier":..,"zone":..}, null where none */
 /* The slots that a placement selects now: bit s of slot s. The namespace itself comes with every selection of
