@@ -3,6 +3,7 @@
  * they ask. Times are those of loop_now_ms(). */
 #pragma once
 
+#include "common/base/vec.h"
 #include "common/json/doc.h"
 #include "common/kube/client.h"
 
