@@ -2,7 +2,7 @@
  * played is a hole in the game. */
 #pragma once
 
-#include "common/base/base.h"
+#include "common/base/error.h"
 
 struct coverage;
 struct coverage *coverage_new(void); /* NULL on no memory */
@@ -16,6 +16,8 @@ void coverage_rule(struct coverage *c, const char *rule); /* an invariant had so
 void coverage_expect_move(struct coverage *c, const char *move);
 void coverage_expect_rule(struct coverage *c, const char *rule);
 uint64_t coverage_hits(const struct coverage *c, const char *kind, const char *fault);
+
+size_t coverage_allocations(const struct coverage *c); /* live ones it holds: for leak checks around it */
 
 /* A text of lines, one count each, that coverage_merge() reads: adds to what is there. */
 int coverage_write(const struct coverage *c, const char *path, struct error *err);

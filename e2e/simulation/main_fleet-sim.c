@@ -2,149 +2,102 @@
 #include <getopt.h>
 
 #include "common/base/memory.h"
-#include "e2e/simulation/play.h"
-#include "e2e/simulation/sim_fleet.h"
+#include "e2e/simulation/run.h"
+#include "e2e/simulation/shrink.h"
 
-#define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
-#define SET_UP_MS 120000
-#define SETTLE_MS 600000
+#define SHRINK_TRIES 400
 
 static const char help[] =
         "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
         "\n"
         "  fleet-sim [--seed N | --seeds A-B] [--members M] [--hub-agents H] [--minutes T] [--trace FILE]\n"
+        "            [--coverage FILE]\n"
+        "  fleet-sim --seed N --shrink [--trace FILE]\n"
+        "  fleet-sim --report SEEDS FILE...\n"
         "\n"
         "  --seed, --seeds  which runs (default 1); the same seed does the same, byte for byte\n"
         "  --members        member clusters (default by the seed, 1 to 20, mostly few)\n"
         "  --hub-agents     hub agents, of which one leads (default by the seed, 1 or 2)\n"
-        "  --minutes        virtual minutes of play before the quiet (default 3)\n"
-        "  --trace          writes everything the agents said, with virtual times\n";
+        "  --minutes        virtual minutes of play before the peace (default 3)\n"
+        "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
+        "times\n"
+        "  --coverage       writes what was played and hit\n"
+        "  --shrink         looks for few moves and faults that still fail\n"
+        "  --report         adds up such files of a run of SEEDS seeds, prints them, and fails if\n"
+        "                   something was never played or hit\n";
 
-struct run {
-        uint64_t seed;
-        unsigned members, hub_agents, minutes;
-        struct loop *loop;
+struct options {
+        uint64_t first, last, members, hub_agents, minutes, report;
+        const char *coverage;
         FILE *trace;
-        struct log_sink sink;
-        struct error err;
-        int code;
-        unsigned actions;
-        uint64_t faults, looks;
-        struct budget *budget;
+        bool shrink;
 };
 
-static void write_trace(void *ctx, const char *line, size_t n)
-{
-        struct run *r = ctx;
-
-        if (r->trace)
-                fwrite(line, 1, n, r->trace);
-}
-
-static int64_t trace_wall(void *ctx)
-{
-        struct run *r = ctx;
-
-        return loop_wall_ms(r->loop);
-}
-
-static void work_written(void *ctx)
-{
-        struct run *r = ctx;
-
-        if (r->budget)
-                budget_look(r->budget);
-}
-
-static int play_on(struct run *r, struct fleet *f, struct faults *faults)
-{
-        struct play p = { .fleet = f, .faults = faults, .dice = { r->seed }, .budget = r->budget };
-        int code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, &r->err);
-
-        if (code == 0)
-                code = play_prepare(&p, &r->err);
-        if (code == 0)
-                code = play_run(&p, r->minutes * 60000, &r->err);
-        if (code == 0)
-                code = play_settle(&p, SETTLE_MS, &r->err);
-        r->actions = p.actions;
-        r->faults = faults->injected;
-        play_clear(&p);
-        return code;
-}
-
-static void run_fiber(void *ctx)
-{
-        struct run *r = ctx;
-        struct faults faults;
-        struct sim_fleet_options o = { .loop = r->loop,
-                                       .log_sink = &r->sink,
-                                       .members = r->members,
-                                       .hub_agents = r->hub_agents,
-                                       .faults = &faults.table,
-                                       .work_written = work_written,
-                                       .ctx = r };
-        struct fiber_group *watching = fiber_group_new(r->loop, NULL, "budget");
-        struct fleet *f;
-
-        faults_init(&faults, r->seed);
-        r->code = sim_fleet_open(&o, &f, &r->err);
-        if (r->code < 0)
-                return;
-        r->budget = watching ? budget_new(f, watching) : NULL;
-        r->code = r->budget ? play_on(r, f, &faults) : error_no_memory(&r->err);
-        fiber_group_end(watching);
-        r->looks = r->budget ? budget_looks(r->budget) : 0;
-        r->budget = budget_free(r->budget);
-        f->ops->close(f);
-}
-
-/* What the command line left open: a fleet of the seed's own size. */
-static void draw_shape(struct run *r)
-{
-        struct dice dice = { r->seed ^ 0x7368617065u };
-        unsigned few = 1 + (unsigned)dice_below(&dice, 5), many = 6 + (unsigned)dice_below(&dice, 15);
-        bool is_large = dice_percent(&dice, 8), two = dice_percent(&dice, 35);
-
-        if (r->members == 0)
-                r->members = is_large ? many : few;
-        if (r->hub_agents == 0)
-                r->hub_agents = two ? 2 : 1;
-}
-
 /* One seed. The verdict goes to standard output, the trace to its file. */
-static int run_seed(struct run *r)
+static bool run_seed(const struct options *o, uint64_t seed, struct coverage *coverage, struct error *err)
 {
-        struct fiber_group *group;
-        int code;
+        struct run_plan plan = { .seed = seed,
+                                 .members = (unsigned)o->members,
+                                 .hub_agents = (unsigned)o->hub_agents,
+                                 .minutes = (unsigned)o->minutes };
+        struct run_result result;
+        bool ok;
 
-        error_clear(&r->err);
-        draw_shape(r);
-        r->sink = (struct log_sink){ .write = write_trace,
-                                     .wall_ms = trace_wall,
-                                     .ctx = r,
-                                     .format = LOG_TEXT,
-                                     .least = r->trace ? LOG_DEBUG : LOG_ERROR };
-        r->loop = loop_new_simulated(r->seed, WALL_START_MS, &r->err);
-        if (!r->loop)
-                return ERR_NO_MEMORY;
-        group = fiber_group_new(r->loop, NULL, "run");
-        if (!group || !fiber_spawn(group, "run", run_fiber, r))
-                return ERR_NO_MEMORY;
-        code = loop_run(r->loop, &r->err);
-        printf("%s seed %llu: %u members, %u hub agents, %u actions, %llu faults, %llu looks at budgets, "
-               "%lld virtual s%s%s\n",
-               code < 0 || r->code < 0 ? "FAILED" : "ok", (unsigned long long)r->seed, r->members,
-               r->hub_agents, r->actions, (unsigned long long)r->faults, (unsigned long long)r->looks,
-               (long long)loop_now_ms(r->loop) / 1000, code < 0 || r->code < 0 ? ": " : "",
-               code < 0 || r->code < 0 ? r->err.text : "");
+        run_plan_draw(&plan);
+        AUTO_FREE struct move *moves =
+                mem_must(moves_draw(seed, plan.minutes * 60000, plan.members, &plan.n_moves));
+        plan.moves = moves;
+        if (o->shrink)
+                return shrink(&plan, SHRINK_TRIES, o->trace, err) == 0;
+        ok = run_play(&plan, o->trace, coverage, &result) == 0;
+        printf("%s seed %llu: %u members, %u hub agents, %u moves, %zu faults, settled in %lld.%lld s, %lld "
+               "virtual "
+               "s%s%s\n",
+               ok ? "ok" : "FAILED", (unsigned long long)seed, plan.members, plan.hub_agents, result.n_moves,
+               result.n_faults, (long long)result.settled_ms / 1000, (long long)result.settled_ms / 100 % 10,
+               (long long)result.virtual_ms / 1000, ok ? "" : ": ", ok ? "" : result.err.text);
+        if (!ok)
+                printf("  replay: fleet-sim --seed %llu --members %u --hub-agents %u --minutes %u --trace "
+                       "trace.txt\n",
+                       (unsigned long long)seed, plan.members, plan.hub_agents, plan.minutes);
         fflush(stdout);
-        if (code < 0)
-                return code; /* fibers are parked for ever: the loop cannot be freed */
-        fiber_group_end(group);
-        loop_free(r->loop);
-        return r->code;
+        run_result_clear(&result);
+        return ok;
 }
+
+static int run_seeds(const struct options *o, struct coverage *coverage)
+{
+        unsigned passed = 0, failed = 0;
+        struct error err;
+
+        error_clear(&err);
+        for (uint64_t seed = o->first; seed <= o->last; seed++)
+                if (run_seed(o, seed, coverage, &err))
+                        passed++;
+                else
+                        failed++;
+        if (o->coverage && coverage_write(coverage, o->coverage, &err) < 0)
+                failed++;
+        if (err.code)
+                fprintf(stderr, "%s\n", err.text);
+        if (!o->shrink)
+                printf("%u passed, %u failed\n", passed, failed);
+        return failed > 0;
+}
+
+static int report(const struct options *o, char **files, int n, struct coverage *coverage)
+{
+        struct error err;
+
+        for (int i = 0; i < n; i++)
+                if (coverage_merge(coverage, files[i], &err) < 0) {
+                        fprintf(stderr, "%s\n", err.text);
+                        return 2;
+                }
+        return coverage_report(coverage, (unsigned)o->report, stdout) > 0;
+}
+
+/* ---- the command line ---- */
 
 static bool parse_seeds(const char *text, uint64_t *first, uint64_t *last)
 {
@@ -160,17 +113,53 @@ static bool parse_seeds(const char *text, uint64_t *first, uint64_t *last)
         return true;
 }
 
+static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+        return text_parse_u64(text, ret) && *ret >= least && *ret <= most;
+}
+
+static bool parse_option(struct options *o, int c)
+{
+        switch (c) {
+        case 's':
+                return parse_seeds(optarg, &o->first, &o->last);
+        case 'm':
+                return parse_number(optarg, 1, WISH_MEMBERS, &o->members);
+        case 'a':
+                return parse_number(optarg, 1, 3, &o->hub_agents);
+        case 't':
+                return parse_number(optarg, 0, 10000, &o->minutes);
+        case 'r':
+                return parse_number(optarg, 1, UINT32_MAX, &o->report);
+        case 'f':
+                return (o->trace = fopen(optarg, "we")) != NULL;
+        case 'c':
+                o->coverage = optarg;
+                return true;
+        case 'k':
+                o->shrink = true;
+                return true;
+        default:
+                return false;
+        }
+}
+
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = { { "seed", 1, NULL, 's' },    { "seeds", 1, NULL, 's' },
-                                               { "members", 1, NULL, 'm' }, { "hub-agents", 1, NULL, 'a' },
-                                               { "minutes", 1, NULL, 't' }, { "trace", 1, NULL, 'f' },
-                                               { "help", 0, NULL, 'h' },    { 0 } };
-        uint64_t first = 1, last = 1, members = 0, hub_agents = 0, minutes = 3;
-        unsigned passed = 0, failed = 0;
-        FILE *trace = NULL;
-        bool bad = false;
-        int c;
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },
+                                               { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' },
+                                               { "hub-agents", 1, NULL, 'a' },
+                                               { "minutes", 1, NULL, 't' },
+                                               { "trace", 1, NULL, 'f' },
+                                               { "coverage", 1, NULL, 'c' },
+                                               { "shrink", 0, NULL, 'k' },
+                                               { "report", 1, NULL, 'r' },
+                                               { "help", 0, NULL, 'h' },
+                                               { 0 } };
+        struct options o = { .first = 1, .last = 1, .minutes = 3 };
+        struct coverage *coverage;
+        int c, code;
 
         mem_hook_libraries();
         while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -178,35 +167,19 @@ int main(int argc, char **argv)
                         fputs(help, stdout);
                         return 0;
                 }
-                bad |= c == '?' || (c == 's' && !parse_seeds(optarg, &first, &last)) ||
-                       (c == 'm' &&
-                        (!text_parse_u64(optarg, &members) || members < 1 || members > PLAY_MEMBERS)) ||
-                       (c == 'a' &&
-                        (!text_parse_u64(optarg, &hub_agents) || hub_agents < 1 || hub_agents > 3)) ||
-                       (c == 't' && (!text_parse_u64(optarg, &minutes) || minutes > 10000)) ||
-                       (c == 'f' && !(trace = fopen(optarg, "we")));
+                if (!parse_option(&o, c)) {
+                        fputs(help, stderr);
+                        return 2;
+                }
         }
-        if (bad || optind < argc) {
+        if ((optind < argc) != (o.report > 0) || (o.shrink && o.first != o.last)) {
                 fputs(help, stderr);
                 return 2;
         }
-        for (uint64_t seed = first; seed <= last; seed++) {
-                struct run r = { .seed = seed,
-                                 .members = (unsigned)members,
-                                 .hub_agents = (unsigned)hub_agents,
-                                 .minutes = (unsigned)minutes,
-                                 .trace = trace };
-                bool ok = run_seed(&r) == 0;
-
-                passed += ok;
-                failed += !ok;
-                if (!ok)
-                        printf("  replay: fleet-sim --seed %llu --members %u --hub-agents %u --minutes %u "
-                               "--trace trace.txt\n",
-                               (unsigned long long)seed, r.members, r.hub_agents, r.minutes);
-        }
-        if (trace)
-                fclose(trace);
-        printf("%u passed, %u failed\n", passed, failed);
-        return failed > 0;
+        coverage = mem_must(coverage_new());
+        code = o.report ? report(&o, argv + optind, argc - optind, coverage) : run_seeds(&o, coverage);
+        if (o.trace)
+                fclose(o.trace);
+        coverage_free(coverage);
+        return code;
 }

@@ -20,6 +20,7 @@ struct player {
         const struct log *log;
         bool agent_down[WISH_MEMBERS + 4], link_down[WISH_MEMBERS + 4], disk_full[WISH_MEMBERS + 4];
         bool server_disk_full;
+        unsigned n_moves; /* that had an effect */
 };
 
 struct move_kind {

@@ -1,0 +1,72 @@
+#include "e2e/simulation/rules.h"
+
+const struct rule *const watch_rules[] = { &rule_one_leader,
+                                           &rule_live_bindings,
+                                           &rule_binding_after_works,
+                                           &rule_latest_snapshot,
+                                           &rule_budget,
+                                           &rule_work_after_objects,
+                                           &rule_wanted_stays,
+                                           &rule_one_owner,
+                                           &rule_not_ours,
+                                           &rule_tidy,
+                                           &rule_quiet,
+                                           NULL };
+
+const char *rule_label(const json_t *doc, const char *key)
+{
+        const char *const keys[] = { "metadata", "labels", key };
+
+        return json_string_value(doc_get_keys(doc, keys, 3));
+}
+
+bool rule_placement_of(const json_t *doc, char ret[192])
+{
+        const char *parent = rule_label(doc, LABEL_PARENT_PLACEMENT),
+                   *ns = rule_label(doc, LABEL_PARENT_PLACEMENT_NAMESPACE);
+
+        if (!parent)
+                return false;
+        /* Snapshots and bindings of a namespaced placement live beside it, Works only say so. */
+        if (!ns && !text_equal(doc_get_string(doc, "kind"), "Work"))
+                ns = doc_get_string(doc, "metadata.namespace");
+        snprintf(ret, 192, "%s%s%s", ns ? ns : "", ns ? "/" : "", parent);
+        return true;
+}
+
+bool rule_is_leaving(const json_t *doc)
+{
+        return doc_get(doc, "metadata.deletionTimestamp") != NULL;
+}
+
+static void key_of_wished(unsigned app, unsigned place, char ret[192])
+{
+        switch (place) {
+        case PLACE_TWIN:
+                snprintf(ret, 192, "twin-%u", app);
+                break;
+        case PLACE_PART:
+                snprintf(ret, 192, "app-%u/part", app);
+                break;
+        default:
+                snprintf(ret, 192, "app-%u", app);
+        }
+}
+
+const struct wish_placement *rule_wished(const struct wish *w, const char *key)
+{
+        char name[192];
+
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                for (unsigned place = 0; place < WISH_PLACES; place++) {
+                        key_of_wished(app, place, name);
+                        if (text_equal(name, key))
+                                return &w->apps[app].placements[place];
+                }
+        return NULL;
+}
+
+bool rule_binding_lives(const json_t *binding)
+{
+        return !rule_is_leaving(binding) && !text_equal(doc_get_string(binding, "spec.state"), "Unscheduled");
+}

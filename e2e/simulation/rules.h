@@ -1,0 +1,54 @@
+/* What must hold at each step and at rest: the rules that watch.h shows every change to. */
+#pragma once
+
+#include "e2e/simulation/watch.h"
+#include "proto/names.h"
+
+#define RULE_LAG_MS 120000 /* longer than watches stall and links stay down: what is older was heard of */
+
+#define RES_BINDINGS "placement.kubernetes-fleet.io/clusterresourcebindings"
+#define RES_NS_BINDINGS "placement.kubernetes-fleet.io/resourcebindings"
+#define RES_WORKS "placement.kubernetes-fleet.io/works"
+#define RES_APPLIED_WORKS "placement.kubernetes-fleet.io/appliedworks"
+#define RES_PLACEMENTS "placement.kubernetes-fleet.io/clusterresourceplacements"
+#define RES_NS_PLACEMENTS "placement.kubernetes-fleet.io/resourceplacements"
+#define RES_SNAPSHOTS "placement.kubernetes-fleet.io/clusterresourcesnapshots"
+#define RES_NS_SNAPSHOTS "placement.kubernetes-fleet.io/resourcesnapshots"
+#define RES_POLICIES "placement.kubernetes-fleet.io/clusterschedulingpolicysnapshots"
+#define RES_NS_POLICIES "placement.kubernetes-fleet.io/schedulingpolicysnapshots"
+#define RES_MEMBERS "cluster.kubernetes-fleet.io/memberclusters"
+#define RES_INTERNAL_MEMBERS "cluster.kubernetes-fleet.io/internalmemberclusters"
+#define RES_LEASES "coordination.k8s.io/leases"
+
+/* the hub */
+extern const struct rule rule_one_leader;          /* who does not hold the lease writes nothing */
+extern const struct rule rule_live_bindings;       /* never above N, never two on one cluster */
+extern const struct rule rule_binding_after_works; /* no binding goes while its Works live */
+extern const struct rule rule_latest_snapshot;     /* never two latest ones */
+extern const struct rule rule_budget;              /* maxUnavailable of each rollout */
+/* members */
+extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
+extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */
+extern const struct rule rule_one_owner;          /* several only where they share */
+extern const struct rule rule_not_ours;           /* what is not ours is not written */
+/* at rest */
+extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
+extern const struct rule rule_quiet; /* nothing is written any more but signs of life */
+
+/* ---- shared ---- */
+static inline bool rule_is_member(const char *who) /* a cluster or its agent */
+{
+        return text_starts_with(who, "member-");
+}
+static inline bool rule_is_hub_agent(const char *who)
+{
+        return text_starts_with(who, "hub-agent");
+}
+const char *rule_label(const json_t *doc, const char *key); /* NULL if absent */
+/* "app-1/part" or "app-1": whose snapshot, binding or Work it is; false if it has no placement. */
+bool rule_placement_of(const json_t *doc, char ret[192]);
+bool rule_is_leaving(const json_t *doc); /* has a deletionTimestamp */
+/* The placement in the wish of that name; NULL if it is none of the game's. */
+const struct wish_placement *rule_wished(const struct wish *w, const char *key);
+/* A binding that stands for a choice: neither unscheduled nor leaving. */
+bool rule_binding_lives(const json_t *binding);

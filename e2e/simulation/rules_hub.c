@@ -1,0 +1,197 @@
+#include "common/base/map.h"
+#include "common/base/memory.h"
+#include "e2e/simulation/rules.h"
+
+/* ---- one leader ---- */
+
+static void one_leader(struct watch *w, void *state, const struct change *c)
+{
+        const json_t *lease;
+        const char *holder;
+
+        if (!rule_is_hub_agent(c->who) || text_equal(c->resource, RES_LEASES))
+                return;
+        lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);
+        holder = doc_get_string(lease, "spec.holderIdentity");
+        watch_judged(w, &rule_one_leader);
+        if (!text_equal(holder, c->who))
+                watch_broken(w, &rule_one_leader, "%s wrote %s %s/%s while %s leads", c->who, c->resource,
+                             c->ns, c->name, holder ? holder : "nobody");
+}
+
+const struct rule rule_one_leader = { .name = "one-leader", .changed = one_leader };
+
+/* ---- live bindings ---- */
+
+struct most { /* N of a placement, and the greatest it was of late */
+        unsigned now, before;
+        int64_t since_ms;
+};
+
+struct live_bindings {
+        bool begun;
+        struct map most; /* placement -> struct most */
+};
+
+struct tally {
+        const char *placement, *policy, *cluster;
+        unsigned of_policy, on_cluster;
+};
+
+static bool tally_binding(void *ctx, const json_t *b)
+{
+        struct tally *t = ctx;
+        char placement[192];
+
+        if (!rule_placement_of(b, placement) || !text_equal(placement, t->placement) ||
+            !rule_binding_lives(b))
+                return true;
+        t->on_cluster += text_equal(doc_get_string(b, "spec.targetCluster"), t->cluster);
+        t->of_policy += text_equal(doc_get_string(b, "spec.schedulingPolicySnapshotName"), t->policy);
+        return true;
+}
+
+/* The hub may hear late that N is less now. */
+static unsigned may_have(struct live_bindings *s, const char *key, unsigned n, int64_t now)
+{
+        struct most *m = map_get(&s->most, key);
+
+        if (!m) {
+                m = mem_must(NEW(struct most));
+                *m = (struct most){ n, n, now };
+                if (map_put(&s->most, key, m) < 0)
+                        abort();
+        }
+        if (m->now != n)
+                *m = (struct most){ n, now - m->since_ms < RULE_LAG_MS ? MAX(m->now, m->before) : m->now,
+                                    now };
+        return now - m->since_ms < RULE_LAG_MS ? MAX(m->now, m->before) : m->now;
+}
+
+static void live_bindings(struct watch *w, void *state, const struct change *c)
+{
+        struct live_bindings *s = state;
+        const struct wish_placement *p;
+        struct tally t = { 0 };
+        char placement[192];
+        unsigned most;
+
+        if (!text_ends_with(c->resource, "resourcebindings") || !c->after || !rule_binding_lives(c->after) ||
+            !rule_placement_of(c->after, placement))
+                return;
+        if (!s->begun)
+                map_init(&s->most, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+        p = rule_wished(watch_wish(w), placement);
+        t = (struct tally){ .placement = placement,
+                            .policy = doc_get_string(c->after, "spec.schedulingPolicySnapshotName"),
+                            .cluster = doc_get_string(c->after, "spec.targetCluster") };
+        watch_each(w, "hub", c->resource, *c->ns ? c->ns : NULL, tally_binding, &t);
+        watch_judged(w, &rule_live_bindings);
+        if (t.on_cluster > 1)
+                watch_broken(w, &rule_live_bindings, "placement %s has %u live bindings on %s", placement,
+                             t.on_cluster, t.cluster);
+        if (!p || p->policy.type != POLICY_PICK_N)
+                return;
+        most = may_have(s, placement, p->policy.n, c->at_ms);
+        if (t.of_policy > most)
+                watch_broken(w, &rule_live_bindings,
+                             "placement %s has %u live bindings of policy %s, N is %u", placement,
+                             t.of_policy, t.policy, most);
+}
+
+static void live_bindings_end(void *state)
+{
+        struct live_bindings *s = state;
+
+        if (s->begun)
+                map_free(&s->most);
+}
+
+const struct rule rule_live_bindings = { .name = "live-bindings",
+                                         .state_size = sizeof(struct live_bindings),
+                                         .changed = live_bindings,
+                                         .end = live_bindings_end };
+
+/* ---- bindings outlive their Works ---- */
+
+struct find_work {
+        const char *binding;
+        char placement[192];
+        const char *found;
+};
+
+static bool is_of_binding(void *ctx, const json_t *work)
+{
+        struct find_work *f = ctx;
+        char placement[192];
+
+        if (text_equal(rule_label(work, LABEL_PARENT_BINDING), f->binding) &&
+            rule_placement_of(work, placement) && text_equal(placement, f->placement))
+                f->found = doc_get_string(work, "metadata.name");
+        return !f->found;
+}
+
+static void binding_after_works(struct watch *w, void *state, const struct change *c)
+{
+        struct find_work f = { .binding = c->name };
+        char ns[96];
+
+        if (!text_ends_with(c->resource, "resourcebindings") || c->type != CHANGE_DELETED ||
+            !rule_placement_of(c->before, f.placement))
+                return;
+        snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, doc_get_string(c->before, "spec.targetCluster"));
+        watch_each(w, "hub", RES_WORKS, ns, is_of_binding, &f);
+        watch_judged(w, &rule_binding_after_works);
+        if (f.found)
+                watch_broken(w, &rule_binding_after_works,
+                             "binding %s of placement %s is gone, its Work %s/%s lives", c->name, f.placement,
+                             ns, f.found);
+}
+
+const struct rule rule_binding_after_works = { .name = "binding-after-works",
+                                               .changed = binding_after_works };
+
+/* ---- one latest snapshot ---- */
+
+struct latest {
+        const char *placement, *index; /* index: of the group counted already */
+        unsigned groups;
+};
+
+/* The pieces of one group all have its index. */
+static bool count_latest(void *ctx, const json_t *snapshot)
+{
+        struct latest *l = ctx;
+        char placement[192];
+        const char *index = rule_label(snapshot, LABEL_RESOURCE_INDEX);
+
+        if (!index)
+                index = rule_label(snapshot, LABEL_POLICY_INDEX);
+        if (!text_equal(rule_label(snapshot, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE) ||
+            rule_is_leaving(snapshot) || !rule_placement_of(snapshot, placement) ||
+            !text_equal(placement, l->placement) || (l->index && text_equal(l->index, index)))
+                return true;
+        l->groups++;
+        l->index = index;
+        return true;
+}
+
+static void latest_snapshot(struct watch *w, void *state, const struct change *c)
+{
+        struct latest l = { 0 };
+        char placement[192];
+
+        if (!text_ends_with(c->resource, "snapshots") || strstr(c->resource, "override") || !c->after ||
+            !text_equal(rule_label(c->after, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE) ||
+            !rule_placement_of(c->after, placement))
+                return;
+        l.placement = placement;
+        watch_each(w, "hub", c->resource, *c->ns ? c->ns : NULL, count_latest, &l);
+        watch_judged(w, &rule_latest_snapshot);
+        if (l.groups > 1)
+                watch_broken(w, &rule_latest_snapshot, "placement %s has %u latest %s", placement, l.groups,
+                             strchr(c->resource, '/') + 1);
+}
+
+const struct rule rule_latest_snapshot = { .name = "latest-snapshot", .changed = latest_snapshot };

@@ -1,0 +1,299 @@
+#include "common/base/map.h"
+#include "common/base/memory.h"
+#include "e2e/simulation/rules.h"
+
+/* ---- owners of objects on members ---- */
+
+static bool is_applied_work(const json_t *owner)
+{
+        return text_equal(doc_get_string(owner, "kind"), "AppliedWork");
+}
+
+static unsigned count_owners(const json_t *doc)
+{
+        unsigned n = 0;
+        json_t *owner;
+        size_t i;
+
+        json_array_foreach(doc_get_array(doc, "metadata.ownerReferences"), i, owner)
+                n += is_applied_work(owner);
+        return n;
+}
+
+/* Objects per AppliedWork: "member-1/app-0-work" -> how many name it as their owner. */
+struct owned {
+        bool begun;
+        struct map counts;
+};
+
+static void note_owners(struct owned *s, const char *cluster, const json_t *doc, int by)
+{
+        char key[320];
+        json_t *owner;
+        size_t i;
+
+        json_array_foreach(doc_get_array(doc, "metadata.ownerReferences"), i, owner) {
+                intptr_t n;
+
+                if (!is_applied_work(owner))
+                        continue;
+                snprintf(key, sizeof(key), "%s/%s", cluster, doc_get_string(owner, "name"));
+                n = (intptr_t)map_get(&s->counts, key) + by;
+                if (map_put(&s->counts, key, (void *)n) < 0)
+                        abort();
+        }
+}
+
+/* ---- Works outlive their objects ---- */
+
+/* Who removes the last finalizer: the member's agent has to have cleaned up; what the hub forces through is
+ * another matter. */
+static void work_goes(struct watch *w, struct owned *s, const struct change *c)
+{
+        char key[320];
+        intptr_t left;
+
+        if (!rule_is_member(c->who))
+                return;
+        snprintf(key, sizeof(key), "%s/%s", c->who, c->name);
+        left = (intptr_t)map_get(&s->counts, key);
+        watch_judged(w, &rule_work_after_objects);
+        if (left > 0)
+                watch_broken(w, &rule_work_after_objects, "Work %s/%s is gone, %lld objects of it are on %s",
+                             c->ns, c->name, (long long)left, c->who);
+        if (watch_get(w, c->who, RES_APPLIED_WORKS, "", c->name))
+                watch_broken(w, &rule_work_after_objects, "Work %s/%s is gone, its AppliedWork is on %s",
+                             c->ns, c->name, c->who);
+}
+
+static void work_after_objects(struct watch *w, void *state, const struct change *c)
+{
+        struct owned *s = state;
+
+        if (!s->begun)
+                map_init(&s->counts, MAP_OWN_KEYS, NULL);
+        s->begun = true;
+        if (rule_is_member(c->cluster)) {
+                note_owners(s, c->cluster, c->before, -1);
+                note_owners(s, c->cluster, c->after, 1);
+        } else if (c->type == CHANGE_DELETED && text_equal(c->resource, RES_WORKS)) {
+                work_goes(w, s, c);
+        }
+}
+
+static void work_after_objects_end(void *state)
+{
+        struct owned *s = state;
+
+        if (s->begun)
+                map_free(&s->counts);
+}
+
+const struct rule rule_work_after_objects = { .name = "work-after-objects",
+                                              .state_size = sizeof(struct owned),
+                                              .changed = work_after_objects,
+                                              .end = work_after_objects_end };
+
+/* ---- what is wanted stays ---- */
+
+#define GAP_MS 1000 /* an object that moves may be in no Work for a moment */
+
+/* One object on one member as the Works of the hub name it. */
+struct want {
+        unsigned works; /* that live and name it, to be applied */
+        bool known;     /* the member has said that it saw one of them */
+        int64_t dropped_ms;
+};
+
+struct wants {
+        bool begun;
+        struct map of; /* "member-1 apps/v1 Deployment ns/name" -> struct want */
+};
+
+static bool want_key(const char *cluster, const json_t *doc, char ret[512])
+{
+        const char *version = doc_get_string(doc, "apiVersion"), *kind = doc_get_string(doc, "kind"),
+                   *ns = doc_get_string(doc, "metadata.namespace"),
+                   *name = doc_get_string(doc, "metadata.name");
+
+        if (!version || !kind || !name)
+                return false;
+        snprintf(ret, 512, "%s %s %s %s/%s", cluster, version, kind, ns ? ns : "", name);
+        return true;
+}
+
+static struct want *want_of(struct wants *s, const char *key)
+{
+        struct want *want = map_get(&s->of, key);
+
+        if (want)
+                return want;
+        want = mem_must(NEW(struct want));
+        want->dropped_ms = -GAP_MS - 1;
+        if (map_put(&s->of, key, want) < 0)
+                abort();
+        return want;
+}
+
+/* The member has seen this state of the Work. */
+static bool is_observed(const json_t *work)
+{
+        int64_t generation = doc_get_int(work, "metadata.generation", 0);
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(work, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), CONDITION_APPLIED))
+                        return doc_get_int(c, "observedGeneration", -1) == generation;
+        return false;
+}
+
+static bool is_applying(const json_t *work)
+{
+        return work && !rule_is_leaving(work) &&
+               !text_equal(doc_get_string(work, "spec.applyStrategy.type"), "ReportDiff");
+}
+
+static void count_wants(struct wants *s, const char *cluster, const json_t *work, int by, int64_t now)
+{
+        json_t *manifest;
+        char key[512];
+        size_t i;
+
+        if (!is_applying(work))
+                return;
+        json_array_foreach(doc_get_array(work, "spec.workload.manifests"), i, manifest) {
+                struct want *want;
+
+                if (!want_key(cluster, manifest, key))
+                        continue;
+                want = want_of(s, key);
+                if (by > 0 && want->works == 0 && now - want->dropped_ms > GAP_MS)
+                        want->known = false;
+                want->works = (unsigned)((int)want->works + by);
+                if (want->works == 0)
+                        want->dropped_ms = now;
+                want->known |= by > 0 && is_observed(work);
+        }
+}
+
+static void work_changes(struct wants *s, const struct change *c)
+{
+        char cluster[64];
+
+        if (!text_starts_with(c->ns, NAMESPACE_MEMBER_PREFIX))
+                return;
+        snprintf(cluster, sizeof(cluster), "%s", c->ns + strlen(NAMESPACE_MEMBER_PREFIX));
+        count_wants(s, cluster, c->after, 1, c->at_ms);
+        count_wants(s, cluster, c->before, -1, c->at_ms);
+}
+
+/* With its namespace or its definition everything in it goes. */
+static bool goes_with_another(struct watch *w, const struct change *c)
+{
+        const json_t *home = *c->ns ? watch_get(w, c->cluster, "/namespaces", "", c->ns) : NULL;
+
+        if (*c->ns && (!home || rule_is_leaving(home)))
+                return true;
+        return text_equal(doc_get_string(c->before, "kind"), "Widget");
+}
+
+static void object_changes(struct watch *w, struct wants *s, const struct change *c)
+{
+        bool goes = c->before && !rule_is_leaving(c->before) && (!c->after || rule_is_leaving(c->after));
+        const struct want *want;
+        char key[512];
+
+        if (!goes || text_equal(c->who, "player") || !want_key(c->cluster, c->before, key))
+                return;
+        want = map_get(&s->of, key);
+        if (!want || want->works == 0 || goes_with_another(w, c))
+                return;
+        watch_judged(w, &rule_wanted_stays);
+        if (want->known)
+                watch_broken(w, &rule_wanted_stays, "%s was deleted by %s while a Work wants it", key,
+                             c->who);
+}
+
+static void wanted_stays(struct watch *w, void *state, const struct change *c)
+{
+        struct wants *s = state;
+
+        if (!s->begun)
+                map_init(&s->of, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+        if (text_equal(c->resource, RES_WORKS))
+                work_changes(s, c);
+        else if (rule_is_member(c->cluster))
+                object_changes(w, s, c);
+        if (c->after && c->type == CHANGE_ADDED && rule_is_member(c->cluster))
+                watch_judged(w, &rule_wanted_stays);
+}
+
+static void wanted_stays_end(void *state)
+{
+        struct wants *s = state;
+
+        if (s->begun)
+                map_free(&s->of);
+}
+
+const struct rule rule_wanted_stays = { .name = "wanted-stays",
+                                        .state_size = sizeof(struct wants),
+                                        .changed = wanted_stays,
+                                        .end = wanted_stays_end };
+
+/* ---- one owner unless shared ---- */
+
+/* Whether a Work lets others own its objects, too; one that is not there, or that its member has not yet seen
+ * as it is, has no say. */
+static bool shares(struct watch *w, const char *cluster, const char *name)
+{
+        char ns[96];
+        const json_t *work;
+
+        snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, cluster);
+        work = watch_get(w, "hub", RES_WORKS, ns, name);
+        return !work || rule_is_leaving(work) || !is_observed(work) ||
+               doc_get_bool(work, "spec.applyStrategy.allowCoOwnership", false);
+}
+
+static void one_owner(struct watch *w, void *state, const struct change *c)
+{
+        unsigned n = count_owners(c->after), jealous = 0;
+        json_t *owner;
+        size_t i;
+
+        if (!rule_is_member(c->cluster) || !c->after || n <= count_owners(c->before))
+                return;
+        watch_judged(w, &rule_one_owner);
+        json_array_foreach(doc_get_array(c->after, "metadata.ownerReferences"), i, owner)
+                if (is_applied_work(owner) && !shares(w, c->cluster, doc_get_string(owner, "name")))
+                        jealous++;
+        if (n > 1 && jealous > 0)
+                watch_broken(w, &rule_one_owner, "%s on %s: %s/%s has %u owners, %u of them do not share",
+                             c->resource, c->cluster, c->ns, c->name, n, jealous);
+}
+
+const struct rule rule_one_owner = { .name = "one-owner", .changed = one_owner };
+
+/* ---- what is not ours ---- */
+
+static bool is_own_record(const char *resource)
+{
+        return text_equal(resource, RES_APPLIED_WORKS) || text_equal(resource, RES_LEASES) ||
+               text_ends_with(resource, "/events");
+}
+
+static void not_ours(struct watch *w, void *state, const struct change *c)
+{
+        if (!rule_is_member(c->cluster) || !rule_is_member(c->who) || !c->before ||
+            is_own_record(c->resource))
+                return;
+        watch_judged(w, &rule_not_ours);
+        if (count_owners(c->before) == 0 && count_owners(c->after) == 0)
+                watch_broken(w, &rule_not_ours, "%s %s %s %s/%s, which is not ours", c->who,
+                             c->after ? "wrote" : "deleted", c->resource, c->ns, c->name);
+}
+
+const struct rule rule_not_ours = { .name = "not-ours", .changed = not_ours };

@@ -1,0 +1,202 @@
+#include "e2e/simulation/rules.h"
+
+/* ---- tidy ---- */
+
+struct tidy {
+        struct watch *w;
+        const char *resource, *cluster;
+};
+
+static bool has_placement(struct watch *w, const json_t *doc, char key[192])
+{
+        char *slash;
+
+        if (!rule_placement_of(doc, key))
+                return false;
+        slash = strchr(key, '/');
+        if (!slash)
+                return watch_get(w, "hub", RES_PLACEMENTS, "", key) != NULL;
+        *slash = '\0';
+        bool found = watch_get(w, "hub", RES_NS_PLACEMENTS, key, slash + 1) != NULL;
+        *slash = '/';
+        return found;
+}
+
+static void say_stale(struct tidy *t, const json_t *doc, const char *why)
+{
+        const char *ns = doc_get_string(doc, "metadata.namespace");
+
+        watch_broken(t->w, &rule_tidy, "%s on %s: %s%s%s %s", t->resource, t->cluster, ns ? ns : "",
+                     ns ? "/" : "", doc_get_string(doc, "metadata.name"), why);
+}
+
+static bool check_owned(void *ctx, const json_t *doc)
+{
+        struct tidy *t = ctx;
+        char key[192];
+
+        if (rule_is_leaving(doc))
+                say_stale(t, doc, "is still being deleted");
+        else if (!has_placement(t->w, doc, key))
+                say_stale(t, doc, "belongs to no placement");
+        else if (text_ends_with(t->resource, "bindings") && !rule_binding_lives(doc))
+                say_stale(t, doc, "stands for no choice");
+        return true;
+}
+
+static bool check_work(void *ctx, const json_t *doc)
+{
+        struct tidy *t = ctx;
+        const char *binding = rule_label(doc, LABEL_PARENT_BINDING),
+                   *ns = rule_label(doc, LABEL_PARENT_PLACEMENT_NAMESPACE);
+
+        check_owned(t, doc);
+        if (!binding || !watch_get(t->w, "hub", ns ? RES_NS_BINDINGS : RES_BINDINGS, ns ? ns : "", binding))
+                say_stale(t, doc, "belongs to no binding");
+        return true;
+}
+
+/* Groups of a placement are told apart by their index; of each only the first is counted. */
+struct history {
+        struct tidy tidy;
+        char placement[192];
+        unsigned groups, latest;
+};
+
+static bool is_first_of_group(const json_t *doc)
+{
+        static const char *const keys[] = { "metadata", "annotations", ANNOTATION_RESOURCE_SUBINDEX };
+
+        return !json_string_value(doc_get_keys(doc, keys, 3));
+}
+
+static bool count_groups(void *ctx, const json_t *doc)
+{
+        struct history *h = ctx;
+        char placement[192];
+
+        if (!is_first_of_group(doc) || !rule_placement_of(doc, placement) ||
+            !text_equal(placement, h->placement))
+                return true;
+        h->groups++;
+        h->latest += text_equal(rule_label(doc, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE);
+        return true;
+}
+
+static void check_history(struct watch *w, const char *resource, const char *placement, unsigned limit)
+{
+        struct history h = { .tidy = { w, resource, "hub" } };
+        const char *slash = strchr(placement, '/');
+        char ns[192] = "";
+
+        snprintf(h.placement, sizeof(h.placement), "%s", placement);
+        if (slash)
+                snprintf(ns, sizeof(ns), "%.*s", (int)(slash - placement), placement);
+        watch_each(w, "hub", resource, slash ? ns : NULL, count_groups, &h);
+        if (h.latest != 1)
+                watch_broken(w, &rule_tidy, "placement %s has %u latest %s", placement, h.latest, resource);
+        if (h.groups > limit)
+                watch_broken(w, &rule_tidy, "placement %s keeps %u %s, %u allowed", placement, h.groups,
+                             resource, limit);
+}
+
+static bool check_placement(void *ctx, const json_t *doc)
+{
+        struct tidy *t = ctx;
+        const char *ns = doc_get_string(doc, "metadata.namespace"),
+                   *name = doc_get_string(doc, "metadata.name");
+        unsigned limit = (unsigned)doc_get_int(doc, "spec.revisionHistoryLimit", 10);
+        char key[192];
+
+        snprintf(key, sizeof(key), "%s%s%s", ns ? ns : "", ns ? "/" : "", name);
+        if (rule_is_leaving(doc)) {
+                say_stale(t, doc, "is still being deleted");
+                return true;
+        }
+        check_history(t->w, ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, key, limit);
+        check_history(t->w, ns ? RES_NS_POLICIES : RES_POLICIES, key, limit);
+        return true;
+}
+
+static bool check_applied_work(void *ctx, const json_t *doc)
+{
+        struct tidy *t = ctx;
+        const char *ns = doc_get_string(doc, "spec.workNamespace"),
+                   *name = doc_get_string(doc, "spec.workName");
+
+        if (rule_is_leaving(doc))
+                say_stale(t, doc, "is still being deleted");
+        else if (!watch_get(t->w, "hub", RES_WORKS, ns ? ns : "", name ? name : ""))
+                say_stale(t, doc, "belongs to no Work");
+        return true;
+}
+
+static void check_member(struct watch *w, unsigned member)
+{
+        char name[32];
+        struct tidy t = { w, RES_APPLIED_WORKS, name };
+
+        snprintf(name, sizeof(name), "member-%u", member);
+        /* What left keeps its objects and their records. */
+        if (watch_wish(w)->members[member].membership == MEMBER_IN)
+                watch_each(w, name, RES_APPLIED_WORKS, NULL, check_applied_work, &t);
+}
+
+static void tidy_at_rest(struct watch *w, void *state)
+{
+        static const char *const owned[] = { RES_BINDINGS,     RES_NS_BINDINGS, RES_SNAPSHOTS,
+                                             RES_NS_SNAPSHOTS, RES_POLICIES,    RES_NS_POLICIES };
+        struct tidy t = { .w = w, .cluster = "hub" };
+
+        watch_judged(w, &rule_tidy);
+        for (size_t i = 0; i < ARRAY_LEN(owned); i++) {
+                t.resource = owned[i];
+                watch_each(w, "hub", owned[i], NULL, check_owned, &t);
+        }
+        t.resource = RES_WORKS;
+        watch_each(w, "hub", RES_WORKS, NULL, check_work, &t);
+        t.resource = RES_PLACEMENTS;
+        watch_each(w, "hub", RES_PLACEMENTS, NULL, check_placement, &t);
+        t.resource = RES_NS_PLACEMENTS;
+        watch_each(w, "hub", RES_NS_PLACEMENTS, NULL, check_placement, &t);
+        for (unsigned i = 1; i <= watch_wish(w)->n_members; i++)
+                check_member(w, i);
+}
+
+const struct rule rule_tidy = { .name = "tidy", .at_rest = tidy_at_rest };
+
+/* ---- quiet ---- */
+
+struct quiet {
+        bool resting;
+};
+
+static void quiet_at_rest(struct watch *w, void *state)
+{
+        struct quiet *q = state;
+
+        watch_judged(w, &rule_quiet);
+        q->resting = true;
+}
+
+static bool is_sign_of_life(const char *resource)
+{
+        return text_equal(resource, RES_LEASES) || text_equal(resource, RES_INTERNAL_MEMBERS) ||
+               text_equal(resource, RES_MEMBERS);
+}
+
+static void quiet_changed(struct watch *w, void *state, const struct change *c)
+{
+        const struct quiet *q = state;
+
+        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) ||
+            is_sign_of_life(c->resource))
+                return;
+        watch_broken(w, &rule_quiet, "%s wrote %s %s/%s on %s though nothing had happened", c->who,
+                     c->resource, c->ns, c->name, c->cluster);
+}
+
+const struct rule rule_quiet = { .name = "quiet",
+                                 .state_size = sizeof(struct quiet),
+                                 .changed = quiet_changed,
+                                 .at_rest = quiet_at_rest };

@@ -1,0 +1,232 @@
+#include "e2e/simulation/run.h"
+
+#include "common/base/memory.h"
+#include "e2e/simulation/model.h"
+#include "e2e/simulation/sim_fleet.h"
+#include "e2e/simulation/watch.h"
+
+#define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
+#define SET_UP_MS 240000            /* with faults */
+#define SETTLE_MS 60000
+#define QUIET_MS 600000
+#define LOOK_MS 500
+
+struct run {
+        const struct run_plan *plan;
+        struct run_result *result;
+        struct coverage *coverage;
+        struct loop *loop;
+        FILE *trace;
+        struct log_sink sink;
+        struct log log;
+        struct faults *faults;
+        struct watch *watch;
+        struct wish wish;
+        struct player player;
+};
+
+static void write_trace(void *ctx, const char *line, size_t n)
+{
+        struct run *r = ctx;
+
+        if (r->trace)
+                fwrite(line, 1, n, r->trace);
+}
+
+static int64_t trace_wall(void *ctx)
+{
+        struct run *r = ctx;
+
+        return loop_wall_ms(r->loop);
+}
+
+static void changed(void *ctx, const struct change *c)
+{
+        struct run *r = ctx;
+
+        if (r->watch)
+                watch_change(r->watch, c);
+}
+
+/* ---- the acts of a run ---- */
+
+/* All is as the users asked, or the first difference. */
+static int look(struct run *r, struct error *err)
+{
+        TRY(watch_verdict(r->watch, err));
+        return model_compare(r->player.fleet, &r->wish, err);
+}
+
+static int settle(struct run *r, struct error *err)
+{
+        int64_t from = loop_now_ms(r->loop);
+        int code;
+
+        faults_set(r->faults, false);
+        TRY(moves_heal(&r->player, err));
+        log_info(&r->log, "peace");
+        while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < SETTLE_MS) {
+                if (watch_verdict(r->watch, err) < 0)
+                        return err->code;
+                TRY(fiber_sleep(r->loop, LOOK_MS));
+        }
+        r->result->settled_ms = loop_now_ms(r->loop) - from;
+        return code < 0 ? error_wrap(err, "not settled") : 0;
+}
+
+/* Nothing more is written, and it was not for a moment only that all was well. */
+static int stay_quiet(struct run *r, struct error *err)
+{
+        watch_at_rest(r->watch);
+        TRY(watch_verdict(r->watch, err));
+        log_info(&r->log, "rest");
+        TRY(fiber_sleep(r->loop, QUIET_MS));
+        watch_at_rest(r->watch);
+        return look(r, err) < 0 ? error_wrap(err, "after ten quiet minutes") : 0;
+}
+
+static int play(struct run *r, struct error *err)
+{
+        faults_set(r->faults, true);
+        TRY(fleet_set_up(r->player.fleet, loop_now_ms(r->loop) + SET_UP_MS, err));
+        log_info(&r->log, "play");
+        TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
+        TRY(watch_verdict(r->watch, err));
+        TRY(settle(r, err));
+        return stay_quiet(r, err);
+}
+
+static int open_fleet(struct run *r, struct error *err)
+{
+        struct sim_fleet_options o = { .loop = r->loop,
+                                       .log_sink = &r->sink,
+                                       .members = r->plan->members,
+                                       .hub_agents = r->plan->hub_agents,
+                                       .faults = faults_table(r->faults),
+                                       .changed = changed,
+                                       .ctx = r };
+        struct watch_options w = { .wish = &r->wish, .coverage = r->coverage };
+
+        TRY(sim_fleet_open(&o, &r->player.fleet, err));
+        w.fleet = r->player.fleet;
+        r->watch = watch_new(&w);
+        return r->watch ? 0 : error_no_memory(err);
+}
+
+static void run_fiber(void *ctx)
+{
+        struct run *r = ctx;
+        struct error *err = &r->result->err;
+        struct faults_options f = { .loop = r->loop,
+                                    .log = &r->log,
+                                    .coverage = r->coverage,
+                                    .seed = r->plan->seed,
+                                    .only = r->plan->faults,
+                                    .n_only = r->plan->n_faults };
+
+        r->faults = faults_new(&f);
+        if (!r->faults) {
+                error_no_memory(err);
+                return;
+        }
+        if (open_fleet(r, err) == 0)
+                play(r, err);
+        if (r->player.fleet)
+                r->player.fleet->ops->close(r->player.fleet);
+        if (err->code == 0)
+                watch_verdict(r->watch, err);
+}
+
+/* ---- around it ---- */
+
+static int keep_faults(struct run *r)
+{
+        size_t n = 0;
+        const struct fault *happened = r->faults ? faults_happened(r->faults, &n) : NULL;
+
+        r->result->faults = mem_calloc(n + 1, sizeof(uint64_t));
+        if (!r->result->faults)
+                return error_no_memory(&r->result->err);
+        for (size_t i = 0; i < n; i++)
+                r->result->faults[i] = happened[i].key;
+        r->result->n_faults = n;
+        return 0;
+}
+
+static void begin(struct run *r)
+{
+        r->sink = (struct log_sink){ .write = write_trace,
+                                     .wall_ms = trace_wall,
+                                     .ctx = r,
+                                     .format = LOG_TEXT,
+                                     .least = r->trace ? LOG_DEBUG : LOG_ERROR };
+        r->log = (struct log){ .sink = &r->sink };
+        r->wish.n_members = r->plan->members;
+        r->player.wish = &r->wish;
+        r->player.coverage = r->coverage;
+        r->player.log = &r->log;
+}
+
+static int run_loop(struct run *r)
+{
+        struct fiber_group *group = fiber_group_new(r->loop, NULL, "run");
+        int code;
+
+        if (!group || !fiber_spawn(group, "run", run_fiber, r))
+                return error_no_memory(&r->result->err);
+        code = loop_run(r->loop, &r->result->err);
+        r->result->virtual_ms = loop_now_ms(r->loop);
+        if (code < 0)
+                return code; /* fibers are parked for ever: the loop cannot be freed */
+        if (keep_faults(r) < 0)
+                return r->result->err.code;
+        r->watch = watch_free(r->watch);
+        r->faults = faults_free(r->faults);
+        fiber_group_end(group);
+        loop_free(r->loop);
+        wish_clear(&r->wish);
+        return r->result->err.code;
+}
+
+int run_play(const struct run_plan *p, FILE *trace, struct coverage *coverage, struct run_result *ret)
+{
+        size_t live = mem_live_count() - coverage_allocations(coverage), more;
+        struct run *r = NEW(struct run); /* too big for a stack */
+        int code;
+
+        *ret = (struct run_result){ 0 };
+        if (!r)
+                return error_no_memory(&ret->err);
+        *r = (struct run){ .plan = p, .result = ret, .coverage = coverage, .trace = trace };
+        r->loop = loop_new_simulated(p->seed, WALL_START_MS, &ret->err);
+        if (!r->loop)
+                return ret->err.code;
+        begin(r);
+        code = run_loop(r);
+        ret->n_moves = r->player.n_moves;
+        mem_free(r);
+        /* What is left beside the list of faults was forgotten by somebody. */
+        more = mem_live_count() - coverage_allocations(coverage) - live - 1;
+        if (code == 0 && more > 0)
+                code = error_set(&ret->err, ERR_INTERNAL,
+                                 "memory: %zu allocations live after the fleet has ended", more);
+        return code;
+}
+
+void run_result_clear(struct run_result *r)
+{
+        mem_free(r->faults);
+        *r = (struct run_result){ 0 };
+}
+
+void run_plan_draw(struct run_plan *p)
+{
+        struct dice dice = { p->seed ^ 0x7368617065u };
+        unsigned few = 1 + (unsigned)dice_below(&dice, 5), many = 6 + (unsigned)dice_below(&dice, 15);
+        bool is_large = dice_percent(&dice, 6), two = dice_percent(&dice, 50);
+
+        if (p->members == 0)
+                p->members = is_large ? many : few;
+        if (p->hub_agents == 0)
+                p->hub_agents = two ? 2 : 1;
+}

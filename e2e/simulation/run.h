@@ -1,0 +1,38 @@
+/* One seeded run: users, accidents and lost messages on a simulated fleet for some virtual minutes, then
+ * peace, in which everything has to come out as the users asked (model.h) and every rule has to hold
+ * (watch.h).
+ *
+ * What a run does is decided by its plan and nothing else: the same plan does the same, byte for byte. */
+#pragma once
+
+#include <stdio.h>
+
+#include "e2e/simulation/coverage.h"
+#include "e2e/simulation/faults.h"
+#include "e2e/simulation/moves.h"
+
+struct run_plan {
+        uint64_t seed;
+        unsigned members, hub_agents,
+                minutes;          /* run_plan_draw() fills in members and hub agents that are 0 */
+        const struct move *moves; /* borrowed */
+        size_t n_moves;
+        const uint64_t *faults; /* keys of the message faults that happen; NULL = as the seed draws */
+        size_t n_faults;
+};
+
+struct run_result {
+        struct error err; /* code 0: all is well */
+        unsigned n_moves; /* that had an effect */
+        uint64_t n_requests;
+        int64_t virtual_ms, settled_ms; /* settled: from the end of the accidents */
+        uint64_t *faults;               /* keys of those that happened, in order */
+        size_t n_faults;
+};
+
+/* A fleet of the seed's own size. */
+void run_plan_draw(struct run_plan *p);
+/* Lines of the agents, moves and faults go to `trace` (NULL = nowhere), counts to `coverage`. Returns the
+ * result's code. After a failure memory may stay behind: end the process soon. */
+int run_play(const struct run_plan *p, FILE *trace, struct coverage *coverage, struct run_result *ret);
+void run_result_clear(struct run_result *r);
