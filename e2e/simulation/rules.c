@@ -39,18 +39,13 @@ bool rule_is_leaving(const json_t *doc)
         return doc_get(doc, "metadata.deletionTimestamp") != NULL;
 }
 
-static void key_of_wished(unsigned app, unsigned place, char ret[192])
+static void key_of_wished(unsigned app, enum wish_place place, char ret[192])
 {
-        switch (place) {
-        case PLACE_TWIN:
-                snprintf(ret, 192, "twin-%u", app);
-                break;
-        case PLACE_PART:
-                snprintf(ret, 192, "app-%u/part", app);
-                break;
-        default:
-                snprintf(ret, 192, "app-%u", app);
-        }
+        bool is_namespaced = wish_placement_resource(place)->namespaced;
+        char name[64];
+
+        wish_placement_name(app, place, name);
+        snprintf(ret, 192, "%s%s%s", is_namespaced ? wish_app_name(app) : "", is_namespaced ? "/" : "", name);
 }
 
 const struct wish_placement *rule_wished(const struct wish *w, const char *key)

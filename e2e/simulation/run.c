@@ -162,6 +162,10 @@ static void begin(struct run *r)
                                      .least = r->trace ? LOG_DEBUG : LOG_ERROR };
         r->log = (struct log){ .sink = &r->sink };
         r->wish.n_members = r->plan->members;
+        for (unsigned i = 1; i <= r->plan->members; i++) {
+                r->wish.members[i].membership = MEMBER_IN;
+                r->wish.members[i].now.in = true;
+        }
         r->player.wish = &r->wish;
         r->player.coverage = r->coverage;
         r->player.log = &r->log;

@@ -62,7 +62,7 @@ static int try_plan(const struct run_plan *p, char ret[64], struct error *err)
 
 /* ---- leaving things out (delta debugging: ever smaller parts) ---- */
 
-struct list {
+struct items {
         void *at;
         size_t *n, size;
 };
@@ -82,7 +82,7 @@ static int fails_still(struct rest *r, bool *ret, struct error *err)
 }
 
 /* Leaves out `n` items from `from` on, if it fails without them. */
-static int leave_out(struct rest *r, struct list *l, size_t from, size_t n, bool *ret, struct error *err)
+static int leave_out(struct rest *r, struct items *l, size_t from, size_t n, bool *ret, struct error *err)
 {
         char *at = l->at, *out = at + from * l->size;
         size_t behind = (*l->n - from - n) * l->size;
@@ -101,7 +101,7 @@ static int leave_out(struct rest *r, struct list *l, size_t from, size_t n, bool
         return 0;
 }
 
-static int shrink_list(struct rest *r, struct list *l, struct error *err)
+static int shrink_list(struct rest *r, struct items *l, struct error *err)
 {
         for (size_t part = *l->n; part > 0; part /= 2)
                 for (size_t from = 0; from < *l->n && r->tries > 0;) {
@@ -135,8 +135,8 @@ static int take_apart(struct rest *r, const struct run_plan *plan, struct run_re
 
 static int make_small(struct rest *r, struct error *err)
 {
-        struct list moves = { r->moves, &r->plan.n_moves, sizeof(*r->moves) },
-                    faults = { r->faults, &r->plan.n_faults, sizeof(*r->faults) };
+        struct items moves = { r->moves, &r->plan.n_moves, sizeof(*r->moves) },
+                     faults = { r->faults, &r->plan.n_faults, sizeof(*r->faults) };
         size_t before;
 
         do {
