@@ -14,8 +14,17 @@ static void changed(void *ctx, struct table *t, enum event_type type, struct blo
                     struct blob *object)
 {
         struct devcluster *d = ctx;
+        if (d->observer.changed)
+                d->observer.changed(d->observer.ctx, t, type, previous, object);
         gc_changed(d->gc, t, type, previous, object);
         simulator_changed(d->simulator, t, type, object);
+}
+
+static void committed(void *ctx, int code)
+{
+        struct devcluster *d = ctx;
+        if (d->observer.committed)
+                d->observer.committed(d->observer.ctx, code);
 }
 
 static void cluster_free(struct cluster *c)
@@ -36,7 +45,7 @@ static int open_store(struct devcluster *d, struct error *err)
                                          .path = d->options.path,
                                          .sync_commits = d->options.sync_commits,
                                          .history_events = d->options.watch_history,
-                                         .observer = { changed, d },
+                                         .observer = { changed, committed, d },
                                          .cluster_free = cluster_free };
         return api_store_open(&o, &d->store, err);
 }
@@ -77,6 +86,8 @@ int devcluster_open(const struct devcluster_options *o, struct fiber_group *grou
         if (!d)
                 return error_no_memory(err);
         d->options = *o;
+        if (o->observer)
+                d->observer = *o->observer;
         d->world = o->world;
         d->loop = o->world->loop;
         d->log = o->log;
@@ -166,6 +177,11 @@ void devcluster_cut_watches(struct devcluster *d, const char *cluster, bool comp
         map_for_each(api_store_clusters(d->store), e)
                 if (!cluster || strcmp(e->key, cluster) == 0)
                         api_store_cut_watches(e->value, compact);
+}
+
+struct store *devcluster_store(struct devcluster *d)
+{
+        return d->store;
 }
 
 int devcluster_set_readiness(struct devcluster *d, const char *cluster, const char *kind, const char *ns,

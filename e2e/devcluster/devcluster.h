@@ -7,6 +7,8 @@
 #include "common/net/http_server.h"
 
 struct devcluster;
+struct store;
+struct store_observer; /* store.h */
 
 struct devcluster_options {
         struct world *world;
@@ -16,6 +18,7 @@ struct devcluster_options {
         int64_t watch_history;  /* events kept per cluster before 410; 0 = 10,000 */
         const char *public_url; /* "https://127.0.0.1:6443": written into kubeconfigs and cluster-info */
         bool anonymous_admin;   /* tests: requests without credentials are system:masters */
+        const struct store_observer *observer; /* told of every change and commit; copied; may be NULL */
 };
 
 int devcluster_open(const struct devcluster_options *o, struct fiber_group *group, struct devcluster **ret,
@@ -37,6 +40,8 @@ const char *devcluster_ca_pem(const struct devcluster *d);
 /* URL of one cluster in kubeconfigs to come, without a trailing slash; for clusters with a listener of their
  * own. 0 or ERR_NO_MEMORY. */
 int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url);
+
+struct store *devcluster_store(struct devcluster *d); /* store.h: for who looks at it from the side */
 
 /* Serves /clusters/NAME/... (and /healthz of the whole). */
 void devcluster_handle(void *devcluster, struct http_exchange *x);

@@ -12,6 +12,7 @@ struct openapi_cache;
 
 struct devcluster {
         struct devcluster_options options;
+        struct store_observer observer; /* of options; all NULL = nobody */
         struct world *world;
         struct loop *loop;
         const struct log *log;

@@ -681,7 +681,8 @@ static int handle(struct request *rq)
 void devcluster_handle(void *devcluster, struct http_exchange *x)
 {
         struct devcluster *d = devcluster;
-        struct request rq = { .devcluster = d, .x = x, .arena = x->arena, .now_ms = loop_wall_ms(d->loop) };
+        AUTO_ARENA struct arena arena = ARENA_INIT; /* what it holds of the server ends with the handler */
+        struct request rq = { .devcluster = d, .x = x, .arena = &arena, .now_ms = loop_wall_ms(d->loop) };
         if (handle(&rq) < 0)
                 reply_failure(&rq);
         vec_free(&rq.warnings);

@@ -82,6 +82,9 @@ void api_store_cut_watches(struct cluster *c, bool compact)
                 c->rv++; /* so that even a watcher that saw everything is behind */
                 api_store_compact(c, 0);
                 c->compacted_rv = c->committed_rv = c->rv;
+                c->store->cut = true;
+                c->store->queued++;
+                loop_hook_arm(&c->store->hook);
         }
         c->watch_epoch++;
         map_for_each(&c->tables, e)
@@ -279,10 +282,10 @@ static void wake_watchers(struct store *s)
 
 int api_store_commit(struct store *s, struct error *err)
 {
-        int r = 0;
-        if (s->db && s->pending.n > 0)
+        int r = s->failed ? error_set(err, ERR_SYSTEM, "the store failed to commit before") : 0;
+        if (s->db && r == 0 && (s->pending.n > 0 || s->cut))
                 r = api_store_sql_commit(s, err);
-        if (r < 0) {
+        if (r < 0 && !s->failed) {
                 s->failed = true;
                 log_error(s->options.log, "commit failed: no write is acknowledged any more", "path",
                           s->options.path, "error", err ? err->text : "");
@@ -294,6 +297,8 @@ int api_store_commit(struct store *s, struct error *err)
         if (!s->failed)
                 wake_watchers(s);
         waitq_wake_all(&s->waiters);
+        if (s->options.observer.committed)
+                s->options.observer.committed(s->options.observer.ctx, r);
         return r;
 }
 

@@ -108,6 +108,9 @@ struct cluster {
 struct store_observer { /* told of every change, in order, outside of SQLite; runs inside the writer */
         void (*changed)(void *ctx, struct table *t, enum event_type type, struct blob *previous,
                         struct blob *object);
+        /* What was told of since the last time is on disk, or (code < 0) never will be: the store has failed.
+         * Outside of fibers or in one; may be NULL. */
+        void (*committed)(void *ctx, int code);
         void *ctx;
 };
 

@@ -24,6 +24,7 @@ struct store {
         struct map clusters;
         VEC(struct cluster *) deleted;
         int64_t next_row, next_cluster;
+        bool cut; /* versions were raised without a write: they, too, have to be there after a restart */
         bool failed;
 };
 

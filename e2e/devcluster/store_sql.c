@@ -147,6 +147,17 @@ static int put_row(struct store *s, const struct pending *p, struct error *err)
         return r;
 }
 
+static int write_version(struct store *s, struct cluster *c, struct error *err)
+{
+        if (c->stored_rv == c->rv)
+                return 0;
+        sqlite3_bind_int64(s->set_rv, 1, c->id);
+        sqlite3_bind_int64(s->set_rv, 2, (int64_t)c->rv);
+        TRY(step(s, s->set_rv, err));
+        c->stored_rv = c->rv;
+        return 0;
+}
+
 static int write_pending(struct store *s, struct error *err)
 {
         for (size_t i = 0; i < s->pending.n; i++) {
@@ -158,15 +169,12 @@ static int write_pending(struct store *s, struct error *err)
                         TRY(step(s, s->remove, err));
                 }
         }
-        for (size_t i = 0; i < s->pending.n; i++) {
-                struct cluster *c = s->pending.at[i].cluster;
-                if (c->stored_rv == c->rv)
-                        continue;
-                sqlite3_bind_int64(s->set_rv, 1, c->id);
-                sqlite3_bind_int64(s->set_rv, 2, (int64_t)c->rv);
-                TRY(step(s, s->set_rv, err));
-                c->stored_rv = c->rv;
-        }
+        for (size_t i = 0; i < s->pending.n; i++)
+                TRY(write_version(s, s->pending.at[i].cluster, err));
+        if (s->cut)
+                map_for_each(&s->clusters, e)
+                        TRY(write_version(s, e->value, err));
+        s->cut = false;
         return 0;
 }
 
