@@ -135,6 +135,28 @@ int fleet_join_member(struct fleet *f, const char *member, struct error *err)
         return f->ops->start_agent(f, member, err);
 }
 
+int fleet_leave_member(struct fleet *f, const char *member, struct error *err)
+{
+        struct kube_client *hub;
+        int code;
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        code = kube_doc_delete(hub, &member_clusters, NULL, member, NULL, NULL, err);
+        return code == ERR_NOT_FOUND ? 0 : code;
+}
+
+int fleet_has_left(struct fleet *f, const char *member, bool *ret, struct error *err)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct kube_client *hub;
+        int code;
+
+        TRY(f->ops->client(f, "hub", &hub, err));
+        code = kube_doc_get(hub, &member_clusters, NULL, member, &doc, err);
+        *ret = code == ERR_NOT_FOUND;
+        return *ret ? 0 : code;
+}
+
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err)
 {
         struct kube_client *hub;
@@ -182,27 +204,40 @@ int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err)
         return 0;
 }
 
-int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
+static bool is_out(const struct fleet *f, unsigned member)
+{
+        return member < 64 && f->out >> member & 1;
+}
+
+static int start_members(struct fleet *f, int64_t deadline_ms, struct error *err)
 {
         char member[32];
 
-        if (!f->prepared)
-                TRY(prepare_cluster(f, "hub", deadline_ms, err));
-        for (unsigned i = 0; i < f->n_hub_agents; i++) {
-                char agent[FLEET_AGENT_NAME];
-
-                fleet_hub_agent_name(i, agent);
-                TRY(f->ops->start_agent(f, agent, err));
-        }
         for (unsigned i = 1; i <= f->n_members; i++) {
                 snprintf(member, sizeof(member), "member-%u", i);
                 if (!f->prepared)
                         TRY(prepare_cluster(f, member, deadline_ms, err));
-                TRY(fleet_join_member(f, member, err));
+                if (!is_out(f, i))
+                        TRY(fleet_join_member(f, member, err));
         }
+        return 0;
+}
+
+int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        if (!f->prepared)
+                TRY(prepare_cluster(f, "hub", deadline_ms, err));
+        for (unsigned i = 0; i < f->n_hub_agents; i++) {
+                fleet_hub_agent_name(i, name);
+                TRY(f->ops->start_agent(f, name, err));
+        }
+        TRY(start_members(f, deadline_ms, err));
         for (unsigned i = 1; i <= f->n_members; i++) {
-                snprintf(member, sizeof(member), "member-%u", i);
-                TRY(fleet_wait_joined(f, member, deadline_ms, err));
+                snprintf(name, sizeof(name), "member-%u", i);
+                if (!is_out(f, i))
+                        TRY(fleet_wait_joined(f, name, deadline_ms, err));
         }
         return 0;
 }

@@ -37,6 +37,7 @@ struct fleet {
         unsigned heartbeat_s;          /* of the members that join; 0 = short, for tests */
         unsigned patience;             /* factor on how long a scenario waits for something; 0 = 1 */
         bool prepared;                 /* fleet_prepare() was done on these clusters and holds */
+        uint64_t out;                  /* bit i: member-i does not join when the fleet is set up */
 };
 
 #define FLEET_AGENT_NAME 32
@@ -46,10 +47,16 @@ void fleet_hub_agent_name(unsigned index,
 int fleet_leader(struct fleet *f, char ret[FLEET_AGENT_NAME], struct error *err);
 /* Installs the CRDs on hub and members, makes fleet-system and the agents' accounts. */
 int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err);
-/* The same unless it is done, then starts the hub agents, joins every member (service account, MemberCluster,
- * agent) and waits until all are Joined. */
+/* The same unless it is done, then starts the hub agents, joins every member that is not `out` and waits
+ * until they are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
-int fleet_join_member(struct fleet *f, const char *member, struct error *err); /* without waiting */
+/* Account and MemberCluster on the hub, then its agent, without waiting. The cluster is prepared, its agent
+ * does not run, and of an earlier time nothing is left on the hub. */
+int fleet_join_member(struct fleet *f, const char *member, struct error *err);
+/* Deletes the MemberCluster (absent is fine), without waiting. Its agent is needed until that is gone. */
+int fleet_leave_member(struct fleet *f, const char *member, struct error *err);
+/* Whether its MemberCluster is gone. */
+int fleet_has_left(struct fleet *f, const char *member, bool *ret, struct error *err);
 int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err);
 /* A token for the member's service account on the hub, good for `seconds` (600 or more); mem_free it. */
 int fleet_member_token(struct fleet *f, const char *member, int seconds, char **ret_token, struct error *err);
