@@ -3,12 +3,11 @@
 #include <sqlite3.h>
 
 #include "common/base/map.h"
-#include "common/base/memory.h"
+#include "common/base/vec.h"
 #include "e2e/simulation/random.h"
 
 #define SECTOR 4096
-#define FILE_MAX (64 << 20)
-#define SHARED_REGIONS 16
+#define FILE_MAX (1 << 30)
 #define UNIX_EPOCH_JULIAN_MS INT64_C(210866760000000)
 
 struct content {
@@ -16,9 +15,18 @@ struct content {
         size_t len, cap;
 };
 
+struct saved_sector {
+        size_t index;
+        char data[SECTOR];
+};
+
+/* What was changed since the last sync is kept as it was then, sector by sector. */
 struct disk_file {
-        struct content now, synced;
+        struct content now;
+        size_t synced_len;
         bool was_synced; /* a file that never was is gone after a power failure */
+        VEC(struct saved_sector) saved;
+        VEC(bool) is_saved; /* by sector */
 };
 
 struct sim_disk {
@@ -35,7 +43,6 @@ struct open_file {
         struct sim_disk *disk;
         struct disk_file *file;
         int lock;
-        void *shared[SHARED_REGIONS]; /* index of the write-ahead log: memory, gone with its one user */
 };
 
 static struct open_file *of(sqlite3_file *f)
@@ -67,12 +74,53 @@ static int content_resize(struct content *c, size_t len)
         return 0;
 }
 
-static int content_copy(struct content *to, const struct content *from)
+static int save_sector(struct disk_file *f, size_t index)
 {
-        TRY(content_resize(to, from->len));
-        if (from->len > 0)
-                memcpy(to->data, from->data, from->len);
+        size_t at = index * SECTOR, n = f->is_saved.n;
+        struct saved_sector *s;
+
+        if (index >= n) {
+                if (vec_reserve(&f->is_saved, index + 1) < 0)
+                        return ERR_NO_MEMORY;
+                f->is_saved.n = index + 1;
+                memset(f->is_saved.at + n, 0, index + 1 - n);
+        }
+        if (f->is_saved.at[index])
+                return 0;
+        if (vec_reserve(&f->saved, f->saved.n + 1) < 0)
+                return ERR_NO_MEMORY;
+        s = &f->saved.at[f->saved.n++];
+        s->index = index;
+        memcpy(s->data, f->now.data + at, MIN((size_t)SECTOR, f->now.len - at));
+        f->is_saved.at[index] = true;
         return 0;
+}
+
+/* Before bytes from..end are changed. What was not there at the last sync needs no saving; what is there no
+ * more was saved when it went. */
+static int save(struct disk_file *f, size_t from, size_t end)
+{
+        size_t there = MIN(f->synced_len, f->now.len);
+
+        for (size_t i = from / SECTOR; i * SECTOR < MIN(end, there); i++)
+                TRY(save_sector(f, i));
+        return 0;
+}
+
+static void forget_saved(struct disk_file *f)
+{
+        vec_for_each(&f->saved, s)
+                f->is_saved.at[s->index] = false;
+        f->saved.n = 0;
+}
+
+static void restore_saved(struct disk_file *f)
+{
+        (void)content_resize(&f->now, f->synced_len); /* never larger than it has been */
+        vec_for_each(&f->saved, s)
+                memcpy(f->now.data + s->index * SECTOR, s->data,
+                       MIN((size_t)SECTOR, f->synced_len - s->index * SECTOR));
+        forget_saved(f);
 }
 
 static void disk_file_free(void *file)
@@ -80,48 +128,16 @@ static void disk_file_free(void *file)
         struct disk_file *f = file;
 
         mem_free(f->now.data);
-        mem_free(f->synced.data);
+        vec_free(&f->saved);
+        vec_free(&f->is_saved);
         mem_free(f);
-}
-
-/* ---- shared memory of one user ---- */
-
-static int shared_map(sqlite3_file *f, int region, int size, int extend, void volatile **ret)
-{
-        *ret = NULL;
-        if (region >= SHARED_REGIONS)
-                return SQLITE_IOERR_SHMMAP;
-        if (!of(f)->shared[region] && extend)
-                of(f)->shared[region] = mem_calloc(1, (size_t)size);
-        if (!of(f)->shared[region] && extend)
-                return SQLITE_IOERR_NOMEM;
-        *ret = of(f)->shared[region];
-        return SQLITE_OK;
-}
-
-static int shared_lock(sqlite3_file *f, int offset, int n, int flags)
-{
-        return SQLITE_OK;
-}
-
-static void shared_barrier(sqlite3_file *f)
-{
-}
-
-static int shared_unmap(sqlite3_file *f, int remove)
-{
-        for (size_t i = 0; i < SHARED_REGIONS; i++) {
-                mem_free(of(f)->shared[i]);
-                of(f)->shared[i] = NULL;
-        }
-        return SQLITE_OK;
 }
 
 /* ---- an open file ---- */
 
 static int file_close(sqlite3_file *f)
 {
-        return shared_unmap(f, 1);
+        return SQLITE_OK;
 }
 
 static int file_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
@@ -148,9 +164,9 @@ static int file_write(sqlite3_file *f, const void *buf, int n, sqlite3_int64 at)
         if (end > c->len) {
                 if (d->full || end > FILE_MAX)
                         return SQLITE_FULL;
-                if (content_resize(c, end) < 0)
-                        return SQLITE_IOERR_NOMEM;
         }
+        if (save(of(f)->file, (size_t)at, end) < 0 || (end > c->len && content_resize(c, end) < 0))
+                return SQLITE_IOERR_NOMEM;
         memcpy(c->data + at, buf, (size_t)n);
         return SQLITE_OK;
 }
@@ -161,8 +177,11 @@ static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
 
         if (of(f)->disk->halted)
                 return SQLITE_IOERR_TRUNCATE;
-        if ((size_t)size < c->len)
+        if ((size_t)size < c->len) {
+                if (save(of(f)->file, (size_t)size, c->len) < 0)
+                        return SQLITE_IOERR_NOMEM;
                 c->len = (size_t)size;
+        }
         return SQLITE_OK;
 }
 
@@ -172,8 +191,8 @@ static int file_sync(sqlite3_file *f, int flags)
 
         if (of(f)->disk->halted)
                 return SQLITE_IOERR_FSYNC;
-        if (content_copy(&file->synced, &file->now) < 0)
-                return SQLITE_IOERR_NOMEM;
+        forget_saved(file);
+        file->synced_len = file->now.len;
         file->was_synced = true;
         return SQLITE_OK;
 }
@@ -211,9 +230,8 @@ static int file_traits(sqlite3_file *f)
         return 0;
 }
 
-/* Shared memory, though there is nobody to share with: without it SQLite keeps no write-ahead log but a
- * rollback journal, and syncs every commit. */
-static const sqlite3_io_methods methods = { .iVersion = 2,
+/* Without shared memory: SQLite uses a rollback journal in place of a write-ahead log. */
+static const sqlite3_io_methods methods = { .iVersion = 1,
                                             .xClose = file_close,
                                             .xRead = file_read,
                                             .xWrite = file_write,
@@ -225,11 +243,7 @@ static const sqlite3_io_methods methods = { .iVersion = 2,
                                             .xCheckReservedLock = file_check_lock,
                                             .xFileControl = file_control,
                                             .xSectorSize = file_sector,
-                                            .xDeviceCharacteristics = file_traits,
-                                            .xShmMap = shared_map,
-                                            .xShmLock = shared_lock,
-                                            .xShmBarrier = shared_barrier,
-                                            .xShmUnmap = shared_unmap };
+                                            .xDeviceCharacteristics = file_traits };
 
 /* ---- the disk ---- */
 
@@ -367,6 +381,6 @@ void sim_disk_lose_unsynced(struct sim_disk *d)
                 if (!f->was_synced)
                         map_remove(&d->files, paths[i]);
                 else
-                        (void)content_copy(&f->now, &f->synced); /* never larger than it has been */
+                        restore_saved(f);
         }
 }

@@ -1,5 +1,5 @@
 /* A disk for SQLite that can fill up and that forgets, when the power fails, what was not synced. One user at
- * a time, as with a member agent's state file. */
+ * a time, as with a member agent's state file or the store of the API servers. */
 #pragma once
 
 #include "common/loop/loop.h"
