@@ -29,6 +29,7 @@ ALLOWED = {
     "e2e/devcluster/": ({"file"}, "its store owns a database file"),
     "e2e/differential/": ({"file"}, "it looks through folders of scripts"),
     "e2e/connections/": ({"file", "socket"}, "it holds ports, and takes files away from agents"),
+    "e2e/simulation/coverage.c": ({"file"}, "its counts go from process to process in a file"),
     "e2e/": ({"process"}, "the rigs start programs"),
     "e2e/chart-runner/": ({"file", "socket", "thread", "process"}, "it makes containers: volumes, roots, networks"),
 }

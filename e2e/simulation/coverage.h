@@ -8,6 +8,8 @@ struct coverage;
 struct coverage *coverage_new(void); /* NULL on no memory */
 struct coverage *coverage_free(struct coverage *c);
 
+/* Another seed begins: kinds of requests are counted once a seed, too. faults_new() calls it. */
+void coverage_begin(struct coverage *c);
 void coverage_move(struct coverage *c, const char *move);                   /* played, with effect */
 void coverage_request(struct coverage *c, const char *kind, bool is_write); /* of traffic_kind() */
 void coverage_hit(struct coverage *c, const char *kind, const char *fault);
@@ -19,9 +21,9 @@ uint64_t coverage_hits(const struct coverage *c, const char *kind, const char *f
 
 size_t coverage_allocations(const struct coverage *c); /* live ones it holds: for leak checks around it */
 
-/* A text of lines, one count each, that coverage_merge() reads: adds to what is there. */
+/* A text of lines, one count each, which coverage_merge() adds to what is there. */
 int coverage_write(const struct coverage *c, const char *path, struct error *err);
 int coverage_merge(struct coverage *c, const char *path, struct error *err);
 /* Prints the tables. Returns how many holes there are: moves and rules without a count; and, if `seeds` is at
- * least 100, kinds of writes seen in that many seeds or more which some fault of writes never hit. */
+ * least 100, kinds of writes seen in 100 seeds or more which some fault of writes never hit. */
 unsigned coverage_report(const struct coverage *c, unsigned seeds, FILE *to);

@@ -15,6 +15,16 @@ struct traffic {
         char ns[64], name[128]; /* "" if none */
 };
 
+/* The parts of a Kubernetes URL path, with or without a /clusters/NAME in front. Parts are slices of `path`,
+ * empty if there are none. False if it is not the path of a resource (discovery, health, openapi). */
+struct traffic_target {
+        struct slice cluster, group, resource, sub, ns, name;
+};
+bool traffic_target_of(const char *path, struct traffic_target *ret);
+
+/* The agent's name is what follows the slash in its endpoint's user agent: "simulation/member-1". Others have
+ * none. */
+const char *traffic_agent(const char *user_agent); /* borrowed; "" if nobody */
 /* Never fails: what it cannot read is verb "other". */
 void traffic_of(const struct http_request *rq, struct traffic *ret);
 /* "hub-agent>hub patch works/status.placement...": the kind of a request, equal for all agents of a role. */
