@@ -3,12 +3,14 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
 #include "e2e/simulation/sim_disk.h"
+#include "e2e/simulation/sim_server.h"
 #include "hub-agent/hub_agent.h"
 #include "member-agent/member_agent.h"
 
 #define AUTHORITY "fleet.test"
 #define TOKEN_SECONDS 600
 #define TOKEN_LOOK_MS 10000
+#define KEEP_ALIVE_MS 1000
 
 struct sim_fleet;
 
@@ -40,8 +42,8 @@ struct sim_fleet {
         struct log log;
         struct fiber_group *group;
         struct loopback *loopback;
-        struct devcluster *devcluster;
-        struct fiber_group *server_group;
+        struct sim_server *server;
+        bool keep_alive;
         struct map disk; /* path -> struct file: outlives every agent */
         uint64_t stamp;
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
@@ -184,10 +186,11 @@ static bool agent_cut_stream(void *ctx, const struct http_request *rq)
 
 /* ---- agents ---- */
 
-static int endpoint_for(const char *cluster, struct http_endpoint *ret, struct error *err)
+/* `agent` "": of the test itself. */
+static int endpoint_for(const char *cluster, const char *agent, struct http_endpoint *ret, struct error *err)
 {
         ret->base_url = mem_printf("https://" AUTHORITY "/clusters/%s", cluster);
-        ret->user_agent = mem_strdup("simulation");
+        ret->user_agent = mem_printf("simulation%s%s", agent[0] ? "/" : "", agent);
         return ret->base_url && ret->user_agent ? 0 : error_no_memory(err);
 }
 
@@ -324,6 +327,25 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
         return 0;
 }
 
+static void keeper_fiber(void *ctx)
+{
+        struct sim_fleet *sim = ctx;
+
+        while (fiber_sleep(sim->options.loop, KEEP_ALIVE_MS) == 0)
+                for (unsigned i = 0; sim->keep_alive && i < n_agents(sim); i++) {
+                        struct sim_agent *a = sim->agents[i];
+                        struct error err;
+
+                        if (a->group && a->ended)
+                                (void)start_agent(&sim->fleet, a->name, &err); /* else the next time */
+                }
+}
+
+void sim_fleet_keep_alive(struct fleet *f, bool on)
+{
+        container_of(f, struct sim_fleet, fleet)->keep_alive = on;
+}
+
 /* What a dead agent left on its disk is what it will find there; half of the deaths are power failures. */
 static void settle_disk(struct sim_agent *a)
 {
@@ -366,8 +388,8 @@ static int set_link(struct fleet *f, const char *name, bool up, struct error *er
 
         TRY(agent_named(f, name, &a, err));
         a->link_down = !up;
-        if (!up) /* what is open notices */
-                devcluster_cut_watches(a->sim->devcluster, "hub", false);
+        if (!up && sim_server_devcluster(a->sim->server)) /* what is open notices */
+                devcluster_cut_watches(sim_server_devcluster(a->sim->server), "hub", false);
         return 0;
 }
 
@@ -399,9 +421,9 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
         a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
-        TRY(endpoint_for("hub", &a->hub, err));
+        TRY(endpoint_for("hub", a->name, &a->hub, err));
         if (!a->hub_agent) {
-                TRY(endpoint_for(a->name, &a->member, err));
+                TRY(endpoint_for(a->name, a->name, &a->member, err));
                 a->disk = sim_disk_new(sim->options.loop);
                 if (!a->disk)
                         return error_no_memory(err);
@@ -436,11 +458,11 @@ static int client_new(struct sim_fleet *sim, unsigned index, struct error *err)
         sim->clients[index] = c;
         if (index > 0)
                 snprintf(name, sizeof(name), "member-%u", index);
-        TRY(endpoint_for(name, &c->endpoint, err));
+        TRY(endpoint_for(name, "", &c->endpoint, err));
         c->kube = (struct kube_client){
                 .world = &sim->world, .endpoint = &c->endpoint, .log = &sim->log, .field_manager = "scenario"
         };
-        return devcluster_create_cluster(sim->devcluster, name, err);
+        return devcluster_create_cluster(sim_server_devcluster(sim->server), name, err);
 }
 
 static int set_ready(struct fleet *f, const char *cluster, const char *kind, const char *ns, const char *name,
@@ -448,54 +470,51 @@ static int set_ready(struct fleet *f, const char *cluster, const char *kind, con
 {
         struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
 
-        if (devcluster_set_readiness(sim->devcluster, cluster, kind, ns, name, ready) < 0)
-                return error_set(err, ERR_INVALID, "readiness of %s could not be set",
-                                 kind ? kind : "workloads");
-        return 0;
-}
-
-/* The servers' front door: tells who watches over the run about each write of a Work. */
-static void serve(void *ctx, struct http_exchange *x)
-{
-        struct sim_fleet *sim = ctx;
-        bool writes = !text_equal(x->method, "GET") && text_starts_with(x->path, "/clusters/hub/") &&
-                      strstr(x->path, "/works/");
-
-        devcluster_handle(sim->devcluster, x);
-        if (writes && sim->options.work_written)
-                sim->options.work_written(sim->options.ctx);
-}
-
-static int listen(struct sim_fleet *sim, bool up, struct error *err)
-{
-        return loopback_listen(sim->loopback, AUTHORITY, up ? serve : NULL, sim) < 0 ? error_no_memory(err)
-                                                                                     : 0;
+        return sim_server_set_ready(sim->server, cluster, kind, ns, name, ready, err);
 }
 
 static int open_server(struct sim_fleet *sim, struct error *err)
 {
-        struct devcluster_options o = { .world = &sim->world,
+        struct sim_server_options o = { .world = &sim->world,
                                         .log = &sim->log,
-                                        .path = ":memory:",
-                                        .public_url = "https://" AUTHORITY,
-                                        .anonymous_admin = true };
+                                        .group = sim->group,
+                                        .loopback = sim->loopback,
+                                        .authority = AUTHORITY,
+                                        .changed = sim->options.changed,
+                                        .ctx = sim->options.ctx };
 
-        sim->server_group = fiber_group_new(sim->options.loop, sim->group, "devcluster");
-        if (!sim->server_group)
-                return error_no_memory(err);
-        TRY(devcluster_open(&o, sim->server_group, &sim->devcluster, err));
-        return listen(sim, true, err);
+        return sim_server_open(&o, &sim->server, err);
 }
 
-/* The servers vanish from the network for a moment; their memory is the disk here. */
 static int restart_server(struct fleet *f, struct error *err)
+{
+        return sim_server_restart(container_of(f, struct sim_fleet, fleet)->server, err);
+}
+
+int sim_fleet_kill_server(struct fleet *f, bool power_failure, struct error *err)
+{
+        return sim_server_kill(container_of(f, struct sim_fleet, fleet)->server, power_failure, err);
+}
+
+int sim_fleet_set_server_disk_full(struct fleet *f, bool full, struct error *err)
+{
+        return sim_server_set_disk_full(container_of(f, struct sim_fleet, fleet)->server, full, err);
+}
+
+const json_t *sim_fleet_get(struct fleet *f, const char *cluster, const char *resource, const char *ns,
+                            const char *name)
 {
         struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
 
-        TRY(listen(sim, false, err));
-        TRY(fiber_sleep(sim->options.loop, 500));
-        devcluster_cut_watches(sim->devcluster, NULL, true);
-        return listen(sim, true, err);
+        return mirror_get(sim_server_mirror(sim->server), cluster, resource, ns, name);
+}
+
+void sim_fleet_each(struct fleet *f, const char *cluster, const char *resource, const char *ns,
+                    bool (*fn)(void *ctx, const json_t *doc), void *ctx)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        mirror_each(sim_server_mirror(sim->server), cluster, resource, ns, fn, ctx);
 }
 
 /* ---- life ---- */
@@ -507,10 +526,7 @@ static struct fleet *close_fleet(struct fleet *f)
         for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 if (sim->agents[i] && sim->agents[i]->group)
                         sim->agents[i]->group = fiber_group_end(sim->agents[i]->group);
-        if (sim->devcluster) {
-                loopback_listen(sim->loopback, AUTHORITY, NULL, NULL);
-                devcluster_close(sim->devcluster);
-        }
+        sim_server_close(sim->server);
         for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 agent_free(sim->agents[i]);
         for (unsigned i = 0; sim->clients && i <= f->n_members; i++) {
@@ -559,7 +575,11 @@ static int open_all(struct sim_fleet *sim, struct error *err)
                 TRY(client_new(sim, i, err));
         for (unsigned i = 0; i < n_agents(sim); i++)
                 TRY(agent_new(sim, i, err));
-        return fiber_spawn(sim->group, "tokens", refresher_fiber, sim) ? 0 : error_no_memory(err);
+        sim_server_begin(sim->server);
+        return fiber_spawn(sim->group, "tokens", refresher_fiber, sim) &&
+                               fiber_spawn(sim->group, "kubelet", keeper_fiber, sim)
+                       ? 0
+                       : error_no_memory(err);
 }
 
 int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct error *err)
@@ -589,5 +609,5 @@ int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct 
 
 struct devcluster *sim_fleet_devcluster(struct fleet *f)
 {
-        return container_of(f, struct sim_fleet, fleet)->devcluster;
+        return sim_server_devcluster(container_of(f, struct sim_fleet, fleet)->server);
 }

@@ -4,14 +4,16 @@
 
 #include "e2e/devcluster/devcluster.h"
 #include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/watch.h"
 
 struct sim_fleet_options {
         struct loop *loop; /* simulated */
         const struct log_sink *log_sink;
         unsigned members, hub_agents;         /* hub_agents: 0 = 1 */
         const struct loopback_faults *faults; /* asked for every message of the agents; may be NULL */
-        void (*work_written)(
-                void *ctx); /* after each write of a Work on the hub, in the server's fiber; may be NULL */
+        /* Told of every change of every store that is committed, in order; may be NULL. With it the servers'
+         * state is on a simulated disk, else in memory. */
+        void (*changed)(void *ctx, const struct change *c);
         void *ctx;
 };
 
@@ -19,4 +21,21 @@ struct sim_fleet_options {
 int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct error *err);
 /* While it is full, the member's agent (1 ...) cannot write its state file. */
 int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct error *err);
-struct devcluster *sim_fleet_devcluster(struct fleet *f);
+/* While on, agents that end by themselves are started again a moment later, as by a kubelet. Off at first. */
+void sim_fleet_keep_alive(struct fleet *f, bool on);
+
+/* ---- the servers; with `changed` only ---- */
+
+/* All API servers die: connections are cut, what is not committed is gone, and in a power failure what was
+ * not synced, too. They are back half a virtual second later with all that was acknowledged; anything else is
+ * ERR_INTERNAL. Parks. */
+int sim_fleet_kill_server(struct fleet *f, bool power_failure, struct error *err);
+/* Their disk. Once a commit failed for want of room the servers answer 500 to everything, until there is room
+ * and they were started again, which comes with `full` false and may park. */
+int sim_fleet_set_server_disk_full(struct fleet *f, bool full, struct error *err);
+struct devcluster *sim_fleet_devcluster(struct fleet *f); /* NULL while the servers are down */
+/* What the stores hold, without a request: as watch_get() and watch_each(). */
+const json_t *sim_fleet_get(struct fleet *f, const char *cluster, const char *resource, const char *ns,
+                            const char *name);
+void sim_fleet_each(struct fleet *f, const char *cluster, const char *resource, const char *ns,
+                    bool (*fn)(void *ctx, const json_t *doc), void *ctx);
