@@ -118,7 +118,7 @@ static int make_identity(struct kube_client *hub, const char *member, char accou
         return apply(hub, &accounts, SYSTEM_NAMESPACE, account, doc, err);
 }
 
-int fleet_join_member(struct fleet *f, const char *member, struct error *err)
+int fleet_make_member(struct fleet *f, const char *member, struct error *err)
 {
         struct kube_client *hub;
         char account[128];
@@ -131,7 +131,12 @@ int fleet_join_member(struct fleet *f, const char *member, struct error *err)
                 "ServiceAccount", "name", account, "namespace", SYSTEM_NAMESPACE, "apiGroup", "",
                 "heartbeatPeriodSeconds", f->heartbeat_s ? (int)f->heartbeat_s : HEARTBEAT_SECONDS);
 
-        TRY(apply(hub, &member_clusters, NULL, member, doc, err));
+        return apply(hub, &member_clusters, NULL, member, doc, err);
+}
+
+int fleet_join_member(struct fleet *f, const char *member, struct error *err)
+{
+        TRY(fleet_make_member(f, member, err));
         return f->ops->start_agent(f, member, err);
 }
 

@@ -50,7 +50,9 @@ int fleet_prepare(struct fleet *f, int64_t deadline_ms, struct error *err);
 /* The same unless it is done, then starts the hub agents, joins every member that is not `out` and waits
  * until they are Joined. */
 int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err);
-/* Account and MemberCluster on the hub, then its agent, without waiting. The cluster is prepared, its agent
+/* The member's service account and its MemberCluster on the hub; its agent is another matter. */
+int fleet_make_member(struct fleet *f, const char *member, struct error *err);
+/* The same, then its agent, without waiting. The cluster is prepared, its agent
  * does not run, and of an earlier time nothing is left on the hub. */
 int fleet_join_member(struct fleet *f, const char *member, struct error *err);
 /* Deletes the MemberCluster (absent is fine), without waiting. Its agent is needed until that is gone. */

@@ -20,7 +20,9 @@ struct player {
         const struct log *log;
         bool agent_down[WISH_MEMBERS + 4], link_down[WISH_MEMBERS + 4], disk_full[WISH_MEMBERS + 4];
         bool server_disk_full;
-        unsigned n_moves; /* that had an effect */
+        int64_t server_full_ms; /* since when */
+        unsigned n_moves;       /* that had an effect */
+        const char *playing;    /* the kind of move that is on: how lines of it begin */
 };
 
 struct move_kind {
@@ -38,5 +40,7 @@ extern const size_t n_move_kinds;
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);
 /* Plays them, keeps programs alive that ended by themselves. */
 int moves_play(struct player *p, const struct move *moves, size_t n, struct error *err);
+/* Starts again what ended by itself, as a kubelet does. */
+int moves_keep_alive(struct player *p, struct error *err);
 /* Everybody is back, every disk has room; the workloads are left as they are. */
 int moves_heal(struct player *p, struct error *err);

@@ -89,7 +89,7 @@ enum wish_place {
 
 struct wish_placement {
         bool exists;
-        bool leaving; /* was deleted; its name is free again once the server has none */
+        bool leaving; /* was deleted and may still be there; what follows says what it was */
         enum wish_selection selection;
         bool with_role, with_bundle,
                 with_definition; /* MAIN: selects those cluster-scoped slots by name, too */
@@ -124,6 +124,7 @@ struct wish_app {
         struct wish_object objects[WISH_SLOTS];
         struct wish_placement placements[WISH_PLACES];
         struct wish_override overrides[WISH_OVERRIDES];
+        int64_t by_hand_ms[WISH_PLACES]; /* when a user last deleted a Work, binding or snapshot; 0 = never */
 };
 
 /* ---- clusters ---- */
@@ -152,6 +153,7 @@ struct wish_member {
          * brought it; `equal`: its fields are those of the hub at that moment. */
         struct wish_foreign {
                 bool settings, role, equal;
+                bool home; /* the user made the namespace for the ConfigMap, too */
                 int64_t since_ms;
         } foreign[WISH_APPS];
         /* When a user last wrote or deleted a placed object there by hand: [app][slot], 0 = never. */

@@ -1,0 +1,288 @@
+#include "e2e/simulation/moves.h"
+
+#include <stdarg.h>
+
+#include "common/base/memory.h"
+#include "e2e/simulation/moves_internal.h"
+
+#define BIG_SEEDS 8 /* percent that play big ConfigMaps: they cost */
+#define BEGINNING 4 /* so many first moves make applications and place them */
+#define DICE_MIX 0x9e3779b97f4a7c15u
+
+const struct move_kind move_kinds[] = {
+        { "make-app", 7, move_make_app }, /* the first: how a run begins */
+        { "place", 7, move_place },       /* the second */
+        /* what applications hold */
+        { "add", 8, move_add },
+        { "change", 12, move_change },
+        { "change-many", 5, move_change_many },
+        { "delete", 7, move_delete },
+        { "label", 7, move_label },
+        { "big", 8, move_big },
+        { "delete-namespace", 2, move_delete_namespace },
+        /* placements */
+        { "place-twin", 3, move_place_twin },
+        { "place-part", 4, move_place_part },
+        { "unplace", 6, move_unplace },
+        { "policy", 9, move_policy },
+        { "count", 6, move_count },
+        { "select", 5, move_select },
+        { "apply-strategy", 6, move_apply_strategy },
+        { "rolling-update", 4, move_rolling_update },
+        { "history", 2, move_history },
+        /* overrides */
+        { "override-add", 4, move_override_add },
+        { "override-change", 4, move_override_change },
+        { "override-delete", 3, move_override_delete },
+        /* clusters */
+        { "relabel", 7, move_relabel },
+        { "taint", 4, move_taint },
+        { "leave", 3, move_leave },
+        { "join", 6, move_join },
+        { "unready", 4, move_unready },
+        { "ready", 5, move_ready },
+        /* by hand */
+        { "edit-placed", 5, move_edit_placed },
+        { "extend-placed", 3, move_extend_placed },
+        { "delete-placed", 5, move_delete_placed },
+        { "delete-placed-namespace", 2, move_delete_placed_namespace },
+        { "foreign-settings", 4, move_foreign_settings },
+        { "foreign-role", 3, move_foreign_role },
+        { "delete-work", 2, move_delete_work },
+        { "delete-binding", 2, move_delete_binding },
+        { "delete-snapshot", 2, move_delete_snapshot },
+        { "delete-policy-snapshot", 2, move_delete_policy_snapshot },
+        /* accidents */
+        { "stop-member", 3, move_stop_member },
+        { "kill-member", 5, move_kill_member },
+        { "stop-hub-agent", 3, move_stop_hub_agent },
+        { "kill-hub-agent", 4, move_kill_hub_agent },
+        { "start-agent", 8, move_start_agent },
+        { "cut-link", 6, move_cut_link },
+        { "heal-link", 6, move_heal_link },
+        { "disk-full", 3, move_disk_full },
+        { "disk-room", 3, move_disk_room },
+        { "clock-forward", 3, move_clock_forward },
+        { "clock-back", 2, move_clock_back },
+        { "restart-server", 3, move_restart_server },
+        { "kill-server", 3, move_kill_server },
+        { "power-failure", 3, move_power_failure },
+        { "server-disk-full", 2, move_server_disk_full },
+        { "cut-watches", 3, move_cut_watches },
+        { "compact-watches", 3, move_compact_watches },
+        { "heal-all", 14, move_heal_all },
+};
+const size_t n_move_kinds = ARRAY_LEN(move_kinds);
+
+/* ---- drawing ---- */
+
+static uint64_t all_weights(void)
+{
+        uint64_t all = 0;
+
+        for (size_t i = 0; i < n_move_kinds; i++)
+                all += move_kinds[i].weight;
+        return all;
+}
+
+static bool is_for_big_seeds(unsigned kind)
+{
+        return move_kinds[kind].play == move_big;
+}
+
+static unsigned draw_kind(struct dice *d, bool big)
+{
+        for (;;) {
+                uint64_t left = dice_below(d, all_weights());
+                unsigned kind = 0;
+
+                for (; left >= move_kinds[kind].weight; kind++)
+                        left -= move_kinds[kind].weight;
+                if (big || !is_for_big_seeds(kind))
+                        return kind;
+        }
+}
+
+/* Mostly users wait for what they see, now and then they do not. A larger fleet has more to do for each. */
+static int64_t draw_gap(struct dice *d, unsigned members)
+{
+        int64_t gap = 200 + (int64_t)dice_below(d, dice_percent(d, 40) ? 800 : 5800);
+
+        return members > 5 ? gap * 2 : gap;
+}
+
+struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
+{
+        VEC(struct move) moves = VEC_INIT;
+        bool big = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS;
+        int64_t at = 0;
+
+        for (uint64_t i = 0;; i++) {
+                struct dice d = { (seed ^ 0x6d6f766573u) * DICE_MIX + i * 0xd1342543de82ef95u };
+                struct move m = { 0 };
+
+                dice_next(&d);
+                at += draw_gap(&d, members);
+                m = (struct move){ .at_ms = at, .kind = draw_kind(&d, big), .dice = dice_next(&d) };
+                if (i < BEGINNING)
+                        m.kind = (unsigned)i % 2;
+                if (at >= ms || vec_push(&moves, m) < 0)
+                        break;
+        }
+        *ret_n = moves.n;
+        return moves.at;
+}
+
+/* ---- playing ---- */
+
+static int play_one(struct player *p, const struct move *m, struct error *err)
+{
+        struct dice d = { m->dice };
+        int code;
+
+        p->playing = move_kinds[m->kind].name;
+        code = move_kinds[m->kind].play(p, &d, err);
+        if (code < 0)
+                return error_wrap(err, "move %s", p->playing);
+        if (code == 0)
+                return 0;
+        p->n_moves++;
+        coverage_move(p->coverage, p->playing);
+        return 0;
+}
+
+int moves_play(struct player *p, const struct move *moves, size_t n, struct error *err)
+{
+        struct loop *l = p->fleet->world->loop;
+        int64_t begin = loop_now_ms(l);
+
+        for (size_t i = 0; i < n; i++) {
+                int64_t wait = begin + moves[i].at_ms - loop_now_ms(l);
+
+                if (wait > 0)
+                        TRY(fiber_sleep(l, wait));
+                TRY(moves_make_room(p, err));
+                TRY(moves_keep_alive(p, err));
+                TRY(play_one(p, &moves[i], err));
+        }
+        return 0;
+}
+
+/* ---- what moves share ---- */
+
+void words_add(struct words *w, const char *format, ...)
+{
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vsnprintf(w->text + w->n, sizeof(w->text) - w->n, format, args);
+        va_end(args);
+        if (n > 0)
+                w->n = MIN(w->n + (size_t)n, sizeof(w->text) - 1);
+}
+
+int move_done(struct player *p, const char *format, ...)
+{
+        char text[sizeof(struct words) + 128];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        log_info(p->log, "move", "kind", p->playing, "what", text);
+        return 1;
+}
+
+int move_refused(struct player *p, int code, struct error *err)
+{
+        if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
+                return code;
+        log_info(p->log, "move refused", "kind", p->playing, "why", err ? err->text : "");
+        error_clear(err);
+        return 0;
+}
+
+int64_t move_now(const struct player *p)
+{
+        return loop_now_ms(p->fleet->world->loop);
+}
+
+const char *move_cluster_name(unsigned cluster, char ret[FLEET_AGENT_NAME])
+{
+        snprintf(ret, FLEET_AGENT_NAME, cluster ? "member-%u" : "hub", cluster);
+        return ret;
+}
+
+int move_client(struct player *p, unsigned cluster, struct kube_client **ret, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        return p->fleet->ops->client(p->fleet, move_cluster_name(cluster, name), ret, err);
+}
+
+int move_apply(struct player *p, const struct kube_resource *r, const char *ns, json_t *doc,
+               struct error *err)
+{
+        AUTO_JSON json_t *owned = doc;
+        struct kube_write how = { .field_manager = "player", .force = true };
+        struct kube_client *hub;
+
+        if (!owned)
+                return error_no_memory(err);
+        TRY(move_client(p, 0, &hub, err));
+        return kube_doc_patch(hub, r, ns, doc_get_string(owned, "metadata.name"), KUBE_PATCH_APPLY, owned,
+                              &how, NULL, err);
+}
+
+bool move_is_gone(struct player *p, const struct kube_resource *r, const char *ns, const char *name)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct kube_client *hub;
+        struct error err = { 0 };
+
+        return move_client(p, 0, &hub, &err) == 0 &&
+               kube_doc_get(hub, r, ns, name, &doc, &err) == ERR_NOT_FOUND;
+}
+
+const char *move_placement_home(unsigned app, enum wish_place place)
+{
+        return wish_placement_resource(place)->namespaced ? wish_app_name(app) : NULL;
+}
+
+unsigned move_member(struct player *p, struct dice *d)
+{
+        return 1 + (unsigned)dice_below(d, p->fleet->n_members);
+}
+
+bool move_find_app(struct player *p, struct dice *d, bool (*fits)(const struct wish_app *a), unsigned *ret)
+{
+        unsigned first = (unsigned)dice_below(d, WISH_APPS);
+
+        for (unsigned i = 0; i < WISH_APPS; i++) {
+                *ret = (first + i) % WISH_APPS;
+                if (fits(&p->wish->apps[*ret]))
+                        return true;
+        }
+        return false;
+}
+
+bool move_app_lives(const struct wish_app *a)
+{
+        return a->exists && !a->leaving;
+}
+
+bool move_find_placement(struct player *p, struct dice *d, unsigned *ret_app, enum wish_place *ret_place)
+{
+        unsigned first = (unsigned)dice_below(d, WISH_APPS * WISH_PLACES);
+
+        for (unsigned i = 0; i < WISH_APPS * WISH_PLACES; i++) {
+                unsigned at = (first + i) % (WISH_APPS * WISH_PLACES);
+
+                *ret_app = at / WISH_PLACES;
+                *ret_place = at % WISH_PLACES;
+                if (p->wish->apps[*ret_app].placements[*ret_place].exists)
+                        return true;
+        }
+        return false;
+}

@@ -1,0 +1,266 @@
+/* What goes wrong with programs, networks, disks, clocks and servers, and how it gets well again. */
+#include "e2e/simulation/moves_internal.h"
+#include "e2e/simulation/sim_fleet.h"
+
+/* ---- agents: [0] = hub-agent, [i] = member-i, then further hub-agents ---- */
+
+static unsigned n_agents(const struct player *p)
+{
+        return p->fleet->n_members + p->fleet->n_hub_agents;
+}
+
+static const char *agent_name(const struct player *p, unsigned index, char ret[FLEET_AGENT_NAME])
+{
+        if (index > 0 && index <= p->fleet->n_members)
+                return move_cluster_name(index, ret);
+        fleet_hub_agent_name(index ? index - p->fleet->n_members : 0, ret);
+        return ret;
+}
+
+static unsigned any_hub_agent(const struct player *p, struct dice *d)
+{
+        unsigned i = (unsigned)dice_below(d, p->fleet->n_hub_agents);
+
+        return i ? p->fleet->n_members + i : 0;
+}
+
+/* From a random one on, an agent of whom `flags` says true. */
+static bool find_agent(const struct player *p, struct dice *d, const bool *flags, unsigned *ret)
+{
+        unsigned n = n_agents(p), first = (unsigned)dice_below(d, n);
+
+        for (unsigned i = 0; i < n; i++) {
+                *ret = (first + i) % n;
+                if (flags[*ret])
+                        return true;
+        }
+        return false;
+}
+
+static int keep_alive(struct player *p, unsigned index, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+        int code = -1;
+
+        if (p->agent_down[index])
+                return 0;
+        TRY(p->fleet->ops->exit_code(p->fleet, agent_name(p, index, name), &code, err));
+        if (code < 0)
+                return 0;
+        log_info(p->log, "agent ended by itself, starting it again", "agent", name);
+        return p->fleet->ops->start_agent(p->fleet, name, err);
+}
+
+int moves_keep_alive(struct player *p, struct error *err)
+{
+        for (unsigned i = 0; i < n_agents(p); i++)
+                TRY(keep_alive(p, i, err));
+        return 0;
+}
+
+static int stop(struct player *p, unsigned index, bool hard, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        if (p->agent_down[index])
+                return 0;
+        TRY(keep_alive(p, index, err));
+        TRY(p->fleet->ops->stop_agent(p->fleet, agent_name(p, index, name), hard, err));
+        p->agent_down[index] = true;
+        return move_done(p, "%s", name);
+}
+
+static int start(struct player *p, unsigned index, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        TRY(p->fleet->ops->start_agent(p->fleet, agent_name(p, index, name), err));
+        p->agent_down[index] = false;
+        return move_done(p, "%s", name);
+}
+
+int move_stop_member(struct player *p, struct dice *d, struct error *err)
+{
+        return stop(p, move_member(p, d), false, err);
+}
+
+int move_kill_member(struct player *p, struct dice *d, struct error *err)
+{
+        return stop(p, move_member(p, d), true, err);
+}
+
+int move_stop_hub_agent(struct player *p, struct dice *d, struct error *err)
+{
+        return stop(p, any_hub_agent(p, d), false, err);
+}
+
+int move_kill_hub_agent(struct player *p, struct dice *d, struct error *err)
+{
+        return stop(p, any_hub_agent(p, d), true, err);
+}
+
+int move_start_agent(struct player *p, struct dice *d, struct error *err)
+{
+        unsigned index;
+
+        return find_agent(p, d, p->agent_down, &index) ? start(p, index, err) : 0;
+}
+
+/* ---- networks ---- */
+
+static int set_link(struct player *p, unsigned index, bool up, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        if (p->link_down[index] == !up)
+                return 0;
+        TRY(p->fleet->ops->set_link(p->fleet, agent_name(p, index, name), up, err));
+        p->link_down[index] = !up;
+        return move_done(p, "%s %s the hub", name, up ? "reaches" : "loses");
+}
+
+int move_cut_link(struct player *p, struct dice *d, struct error *err)
+{
+        return set_link(p, (unsigned)dice_below(d, n_agents(p)), false, err);
+}
+
+int move_heal_link(struct player *p, struct dice *d, struct error *err)
+{
+        unsigned index;
+
+        return find_agent(p, d, p->link_down, &index) ? set_link(p, index, true, err) : 0;
+}
+
+/* ---- disks ---- */
+
+static int set_disk(struct player *p, unsigned member, bool full, struct error *err)
+{
+        if (p->disk_full[member] == full)
+                return 0;
+        TRY(sim_fleet_set_disk_full(p->fleet, member, full, err));
+        p->disk_full[member] = full;
+        return move_done(p, "member-%u's disk %s", member, full ? "is full" : "has room");
+}
+
+int move_disk_full(struct player *p, struct dice *d, struct error *err)
+{
+        return set_disk(p, move_member(p, d), true, err);
+}
+
+int move_disk_room(struct player *p, struct dice *d, struct error *err)
+{
+        unsigned index;
+
+        return find_agent(p, d, p->disk_full, &index) ? set_disk(p, index, false, err) : 0;
+}
+
+/* ---- clocks: NTP, or a machine that slept; forward they outlive tokens ---- */
+
+#define FORWARD_MS 1500000
+#define BACK_MS 300000
+
+static int shift_clock(struct player *p, int64_t by)
+{
+        loop_shift_wall(p->fleet->world->loop, by);
+        return move_done(p, "by %lld ms", (long long)by);
+}
+
+int move_clock_forward(struct player *p, struct dice *d, struct error *err)
+{
+        return shift_clock(p, (int64_t)dice_below(d, FORWARD_MS));
+}
+
+int move_clock_back(struct player *p, struct dice *d, struct error *err)
+{
+        return shift_clock(p, -(int64_t)dice_below(d, BACK_MS));
+}
+
+/* ---- servers ---- */
+
+int move_restart_server(struct player *p, struct dice *d, struct error *err)
+{
+        TRY(p->fleet->ops->restart_server(p->fleet, err));
+        return move_done(p, "all API servers");
+}
+
+int move_kill_server(struct player *p, struct dice *d, struct error *err)
+{
+        TRY(sim_fleet_kill_server(p->fleet, false, err));
+        return move_done(p, "all API servers");
+}
+
+int move_power_failure(struct player *p, struct dice *d, struct error *err)
+{
+        TRY(sim_fleet_kill_server(p->fleet, true, err));
+        return move_done(p, "all API servers");
+}
+
+#define FULL_MS 5000 /* an operator notices: while nothing can be written there is little to play */
+
+static int set_server_disk(struct player *p, bool full, struct error *err)
+{
+        if (p->server_disk_full == full)
+                return 0;
+        TRY(sim_fleet_set_server_disk_full(p->fleet, full, err));
+        p->server_disk_full = full;
+        p->server_full_ms = move_now(p);
+        return move_done(p, full ? "nothing can be written" : "it has room");
+}
+
+int move_server_disk_full(struct player *p, struct dice *d, struct error *err)
+{
+        return set_server_disk(p, true, err);
+}
+
+int moves_make_room(struct player *p, struct error *err)
+{
+        if (!p->server_disk_full || move_now(p) - p->server_full_ms < FULL_MS)
+                return 0;
+        p->playing = "server-disk-room";
+        return set_server_disk(p, false, err);
+}
+
+static int cut_watches(struct player *p, struct dice *d, bool compact)
+{
+        unsigned cluster = (unsigned)dice_below(d, p->fleet->n_members + 2); /* the last: all */
+        bool all = cluster > p->fleet->n_members;
+        char name[FLEET_AGENT_NAME];
+
+        move_cluster_name(cluster, name);
+        if (!sim_fleet_devcluster(p->fleet))
+                return 0; /* it is down: there are none */
+        devcluster_cut_watches(sim_fleet_devcluster(p->fleet), all ? NULL : name, compact);
+        return move_done(p, "of %s", all ? "all clusters" : name);
+}
+
+int move_cut_watches(struct player *p, struct dice *d, struct error *err)
+{
+        return cut_watches(p, d, false);
+}
+
+int move_compact_watches(struct player *p, struct dice *d, struct error *err)
+{
+        return cut_watches(p, d, true);
+}
+
+/* ---- all is well again ---- */
+
+int moves_heal(struct player *p, struct error *err)
+{
+        TRY(set_server_disk(p, false, err));
+        for (unsigned i = 0; i < n_agents(p); i++) {
+                TRY(set_link(p, i, true, err));
+                if (i > 0 && i <= p->fleet->n_members)
+                        TRY(set_disk(p, i, false, err));
+                if (p->agent_down[i])
+                        TRY(start(p, i, err));
+                TRY(keep_alive(p, i, err));
+        }
+        return 0;
+}
+
+int move_heal_all(struct player *p, struct dice *d, struct error *err)
+{
+        TRY(moves_heal(p, err));
+        return move_done(p, "everybody is back");
+}

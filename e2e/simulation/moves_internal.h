@@ -1,0 +1,110 @@
+/* What the files of moves share. A move that changes something ends in move_done(), one that users are
+ * refused in move_refused(). */
+#pragma once
+
+#include "e2e/simulation/moves.h"
+
+#define MOVE_PLAY(name) int name(struct player *p, struct dice *d, struct error *err)
+
+/* ---- users and their objects: moves_app.c ---- */
+MOVE_PLAY(move_make_app);
+MOVE_PLAY(move_add);
+MOVE_PLAY(move_change);
+MOVE_PLAY(move_change_many);
+MOVE_PLAY(move_delete);
+MOVE_PLAY(move_label);
+MOVE_PLAY(move_big);
+MOVE_PLAY(move_delete_namespace);
+/* ---- placements: moves_place.c ---- */
+MOVE_PLAY(move_place);
+MOVE_PLAY(move_place_twin);
+MOVE_PLAY(move_place_part);
+MOVE_PLAY(move_unplace);
+MOVE_PLAY(move_policy);
+MOVE_PLAY(move_count);
+MOVE_PLAY(move_select);
+MOVE_PLAY(move_apply_strategy);
+MOVE_PLAY(move_rolling_update);
+MOVE_PLAY(move_history);
+/* ---- overrides: moves_override.c ---- */
+MOVE_PLAY(move_override_add);
+MOVE_PLAY(move_override_change);
+MOVE_PLAY(move_override_delete);
+/* ---- clusters: moves_cluster.c ---- */
+MOVE_PLAY(move_relabel);
+MOVE_PLAY(move_taint);
+MOVE_PLAY(move_leave);
+MOVE_PLAY(move_join);
+MOVE_PLAY(move_unready);
+MOVE_PLAY(move_ready);
+/* ---- by hand: moves_hand.c ---- */
+MOVE_PLAY(move_edit_placed);
+MOVE_PLAY(move_extend_placed);
+MOVE_PLAY(move_delete_placed);
+MOVE_PLAY(move_delete_placed_namespace);
+MOVE_PLAY(move_foreign_settings);
+MOVE_PLAY(move_foreign_role);
+MOVE_PLAY(move_delete_work);
+MOVE_PLAY(move_delete_binding);
+MOVE_PLAY(move_delete_snapshot);
+MOVE_PLAY(move_delete_policy_snapshot);
+/* ---- accidents: moves_accident.c ---- */
+MOVE_PLAY(move_stop_member);
+MOVE_PLAY(move_kill_member);
+MOVE_PLAY(move_stop_hub_agent);
+MOVE_PLAY(move_kill_hub_agent);
+MOVE_PLAY(move_start_agent);
+MOVE_PLAY(move_cut_link);
+MOVE_PLAY(move_heal_link);
+MOVE_PLAY(move_disk_full);
+MOVE_PLAY(move_disk_room);
+MOVE_PLAY(move_clock_forward);
+MOVE_PLAY(move_clock_back);
+MOVE_PLAY(move_restart_server);
+MOVE_PLAY(move_kill_server);
+MOVE_PLAY(move_power_failure);
+MOVE_PLAY(move_server_disk_full);
+MOVE_PLAY(move_cut_watches);
+MOVE_PLAY(move_compact_watches);
+MOVE_PLAY(move_heal_all);
+int moves_make_room(struct player *p,
+                    struct error *err); /* once the server's disk was full for long enough */
+
+/* ---- shared: moves.c ---- */
+
+/* Returns from a move that can do nothing more: broken, or refused. */
+#define NEED(call)                                                                                           \
+        do {                                                                                                 \
+                int need_result_ = (call);                                                                   \
+                if (need_result_ <= 0)                                                                       \
+                        return need_result_;                                                                 \
+        } while (0)
+
+/* What a move did, gathered piece by piece; what does not fit is left out. */
+struct words {
+        char text[400];
+        size_t n;
+};
+void words_add(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int move_done(struct player *p, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));                   /* logs it; returns 1 */
+int move_refused(struct player *p, int code, struct error *err); /* 0; what ends the run is passed on */
+int64_t move_now(const struct player *p);
+/* "hub" or "member-3", by index 0 ... */
+const char *move_cluster_name(unsigned cluster, char ret[FLEET_AGENT_NAME]);
+int move_client(struct player *p, unsigned cluster, struct kube_client **ret, struct error *err);
+/* Server-side apply as the player; takes `doc`, NULL is ERR_NO_MEMORY. */
+int move_apply(struct player *p, const struct kube_resource *r, const char *ns, json_t *doc,
+               struct error *err);
+/* The hub has no such object. False as well if it could not be asked. */
+bool move_is_gone(struct player *p, const struct kube_resource *r, const char *ns, const char *name);
+const char *move_placement_home(unsigned app, enum wish_place place); /* its namespace or NULL */
+unsigned move_member(struct player *p, struct dice *d);               /* any of the fleet's */
+/* An application that `fits`, from a random one on; false if none does. */
+bool move_find_app(struct player *p, struct dice *d, bool (*fits)(const struct wish_app *a), unsigned *ret);
+bool move_app_lives(const struct wish_app *a); /* its namespace is there to stay */
+/* A placement that exists. */
+bool move_find_placement(struct player *p, struct dice *d, unsigned *ret_app, enum wish_place *ret_place);
+int move_put_object(struct player *p, unsigned app, unsigned slot, const struct wish_object *wanted,
+                    struct words *words, struct error *err); /* moves_app.c: 1, 0 if refused */
