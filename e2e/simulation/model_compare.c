@@ -1,0 +1,197 @@
+/* Reads hub and members as a user would, and has them judged. */
+#include "e2e/simulation/model_parts.h"
+
+#define LABEL_OF_APPS "app" /* on everything that is placed */
+
+static const struct kube_resource member_clusters = { "cluster.kubernetes-fleet.io", "v1beta1",
+                                                      "memberclusters", "MemberCluster", false };
+
+static const json_t *find(const json_t *list, const char *ns, const char *name)
+{
+        json_t *doc;
+        size_t i;
+
+        json_array_foreach(list, i, doc)
+                if (text_equal(doc_get_string(doc, "metadata.name"), name) &&
+                    text_equal(doc_get_string(doc, "metadata.namespace"), ns))
+                        return doc;
+        return NULL;
+}
+
+/* ---- the hub ---- */
+
+struct hub_view {
+        json_t *placements, *parts, *members;
+};
+
+static void hub_view_clear(struct hub_view *h)
+{
+        json_decref(h->placements);
+        json_decref(h->parts);
+        json_decref(h->members);
+}
+
+static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *err)
+{
+        struct kube_client *k;
+
+        TRY(f->ops->client(f, "hub", &k, err));
+        TRY(kube_doc_list(k, &member_clusters, NULL, NULL, &ret->members, err));
+        TRY(kube_doc_list(k, wish_placement_resource(PLACE_MAIN), NULL, NULL, &ret->placements, err));
+        return kube_doc_list(k, wish_placement_resource(PLACE_PART), NULL, NULL, &ret->parts, err);
+}
+
+static int judge_membership(const struct wish *w, const struct hub_view *h, struct error *err)
+{
+        for (unsigned i = 1; i <= w->n_members; i++) {
+                enum wish_membership is = w->members[i].membership;
+                const json_t *doc;
+                char name[32];
+
+                snprintf(name, sizeof(name), "member-%u", i);
+                doc = find(h->members, NULL, name);
+                if (is == MEMBER_OUT ? !!doc : is == MEMBER_IN && !doc)
+                        return error_set(err, ERR_INVALID, "MemberCluster %s is%s there", name,
+                                         doc ? "" : " not");
+                if (is == MEMBER_IN &&
+                    !text_equal(doc_get_string(model_condition(doc_get_object(doc, "status"), "Joined"),
+                                               "status"),
+                                "True"))
+                        return error_set(err, ERR_INVALID, "MemberCluster %s: Joined is not True", name);
+        }
+        return 0;
+}
+
+static int judge_places(const struct wish *w, const struct hub_view *h,
+                        struct model_place places[WISH_APPS][WISH_PLACES], struct error *err)
+{
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                for (unsigned place = 0; place < WISH_PLACES; place++) {
+                        struct model_place *p = &places[app][place];
+                        bool part = place == PLACE_PART;
+                        char name[64];
+
+                        wish_placement_name(app, place, name);
+                        *p = (struct model_place){ .app = app, .place = place };
+                        p->doc =
+                                find(part ? h->parts : h->placements, part ? wish_app_name(app) : NULL, name);
+                        TRY(model_judge_placement(w, p, err));
+                }
+        return 0;
+}
+
+/* ---- a member ---- */
+
+enum listed {
+        LIST_NAMESPACES,
+        LIST_CONFIG_MAPS,
+        LIST_DEPLOYMENTS,
+        LIST_JOBS,
+        LIST_ROLES,
+        LIST_DEFINITIONS,
+        LISTS
+};
+
+/* A slot of the kind that is listed; whether by the label, where servers have many of their own. */
+static const struct {
+        unsigned slot;
+        bool labelled;
+} listed[LISTS] = {
+        [LIST_NAMESPACES] = { SLOT_HOME, false }, [LIST_CONFIG_MAPS] = { SLOT_SETTINGS, false },
+        [LIST_DEPLOYMENTS] = { SLOT_WEB, false }, [LIST_JOBS] = { SLOT_JOB, false },
+        [LIST_ROLES] = { SLOT_ROLE, true },       [LIST_DEFINITIONS] = { SLOT_DEFINITION, true },
+};
+
+struct member_view {
+        json_t *lists[LISTS], *widgets[WISH_APPS];
+};
+
+static void member_view_clear(struct member_view *v)
+{
+        for (unsigned i = 0; i < LISTS; i++)
+                json_decref(v->lists[i]);
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                json_decref(v->widgets[app]);
+}
+
+static const json_t *member_live(const void *ctx, unsigned app, unsigned slot)
+{
+        const struct kube_resource *r = model_resource(app, slot);
+        const struct member_view *v = ctx;
+        const json_t *list = NULL;
+        char name[64];
+
+        model_name(app, slot, name);
+        for (unsigned i = 0; i < LISTS; i++)
+                if (text_equal(model_resource(app, listed[i].slot)->plural, r->plural))
+                        list = v->lists[i];
+        return find(slot == SLOT_WIDGET ? v->widgets[app] : list, r->namespaced ? wish_app_name(app) : NULL,
+                    name);
+}
+
+static int member_view_read(struct kube_client *k, struct member_view *ret, struct error *err)
+{
+        for (unsigned i = 0; i < LISTS; i++)
+                TRY(kube_doc_list(k, model_resource(0, listed[i].slot), NULL,
+                                  listed[i].labelled ? LABEL_OF_APPS : NULL, &ret->lists[i], err));
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                if (member_live(ret, app, SLOT_DEFINITION))
+                        TRY(kube_doc_list(k, wish_placed_resource(app, SLOT_WIDGET), NULL, NULL,
+                                          &ret->widgets[app], err));
+        return 0;
+}
+
+/* It was a member before it was none, and not long ago. */
+static bool joined_again_after(const struct wish_member *m, int64_t since)
+{
+        bool was_in = false, again = false;
+
+        for (size_t i = 0; i < m->before.n; i++) {
+                again = again || (was_in && !m->before.at[i].state.in && m->before.at[i].until_ms > since);
+                was_in = was_in || m->before.at[i].state.in;
+        }
+        return again;
+}
+
+static int judge_member(struct fleet *f, const struct wish *w, unsigned index,
+                        struct model_place places[WISH_APPS][WISH_PLACES], struct error *err)
+{
+        struct member_view v = { .lists = { NULL } };
+        struct model_member m = {
+                .index = index,
+                .cleaning =
+                        joined_again_after(&w->members[index], loop_now_ms(f->world->loop) - MODEL_REJOIN_MS),
+                .live = member_live,
+                .ctx = &v,
+        };
+        struct kube_client *k;
+        char name[32];
+        int code;
+
+        snprintf(name, sizeof(name), "member-%u", index);
+        TRY(f->ops->client(f, name, &k, err));
+        code = member_view_read(k, &v, err);
+        for (unsigned app = 0; app < WISH_APPS && code == 0; app++)
+                code = model_judge_app(w, app, places[app], &m, err);
+        member_view_clear(&v);
+        return code;
+}
+
+/* ---- all ---- */
+
+int model_compare(struct fleet *f, const struct wish *w, struct error *err)
+{
+        struct model_place places[WISH_APPS][WISH_PLACES];
+        struct hub_view hub = { NULL };
+        int code = hub_view_read(f, &hub, err);
+
+        if (code == 0)
+                code = judge_membership(w, &hub, err);
+        if (code == 0)
+                code = judge_places(w, &hub, places, err);
+        for (unsigned i = 1; i <= w->n_members && code == 0; i++)
+                if (model_is_in(w, i))
+                        code = judge_member(f, w, i, places, err);
+        hub_view_clear(&hub);
+        return code;
+}

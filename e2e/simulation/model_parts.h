@@ -1,0 +1,89 @@
+/* The judging parts of the reference model: documents in, the first difference out. Nothing here asks an API
+ * server; model_compare.c reads what they judge. Rules: spec/placement.md 10, spec/member-agent.md 2. */
+#pragma once
+
+#include "e2e/simulation/model.h"
+
+/* The namespace itself is one more slot: no manifest of its own, only that it is there. */
+#define SLOT_HOME WISH_SLOTS
+#define MODEL_SLOTS (WISH_SLOTS + 1)
+
+#define MODEL_SLACK_MS 60000 /* how late the scheduler may have heard of clusters and policies */
+/* A cluster that joined again cleans up what its former membership left; so long after joining it may be
+ * there still. Shorter than the quiet time between the two looks at a run's end. */
+#define MODEL_REJOIN_MS 540000
+
+enum model_tell { TELL_NOT, TELL_MAY, TELL_MUST };
+
+/* What a placement's status says of a cluster: the first of its conditions that is not True. */
+enum model_outcome {
+        OUTCOME_NONE,           /* not chosen */
+        OUTCOME_BLOCKED,        /* the rollout strategy holds it at what it has */
+        OUTCOME_NOT_OVERRIDDEN, /* likewise it keeps what it has */
+        OUTCOME_NOT_APPLIED,
+        OUTCOME_UNAVAILABLE,
+        OUTCOME_NOT_REPORTED,
+        OUTCOME_GOOD
+};
+
+/* One placement as the hub has it, and what its status was found to say. */
+struct model_place {
+        unsigned app;
+        enum wish_place place;
+        const json_t *doc; /* NULL: there is none */
+        bool frozen;       /* its selectors are invalid: it stays as it was, whatever that is */
+        uint32_t chosen;
+        const json_t *entries[WISH_MEMBERS + 1];
+        enum model_outcome outcomes[WISH_MEMBERS + 1];
+        bool may_linger; /* the budget holds up the removal from clusters that are chosen no more */
+};
+
+/* Judges a placement against the wish; `p` comes with app, place and doc. */
+int model_judge_placement(const struct wish *w, struct model_place *p, struct error *err);
+
+/* One member's cluster, read by model_compare.c or made up by a test. */
+struct model_member {
+        unsigned index;
+        bool cleaning; /* it joined again not long ago */
+        /* What there is of an object, borrowed; NULL if absent. */
+        const json_t *(*live)(const void *ctx, unsigned app, unsigned slot);
+        const void *ctx;
+};
+
+/* What a placement's status has to tell about one object on one member. */
+struct model_tells {
+        enum model_tell failed; /* in ReportDiff mode: that its diff cannot be told */
+        enum model_tell drifted, diffed;
+        bool unready, untrackable;
+};
+
+/* All objects of one application on a member: each in its place and as it should be, and told truthfully in
+ * the status of each of its placements. */
+int model_judge_app(const struct wish *w, unsigned app, const struct model_place places[WISH_PLACES],
+                    const struct model_member *m, struct error *err);
+/* The lists and conditions of a placement about one member it is on, given what there is to tell. */
+int model_judge_report(const struct wish *w, const struct model_place *p, unsigned member,
+                       const struct model_tells tells[MODEL_SLOTS], struct error *err);
+
+/* ---- small things the parts share ---- */
+
+struct model_difference {
+        bool differs;    /* a field that is wanted is missing or of another value */
+        bool more;       /* there are fields nobody wanted */
+        char path[128];  /* of the first field that differs, "" if none */
+        char extra[128]; /* of the first field too many */
+};
+/* What a manifest says against what there is: metadata of servers, labels and annotations of Kubernetes and
+ * of the fleet, and the status do not count. */
+void model_differ(const json_t *wanted, const json_t *live, struct model_difference *ret);
+
+bool model_is_in(const struct wish *w, unsigned member); /* it belongs to the fleet now */
+/* That an override concerns the slot on the member; *ret_fails: it uses a label the member does not have. */
+bool model_overridden(const struct wish *w, unsigned app, unsigned slot, unsigned member, bool *ret_fails);
+bool model_reports(const struct model_place *p, const struct wish *w); /* ReportDiff */
+const char *model_place_text(unsigned app, enum wish_place place, char ret[96]);
+const char *model_slot_text(unsigned app, unsigned slot, char ret[128]);
+/* The resource of a slot as members have it; of SLOT_HOME, too. */
+const struct kube_resource *model_resource(unsigned app, unsigned slot);
+void model_name(unsigned app, unsigned slot, char ret[64]);
+const json_t *model_condition(const json_t *owner, const char *type); /* of owner's "conditions"; or NULL */
