@@ -50,7 +50,7 @@ static int judge_membership(const struct wish *w, const struct hub_view *h, stru
 
                 snprintf(name, sizeof(name), "member-%u", i);
                 doc = find(h->members, NULL, name);
-                if (is == MEMBER_OUT ? !!doc : is == MEMBER_IN && !doc)
+                if ((is == MEMBER_IN) != !!doc)
                         return error_set(err, ERR_INVALID, "MemberCluster %s is%s there", name,
                                          doc ? "" : " not");
                 if (is == MEMBER_IN &&
@@ -129,15 +129,35 @@ static const json_t *member_live(const void *ctx, unsigned app, unsigned slot)
                     name);
 }
 
-static int member_view_read(struct kube_client *k, struct member_view *ret, struct error *err)
+/* A user's own may have no label. */
+static int read_foreign_role(struct kube_client *k, unsigned app, json_t *list, struct error *err)
+{
+        json_t *doc;
+        char name[64];
+        int code;
+
+        model_name(app, SLOT_ROLE, name);
+        if (find(list, NULL, name))
+                return 0;
+        code = kube_doc_get(k, model_resource(app, SLOT_ROLE), NULL, name, &doc, err);
+        if (code == ERR_NOT_FOUND)
+                return 0;
+        return code == 0 && json_array_append_new(list, doc) < 0 ? error_no_memory(err) : code;
+}
+
+static int member_view_read(struct kube_client *k, const struct wish_member *m, struct member_view *ret,
+                            struct error *err)
 {
         for (unsigned i = 0; i < LISTS; i++)
                 TRY(kube_doc_list(k, model_resource(0, listed[i].slot), NULL,
                                   listed[i].labelled ? LABEL_OF_APPS : NULL, &ret->lists[i], err));
-        for (unsigned app = 0; app < WISH_APPS; app++)
+        for (unsigned app = 0; app < WISH_APPS; app++) {
+                if (m->foreign[app].role)
+                        TRY(read_foreign_role(k, app, ret->lists[LIST_ROLES], err));
                 if (member_live(ret, app, SLOT_DEFINITION))
                         TRY(kube_doc_list(k, wish_placed_resource(app, SLOT_WIDGET), NULL, NULL,
                                           &ret->widgets[app], err));
+        }
         return 0;
 }
 
@@ -170,7 +190,7 @@ static int judge_member(struct fleet *f, const struct wish *w, unsigned index,
 
         snprintf(name, sizeof(name), "member-%u", index);
         TRY(f->ops->client(f, name, &k, err));
-        code = member_view_read(k, &v, err);
+        code = member_view_read(k, &w->members[index], &v, err);
         for (unsigned app = 0; app < WISH_APPS && code == 0; app++)
                 code = model_judge_app(w, app, places[app], &m, err);
         member_view_clear(&v);

@@ -43,8 +43,8 @@ static bool is_foreign(const struct placed *o)
 {
         const struct wish_foreign *f = &o->w->members[o->m->index].foreign[o->app];
 
-        return o->slot == SLOT_ROLE ? f->role
-                                    : (o->slot == SLOT_SETTINGS || o->slot == SLOT_HOME) && f->settings;
+        return (o->slot == SLOT_ROLE && f->role) || (o->slot == SLOT_SETTINGS && f->settings) ||
+               (o->slot == SLOT_HOME && f->home);
 }
 
 static bool was_meddled_with(const struct placed *o)

@@ -184,7 +184,7 @@ static void a_namespaced_placement_needs_its_namespace(void **state)
         bench_tell(b, PLACE_PART, FAILED, SLOT_SETTINGS);
         assert_agrees(bench_judge_app(b));
         bench_put(b, SLOT_HOME, NULL);
-        b->wish.members[1].foreign[0].settings = true;
+        b->wish.members[1].foreign[0].home = true;
         assert_says(bench_judge_app(b), "it is not there");
         bench_put(b, SLOT_SETTINGS, "app-0.part-work");
         bench_place(b, PLACE_PART, BOTH);
