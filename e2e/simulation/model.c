@@ -77,14 +77,16 @@ void model_count(const struct wish *w, unsigned app, enum wish_place place, uint
 
 /* ---- content: spec/rollout-and-work.md 3 and 5 ---- */
 
-bool model_overridden(const struct wish *w, unsigned app, unsigned slot, unsigned member, bool *ret_fails)
+bool model_overridden(const struct wish *w, unsigned app, enum wish_place place, unsigned slot,
+                      unsigned member, bool *ret_fails)
 {
         enum wish_override_what what = slot == SLOT_ROLE ? OVERRIDE_ROLE : OVERRIDE_SETTINGS;
         const struct wish_override *o = &w->apps[app].overrides[what];
         const struct wish_member_state *m = &w->members[member].now;
 
         *ret_fails = false;
-        if ((slot != SLOT_ROLE && slot != SLOT_SETTINGS) || !o->exists || (o->tier && o->tier != m->tier))
+        if (place != PLACE_MAIN || (slot != SLOT_ROLE && slot != SLOT_SETTINGS) || !o->exists ||
+            (o->tier && o->tier != m->tier))
                 return false;
         *ret_fails = !o->deletes && o->uses_label && m->zone == 0;
         return true;
@@ -100,7 +102,7 @@ json_t *model_rendered(const struct wish *w, unsigned app, enum wish_place place
         bool fails;
 
         *ret_absent = false;
-        if (!model_overridden(w, app, slot, member, &fails))
+        if (!model_overridden(w, app, place, slot, member, &fails))
                 return wish_placed(w, app, slot);
         if ((*ret_absent = o->deletes))
                 return NULL;

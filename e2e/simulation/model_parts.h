@@ -78,8 +78,10 @@ struct model_difference {
 void model_differ(const json_t *wanted, const json_t *live, struct model_difference *ret);
 
 bool model_is_in(const struct wish *w, unsigned member); /* it belongs to the fleet now */
-/* That an override concerns the slot on the member; *ret_fails: it uses a label the member does not have. */
-bool model_overridden(const struct wish *w, unsigned app, unsigned slot, unsigned member, bool *ret_fails);
+/* That an override concerns the placement's slot on the member; *ret_fails: it uses a label the member does
+ * not have. */
+bool model_overridden(const struct wish *w, unsigned app, enum wish_place place, unsigned slot,
+                      unsigned member, bool *ret_fails);
 bool model_reports(const struct model_place *p, const struct wish *w); /* ReportDiff */
 const char *model_place_text(unsigned app, enum wish_place place, char ret[96]);
 const char *model_slot_text(unsigned app, unsigned slot, char ret[128]);

@@ -311,7 +311,7 @@ static int judge_overridden(const struct wish *w, const struct model_place *p, u
         if (p->outcomes[member] == OUTCOME_BLOCKED)
                 return 0;
         for (unsigned slot = 0; slot < WISH_SLOTS; slot++)
-                if ((selected >> slot & 1) && model_overridden(w, p->app, slot, member, &fails)) {
+                if ((selected >> slot & 1) && model_overridden(w, p->app, p->place, slot, member, &fails)) {
                         should = fails ? "OverriddenFailed" : "OverriddenSucceeded";
                         if (fails)
                                 break;

@@ -136,12 +136,12 @@ static void a_label_that_is_not_there_fails_an_override(void **state)
 
         b->wish.apps[0].overrides[OVERRIDE_SETTINGS] =
                 (struct wish_override){ .exists = true, .uses_label = true };
-        assert_true(model_overridden(&b->wish, 0, SLOT_SETTINGS, 1, &fails));
+        assert_true(model_overridden(&b->wish, 0, PLACE_MAIN, SLOT_SETTINGS, 1, &fails));
         assert_true(fails);
-        assert_false(model_overridden(&b->wish, 0, SLOT_EXTRA, 1, &fails));
+        assert_false(model_overridden(&b->wish, 0, PLACE_MAIN, SLOT_EXTRA, 1, &fails));
         assert_false(fails);
         b->wish.members[1].now.zone = 1;
-        assert_true(model_overridden(&b->wish, 0, SLOT_SETTINGS, 1, &fails));
+        assert_true(model_overridden(&b->wish, 0, PLACE_MAIN, SLOT_SETTINGS, 1, &fails));
         assert_false(fails);
 }
 

@@ -101,7 +101,8 @@ struct wish_placement {
         int64_t changed_ms; /* anything of it */
 };
 
-/* ---- overrides ---- */
+/* ---- overrides: of MAIN, which they name; without a name they would not move a placement by themselves ----
+ */
 
 enum wish_override_what {
         OVERRIDE_SETTINGS, /* ResourceOverride app-i/"settings": of ConfigMap settings */

@@ -248,11 +248,12 @@ json_t *wish_override_doc(const struct wish *w, unsigned app, enum wish_override
 {
         const struct wish_override *o = &w->apps[app].overrides[what];
         unsigned slot = what == OVERRIDE_ROLE ? SLOT_ROLE : SLOT_SETTINGS;
-        char name[64];
+        char name[64], of[64];
 
         wish_override_name(app, what, name);
+        wish_placement_name(app, PLACE_MAIN, of);
         return document(wish_override_resource(what), app, name,
-                        json_pack("{s:[o], s:{s:[o]}}",
+                        json_pack("{s:{s:s}, s:[o], s:{s:[o]}}", "placement", "name", of,
                                   what == OVERRIDE_ROLE ? "clusterResourceSelectors" : "resourceSelectors",
                                   slot_selector(app, slot), "policy", "overrideRules",
                                   override_rule(o, what)));
