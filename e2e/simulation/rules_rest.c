@@ -179,18 +179,19 @@ static void quiet_at_rest(struct watch *w, void *state)
         q->resting = true;
 }
 
-static bool is_sign_of_life(const char *resource)
+/* That something stays as bad as it is, is told once more after some minutes. */
+static bool is_sign_of_life(const struct change *c)
 {
-        return text_equal(resource, RES_LEASES) || text_equal(resource, RES_INTERNAL_MEMBERS) ||
-               text_equal(resource, RES_MEMBERS);
+        return text_equal(c->resource, RES_LEASES) || text_equal(c->resource, RES_INTERNAL_MEMBERS) ||
+               text_equal(c->resource, RES_MEMBERS) ||
+               (c->type == CHANGE_ADDED && text_equal(c->resource, "/events"));
 }
 
 static void quiet_changed(struct watch *w, void *state, const struct change *c)
 {
         const struct quiet *q = state;
 
-        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) ||
-            is_sign_of_life(c->resource))
+        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c))
                 return;
         watch_broken(w, &rule_quiet, "%s wrote %s %s/%s on %s though nothing had happened", c->who,
                      c->resource, c->ns, c->name, c->cluster);

@@ -8,6 +8,7 @@
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
 #define SET_UP_MS 240000            /* with faults */
 #define SETTLE_MS 60000
+#define CALM_MS 30000 /* what is right for users may still be tidied up */
 #define QUIET_MS 600000
 #define LOOK_MS 500
 
@@ -66,8 +67,8 @@ static int settle(struct run *r, struct error *err)
         TRY(moves_heal(&r->player, err));
         log_info(&r->log, "peace");
         while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < SETTLE_MS) {
-                if (watch_verdict(r->watch, err) < 0)
-                        return err->code;
+                TRY(watch_verdict(r->watch, err));
+                TRY(moves_keep_alive(&r->player, err));
                 TRY(fiber_sleep(r->loop, LOOK_MS));
         }
         r->result->settled_ms = loop_now_ms(r->loop) - from;
@@ -77,18 +78,20 @@ static int settle(struct run *r, struct error *err)
 /* Nothing more is written, and it was not for a moment only that all was well. */
 static int stay_quiet(struct run *r, struct error *err)
 {
+        TRY(fiber_sleep(r->loop, CALM_MS));
+        log_info(&r->log, "rest");
         watch_at_rest(r->watch);
         TRY(watch_verdict(r->watch, err));
-        log_info(&r->log, "rest");
         TRY(fiber_sleep(r->loop, QUIET_MS));
-        watch_at_rest(r->watch);
         return look(r, err) < 0 ? error_wrap(err, "after ten quiet minutes") : 0;
 }
 
 static int play(struct run *r, struct error *err)
 {
         faults_set(r->faults, true);
+        sim_fleet_keep_alive(r->player.fleet, true);
         TRY(fleet_set_up(r->player.fleet, loop_now_ms(r->loop) + SET_UP_MS, err));
+        sim_fleet_keep_alive(r->player.fleet, false);
         log_info(&r->log, "play");
         TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
         TRY(watch_verdict(r->watch, err));
