@@ -132,8 +132,8 @@ static void run_fiber(void *ctx)
                 error_no_memory(err);
                 return;
         }
-        if (open_fleet(r, err) == 0)
-                play(r, err);
+        if (open_fleet(r, err) == 0 && play(r, err) == 0)
+                error_clear(err); /* of what was not yet as it should be */
         if (r->player.fleet)
                 r->player.fleet->ops->close(r->player.fleet);
         if (err->code == 0)
