@@ -155,12 +155,50 @@ static void nothing_is_applied_while_one_of_its_rows_cannot_be_written(void **st
         rig_run(unrecorded_body);
 }
 
+/* What the API server refuses to delete. */
+static int refuse_deletion(void *ctx, const struct http_request *rq)
+{
+        const bool *refuse = ctx;
+
+        return *refuse && text_equal(rq->method, "DELETE") && strstr(rq->path, "/configmaps/") ? 503 : 0;
+}
+
+/* A Work's change takes an object away, the object cannot be removed yet, and the state file is lost. */
+static void lost_body(struct rig *r)
+{
+        bool refuse = true;
+        struct loopback_faults faults = { .ctx = &refuse, .fate = refuse_deletion };
+        struct agent a;
+
+        prepare_clusters(r);
+        invite(r);
+        start(&a, r, ":memory:");
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        replace_manifests(r, "w", CONFIG_MAP("d", "2"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "2");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        stop(&a);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        start(&a, r, ":memory:");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        stop(&a);
+}
+
+static void what_left_a_work_is_removed_though_the_state_file_was_lost(void **state)
+{
+        rig_run(lost_body);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
                 cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
                 cmocka_unit_test(nothing_is_applied_while_one_of_its_rows_cannot_be_written),
+                cmocka_unit_test(what_left_a_work_is_removed_though_the_state_file_was_lost),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,10 +80,32 @@ static const char *none_if_empty(const char *s)
         return text_empty(s) ? NULL : s;
 }
 
+/* What left the Work stays listed until it is off the cluster: if the state file is lost, nobody else knows.
+ */
+static void list_lingering(const struct pass *p, struct applied_resource_list *list)
+{
+        for (size_t i = 0; i < p->lingering.n; i++) {
+                const struct row *row = &p->lingering.at[i];
+
+                if (text_empty(row->uid))
+                        continue;
+                list->at[list->n++] = (struct applied_resource){
+                        .id = { .ordinal = { .set = true, .value = (int64_t)(p->n + i) },
+                                .group = none_if_empty(row->group),
+                                .version = row->version,
+                                .kind = row->kind,
+                                .resource = row->plural,
+                                .ns = none_if_empty(row->ns),
+                                .name = row->name },
+                        .uid = row->uid,
+                };
+        }
+}
+
 static int list_applied(const struct pass *p, struct applied_resource_list *list, struct error *err)
 {
         list->set = true;
-        list->at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, p->n + 1);
+        list->at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, p->n + p->lingering.n + 1);
         if (!list->at)
                 return error_no_memory(err);
         for (size_t i = 0; i < p->n; i++) {
@@ -102,6 +124,7 @@ static int list_applied(const struct pass *p, struct applied_resource_list *list
                         .uid = m->live_uid,
                 };
         }
+        list_lingering(p, list);
         return 0;
 }
 

@@ -71,21 +71,20 @@ static int note_unremoved(struct pass *p, const struct row *row, const struct er
         return 0;
 }
 
-static int settle(struct pass *p, struct giver *g, const struct row *row, size_t *left, struct error *err)
+static int settle(struct pass *p, struct giver *g, const struct row *row, struct error *err)
 {
         struct error why = { 0 };
         bool waits = false;
         int r = settle_object(p, g, row, &waits, &why);
 
-        if (r == 0) {
-                *left += waits;
-                return 0;
-        }
         if (r == ERR_NO_MEMORY || r == ERR_CANCELLED) {
                 *err = why;
                 return r;
         }
-        (*left)++;
+        if (r < 0 || waits)
+                p->lingering.at[p->lingering.n++] = *row;
+        if (r == 0)
+                return 0;
         /* After a conflict an heir may have been first: the next look tells. */
         return r == ERR_CONFLICT ? 0 : note_unremoved(p, row, &why, err);
 }
@@ -114,12 +113,14 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
         size_t n = 0;
 
         map_init(&listed, MAP_BORROW_KEYS, NULL);
-        *ret_left = 0;
         if (!memory)
                 return error_no_memory(err);
         g.waited_ms = handover_waited(memory, g.generation, p->now_ms);
         TRY(index_manifests(p, &listed, err));
         TRY(applied_work_add_rows(p->applied_work, p->name, p->arena, &rows, err));
+        p->lingering = (struct rows){ .at = ARENA_NEW_ARRAY(p->arena, struct row, rows.n + 1) };
+        if (!p->lingering.at)
+                return error_no_memory(err);
         for (size_t i = 0; i < rows.n; i++) {
                 const char *key = row_key(&rows.at[i], p->arena);
 
@@ -128,8 +129,9 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
                 if (map_has(&listed, key))
                         continue;
                 n++;
-                TRY(settle(p, &g, &rows.at[i], ret_left, err));
+                TRY(settle(p, &g, &rows.at[i], err));
         }
+        *ret_left = p->lingering.n;
         TRY(tell_unremoved(p, memory, err));
         return n ? applied_watch_reconcile(p->agent->applied, err) : 0;
 }

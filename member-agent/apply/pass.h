@@ -33,6 +33,7 @@ struct pass {
         const struct unremoved *unremoved; /* of this pass, the last one first */
         struct rows rows;                  /* inventory as it was when the pass began */
         struct map *row_index;             /* row_key() -> row */
+        struct rows lingering;             /* what left the Work and was not removed in this pass */
         bool behind;                       /* the state file may be: the hub must be heard first */
         bool waits_for_sibling; /* an object is still held by a Work of the same placement that lets go of it
                                  */
