@@ -267,6 +267,18 @@ static bool is_fully_scheduled(const struct placement *p, const struct scope *sc
         return p->status && condition_is_true(&p->status->conditions, type, p->object.meta.generation);
 }
 
+/* What was said of a placement while its status did not yet show that clusters are missing was not heard: it
+ * was taken to need none. */
+static void map_unfulfilled(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        const struct scope *scope = scope_of(e->now->meta.ns);
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (e->type == INFORMER_UPDATED && is_fully_scheduled((const struct placement *)e->old, scope) &&
+            !is_fully_scheduled((const struct placement *)e->now, scope))
+                emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
+}
+
 static bool may_gain_clusters(const struct placement *p, const struct scope *scope)
 {
         const struct placement_policy *policy = p->spec ? p->spec->policy : NULL;
@@ -320,6 +332,8 @@ static const struct watch watches[] = {
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
         { &cluster_resource_placement_kind, ON_DELETION, NULL },
         { &resource_placement_kind, ON_DELETION, NULL },
+        { &cluster_resource_placement_kind, ON_STATUS, map_unfulfilled },
+        { &resource_placement_kind, ON_STATUS, map_unfulfilled },
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
         { &resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },
         { &member_cluster_kind, ON_ALL, map_member_cluster },

@@ -86,10 +86,59 @@ static void an_unreadable_property_is_told_on_its_member_once_per_change(void **
         rig_run(tells_once);
 }
 
+#define PLACEMENT FLEET "clusterresourceplacements/fixed"
+#define POLICY FLEET "clusterschedulingpolicysnapshots/fixed-0"
+
+static const char *scheduled(struct rig *r, const char *path, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        rig_get(r, path);
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, "status");
+        return "";
+}
+
+/* A cycle finds the cluster away; it is back before the placement's status says that it is missing. */
+static void comes_back(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        rig_post(r, FLEET "clusterresourceplacements",
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                 "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"fixed\"},\"spec\":{" SELECT_APP
+                 ",\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"member-1\"]}}}");
+        assert_int_equal(r->status, 201);
+        settle(&f);
+        assert_string_equal(scheduled(r, PLACEMENT, "ClusterResourcePlacementScheduled"), "True");
+        fiber_sleep(r->loop, 6 * 60 * 1000);
+        rig_merge(r, POLICY, "{\"metadata\":{\"labels\":{\"look\":\"again\"}}}");
+        while (!text_equal(scheduled(r, POLICY, "Scheduled"), "False"))
+                fiber_sleep(r->loop, 1);
+        assert_string_equal(scheduled(r, PLACEMENT, "ClusterResourcePlacementScheduled"), "True");
+        report_member(&f, "member-1", "True");
+        settle(&f);
+        fiber_sleep(r->loop, 20000);
+        assert_string_equal(scheduled(r, PLACEMENT, "ClusterResourcePlacementScheduled"), "True");
+        assert_string_equal(scheduled(r, POLICY, "Scheduled"), "True");
+        stop(&f);
+}
+
+static void a_cluster_that_is_back_before_it_was_missed_is_chosen(void **state)
+{
+        rig_run(comes_back);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_unreadable_property_is_told_on_its_member_once_per_change),
+                cmocka_unit_test(a_cluster_that_is_back_before_it_was_missed_is_chosen),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
