@@ -269,8 +269,17 @@ static int judge_choice(const struct wish *w, const struct model_place *p, struc
 
 /* ---- rollout: spec/rollout-and-work.md 2.7, 2.8 ---- */
 
+/* A cluster that is held back is ready, or it would be updated for having failed: unless its workload is
+ * known not to be, or it reports, which is no failure if it does not succeed. */
+static bool is_ready(const struct wish *w, const struct model_place *p, unsigned member)
+{
+        if (p->outcomes[member] != OUTCOME_BLOCKED)
+                return p->outcomes[member] == OUTCOME_GOOD;
+        return !model_reports(p, w) && !(w->members[member].unready >> p->app & 1);
+}
+
 /* How many clusters more than the strategy demands are ready: what is positive lets a removal or an update
- * happen. Clusters held back count as ready unless their workload is known not to be. */
+ * happen. */
 static int slots_left(const struct wish *w, const struct model_place *p)
 {
         const struct wish_placement *a = asked(w, p);
@@ -282,8 +291,7 @@ static int slots_left(const struct wish *w, const struct model_place *p)
                 n = count_bits(a->policy.fixed);
         unavailable = (n * a->strategy.max_unavailable + 99) / 100;
         for (unsigned i = 1; i <= w->n_members; i++)
-                ready += p->outcomes[i] == OUTCOME_GOOD ||
-                         (p->outcomes[i] == OUTCOME_BLOCKED && !(w->members[i].unready >> p->app & 1));
+                ready += is_ready(w, p, i);
         return (int)ready - (int)n + (int)unavailable;
 }
 

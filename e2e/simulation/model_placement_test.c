@@ -131,6 +131,11 @@ static void a_strategy_may_hold_a_rollout_up_only_if_it_must(void **state)
         main_of(b)->strategy.max_unavailable = 25;
         b->wish.members[1].unready = 1;
         assert_agrees(judge(b));
+        b->wish.members[1].unready = 0;
+        main_of(b)->strategy.apply = APPLY_REPORT_DIFF;
+        bench_place(b, PLACE_MAIN, BOTH);
+        bench_bad(b, PLACE_MAIN, "RolloutStarted", "RolloutNotStartedYet", "RolloutNotStartedYet");
+        assert_agrees(judge(b));
 }
 
 static void what_cannot_be_overridden_is_told(void **state)
