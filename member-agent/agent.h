@@ -58,13 +58,13 @@ struct member_agent {
 struct work_memory {
         struct limiter limiter;
         int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
-        int64_t waits_since_ms;                 /* for other Works; 0 = for none */
+        int64_t waits_since_ms;                 /* for other Works, by loop_now_ms(); 0 = for none */
         int64_t waits_generation;               /* and as which generation; 0 = as one that goes */
         int64_t unanswered_since_ms; /* loop: requests for objects have no answers; 0 = they have */
         uint64_t told_unremoved;     /* hash of what could not be removed and was told; 0 = nothing */
         int64_t looked_ms;           /* loop: at what is in the way of its end */
         uint64_t looked_at;          /* hash of the versions of its objects then; 0 = never */
-        int64_t gone_since_ms;       /* the hub does not have the Work; 0 = it does */
+        int64_t gone_since_ms;       /* the hub does not have the Work, by loop_now_ms(); 0 = it does */
         bool owner_known;            /* the server has shown the AppliedWork since the Work came */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */

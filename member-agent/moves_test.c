@@ -435,6 +435,31 @@ static void left_body(struct rig *r)
         stop(&a);
 }
 
+/* It waits a second for what may come, and the clock is set back. */
+static void clock_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 2, A "," B });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, C });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        change_part(r, &(struct part){ "w", 2, 2, A });
+        change_part(r, &(struct part){ "w-1", 2, 2, C });
+        assert_int_equal(fiber_sleep(r->loop, 300), 0);
+        assert_int_equal(get(r, MEMBER, B_PATH), 200);
+        loop_shift_wall(r->loop, -10 * 60 * 1000);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        assert_int_equal(get(r, MEMBER, B_PATH), 404);
+        stop(&a);
+}
+
+static void what_left_does_not_stay_longer_when_the_clock_is_set_back(void **state)
+{
+        rig_run(clock_body);
+}
+
 static void what_no_work_lists_goes_once_all_works_are_of_one_set(void **state)
 {
         int sizes[] = { 2, 0 };
@@ -577,6 +602,7 @@ int main(void)
                 cmocka_unit_test(it_stays_whatever_the_strategy_says_about_taking_over),
                 cmocka_unit_test(nothing_is_made_again_however_sets_follow_each_other),
                 cmocka_unit_test(what_no_work_lists_goes_once_all_works_are_of_one_set),
+                cmocka_unit_test(what_left_does_not_stay_longer_when_the_clock_is_set_back),
                 cmocka_unit_test(a_placement_that_goes_takes_all_its_objects_along_without_waiting),
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
                 cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),

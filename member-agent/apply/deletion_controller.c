@@ -216,11 +216,11 @@ static int hand_over(struct reconcile *rc, struct member_agent *a, const struct 
         settled = ARENA_NEW_ARRAY(rc->arena, bool, rows.n + 1);
         if (!settled || !memory)
                 return error_no_memory(rc->err);
-        g.waited_ms = handover_waited(memory, 0, rc->now_ms);
+        g.waited_ms = handover_waited(memory, 0, loop_now_ms(a->loop));
         while (gives)
                 TRY(hand_over_round(&g, &rows, settled, &gives, ret_waits, rc->err));
         if (*ret_waits)
-                handover_note_wait(memory, true, 0, rc->now_ms);
+                handover_note_wait(memory, true, 0, loop_now_ms(a->loop));
         return 0;
 }
 

@@ -89,6 +89,7 @@ static struct outcome clean_up(struct reconcile *rc, struct member_agent *a)
 struct outcome work_gone(struct reconcile *rc, struct member_agent *a)
 {
         struct work_memory *memory;
+        int64_t now = loop_now_ms(a->loop); /* not the wall's, which may be set back */
         bool ours = false;
 
         if (is_ours(rc, a, &ours) < 0)
@@ -107,8 +108,8 @@ struct outcome work_gone(struct reconcile *rc, struct member_agent *a)
                 return failed(rc->err);
         }
         if (!memory->gone_since_ms || !text_empty(informer_problem(a->works)))
-                memory->gone_since_ms = rc->now_ms;
-        if (rc->now_ms - memory->gone_since_ms < GRACE_MS)
-                return again_after(MIN(GRACE_MS - (rc->now_ms - memory->gone_since_ms), HUB_POLL_MS));
+                memory->gone_since_ms = now;
+        if (now - memory->gone_since_ms < GRACE_MS)
+                return again_after(MIN(GRACE_MS - (now - memory->gone_since_ms), HUB_POLL_MS));
         return clean_up(rc, a);
 }

@@ -115,7 +115,7 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
         map_init(&listed, MAP_BORROW_KEYS, NULL);
         if (!memory)
                 return error_no_memory(err);
-        g.waited_ms = handover_waited(memory, g.generation, p->now_ms);
+        g.waited_ms = handover_waited(memory, g.generation, loop_now_ms(p->agent->loop));
         TRY(index_manifests(p, &listed, err));
         TRY(applied_work_add_rows(p->applied_work, p->name, p->arena, &rows, err));
         p->lingering = (struct rows){ .at = ARENA_NEW_ARRAY(p->arena, struct row, rows.n + 1) };

@@ -83,7 +83,8 @@ int handover_give(struct giver *g, const struct row *row, const json_t *live, co
 /* The other side: puts our reference in the place of a sibling's that lets go of the object; notes in the
  * pass if it is yet to. *live is replaced by what the server answered. */
 int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct error *err);
-/* How long a Work of that generation (0 = it goes) has had to wait for others, in milliseconds. */
+/* How long a Work of that generation (0 = it goes) has had to wait for others, in milliseconds. now_ms is
+ * that of loop_now_ms(): a wall clock may be set back. */
 int64_t handover_waited(const struct work_memory *memory, int64_t generation, int64_t now_ms);
 /* Notes whether it still has to. */
 void handover_note_wait(struct work_memory *memory, bool waits, int64_t generation, int64_t now_ms);

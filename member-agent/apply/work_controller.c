@@ -502,10 +502,10 @@ static int64_t hold_status(const struct pass *p, const struct source *s, struct 
 /* Objects on their way from Work to Work are no failure yet. Milliseconds to wait, 0 = write now. */
 static int64_t hold_for_siblings(const struct pass *p, struct work_memory *memory, size_t left)
 {
-        int64_t generation = p->work->object.meta.generation;
+        int64_t generation = p->work->object.meta.generation, now = loop_now_ms(p->agent->loop);
 
-        handover_note_wait(memory, p->waits_for_sibling || left > 0, generation, p->now_ms);
-        return p->waits_for_sibling && handover_waited(memory, generation, p->now_ms) < SIBLING_WAIT_MS
+        handover_note_wait(memory, p->waits_for_sibling || left > 0, generation, now);
+        return p->waits_for_sibling && handover_waited(memory, generation, now) < SIBLING_WAIT_MS
                        ? SIBLING_POLL_MS
                        : 0;
 }
