@@ -197,8 +197,23 @@ static int sorted(struct arena *arena, const struct object_list *existing, struc
         return 0;
 }
 
-static int plan_in_place(struct arena *arena, const struct placement *p, const struct policy_snapshot *latest,
-                         struct policy_snapshot_plan *plan, struct error *err)
+/* Drops the oldest of the `n` but for `latest`, so that `keep` stay. */
+static int plan_history(struct arena *arena, const struct indexed *list, size_t n, int64_t keep,
+                        const struct object *latest, struct policy_snapshot_plan *plan)
+{
+        plan->remove = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
+        if (!plan->remove)
+                return ERR_NO_MEMORY;
+        for (size_t i = 0; (int64_t)(n - i) > keep; i++)
+                if (list[i].o != latest)
+                        plan->remove[plan->n_remove++] = list[i].o;
+        return 0;
+}
+
+/* A limit that was lowered takes what is too much, too. */
+static int plan_in_place(struct arena *arena, const struct placement *p, const struct indexed *list, size_t n,
+                         const struct policy_snapshot *latest, struct policy_snapshot_plan *plan,
+                         struct error *err)
 {
         struct object *wanted = object_copy(&latest->object, arena);
         int64_t old;
@@ -211,7 +226,9 @@ static int plan_in_place(struct arena *arena, const struct placement *p, const s
                 return error_no_memory(err);
         if (!object_equal_part(&latest->object, wanted, OBJECT_META_SPEC))
                 plan->update = (struct relabel){ &latest->object, wanted };
-        return 0;
+        return plan_history(arena, list, n, history_limit(p), &latest->object, plan) < 0
+                       ? error_no_memory(err)
+                       : 0;
 }
 
 static int plan_new(struct arena *arena, const struct placement *p, const struct indexed *list, size_t n,
@@ -229,13 +246,7 @@ static int plan_new(struct arena *arena, const struct placement *p, const struct
                         return ERR_NO_MEMORY;
                 TRY(set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, LABEL_FALSE, arena));
         }
-        plan->remove = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
-        if (!plan->remove)
-                return ERR_NO_MEMORY;
-        while ((int64_t)(n - plan->n_remove) > history_limit(p) - 1) {
-                plan->remove[plan->n_remove] = list[plan->n_remove].o;
-                plan->n_remove++;
-        }
+        TRY(plan_history(arena, list, n, history_limit(p) - 1, NULL, plan));
         return make(arena, p, index, hash, &plan->create);
 }
 
@@ -285,7 +296,7 @@ int plan_policy_snapshots(struct arena *arena, const struct placement *p, const 
         if (latest && index_of(list, existing->n, &latest->object) >= given)
                 TRY(holds_policy(arena, latest, hash, &same, err));
         if (same)
-                TRY(plan_in_place(arena, p, latest, &plan, err));
+                TRY(plan_in_place(arena, p, list, existing->n, latest, &plan, err));
         else if (plan_new(arena, p, list, existing->n, hash, given, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;

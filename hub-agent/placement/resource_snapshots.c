@@ -240,13 +240,19 @@ static int throttle(struct arena *arena, const struct object *head, const struct
         return 1;
 }
 
-/* Drops whole groups, oldest first, so that with the new one the limit is kept. */
-static int plan_history(struct arena *arena, const struct placement *p, const struct member *list, size_t n,
-                        struct resource_snapshot_plan *plan)
+static int64_t history_limit(const struct placement *p)
 {
         int64_t limit =
                 p->spec->revision_history_limit.set ? p->spec->revision_history_limit.value : DEFAULT_HISTORY;
-        int64_t groups = 0, keep = MAX(limit, 1) - 1;
+
+        return MAX(limit, 1);
+}
+
+/* Drops whole groups, oldest first but for that of `head`, so that `keep` stay. */
+static int plan_history(struct arena *arena, const struct member *list, size_t n, int64_t keep,
+                        const struct member *head, struct resource_snapshot_plan *plan)
+{
+        int64_t groups = 0;
         size_t i = n;
 
         plan->remove = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
@@ -260,7 +266,8 @@ static int plan_history(struct arena *arena, const struct placement *p, const st
                 i--;
         }
         for (size_t k = 0; k < i; k++)
-                plan->remove[plan->n_remove++] = list[k].o;
+                if (!head || list[k].index != head->index)
+                        plan->remove[plan->n_remove++] = list[k].o;
         return 0;
 }
 
@@ -292,6 +299,8 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                         string_map_remove(&plan->update.wanted->meta.annotations,
                                           ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME);
                 }
+                /* A limit that was lowered takes what is too much, too. */
+                TRY(plan_history(arena, list, n, history_limit(p), head, plan));
                 return plan_members(arena, p, s, head->index, list, n, plan);
         }
         early = valid ? throttle(arena, head->o, t, plan) : 0;
@@ -300,7 +309,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
         if (head)
                 TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
         plan->latest = NULL;
-        TRY(plan_history(arena, p, list, n, plan));
+        TRY(plan_history(arena, list, n, history_limit(p) - 1, NULL, plan));
         return plan_members(arena, p, s, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, list, n, plan);
 }
 

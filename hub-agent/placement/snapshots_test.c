@@ -125,6 +125,28 @@ static void the_history_limit_removes_the_oldest_first(void **state)
         arena_free(&s.arena);
 }
 
+static void a_history_limit_that_is_lowered_holds_at_once(void **state)
+{
+        struct policy_snapshot_plan plan;
+        struct scene s;
+
+        begin(&s, "\"revisionHistoryLimit\":3");
+        for (int i = 0; i < 3; i++) {
+                s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
+                s.p->spec->policy->placement_type = i == 0 ? "A" : i == 1 ? "B" : "C";
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                keep_created(&s, &plan);
+        }
+        assert_int_equal(plan.n_remove, 0);
+        s.p->spec->revision_history_limit = OPT_INT(1);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_null(plan.create);
+        assert_int_equal(plan.n_remove, 2);
+        assert_string_equal(plan.remove[0]->meta.name, "web-0");
+        assert_string_equal(plan.remove[1]->meta.name, "web-1");
+        arena_free(&s.arena);
+}
+
 /* spec/placement.md checklist 7 */
 static void two_latest_policy_snapshots_are_an_error(void **state)
 {
@@ -315,6 +337,28 @@ static void new_content_unmarks_the_old_group_and_makes_the_next(void **state)
         arena_free(&s.arena);
 }
 
+static void a_lowered_limit_takes_old_groups_though_nothing_is_new(void **state)
+{
+        static const size_t sizes[] = { 10, 20, 30 };
+        struct resource_snapshot_plan plan;
+        struct selection sel;
+        struct scene s;
+
+        begin(&s, "\"revisionHistoryLimit\":3");
+        for (size_t i = 0; i < 3; i++) {
+                sel = select_sizes(&s, &sizes[i], 1);
+                plan_resources(&s, &sel, &at_once, &plan);
+                assert_int_equal(plan.n_remove, 0);
+                keep_resources(&s, &plan);
+        }
+        s.p->spec->revision_history_limit = OPT_INT(2);
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_int_equal(plan.n_create, 0);
+        assert_int_equal(plan.n_remove, 1);
+        assert_string_equal(plan.remove[0]->meta.name, "web-0-snapshot");
+        arena_free(&s.arena);
+}
+
 static void changes_are_collected_before_a_new_group_is_made(void **state)
 {
         static const size_t one[] = { 10 }, two[] = { 20 };
@@ -498,6 +542,8 @@ int main(void)
                 cmocka_unit_test(a_new_placement_gets_policy_snapshot_zero),
                 cmocka_unit_test(a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapshot),
                 cmocka_unit_test(the_history_limit_removes_the_oldest_first),
+                cmocka_unit_test(a_history_limit_that_is_lowered_holds_at_once),
+                cmocka_unit_test(a_lowered_limit_takes_old_groups_though_nothing_is_new),
                 cmocka_unit_test(two_latest_policy_snapshots_are_an_error),
                 cmocka_unit_test(resources_are_split_at_800_kib_in_order),
                 cmocka_unit_test(equal_content_plans_nothing_and_a_missing_part_is_made_again),
