@@ -418,6 +418,7 @@ static void plan_departures(struct cycle *c, const struct classes *k, struct sch
                         refs_push(&p->release, k->deleting.at[i]);
         for (size_t i = 0; i < k->dangling.n; i++)
                 refs_push(&p->unschedule, k->dangling.at[i]);
+        p->n_departed = p->unschedule.n;
 }
 
 /* Nothing is picked or taken away; what there is goes on and is told. */

@@ -41,9 +41,12 @@ struct schedule_plan {
         struct schedule_patch *patch;
         size_t n_patch;
         struct binding_refs unschedule; /* state becomes Unscheduled, the state before is noted */
-        struct binding_refs release;    /* being deleted: the scheduler's finalizer goes */
-        bool report;                    /* decisions and condition are to be written */
-        bool write_status;              /* and they differ from what the snapshot says */
+        /* The first so many of those: their clusters are gone, they are written before anything is created in
+         * their place, or the placement would have more live bindings than it may. */
+        size_t n_departed;
+        struct binding_refs release; /* being deleted: the scheduler's finalizer goes */
+        bool report;                 /* decisions and condition are to be written */
+        bool write_status;           /* and they differ from what the snapshot says */
         struct cluster_decision *decisions;
         size_t n_decisions;
         struct condition scheduled;

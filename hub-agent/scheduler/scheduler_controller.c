@@ -95,9 +95,8 @@ static int patch_binding(struct reconcile *rc, void *ctx, size_t i)
         return rc_patch_diff(rc, &p->now->object, &wanted->object, OBJECT_META_SPEC, NULL);
 }
 
-static int unschedule(struct reconcile *rc, void *ctx, size_t i)
+static int unschedule(struct reconcile *rc, const struct binding *b)
 {
-        const struct binding *b = ((const struct carrying *)ctx)->plan->unschedule.at[i];
         struct binding *wanted = (struct binding *)object_copy(&b->object, rc->arena);
 
         if (!wanted ||
@@ -105,6 +104,20 @@ static int unschedule(struct reconcile *rc, void *ctx, size_t i)
                 return error_no_memory(rc->err);
         wanted->spec->state = BINDING_UNSCHEDULED;
         return rc_patch_diff(rc, &b->object, &wanted->object, OBJECT_META_SPEC, NULL);
+}
+
+static int unschedule_departed(struct reconcile *rc, void *ctx, size_t i)
+{
+        const struct schedule_plan *p = ((const struct carrying *)ctx)->plan;
+
+        return unschedule(rc, p->unschedule.at[i]);
+}
+
+static int unschedule_rest(struct reconcile *rc, void *ctx, size_t i)
+{
+        const struct schedule_plan *p = ((const struct carrying *)ctx)->plan;
+
+        return unschedule(rc, p->unschedule.at[p->n_departed + i]);
 }
 
 static int report(struct reconcile *rc, const struct schedule_input *in, const struct schedule_plan *p)
@@ -130,9 +143,10 @@ static int carry_out(struct reconcile *rc, const struct schedule_input *in, cons
         struct carrying carrying = { in, p };
 
         TRY(rc_for_each(rc, p->release.n, release, &carrying));
+        TRY(rc_for_each(rc, p->n_departed, unschedule_departed, &carrying));
         TRY(rc_for_each(rc, p->n_create, create_binding, &carrying));
         TRY(rc_for_each(rc, p->n_patch, patch_binding, &carrying));
-        TRY(rc_for_each(rc, p->unschedule.n, unschedule, &carrying));
+        TRY(rc_for_each(rc, p->unschedule.n - p->n_departed, unschedule_rest, &carrying));
         return report(rc, in, p);
 }
 

@@ -134,11 +134,64 @@ static void a_cluster_that_is_back_before_it_was_missed_is_chosen(void **state)
         rig_run(comes_back);
 }
 
+/* "MODIFIED Unscheduled" and the like, of the next binding's event that tells of a state. */
+static void next_state(struct rig_watch *w, char ret[64])
+{
+        const char *type = rig_watch_next(w, 5000);
+
+        snprintf(ret, 64, "%s %s", type, rig_watch_string(w, "spec.state"));
+}
+
+static void replaces_in_order(struct rig *r)
+{
+        struct rig_watch w;
+        struct fleet f;
+        char state[64], path[128], cluster[32];
+        bool gave_up = false;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        assert_int_equal(
+                rig_post(r, FLEET "clusterresourceplacements",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"one\"},\"spec\":{" SELECT_APP
+                         ",\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":1}}}"),
+                201);
+        rig_settle(r);
+        fiber_sleep(r->loop, 2000);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcebindings"), 200);
+        snprintf(cluster, sizeof(cluster), "%s",
+                 doc_get_string(json_array_get(doc_get_array(r->answer, "items"), 0), "spec.targetCluster"));
+        snprintf(path, sizeof(path), CLUSTERS "memberclusters/%s", cluster);
+        rig_watch_open(r, &w,
+                       arena_printf(&r->arena, FLEET "clusterresourcebindings?watch=1&resourceVersion=%s",
+                                    rig_string(r, "metadata.resourceVersion")));
+        assert_int_equal(rig_delete(r, path), 200);
+        report_member(&f, cluster, "False");
+        do {
+                next_state(&w, state);
+                gave_up = gave_up || text_equal(state, "MODIFIED Unscheduled");
+                assert_false(text_starts_with(state, "timeout"));
+        } while (!text_starts_with(state, "ADDED"));
+        assert_true(gave_up);
+        rig_watch_close(&w);
+        stop(&f);
+}
+
+/* N is never exceeded, not even for a moment. */
+static void a_cluster_that_leaves_is_given_up_before_another_takes_its_place(void **state)
+{
+        rig_run(replaces_in_order);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_unreadable_property_is_told_on_its_member_once_per_change),
                 cmocka_unit_test(a_cluster_that_is_back_before_it_was_missed_is_chosen),
+                cmocka_unit_test(a_cluster_that_leaves_is_given_up_before_another_takes_its_place),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

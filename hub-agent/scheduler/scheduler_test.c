@@ -48,6 +48,7 @@ static void a_new_policy_keeps_matching_bindings_and_unschedules_the_rest(void *
         assert_string_equal(c.plan.patch[0].now->object.meta.name, "on-a");
         assert_string_equal(c.plan.patch[0].state, "Bound");
         assert_string_equal(unscheduled(&c), "on-gone on-b");
+        assert_int_equal(c.plan.n_departed, 1);
         assert_string_equal(decision_on(&c, "b")->reason,
                             "ClusterUnschedulable, cluster does not match with any of the "
                             "required cluster affinity terms");
