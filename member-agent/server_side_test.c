@@ -47,6 +47,42 @@ static void what_is_created_is_applied_at_once(void **state)
         rig_run(created_body);
 }
 
+static int lose_the_first_apply(void *ctx, const struct http_request *rq)
+{
+        unsigned *applies = ctx;
+
+        return text_equal(rq->method, "PATCH") && strstr(rq->path, "/configmaps/") && ++*applies == 1
+                       ? ERR_RETRY
+                       : 0;
+}
+
+static void lost_apply_body(struct rig *r)
+{
+        unsigned applies = 0;
+        struct loopback_faults faults = { .ctx = &applies, .fate = lose_the_first_apply };
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        place(r, "w", SERVER_SIDE, CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_int_equal(entries(r, "work-api-agent", "Apply"), 1);
+        assert_true(applies > 1);
+        stop(&a);
+}
+
+static void a_lost_apply_behind_a_creation_is_made_up_for(void **state)
+{
+        size_t live;
+
+        rig_run(lost_apply_body); /* what is made once for all tests */
+        live = mem_live_count();
+        rig_run(lost_apply_body);
+        assert_int_equal(mem_live_count(), live);
+}
+
 static void foreign_body(struct rig *r)
 {
         struct agent a;
@@ -178,6 +214,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_is_created_is_applied_at_once),
+                cmocka_unit_test(a_lost_apply_behind_a_creation_is_made_up_for),
                 cmocka_unit_test(what_was_there_before_is_not_applied_over),
                 cmocka_unit_test(a_field_that_leaves_the_manifest_leaves_the_object),
                 cmocka_unit_test(what_was_merged_before_is_followed_after_a_change_of_strategy),
@@ -185,5 +222,6 @@ int main(void)
                 cmocka_unit_test(writes_carry_the_agents_name),
         };
 
+        mem_hook_libraries();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

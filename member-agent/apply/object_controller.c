@@ -413,8 +413,11 @@ int object_process(struct pass *p, struct manifest *m, struct error *err)
         AUTO_JSON json_t *live = NULL;
         int r = run_steps(p, m, may_be_there(p, m), &live, err);
 
-        if (r == LOOK_FIRST)
+        if (r == LOOK_FIRST) {
+                json_decref(live); /* it may have been created, and the apply behind it was lost */
+                live = NULL;
                 r = run_steps(p, m, true, &live, err);
+        }
         if (r < 0)
                 return r;
         return m->reused ? 0 : judge(p, m, live, err);
