@@ -41,6 +41,7 @@ struct bench {
         struct map active;
         bool stalled; /* watches say nothing more */
         bool away;    /* no request gets through */
+        bool slow;    /* writes of objects take 2 s to arrive */
         struct outcome (*reconcile)(struct bench *b, struct reconcile *rc);
         int code; /* for fails_once */
         int64_t after_ms;
@@ -98,6 +99,8 @@ static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
 {
         struct bench *b = ctx;
 
+        if (!answer && b->slow && text_equal(rq->method, "PATCH") && !strstr(rq->path, "/leases"))
+                return 2000;
         return answer && rq->priority == HTTP_WATCH && b->stalled ? 3600000 : 0;
 }
 
@@ -806,6 +809,49 @@ static void on_the_way_out_what_runs_may_finish_and_the_lease_is_released(void *
         rig_run(body_drain);
 }
 
+static const struct kube_resource members = { "cluster.kubernetes-fleet.io", "v1beta1", "memberclusters",
+                                              "MemberCluster", false };
+
+static struct outcome patches_labels(struct bench *b, struct reconcile *rc)
+{
+        AUTO_JSON json_t *patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", "written", "late");
+
+        if (kube_doc_patch(&b->kube, &members, NULL, rc->name, KUBE_PATCH_MERGE, patch, NULL, NULL, rc->err) <
+            0)
+                return failed(rc->err);
+        return done();
+}
+
+static void body_late_write(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.reconcile = patches_labels;
+        b.slow = true;
+        make(r, "a");
+        wait_ms(&b, 100);
+        assert_int_equal(b.running, 1);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.run_code, ERR_CANCELLED);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_string_equal(rig_string(r, "metadata.labels.written"), "");
+        assert_int_equal(rig_get(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"), 200);
+        assert_string_not_equal(rig_string(r, "spec.holderIdentity"), "");
+        wait_ms(&b, 2000);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_string_equal(rig_string(r, "metadata.labels.written"), "late");
+        close_bench(&b);
+}
+
+static void while_a_write_may_still_arrive_nobody_else_can_lead(void **state)
+{
+        rig_run(body_late_write);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -825,6 +871,7 @@ int main(void)
                 cmocka_unit_test(a_manager_whose_server_was_away_leads_again),
                 cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
                 cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
+                cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

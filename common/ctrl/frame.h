@@ -53,6 +53,7 @@ struct manager {
         struct leader leader;
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
+        int64_t unanswered_ms; /* when a write was last given up without an answer; INT64_MIN = never */
         uint64_t next_id;
 };
 

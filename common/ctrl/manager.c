@@ -10,6 +10,8 @@
 #include "common/kube/connection.h"
 
 #define DRAIN_MS 300
+#define NEVER_MS INT64_MIN
+#define ON_ITS_WAY_MS 10000 /* a request without an answer may still arrive, that long */
 #define CACHES_MS 30000
 
 static const char *const reconcile_labels[] = { "controller", "result", NULL };
@@ -44,6 +46,15 @@ static void register_metrics(struct frame_metrics *fm, struct metrics *m)
                                       "1 while this process leads.", NULL, NULL, 0);
 }
 
+/* Events are written by whoever has something to tell. */
+static bool is_leaders_write(const char *verb, const char *resource)
+{
+        static const char *const reads[] = { "get", "list", "watch" };
+
+        return !text_in(verb, reads, ARRAY_LEN(reads)) && resource[0] != '/' &&
+               !text_equal(resource, "events") && !text_equal(resource, "leases");
+}
+
 static void count_request(void *ctx, const char *verb, const char *resource, int status, int64_t took_us)
 {
         struct manager *m = ctx;
@@ -53,6 +64,8 @@ static void count_request(void *ctx, const char *verb, const char *resource, int
                 m->metrics.requests, 1,
                 (const char *const[]){ verb, resource[0] == '/' ? "raw" : resource, log_int(code, status) });
         metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
+        if (status == 0 && is_leaders_write(verb, resource))
+                m->unanswered_ms = loop_now_ms(m->options.world->loop);
 }
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
@@ -66,6 +79,7 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
                 return NULL;
         }
         m->options = *o;
+        m->unanswered_ms = NEVER_MS;
         m->log = *o->log;
         if (!o->identity) {
                 leader_identity(o->world, o->component, m->identity);
@@ -374,6 +388,17 @@ static int lead(struct manager *m, struct error *err)
         return code;
 }
 
+/* The next leader begins as soon as it is released: not before what we sent has arrived. What was cut off may
+ * be on its way still; then the lease is left to lapse, which takes longer. */
+static void release_lease(struct manager *m)
+{
+        if (m->leader.leading && m->unanswered_ms != NEVER_MS &&
+            loop_now_ms(m->options.world->loop) - m->unanswered_ms < ON_ITS_WAY_MS)
+                log_info(&m->log, "the lease is not released but left to lapse: a write may still arrive");
+        else
+                leader_release(&m->leader);
+}
+
 int manager_run(struct manager *m, struct error *err)
 {
         int code = 0;
@@ -388,7 +413,7 @@ int manager_run(struct manager *m, struct error *err)
                 code = lead(m, err);
         stop_controllers(m, true);
         if (m->options.lease_name)
-                leader_release(&m->leader);
+                release_lease(m);
         return code == ERR_CANCELLED ? error_set(err, ERR_CANCELLED, "cancelled") : code;
 }
 
