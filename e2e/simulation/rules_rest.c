@@ -187,11 +187,55 @@ static bool is_sign_of_life(const struct change *c)
                (c->type == CHANGE_ADDED && text_equal(c->resource, "/events"));
 }
 
+static bool is_time_of_look(const char *key)
+{
+        static const char *const keys[] = { "observationTime", "resourceVersion", "managedFields" };
+
+        return text_in(key, keys, ARRAY_LEN(keys));
+}
+
+static bool is_same(const json_t *a, const json_t *b);
+
+static bool is_same_object(const json_t *a, const json_t *b)
+{
+        const char *key;
+        json_t *value;
+
+        json_object_foreach((json_t *)a, key, value)
+                if (!is_time_of_look(key) && !is_same(value, json_object_get(b, key)))
+                        return false;
+        return json_object_size(a) == json_object_size(b);
+}
+
+static bool is_same_array(const json_t *a, const json_t *b)
+{
+        for (size_t i = 0; i < json_array_size(a); i++)
+                if (!is_same(json_array_get(a, i), json_array_get(b, i)))
+                        return false;
+        return json_array_size(a) == json_array_size(b);
+}
+
+static bool is_same(const json_t *a, const json_t *b)
+{
+        if (json_is_object(a) && json_is_object(b))
+                return is_same_object(a, b);
+        if (json_is_array(a) && json_is_array(b))
+                return is_same_array(a, b);
+        return json_equal((json_t *)a, (json_t *)b);
+}
+
+/* A difference that stays is looked at now and then, and when that was is told. */
+static bool is_another_look(const struct change *c)
+{
+        return c->type == CHANGE_MODIFIED && is_same(c->before, c->after);
+}
+
 static void quiet_changed(struct watch *w, void *state, const struct change *c)
 {
         const struct quiet *q = state;
 
-        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c))
+        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c) ||
+            is_another_look(c))
                 return;
         watch_broken(w, &rule_quiet, "%s wrote %s %s/%s on %s though nothing had happened", c->who,
                      c->resource, c->ns, c->name, c->cluster);
