@@ -4,58 +4,22 @@
 
 /* ---- one leader ---- */
 
-#define ON_ITS_WAY_MS 11000 /* what a leader sent may arrive so much later (faults.c: slow) */
-#define HOLDERS 4
-
-struct leaders {
-        struct {
-                char name[32];
-                int64_t until_ms;
-        } before[HOLDERS];
-};
-
-/* The lease is about to be somebody else's, or nobody's. */
-static void note_holder(struct leaders *l, const char *holder, int64_t now)
-{
-        size_t i = 0;
-
-        while (i < HOLDERS - 1 && *l->before[i].name && !text_equal(l->before[i].name, holder))
-                i++;
-        snprintf(l->before[i].name, sizeof(l->before[i].name), "%s", holder);
-        l->before[i].until_ms = now;
-}
-
-static bool held_just_now(const struct leaders *l, const char *who, int64_t now)
-{
-        for (size_t i = 0; i < HOLDERS; i++)
-                if (text_equal(l->before[i].name, who))
-                        return now - l->before[i].until_ms < ON_ITS_WAY_MS;
-        return false;
-}
-
 static void one_leader(struct watch *w, void *state, const struct change *c)
 {
-        const char *holder = doc_get_string(c->before, "spec.holderIdentity");
         const json_t *lease;
+        const char *holder;
 
-        if (text_equal(c->resource, RES_LEASES)) {
-                if (text_equal(c->name, LEASE_HUB_AGENT) && holder)
-                        note_holder(state, holder, c->at_ms);
-                return;
-        }
-        if (!rule_is_hub_agent(c->who))
+        if (!rule_is_hub_agent(c->who) || text_equal(c->resource, RES_LEASES))
                 return;
         lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);
         holder = doc_get_string(lease, "spec.holderIdentity");
         watch_judged(w, &rule_one_leader);
-        if (!text_equal(holder, c->who) && !held_just_now(state, c->who, c->at_ms))
+        if (!text_equal(holder, c->who))
                 watch_broken(w, &rule_one_leader, "%s wrote %s %s/%s while %s leads", c->who, c->resource,
                              c->ns, c->name, holder ? holder : "nobody");
 }
 
-const struct rule rule_one_leader = { .name = "one-leader",
-                                      .state_size = sizeof(struct leaders),
-                                      .changed = one_leader };
+const struct rule rule_one_leader = { .name = "one-leader", .changed = one_leader };
 
 /* ---- live bindings ---- */
 
