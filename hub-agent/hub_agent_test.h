@@ -155,6 +155,7 @@ static inline void stop(struct fleet *f)
 /* ---- the way of the agent to the hub ---- */
 
 #define LAG_MS 20000
+#define SLOW_MS 2000
 
 /* Requests whose path holds a text can be made to fail or to hang, and what watches tell to come late. */
 struct line {
@@ -162,6 +163,7 @@ struct line {
         const char *path;
         int fate;
         const char *lagging; /* as `path` */
+        const char *slow;    /* as `path`: it takes SLOW_MS to the server */
 };
 
 static inline int64_t delay_of(void *ctx, const struct http_request *rq, bool answer)
@@ -169,6 +171,8 @@ static inline int64_t delay_of(void *ctx, const struct http_request *rq, bool an
         const struct line *line = ctx;
         bool lags = line->lagging && strstr(rq->path, line->lagging) && strstr(rq->path, "watch=true");
 
+        if (!answer && line->slow && strstr(rq->path, line->slow))
+                return SLOW_MS;
         return answer && lags ? LAG_MS : 0;
 }
 

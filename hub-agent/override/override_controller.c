@@ -78,7 +78,8 @@ static bool has_latest(const struct object_list *snapshots)
 
 /* `ask`: no snapshot is marked latest, so one may be gone; and the cache of bindings may not know yet that it
  * was used. */
-static int find_given(struct reconcile *rc, const struct object *o, bool ask, int64_t *ret)
+static int find_given(struct reconcile *rc, const struct object *o, const struct object_list *snapshots,
+                      bool ask, int64_t *ret)
 {
         struct naming n = { o, NO_INDEX };
 
@@ -93,7 +94,8 @@ static int find_given(struct reconcile *rc, const struct object *o, bool ask, in
                 return 0;
         return snapshot_is_known(
                 rc, snapshot_kind(rc->ns), o,
-                arena_printf(rc->arena, NAME_OVERRIDE_SNAPSHOT, o->meta.name, (long long)n.highest));
+                arena_printf(rc->arena, NAME_OVERRIDE_SNAPSHOT, o->meta.name, (long long)n.highest),
+                snapshots);
 }
 
 /* ---- snapshots ---- */
@@ -107,7 +109,7 @@ static int plan_snapshots(struct reconcile *rc, const struct object *o, const st
         TRY(plan_override_snapshots(rc->arena, override, snapshots, NO_INDEX, ret, rc->err));
         if (!ret->create && !ret->update.now)
                 return 0;
-        TRY(find_given(rc, o, !is_new && !has_latest(snapshots), &given));
+        TRY(find_given(rc, o, snapshots, !is_new && !has_latest(snapshots), &given));
         return plan_override_snapshots(rc->arena, override, snapshots, given, ret, rc->err);
 }
 

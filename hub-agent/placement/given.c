@@ -98,17 +98,16 @@ int given_on_server(struct reconcile *rc, const struct object *placement, struct
 }
 
 int snapshot_is_known(struct reconcile *rc, const struct kind *kind, const struct object *owner,
-                      const char *name)
+                      const char *name, const struct object_list *seen)
 {
         struct object *o;
-        bool cached;
         int code;
 
         if (!name)
                 return error_no_memory(rc->err);
-        TRY(cache_has(rc, kind, owner->meta.ns, name, &cached));
-        if (cached)
-                return 0;
+        for (size_t i = 0; i < seen->n; i++)
+                if (text_equal(seen->at[i]->meta.name, name))
+                        return 0;
         code = kube_get(rc->kube, kind, owner->meta.ns, name, rc->arena, &o, rc->err);
         if (code == ERR_NOT_FOUND)
                 return 0;

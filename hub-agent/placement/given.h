@@ -32,7 +32,8 @@ int check_is_newest(struct reconcile *rc, const struct object *latest, const cha
 /* Calls `each` for the bindings of a kind as the server has them; namespace and selector may be NULL. */
 int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
                        int (*each)(void *ctx, struct object *binding), void *ctx);
-/* ERR_RETRY while a snapshot of this owner that is named is on the server and not in the cache: what is there
- * is not to be made again. NULL: there was no memory for the name. */
+/* ERR_RETRY while a snapshot of this owner that is named is on the server and not among those the reconcile
+ * has `seen`, also if the cache has heard of it since: what is there is not to be made again. NULL: there was
+ * no memory for the name. */
 int snapshot_is_known(struct reconcile *rc, const struct kind *kind, const struct object *owner,
-                      const char *name);
+                      const char *name, const struct object_list *seen);

@@ -108,7 +108,8 @@ static int check_policies(struct pass *s)
                 return 0;
         return snapshot_is_known(
                 s->rc, s->scope->policy_snapshot, &s->p->object,
-                arena_printf(s->rc->arena, NAME_POLICY_SNAPSHOT, s->rc->name, (long long)s->given.policies));
+                arena_printf(s->rc->arena, NAME_POLICY_SNAPSHOT, s->rc->name, (long long)s->given.policies),
+                &s->policies);
 }
 
 static int check_resources(struct pass *s)
@@ -118,7 +119,8 @@ static int check_resources(struct pass *s)
                 return 0;
         return snapshot_is_known(s->rc, s->scope->resource_snapshot, &s->p->object,
                                  arena_printf(s->rc->arena, NAME_RESOURCE_SNAPSHOT, s->rc->name,
-                                              (long long)s->given.resources));
+                                              (long long)s->given.resources),
+                                 &s->snapshots);
 }
 
 /* ---- snapshots ---- */

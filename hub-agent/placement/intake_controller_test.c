@@ -206,6 +206,25 @@ RIG_TEST(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind, {
         close_all(&f);
 })
 
+/* The other agent's snapshot comes to light while the server is asked which indexes were given. */
+RIG_TEST(a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.slow = "clusterresourcebindings?labelSelector=";
+        rig_delete(r, POLICIES "/web-0");
+        fiber_sleep(r->loop, 500);
+        assert_int_equal(rig_post(r, POLICIES, made_policy), 201);
+        bind(r, "schedulingPolicySnapshotName", "web-1");
+        wait_ms(r, 60000);
+        line.slow = NULL;
+        wait_ms(r, 60000);
+        assert_int_equal(count(r, POLICIES "?labelSelector=kubernetes-fleet.io%2Fis-latest-snapshot%3Dtrue"),
+                         1);
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -216,6 +235,8 @@ int main(void)
                 cmocka_unit_test(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for),
                 cmocka_unit_test(a_rollout_goes_not_back_to_the_snapshot_before_for_its_cache_is_behind),
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
+                cmocka_unit_test(
+                        a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
