@@ -390,12 +390,14 @@ static void classify_bound(struct round *r, const struct binding *b, size_t i)
 }
 
 /* What is not known to be of use to anyone can go without waiting for its turn: no resources were placed,
- * they are not reported to be available, or the cluster is gone. Stale conditions are no such reason. */
+ * they are not reported to be available, differences could not be told, or the cluster is gone. Stale
+ * conditions are no such reason. */
 static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 {
         return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
                (r->in->departed && r->in->departed[i]) || has_failed(r, b, i) ||
-               is_false(fresh(b, CONDITION_APPLIED)) || is_false(fresh(b, CONDITION_AVAILABLE));
+               is_false(fresh(b, CONDITION_APPLIED)) || is_false(fresh(b, CONDITION_AVAILABLE)) ||
+               is_false(fresh(b, CONDITION_DIFF_REPORTED));
 }
 
 static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)

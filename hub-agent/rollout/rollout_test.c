@@ -163,6 +163,7 @@ static void rolls_as_in_the_worked_cases(void **state)
                 { 2, "0", "0", { "Bnr", "Bnr", "So-" }, "!2", 0 },
                 /* Unscheduled, it may go. */
                 { 2, "0", "0", { "Bnr", "Uop", "So-" }, "-1 !2", 60 },
+                { 0, "\"100%\"", "\"100%\"", { "Uox" }, "-0", 60 },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
