@@ -30,6 +30,63 @@ static void say_stale(struct tidy *t, const json_t *doc, const char *why)
                      ns ? "/" : "", doc_get_string(doc, "metadata.name"), why);
 }
 
+/* ---- bindings that nobody wants ---- */
+
+static bool is_fresh_true(const json_t *doc, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(doc, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return text_equal(doc_get_string(c, "status"), CONDITION_TRUE) &&
+                               doc_get_int(c, "observedGeneration", -1) ==
+                                       doc_get_int(doc, "metadata.generation", 0);
+        return false;
+}
+
+static bool is_ready(const json_t *binding)
+{
+        return is_fresh_true(binding, CONDITION_AVAILABLE) || is_fresh_true(binding, CONDITION_DIFF_REPORTED);
+}
+
+struct readiness {
+        const char *placement;
+        unsigned ready, targeted;
+};
+
+static bool count_ready(void *ctx, const json_t *binding)
+{
+        struct readiness *r = ctx;
+        char key[192];
+
+        if (!rule_placement_of(binding, key) || !text_equal(key, r->placement))
+                return true;
+        r->ready += is_ready(binding);
+        r->targeted += rule_binding_lives(binding);
+        return true;
+}
+
+/* What is well stays where it is no longer wanted while too little is well elsewhere
+ * (spec/rollout-and-work.md 2.7): that a policy asks for more clusters than there are may last for ever. */
+static bool may_stay(struct watch *w, const char *resource, const json_t *binding)
+{
+        struct readiness r = { 0 };
+        const struct wish_placement *p;
+        unsigned n, unavailable;
+        char key[192];
+
+        if (!rule_placement_of(binding, key) || !(p = rule_wished(watch_wish(w), key)) || !is_ready(binding))
+                return false;
+        r.placement = key;
+        watch_each(w, "hub", resource, NULL, count_ready, &r);
+        n = p->policy.type == POLICY_PICK_N     ? p->policy.n
+            : p->policy.type == POLICY_PICK_ALL ? r.targeted
+                                                : (unsigned)__builtin_popcount(p->policy.fixed);
+        unavailable = (n * p->strategy.max_unavailable + 99) / 100;
+        return r.ready + unavailable <= n;
+}
+
 static bool check_owned(void *ctx, const json_t *doc)
 {
         struct tidy *t = ctx;
@@ -39,7 +96,8 @@ static bool check_owned(void *ctx, const json_t *doc)
                 say_stale(t, doc, "is still being deleted");
         else if (!has_placement(t->w, doc, key))
                 say_stale(t, doc, "belongs to no placement");
-        else if (text_ends_with(t->resource, "bindings") && !rule_binding_lives(doc))
+        else if (text_ends_with(t->resource, "bindings") && !rule_binding_lives(doc) &&
+                 !may_stay(t->w, t->resource, doc))
                 say_stale(t, doc, "stands for no choice");
         return true;
 }
