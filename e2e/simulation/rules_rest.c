@@ -245,58 +245,55 @@ static bool is_sign_of_life(const struct change *c)
                (c->type == CHANGE_ADDED && text_equal(c->resource, "/events"));
 }
 
-static bool is_time_of_look(const char *key)
+/* Keys that say nothing new: what every write changes, and when something that lasts was last looked at. */
+static bool is_no_news(const char *key)
 {
-        static const char *const keys[] = { "observationTime", "resourceVersion", "managedFields" };
-
-        return text_in(key, keys, ARRAY_LEN(keys));
+        return text_equal(key, "resourceVersion") || text_equal(key, "managedFields") ||
+               text_equal(key, "observationTime");
 }
 
-static bool is_same(const json_t *a, const json_t *b);
-
-static bool is_same_object(const json_t *a, const json_t *b)
+/* Where two documents differ first. */
+static bool find_difference(const json_t *a, const json_t *b, char *path, size_t size)
 {
+        size_t used = strlen(path), i;
         const char *key;
         json_t *value;
 
-        json_object_foreach((json_t *)a, key, value)
-                if (!is_time_of_look(key) && !is_same(value, json_object_get(b, key)))
-                        return false;
-        return json_object_size(a) == json_object_size(b);
-}
-
-static bool is_same_array(const json_t *a, const json_t *b)
-{
-        for (size_t i = 0; i < json_array_size(a); i++)
-                if (!is_same(json_array_get(a, i), json_array_get(b, i)))
-                        return false;
-        return json_array_size(a) == json_array_size(b);
-}
-
-static bool is_same(const json_t *a, const json_t *b)
-{
-        if (json_is_object(a) && json_is_object(b))
-                return is_same_object(a, b);
-        if (json_is_array(a) && json_is_array(b))
-                return is_same_array(a, b);
-        return json_equal((json_t *)a, (json_t *)b);
-}
-
-/* A difference that stays is looked at now and then, and when that was is told. */
-static bool is_another_look(const struct change *c)
-{
-        return c->type == CHANGE_MODIFIED && is_same(c->before, c->after);
+        if (json_equal(a, b))
+                return false;
+        if (json_is_object(a) && json_is_object(b)) {
+                json_object_foreach((json_t *)b, key, value) {
+                        if (is_no_news(key))
+                                continue;
+                        snprintf(path + used, size - used, ".%s", key);
+                        if (find_difference(json_object_get(a, key), value, path, size))
+                                return true;
+                        path[used] = '\0';
+                }
+                return json_object_size(a) != json_object_size(b);
+        }
+        if (!json_is_array(a) || json_array_size(a) != json_array_size(b))
+                return true;
+        json_array_foreach((json_t *)b, i, value) {
+                snprintf(path + used, size - used, "[%zu]", i);
+                if (find_difference(json_array_get(a, i), value, path, size))
+                        return true;
+                path[used] = '\0';
+        }
+        return false;
 }
 
 static void quiet_changed(struct watch *w, void *state, const struct change *c)
 {
         const struct quiet *q = state;
+        char path[256] = "";
 
-        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c) ||
-            is_another_look(c))
+        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c))
                 return;
-        watch_broken(w, &rule_quiet, "%s wrote %s %s/%s on %s though nothing had happened", c->who,
-                     c->resource, c->ns, c->name, c->cluster);
+        if (c->before && c->after && !find_difference(c->before, c->after, path, sizeof(path)))
+                return;
+        watch_broken(w, &rule_quiet, "%s wrote %s %s/%s on %s though nothing had happened: %s", c->who,
+                     c->resource, c->ns, c->name, c->cluster, path);
 }
 
 const struct rule rule_quiet = { .name = "quiet",
