@@ -98,16 +98,20 @@ const struct rule rule_work_after_objects = { .name = "work-after-objects",
 
 #define GAP_MS 1000 /* an object that moves may be in no Work for a moment */
 
-/* One object on one member as the Works of the hub name it. */
+/* One object on one member as the Works of one placement name it on the hub. */
 struct want {
         unsigned works; /* that live and name it, to be applied */
         bool known;     /* the member has said that it saw one of them */
         int64_t dropped_ms;
 };
 
+struct wanted {
+        struct want by[WISH_PLACES]; /* an object is of one application */
+};
+
 struct wants {
         bool begun;
-        struct map of; /* "member-1 apps/v1 Deployment ns/name" -> struct want */
+        struct map of; /* "member-1 apps/v1 Deployment ns/name" -> struct wanted */
 };
 
 static bool want_key(const char *cluster, const json_t *doc, char ret[512])
@@ -122,17 +126,28 @@ static bool want_key(const char *cluster, const json_t *doc, char ret[512])
         return true;
 }
 
-static struct want *want_of(struct wants *s, const char *key)
+static struct wanted *wanted_of(struct wants *s, const char *key)
 {
-        struct want *want = map_get(&s->of, key);
+        struct wanted *wanted = map_get(&s->of, key);
 
-        if (want)
-                return want;
-        want = mem_must(NEW(struct want));
-        want->dropped_ms = -GAP_MS - 1;
-        if (map_put(&s->of, key, want) < 0)
+        if (wanted)
+                return wanted;
+        wanted = mem_must(NEW(struct wanted));
+        for (size_t i = 0; i < WISH_PLACES; i++)
+                wanted->by[i].dropped_ms = -GAP_MS - 1;
+        if (map_put(&s->of, key, wanted) < 0)
                 abort();
-        return want;
+        return wanted;
+}
+
+static enum wish_place place_of(const json_t *work)
+{
+        char placement[192] = "";
+
+        rule_placement_of(work, placement);
+        return strchr(placement, '/')                ? PLACE_PART
+               : text_starts_with(placement, "twin") ? PLACE_TWIN
+                                                     : PLACE_MAIN;
 }
 
 /* The member has seen this state of the Work. */
@@ -167,7 +182,7 @@ static void count_wants(struct wants *s, const char *cluster, const json_t *work
 
                 if (!want_key(cluster, manifest, key))
                         continue;
-                want = want_of(s, key);
+                want = &wanted_of(s, key)->by[place_of(work)];
                 if (by > 0 && want->works == 0 && now - want->dropped_ms > GAP_MS)
                         want->known = false;
                 want->works = (unsigned)((int)want->works + by);
@@ -201,16 +216,19 @@ static bool goes_with_another(struct watch *w, const struct change *c)
 static void object_changes(struct watch *w, struct wants *s, const struct change *c)
 {
         bool goes = c->before && !rule_is_leaving(c->before) && (!c->after || rule_is_leaving(c->after));
-        const struct want *want;
+        const struct wanted *wanted;
+        bool known = false;
         char key[512];
 
         if (!goes || text_equal(c->who, "player") || !want_key(c->cluster, c->before, key))
                 return;
-        want = map_get(&s->of, key);
-        if (!want || want->works == 0 || goes_with_another(w, c))
+        wanted = map_get(&s->of, key);
+        if (!wanted || goes_with_another(w, c))
                 return;
+        for (size_t i = 0; i < WISH_PLACES; i++)
+                known = known || (wanted->by[i].works > 0 && wanted->by[i].known);
         watch_judged(w, &rule_wanted_stays);
-        if (want->known)
+        if (known)
                 watch_broken(w, &rule_wanted_stays, "%s was deleted by %s while a Work wants it", key,
                              c->who);
 }
