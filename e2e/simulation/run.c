@@ -8,7 +8,9 @@
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
 #define SET_UP_MS 240000            /* with faults */
 #define SETTLE_MS 60000
-#define CALM_MS 30000 /* what is right for users may still be tidied up */
+/* What is right for users may still be tidied up: watches stall for 40 s, and a member waits a minute before
+ * it cleans up after a Work that it misses. */
+#define CALM_MS 120000
 #define QUIET_MS 600000
 #define LOOK_MS 500
 
