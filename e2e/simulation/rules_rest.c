@@ -141,6 +141,35 @@ static bool count_groups(void *ctx, const json_t *doc)
         return true;
 }
 
+static bool has_slot(const struct wish_app *a, unsigned slot)
+{
+        return a->objects[slot].exists && (a->exists || !wish_slots[slot].in_namespace);
+}
+
+/* A placement that names what is not there is refused as it is, and no snapshot is made of it or goes. */
+static bool names_what_is_there(const struct wish *w, unsigned app, enum wish_place place)
+{
+        const struct wish_app *a = &w->apps[app];
+        const struct wish_placement *p = &a->placements[place];
+
+        return (place == PLACE_PART || p->selection > SELECT_LABELLED || a->exists) &&
+               (!(p->with_role || p->selection == SELECT_ROLE) || has_slot(a, SLOT_ROLE)) &&
+               (!p->with_bundle || has_slot(a, SLOT_CLUSTER_BUNDLE)) &&
+               (!p->with_definition || has_slot(a, SLOT_DEFINITION)) &&
+               (p->selection != SELECT_SETTINGS || has_slot(a, SLOT_SETTINGS));
+}
+
+static bool is_refused(const struct wish *w, const char *key)
+{
+        const struct wish_placement *p = rule_wished(w, key);
+
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                for (unsigned place = 0; place < WISH_PLACES; place++)
+                        if (p == &w->apps[app].placements[place])
+                                return !names_what_is_there(w, app, place);
+        return false;
+}
+
 static void check_history(struct watch *w, const char *resource, const char *placement, unsigned limit)
 {
         struct history h = { .tidy = { w, resource, "hub" } };
@@ -171,6 +200,8 @@ static bool check_placement(void *ctx, const json_t *doc)
                 say_stale(t, doc, "is still being deleted");
                 return true;
         }
+        if (is_refused(watch_wish(t->w), key))
+                return true;
         check_history(t->w, ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, key, limit);
         check_history(t->w, ns ? RES_NS_POLICIES : RES_POLICIES, key, limit);
         return true;
