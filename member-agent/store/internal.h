@@ -38,7 +38,8 @@ struct store {
         sqlite3 *db;
         sqlite3_stmt *prepared[STATEMENTS];
         bool durable;
-        bool lost; /* the file failed: the next statement goes to a fresh store in memory */
+        bool lost;  /* the file failed: the next statement goes to a store in memory */
+        bool sound; /* when lost: what was committed may be believed */
         char problem[256];
 };
 

@@ -87,12 +87,17 @@ static const char *const statements[STATEMENTS] = {
 
 /* ---- opening, and giving up on the file ---- */
 
-static void shut(struct store *s)
+static void drop_statements(struct store *s)
 {
         for (size_t i = 0; i < STATEMENTS; i++) {
                 sqlite3_finalize(s->prepared[i]);
                 s->prepared[i] = NULL;
         }
+}
+
+static void shut(struct store *s)
+{
+        drop_statements(s);
         sqlite3_close(s->db);
         s->db = NULL;
         s->durable = false;
@@ -109,6 +114,14 @@ static int run(struct store *s, const char *sql, struct error *err)
         return error_set(err, ERR_SYSTEM, "state file %s: %s", s->options.path, sqlite3_errmsg(s->db));
 }
 
+static int set_up(struct store *s, struct error *err)
+{
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 32);
+        TRY(run(s, "PRAGMA journal_mode=WAL", err));
+        TRY(run(s, "PRAGMA cache_size=-256; PRAGMA temp_store=MEMORY; PRAGMA synchronous=NORMAL;", err));
+        return run(s, schema, err);
+}
+
 static int open_at(struct store *s, const char *path, struct error *err)
 {
         int r = sqlite3_open_v2(
@@ -119,10 +132,7 @@ static int open_at(struct store *s, const char *path, struct error *err)
                 return r == SQLITE_NOMEM
                                ? error_no_memory(err)
                                : error_set(err, ERR_SYSTEM, "state file %s: %s", path, sqlite3_errstr(r));
-        sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 32);
-        TRY(run(s, "PRAGMA journal_mode=WAL", err));
-        TRY(run(s, "PRAGMA cache_size=-256; PRAGMA temp_store=MEMORY; PRAGMA synchronous=NORMAL;", err));
-        return run(s, schema, err);
+        return set_up(s, err);
 }
 
 /* A file that is written no more says less and less of what is true: a later run must not take up Works that
@@ -146,12 +156,41 @@ static void discard_file(struct store *s)
         }
 }
 
-/* The file is lost to us: go on in memory. What was in it is found again through AppliedWorks and the hub. */
+/* What was committed, in memory; NULL if it cannot be read either. A disk that is full can be. */
+static sqlite3 *copy_of(struct store *s)
+{
+        sqlite3_backup *copying = NULL;
+        sqlite3 *copy = NULL;
+        int r = sqlite3_open_v2(":memory:", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+        drop_statements(s);
+        if (!sqlite3_get_autocommit(s->db))
+                sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        if (r == SQLITE_OK)
+                copying = sqlite3_backup_init(copy, "main", s->db, "main");
+        if (copying) {
+                r = sqlite3_backup_step(copying, -1);
+                sqlite3_backup_finish(copying);
+        }
+        if (copying && r == SQLITE_DONE)
+                return copy;
+        sqlite3_close(copy);
+        return NULL;
+}
+
+/* The file is lost to us: go on in memory, with what it said as far as it is sound. What else was in it is
+ * found again through AppliedWorks and the hub, but for Works that the hub lost and whoever has no hub to
+ * ask. */
 static int fall_back(struct store *s, struct error *err)
 {
+        sqlite3 *copy = s->lost && s->sound ? copy_of(s) : NULL;
+
         discard_file(s);
         s->lost = false;
-        return open_at(s, ":memory:", err);
+        if (!copy)
+                return open_at(s, ":memory:", err);
+        s->db = copy;
+        return set_up(s, err);
 }
 
 int store_failure(struct store *s, int sqlite_code, struct error *err)
@@ -168,6 +207,7 @@ int store_failure(struct store *s, int sqlite_code, struct error *err)
         case SQLITE_READONLY:
         case SQLITE_CANTOPEN:
                 s->lost = true;
+                s->sound = (sqlite_code & 0xff) != SQLITE_CORRUPT && (sqlite_code & 0xff) != SQLITE_NOTADB;
                 snprintf(s->problem, sizeof(s->problem), "%.200s", why);
                 return error_set(err, ERR_RETRY, "state file %s given up: %s", s->options.path, why);
         default:

@@ -345,6 +345,42 @@ static void a_removed_work_does_not_rise_again_after_a_power_failure(void **stat
         loop_free(l);
 }
 
+static void what_a_full_disk_still_says_is_kept_in_memory(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct arena arena = ARENA_INIT;
+        struct row row = example_row("web-work", "site"), lost = example_row("web-work", "half");
+        struct stored_work w;
+        struct rows rows;
+        struct store *s;
+        char big[100000];
+
+        memset(big, 'x', sizeof(big));
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        assert_int_equal(store_work_put(s, "web-work", "u", 1, SLICE("{}"), NULL, 0, NULL), 0);
+        sim_disk_set_full(disk, true);
+        assert_int_equal(store_begin(s, true, NULL), 0);
+        (void)store_row_put(s, &lost, NULL);
+        (void)store_work_put(s, "other", "u", 1, (struct slice){ big, sizeof(big) }, NULL, 0, NULL);
+        assert_int_not_equal(store_commit(s, NULL), 0);
+        store_rollback(s);
+        assert_string_not_equal(store_problem(s), "");
+        assert_int_equal(store_work_get(s, "web-work", &arena, &w, NULL), 0);
+        assert_int_equal(store_rows_of_work(s, "web-work", &arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_int_equal(store_work_remove(s, "web-work", NULL), 0);
+        store_close(s);
+        sim_disk_set_full(disk, false);
+        s = open_file(sim_disk_uri(disk)); /* the file would tell of what was removed since */
+        assert_int_equal(store_work_get(s, "web-work", &arena, &w, NULL), ERR_NOT_FOUND);
+        store_close(s);
+        arena_free(&arena);
+        sim_disk_free(disk);
+        loop_free(l);
+}
+
 static void a_rolled_back_row_is_not_there(void **state)
 {
         struct fixture *f = *state;
@@ -539,6 +575,7 @@ int main(void)
                                                 teardown),
                 cmocka_unit_test_setup_teardown(a_row_that_is_there_is_not_added_again, setup, teardown),
                 cmocka_unit_test(a_removed_work_does_not_rise_again_after_a_power_failure),
+                cmocka_unit_test(what_a_full_disk_still_says_is_kept_in_memory),
                 cmocka_unit_test_setup_teardown(a_rolled_back_row_is_not_there, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_given_up_for_memory, setup,
