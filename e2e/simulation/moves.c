@@ -10,20 +10,20 @@
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
-        { "make-app", 7, move_make_app }, /* the first: how a run begins */
-        { "place", 7, move_place },       /* the second */
+        { "make-app", 10, move_make_app }, /* the first: how a run begins */
+        { "place", 16, move_place },       /* the second */
         /* what applications hold */
         { "add", 8, move_add },
         { "change", 12, move_change },
         { "change-many", 5, move_change_many },
-        { "delete", 7, move_delete },
+        { "delete", 5, move_delete },
         { "label", 7, move_label },
         { "big", 8, move_big },
         { "delete-namespace", 2, move_delete_namespace },
         /* placements */
-        { "place-twin", 3, move_place_twin },
-        { "place-part", 4, move_place_part },
-        { "unplace", 6, move_unplace },
+        { "place-twin", 6, move_place_twin },
+        { "place-part", 7, move_place_part },
+        { "unplace", 4, move_unplace },
         { "policy", 9, move_policy },
         { "count", 6, move_count },
         { "select", 5, move_select },
@@ -35,7 +35,7 @@ const struct move_kind move_kinds[] = {
         { "override-change", 4, move_override_change },
         { "override-delete", 3, move_override_delete },
         /* clusters */
-        { "relabel", 7, move_relabel },
+        { "relabel", 10, move_relabel },
         { "taint", 4, move_taint },
         { "leave", 3, move_leave },
         { "join", 6, move_join },
