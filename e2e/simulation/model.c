@@ -8,20 +8,39 @@ bool model_is_in(const struct wish *w, unsigned member)
 
 /* ---- choice: spec/scheduler.md 8, 9, 10, 16 ---- */
 
-/* Leaving ends a decision: what was before the cluster was last no member does not count. */
-static bool fitted_since(const struct wish_policy *policy, const struct wish_member *m, int64_t since)
+/* Whether one of a member's states since then does; leaving ends decisions: what was before the cluster was
+ * last no member does not count. */
+static bool any_state(const struct wish_member *m, int64_t since,
+                      bool (*does)(const struct wish_policy *p, const struct wish_member_state *s),
+                      const struct wish_policy *policy)
 {
-        if (wish_fits(policy, &m->now))
+        if (does(policy, &m->now))
                 return true;
         for (size_t i = m->before.n; i-- > 0;) {
                 const struct wish_member_was *was = &m->before.at[i];
 
                 if (was->until_ms < since || !was->state.in)
                         return false;
-                if (wish_fits(policy, &was->state))
+                if (does(policy, &was->state))
                         return true;
         }
         return false;
+}
+
+static bool is_untainted(const struct wish_policy *p, const struct wish_member_state *s)
+{
+        return s->in && !s->tainted;
+}
+
+/* A taint keeps new work away. What runs there since an earlier policy stays, like under a taint that is
+ * added. */
+static bool may_have_been_kept(const struct wish_placement *p, const struct wish_member *m, int64_t slack_ms)
+{
+        struct wish_policy policy = p->policy;
+
+        policy.tolerates = true;
+        return p->policy_ms > p->since_ms && any_state(m, p->since_ms - slack_ms, is_untainted, &policy) &&
+               any_state(m, p->policy_ms - slack_ms, wish_fits, &policy);
 }
 
 enum model_choice model_choice(const struct wish *w, unsigned app, enum wish_place place, unsigned member,
@@ -35,8 +54,10 @@ enum model_choice model_choice(const struct wish *w, unsigned app, enum wish_pla
                 return p->policy.fixed >> member & 1 ? CHOICE_MUST : CHOICE_NEVER;
         if (p->policy.type == POLICY_PICK_ALL && wish_fits(&p->policy, &w->members[member].now))
                 return CHOICE_MUST;
-        return fitted_since(&p->policy, &w->members[member], p->policy_ms - slack_ms) ? CHOICE_MAY
-                                                                                      : CHOICE_NEVER;
+        if (any_state(&w->members[member], p->policy_ms - slack_ms, wish_fits, &p->policy) ||
+            may_have_been_kept(p, &w->members[member], slack_ms))
+                return CHOICE_MAY;
+        return CHOICE_NEVER;
 }
 
 static unsigned count_bits(uint32_t bits)

@@ -45,6 +45,22 @@ static void a_decision_sticks_until_the_policy_changes(void **state)
         assert_int_equal(choice(b, 1), CHOICE_NEVER);
 }
 
+static void a_taint_takes_nothing_away_when_the_policy_changes(void **state)
+{
+        struct bench *b = *state;
+
+        main_of(b)->since_ms = 10000;
+        main_of(b)->policy_ms = 10000;
+        becomes(b, 1, (struct wish_member_state){ .in = true, .tainted = true }, 5000);
+        assert_int_equal(choice(b, 1), CHOICE_NEVER);
+        main_of(b)->policy_ms = 30000;
+        assert_int_equal(choice(b, 1), CHOICE_NEVER); /* it was not there before */
+        main_of(b)->since_ms = 4000;
+        assert_int_equal(choice(b, 1), CHOICE_MAY);
+        main_of(b)->policy.tier = TIER_GOLD;
+        assert_int_equal(choice(b, 1), CHOICE_NEVER);
+}
+
 static void leaving_ends_a_decision(void **state)
 {
         struct bench *b = *state;
@@ -185,6 +201,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 BENCH_TEST(pick_all_is_on_all_that_fit),
                 BENCH_TEST(a_decision_sticks_until_the_policy_changes),
+                BENCH_TEST(a_taint_takes_nothing_away_when_the_policy_changes),
                 BENCH_TEST(leaving_ends_a_decision),
                 BENCH_TEST(pick_fixed_is_where_it_says),
                 BENCH_TEST(pick_n_is_fewer_only_if_no_more_fit),
