@@ -231,16 +231,16 @@ static bool lacks_ground(const struct placed *o)
 
 static int judge_missing(const struct placed *o, unsigned place, struct model_tells *ret, struct error *err)
 {
-        bool reports = model_reports(&o->places[place], o->w), grounded = !lacks_ground(o);
-
-        /* A kind that is not served cannot be compared either. */
-        if (reports && (o->slot != SLOT_WIDGET || o->m->live(o->m->ctx, o->app, SLOT_DEFINITION)))
+        if (model_reports(&o->places[place], o->w)) {
+                /* A kind that is not served may fail to be compared, or be known from before and not found.
+                 */
                 ret->diffed = TELL_MUST;
-        else
-                ret->failed = TELL_MUST;
-        if (grounded && !reports)
-                return error_set(err, ERR_INVALID, "it is not there");
-        return 0;
+                if (o->slot == SLOT_WIDGET && !o->m->live(o->m->ctx, o->app, SLOT_DEFINITION))
+                        ret->failed = TELL_MAY;
+                return 0;
+        }
+        ret->failed = TELL_MUST;
+        return lacks_ground(o) ? 0 : error_set(err, ERR_INVALID, "it is not there");
 }
 
 static int judge_wanted(const struct placed *o, unsigned place, struct model_tells *ret, struct error *err)

@@ -252,6 +252,12 @@ static void a_kind_that_is_not_served_fails(void **state)
         bench_not_applied(b, PLACE_MAIN);
         bench_tell(b, PLACE_MAIN, FAILED, SLOT_WIDGET);
         assert_agrees(bench_judge_app(b));
+        strategy(b)->apply = APPLY_REPORT_DIFF;
+        bench_place(b, PLACE_MAIN, BOTH);
+        assert_says(bench_judge_app(b), "Widget app-0/thing is not in diffedPlacements, should be");
+        bench_bad(b, PLACE_MAIN, "DiffReported", "NotAllWorkHaveDiffReported",
+                  "DiffReportingIncompleteOrFailed");
+        assert_agrees(bench_judge_app(b));
 }
 
 static void an_enveloped_object_is_listed_with_its_envelope(void **state)
