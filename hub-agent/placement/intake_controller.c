@@ -191,7 +191,7 @@ static bool is_known(struct pass *s, const char *fingerprint)
                 return false;
         if (is_external(s->p))
                 return true;
-        return head &&
+        return head && resource_history_is_kept(s->p, &s->snapshots) &&
                text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
                !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
                group_is_whole(s, head);

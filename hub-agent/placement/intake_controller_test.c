@@ -225,6 +225,22 @@ RIG_TEST(a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_se
         close_all(&f);
 })
 
+RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        change_content(r);
+        wait_ms(r, 90000);
+        assert_int_equal(count(r, SNAPSHOTS), 2);
+        rig_merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":1}}");
+        assert_int_equal(r->status, 200);
+        wait_ms(r, 2000);
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        assert_true(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -237,6 +253,7 @@ int main(void)
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
+                cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

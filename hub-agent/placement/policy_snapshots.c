@@ -167,7 +167,7 @@ static int make(struct arena *arena, const struct placement *p, int64_t index, c
         return 0;
 }
 
-static int64_t history_limit(const struct placement *p)
+int64_t snapshot_history_limit(const struct placement *p)
 {
         int64_t limit =
                 p->spec->revision_history_limit.set ? p->spec->revision_history_limit.value : DEFAULT_HISTORY;
@@ -226,7 +226,7 @@ static int plan_in_place(struct arena *arena, const struct placement *p, const s
                 return error_no_memory(err);
         if (!object_equal_part(&latest->object, wanted, OBJECT_META_SPEC))
                 plan->update = (struct relabel){ &latest->object, wanted };
-        return plan_history(arena, list, n, history_limit(p), &latest->object, plan) < 0
+        return plan_history(arena, list, n, snapshot_history_limit(p), &latest->object, plan) < 0
                        ? error_no_memory(err)
                        : 0;
 }
@@ -246,7 +246,7 @@ static int plan_new(struct arena *arena, const struct placement *p, const struct
                         return ERR_NO_MEMORY;
                 TRY(set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, LABEL_FALSE, arena));
         }
-        TRY(plan_history(arena, list, n, history_limit(p) - 1, NULL, plan));
+        TRY(plan_history(arena, list, n, snapshot_history_limit(p) - 1, NULL, plan));
         return make(arena, p, index, hash, &plan->create);
 }
 

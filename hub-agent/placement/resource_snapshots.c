@@ -3,8 +3,6 @@
 #include "common/base/digest.h"
 #include "hub-agent/placement/snapshots.h"
 
-#define DEFAULT_HISTORY 10
-
 void selection_hash(struct selection *s)
 {
         struct sha256 sha;
@@ -240,14 +238,6 @@ static int throttle(struct arena *arena, const struct object *head, const struct
         return 1;
 }
 
-static int64_t history_limit(const struct placement *p)
-{
-        int64_t limit =
-                p->spec->revision_history_limit.set ? p->spec->revision_history_limit.value : DEFAULT_HISTORY;
-
-        return MAX(limit, 1);
-}
-
 /* Drops whole groups, oldest first but for that of `head`, so that `keep` stay. */
 static int plan_history(struct arena *arena, const struct member *list, size_t n, int64_t keep,
                         const struct member *head, struct resource_snapshot_plan *plan)
@@ -269,6 +259,15 @@ static int plan_history(struct arena *arena, const struct member *list, size_t n
                 if (!head || list[k].index != head->index)
                         plan->remove[plan->n_remove++] = list[k].o;
         return 0;
+}
+
+bool resource_history_is_kept(const struct placement *p, const struct object_list *existing)
+{
+        int64_t heads = 0;
+
+        for (size_t i = 0; i < existing->n; i++)
+                heads += annotation_of(existing->at[i], ANNOTATION_RESOURCE_HASH) != NULL;
+        return heads <= snapshot_history_limit(p);
 }
 
 /* Whether the group still stands for what was selected when it was made. */
@@ -300,7 +299,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                                           ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME);
                 }
                 /* A limit that was lowered takes what is too much, too. */
-                TRY(plan_history(arena, list, n, history_limit(p), head, plan));
+                TRY(plan_history(arena, list, n, snapshot_history_limit(p), head, plan));
                 return plan_members(arena, p, s, head->index, list, n, plan);
         }
         early = valid ? throttle(arena, head->o, t, plan) : 0;
@@ -309,7 +308,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
         if (head)
                 TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
         plan->latest = NULL;
-        TRY(plan_history(arena, list, n, history_limit(p) - 1, NULL, plan));
+        TRY(plan_history(arena, list, n, snapshot_history_limit(p) - 1, NULL, plan));
         return plan_members(arena, p, s, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, list, n, plan);
 }
 

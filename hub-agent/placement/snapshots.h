@@ -58,6 +58,10 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
                             const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
                             struct error *err);
 
+int64_t snapshot_history_limit(const struct placement *p); /* of either kind, at least 1 */
+/* No more groups than the placement may keep. */
+bool resource_history_is_kept(const struct placement *p, const struct object_list *existing);
+
 /* The head marked latest, by highest index; NULL if there is none. */
 const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing);
 /* The head of the newest group, marked latest or not; NULL if there is none. */
