@@ -46,6 +46,14 @@ static void note_owners(struct owned *s, const char *cluster, const json_t *doc,
 
 /* ---- Works outlive their objects ---- */
 
+/* What was placed stays on a cluster that leaves, and its Works go. */
+static bool is_leaving_fleet(struct watch *w, const char *member)
+{
+        const json_t *cluster = watch_get(w, "hub", RES_MEMBERS, "", member);
+
+        return !cluster || rule_is_leaving(cluster);
+}
+
 /* Who removes the last finalizer: the member's agent has to have cleaned up; what the hub forces through is
  * another matter. */
 static void work_goes(struct watch *w, struct owned *s, const struct change *c)
@@ -53,7 +61,7 @@ static void work_goes(struct watch *w, struct owned *s, const struct change *c)
         char key[320];
         intptr_t left;
 
-        if (!rule_is_member(c->who))
+        if (!rule_is_member(c->who) || is_leaving_fleet(w, c->who))
                 return;
         snprintf(key, sizeof(key), "%s/%s", c->who, c->name);
         left = (intptr_t)map_get(&s->counts, key);
