@@ -1,0 +1,558 @@
+/* Each rule, at a store that the test makes up: what it lets pass, and that it can fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "e2e/simulation/rules.h"
+
+/* ---- a watch of the test's own, in place of watch.c ---- */
+
+struct stored {
+        char cluster[32], resource[96], ns[64], name[64];
+        json_t *doc;
+};
+
+struct watch {
+        const struct rule *rule;
+        void *state;
+        struct wish wish;
+        int64_t now;
+        VEC(struct stored) stored;
+        unsigned judged;
+        char broken[512];
+};
+
+const struct wish *watch_wish(const struct watch *w)
+{
+        return &w->wish;
+}
+
+int64_t watch_now(const struct watch *w)
+{
+        return w->now;
+}
+
+void watch_judged(struct watch *w, const struct rule *r)
+{
+        w->judged++;
+}
+
+void watch_broken(struct watch *w, const struct rule *r, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(w->broken, sizeof(w->broken), format, args);
+        va_end(args);
+}
+
+static struct stored *find(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                           const char *name)
+{
+        vec_for_each(&w->stored, s)
+                if (text_equal(s->cluster, cluster) && text_equal(s->resource, resource) &&
+                    text_equal(s->ns, ns) && text_equal(s->name, name))
+                        return s;
+        return NULL;
+}
+
+const json_t *watch_get(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                        const char *name)
+{
+        const struct stored *s = find(w, cluster, resource, ns, name);
+
+        return s ? s->doc : NULL;
+}
+
+void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                bool (*fn)(void *ctx, const json_t *doc), void *ctx)
+{
+        vec_for_each(&w->stored, s)
+                if (text_equal(s->cluster, cluster) && text_equal(s->resource, resource) &&
+                    (!ns || text_equal(s->ns, ns)) && !fn(ctx, s->doc))
+                        return;
+}
+
+/* ---- the play ---- */
+
+static void open_watch(struct watch *w, const struct rule *rule)
+{
+        *w = (struct watch){ .rule = rule, .state = mem_zalloc(MAX(rule->state_size, 1u)), .now = 1000000 };
+        w->wish.n_members = 4;
+        for (unsigned i = 1; i <= 4; i++)
+                w->wish.members[i] = (struct wish_member){ .membership = MEMBER_IN, .now = { .in = true } };
+        w->wish.apps[0].exists = true;
+        w->wish.apps[0].placements[PLACE_MAIN] =
+                (struct wish_placement){ .exists = true,
+                                         .policy = { .type = POLICY_PICK_N, .n = 1 },
+                                         .strategy = { .max_unavailable = 25 } };
+}
+
+static void close_watch(struct watch *w)
+{
+        if (w->rule->end)
+                w->rule->end(w->state);
+        mem_free(w->state);
+        vec_for_each(&w->stored, s)
+                json_decref(s->doc);
+        vec_free(&w->stored);
+        wish_clear(&w->wish);
+}
+
+/* JSON with ' for ". */
+static json_t *parse(const char *text)
+{
+        AUTO_FREE char *copy = mem_strdup(text);
+        json_t *doc = NULL;
+        struct error err;
+
+        for (char *c = copy; *c; c++)
+                if (*c == '\'')
+                        *c = '"';
+        if (doc_parse(slice_of(copy), &doc, &err) < 0)
+                fail_msg("%s: %s", text, err.text);
+        return doc;
+}
+
+static void show(struct watch *w, const struct stored *s, const char *who, const json_t *before,
+                 const json_t *after)
+{
+        struct change c = { .at_ms = w->now,
+                            .cluster = s->cluster,
+                            .resource = s->resource,
+                            .ns = s->ns,
+                            .name = s->name,
+                            .type = !before  ? CHANGE_ADDED
+                                    : !after ? CHANGE_DELETED
+                                             : CHANGE_MODIFIED,
+                            .before = before,
+                            .after = after,
+                            .who = who };
+
+        if (w->rule->changed)
+                w->rule->changed(w, w->state, &c);
+}
+
+static struct stored key_of(const char *cluster, const char *resource, const json_t *doc)
+{
+        const char *ns = doc_get_string(doc, "metadata.namespace");
+        struct stored s = { .doc = NULL };
+
+        snprintf(s.cluster, sizeof(s.cluster), "%s", cluster);
+        snprintf(s.resource, sizeof(s.resource), "%s", resource);
+        snprintf(s.ns, sizeof(s.ns), "%s", ns ? ns : "");
+        snprintf(s.name, sizeof(s.name), "%s", doc_get_string(doc, "metadata.name"));
+        return s;
+}
+
+static void put(struct watch *w, const char *who, const char *cluster, const char *resource, const char *text)
+{
+        json_t *doc = parse(text);
+        struct stored key = key_of(cluster, resource, doc), *s = find(w, cluster, resource, key.ns, key.name);
+        AUTO_JSON json_t *before = s ? s->doc : NULL;
+
+        if (!s) {
+                assert_int_equal(vec_push(&w->stored, key), 0);
+                s = &w->stored.at[w->stored.n - 1];
+        }
+        s->doc = doc;
+        key = *s;
+        show(w, &key, who, before, doc);
+}
+
+static void take(struct watch *w, const char *who, const char *cluster, const char *resource, const char *ns,
+                 const char *name)
+{
+        struct stored *s = find(w, cluster, resource, ns, name), gone;
+
+        assert_non_null(s);
+        gone = *s;
+        vec_remove(&w->stored, (size_t)(s - w->stored.at));
+        show(w, &gone, who, gone.doc, NULL);
+        json_decref(gone.doc);
+}
+
+static void rest(struct watch *w)
+{
+        w->rule->at_rest(w, w->state);
+}
+
+#define FINE(w) assert_string_equal((w)->broken, "")
+/* Broken, and these words say how. */
+#define BROKEN(w, words)                                                                                     \
+        do {                                                                                                 \
+                if (!strstr((w)->broken, (words)))                                                           \
+                        fail_msg("\"%s\" does not say \"%s\"", (w)->broken, (words));                        \
+        } while (0)
+
+#define OF_APP "'labels':{'kubernetes-fleet.io/parent-CRP':'app-0'"
+
+/* ---- the hub ---- */
+
+#define LEASE(holder)                                                                                        \
+        "{'metadata':{'name':'" LEASE_HUB_AGENT                                                              \
+        "','namespace':'fleet-system'},'spec':{'holderIdentity':'" holder "'}}"
+
+static void only_the_leader_writes(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_one_leader);
+        put(&w, "hub-agent", "hub", RES_LEASES, LEASE("hub-agent"));
+        put(&w, "hub-agent", "hub", RES_WORKS, "{'metadata':{'name':'w'}}");
+        put(&w, "player", "hub", RES_WORKS, "{'metadata':{'name':'v'}}");
+        FINE(&w);
+        assert_int_equal(w.judged, 1);
+        put(&w, "hub-agent-2", "hub", RES_WORKS, "{'metadata':{'name':'w'}}");
+        BROKEN(&w, "hub-agent-2 wrote placement.kubernetes-fleet.io/works /w while hub-agent leads");
+        close_watch(&w);
+}
+
+#define BINDING(name, cluster, policy, binding_state)                                                        \
+        "{'metadata':{'name':'" name "'," OF_APP "}},'spec':{'targetCluster':'" cluster                      \
+        "','schedulingPolicySnapshotName':'" policy "','state':'" binding_state "'}}"
+
+static void place_bindings(struct watch *w)
+{
+        open_watch(w, &rule_live_bindings);
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Unscheduled"));
+        FINE(w);
+}
+
+static void no_more_bindings_live_than_are_asked_for(void **state)
+{
+        struct watch w;
+
+        place_bindings(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b3", "member-3", "app-0-0", "Scheduled"));
+        BROKEN(&w, "placement app-0 has 2 live bindings of policy app-0-0, N is 1");
+        close_watch(&w);
+}
+
+static void no_cluster_has_two_bindings(void **state)
+{
+        struct watch w;
+
+        place_bindings(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b3", "member-1", "app-0-1", "Scheduled"));
+        BROKEN(&w, "placement app-0 has 2 live bindings on member-1");
+        close_watch(&w);
+}
+
+static void news_that_fewer_are_wanted_may_be_late(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_live_bindings);
+        w.wish.apps[0].placements[PLACE_MAIN].policy.n = 2;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        w.now += 1000;
+        w.wish.apps[0].placements[PLACE_MAIN].policy.n = 1;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Bound"));
+        FINE(&w);
+        w.now += RULE_LAG_MS;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Bound"));
+        BROKEN(&w, "has 2 live bindings");
+        close_watch(&w);
+}
+
+#define WORK(name, member, binding)                                                                          \
+        "{'kind':'Work','metadata':{'name':'" name "','namespace':'fleet-member-" member "'," OF_APP         \
+        ",'kubernetes-fleet.io/parent-resource-binding':'" binding "'}}}"
+
+static void a_binding_goes_after_its_works(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_binding_after_works);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-1", "app-0-0", "Bound"));
+        put(&w, "hub-agent", "hub", RES_WORKS, WORK("app-0-work", "member-1", "b1"));
+        take(&w, "hub-agent", "hub", RES_BINDINGS, "", "b2");
+        FINE(&w);
+        take(&w, "hub-agent", "hub", RES_BINDINGS, "", "b1");
+        BROKEN(&w, "binding b1 of placement app-0 is gone, its Work fleet-member-member-1/app-0-work lives");
+        close_watch(&w);
+}
+
+#define SNAPSHOT(name, index, latest)                                                                        \
+        "{'metadata':{'name':'" name "'," OF_APP ",'kubernetes-fleet.io/resource-index':'" index             \
+        "','kubernetes-fleet.io/is-latest-snapshot':'" latest "'}}}"
+
+static void one_group_of_snapshots_is_the_latest(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_latest_snapshot);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "true"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-0", "0", "true"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "false"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "true"));
+        BROKEN(&w, "placement app-0 has 2 latest clusterresourcesnapshots");
+        close_watch(&w);
+}
+
+/* ---- rollouts ---- */
+
+static void put_work(struct watch *w, const char *who, unsigned member, unsigned generation,
+                     bool is_available)
+{
+        AUTO_FREE char *text = mem_printf(
+                "{'kind':'Work','metadata':{'name':'app-0-work','namespace':'fleet-member-member-%u'," OF_APP
+                "},'generation':%u},'spec':{'workload':{'manifests':[%u]}},'status':{'conditions':[{'type':"
+                "'Available','status':'%s','observedGeneration':%u}]}}",
+                member, generation, generation, is_available ? "True" : "False", generation);
+
+        put(w, who, "hub", RES_WORKS, text);
+}
+
+/* What the rollout changes is not available until the member says so. */
+static void roll_out(struct watch *w, unsigned member)
+{
+        AUTO_FREE char *text = mem_printf(
+                "{'kind':'Work','metadata':{'name':'app-0-work','namespace':'fleet-member-member-%u'," OF_APP
+                "},'generation':2},'spec':{'workload':{'manifests':[2]}},'status':{'conditions':[{'type':"
+                "'Available','status':'True','observedGeneration':1}]}}",
+                member);
+
+        put(w, "hub-agent", "hub", RES_WORKS, text);
+}
+
+static void place_four(struct watch *w)
+{
+        open_watch(w, &rule_budget);
+        w->wish.apps[0].placements[PLACE_MAIN].policy = (struct wish_policy){ .type = POLICY_PICK_ALL };
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "p", "Bound"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "p", "Bound"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b3", "member-3", "p", "Bound"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b4", "member-4", "p", "Bound"));
+        for (unsigned i = 1; i <= 4; i++)
+                put_work(w, "hub-agent", i, 1, true);
+        w->now += 2 * RULE_LAG_MS;
+}
+
+static void a_rollout_takes_no_more_clusters_than_it_may(void **state)
+{
+        struct watch w;
+
+        place_four(&w);
+        roll_out(&w, 1);
+        put_work(&w, "member-1", 1, 2, true);
+        roll_out(&w, 2);
+        FINE(&w);
+        assert_true(w.judged > 0);
+        roll_out(&w, 3);
+        BROKEN(&w, "placement app-0: a rollout took 2 clusters at once, 1 allowed, 2 available of 4");
+        close_watch(&w);
+}
+
+static void what_failed_by_itself_is_updated_without_a_budget(void **state)
+{
+        struct watch w;
+
+        place_four(&w);
+        put_work(&w, "member-2", 2, 1, false);
+        put_work(&w, "member-3", 3, 1, false);
+        roll_out(&w, 2);
+        roll_out(&w, 3);
+        FINE(&w);
+        close_watch(&w);
+}
+
+/* ---- members ---- */
+
+#define OWNER(name) "{'kind':'AppliedWork','name':'" name "'}"
+#define CONFIG_MAP(owners)                                                                                   \
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','namespace':'app-0','ownerReferences'" \
+        ":[" owners "]}}"
+#define HUB_WORK(strategy)                                                                                   \
+        "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1','generation':1," OF_APP   \
+        "}},'spec':{'applyStrategy':{" strategy "},'workload':{'manifests':[{'apiVersion':'v1','kind':"      \
+        "'ConfigMap','metadata':{'name':'c','namespace':'app-0'}}]}},'status':{'conditions':[{'type':"       \
+        "'Applied','status':'True','observedGeneration':1}]}}"
+
+static void a_work_goes_after_its_objects(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_work_after_objects);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(""));
+        take(&w, "member-1", "hub", RES_WORKS, "fleet-member-member-1", "w");
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        take(&w, "member-1", "hub", RES_WORKS, "fleet-member-member-1", "w");
+        BROKEN(&w, "Work fleet-member-member-1/w is gone, 1 objects of it are on member-1");
+        close_watch(&w);
+}
+
+static void place_a_map(struct watch *w)
+{
+        open_watch(w, &rule_wanted_stays);
+        put(w, "member-1", "member-1", "/namespaces", "{'kind':'Namespace','metadata':{'name':'app-0'}}");
+        put(w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        put(w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        FINE(w);
+}
+
+static void what_is_wanted_is_not_taken_away(void **state)
+{
+        struct watch w;
+
+        place_a_map(&w);
+        take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
+        BROKEN(&w, "member-1 v1 ConfigMap app-0/c was deleted by member-1 while a Work wants it");
+        close_watch(&w);
+}
+
+static void users_and_works_that_go_may_take_it_away(void **state)
+{
+        struct watch w;
+
+        place_a_map(&w);
+        take(&w, "player", "member-1", "/configmaps", "app-0", "c");
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        take(&w, "player", "hub", RES_WORKS, "fleet-member-member-1", "w");
+        take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
+        FINE(&w);
+        close_watch(&w);
+}
+
+static void several_own_only_what_they_share(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_one_owner);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK("'allowCoOwnership':true"));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w") "," OWNER("other")));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        FINE(&w);
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w") "," OWNER("other")));
+        BROKEN(&w, "/configmaps on member-1: app-0/c has 2 owners, 1 of them do not share");
+        close_watch(&w);
+}
+
+static void what_is_not_ours_is_not_written(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_not_ours);
+        put(&w, "player", "member-1", "/configmaps", CONFIG_MAP(""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(""));
+        put(&w, "player", "member-1", "/configmaps", CONFIG_MAP(""));
+        FINE(&w);
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(""));
+        BROKEN(&w, "member-1 wrote /configmaps app-0/c, which is not ours");
+        close_watch(&w);
+}
+
+/* ---- at rest ---- */
+
+#define PLACEMENT(limit) "{'metadata':{'name':'app-0'},'spec':{'revisionHistoryLimit':" limit "}}"
+#define POLICY                                                                                               \
+        "{'metadata':{'name':'app-0-0'," OF_APP                                                              \
+        ",'kubernetes-fleet.io/policy-index':'0','kubernetes-fleet.io/is-latest-snapshot':'true'}}}"
+
+static void tidy_fleet(struct watch *w)
+{
+        open_watch(w, &rule_tidy);
+        put(w, "player", "hub", RES_PLACEMENTS, PLACEMENT("1"));
+        put(w, "hub-agent", "hub", RES_POLICIES, POLICY);
+        put(w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "true"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        put(w, "hub-agent", "hub", RES_WORKS, WORK("app-0-work", "member-1", "b1"));
+        put(w, "member-1", "member-1", RES_APPLIED_WORKS,
+            "{'metadata':{'name':'app-0-work'},'spec':{'workName':'app-0-work','workNamespace':"
+            "'fleet-member-member-1'}}");
+        rest(w);
+        FINE(w);
+        assert_true(w->judged > 0);
+}
+
+static void nothing_stale_is_left(void **state)
+{
+        static const struct {
+                const char *cluster, *resource, *doc, *words;
+        } cases[] = {
+                { "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "false"), "keeps 2" },
+                { "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "false"), "has 0 latest" },
+                { "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Unscheduled"),
+                  "b2 stands for no choice" },
+                { "hub", RES_BINDINGS,
+                  "{'metadata':{'name':'b2','deletionTimestamp':'now'," OF_APP "}},'spec':{}}",
+                  "b2 is still being deleted" },
+                { "hub", RES_BINDINGS,
+                  "{'metadata':{'name':'b2','labels':{'kubernetes-fleet.io/parent-CRP':'gone'}},'spec':{}}",
+                  "b2 belongs to no placement" },
+                { "hub", RES_WORKS, WORK("stray", "member-1", "none"), "stray belongs to no binding" },
+                { "member-2", RES_APPLIED_WORKS,
+                  "{'metadata':{'name':'x'},'spec':{'workName':'x','workNamespace':'fleet-member-member-2'}}",
+                  "x belongs to no Work" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+
+                tidy_fleet(&w);
+                put(&w, "hub-agent", cases[i].cluster, cases[i].resource, cases[i].doc);
+                rest(&w);
+                BROKEN(&w, cases[i].words);
+                close_watch(&w);
+        }
+}
+
+#define DIFFERENCE(at, field)                                                                                \
+        "{'metadata':{'name':'w','resourceVersion':'" at                                                     \
+        "'},'status':{'manifestConditions':[{'driftDetails':{'observationTime':'" at "','path':'" field      \
+        "'}}]}}"
+
+static void at_rest_nothing_is_written(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_quiet);
+        put(&w, "member-1", "hub", RES_WORKS, DIFFERENCE("1", "/a"));
+        rest(&w);
+        put(&w, "player", "hub", "/configmaps", "{'metadata':{'name':'c'}}");
+        put(&w, "hub-agent", "hub", RES_LEASES, LEASE("hub-agent"));
+        put(&w, "member-1", "hub", RES_WORKS, DIFFERENCE("2", "/a")); /* looked at once more */
+        FINE(&w);
+        put(&w, "member-1", "hub", RES_WORKS, DIFFERENCE("3", "/b"));
+        BROKEN(&w, "member-1 wrote placement.kubernetes-fleet.io/works /w on hub");
+        close_watch(&w);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(only_the_leader_writes),
+                cmocka_unit_test(no_more_bindings_live_than_are_asked_for),
+                cmocka_unit_test(no_cluster_has_two_bindings),
+                cmocka_unit_test(news_that_fewer_are_wanted_may_be_late),
+                cmocka_unit_test(a_binding_goes_after_its_works),
+                cmocka_unit_test(one_group_of_snapshots_is_the_latest),
+                cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
+                cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
+                cmocka_unit_test(a_work_goes_after_its_objects),
+                cmocka_unit_test(what_is_wanted_is_not_taken_away),
+                cmocka_unit_test(users_and_works_that_go_may_take_it_away),
+                cmocka_unit_test(several_own_only_what_they_share),
+                cmocka_unit_test(what_is_not_ours_is_not_written),
+                cmocka_unit_test(nothing_stale_is_left),
+                cmocka_unit_test(at_rest_nothing_is_written),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
