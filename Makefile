@@ -35,9 +35,10 @@ CFLAGS_ALL = -std=gnu17 $(DEBUG) $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wst
 LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
 
 # devcluster lives on documents of many small parts: with this allocator it takes two thirds of the CPU time
-# (docs/benchmarks.md). The agents keep glibc's: theirs is little work, and their memory counts.
+# (docs/benchmarks.md), and so does the simulation, which has it inside. The agents keep glibc's: theirs is little work,
+# and their memory counts.
 ifneq ($(VARIANT),asan)
-$(BIN)/devcluster: ALLOCATOR := -Wl,--push-state,--no-as-needed -lmimalloc -Wl,--pop-state
+$(BIN)/devcluster $(BIN)/fleet-sim: ALLOCATOR := -Wl,--push-state,--no-as-needed -lmimalloc -Wl,--pop-state
 endif
 
 LAYERS := common/base common/loop common/json common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
