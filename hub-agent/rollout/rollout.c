@@ -352,12 +352,24 @@ static bool is_outdated(struct round *r, const struct binding *b, const struct c
                !same_names(&b->spec->resource_override_snapshots, &o->own);
 }
 
+static bool is_ready(const struct round *r, const struct binding *b, size_t i, int64_t *ret_wait_ms)
+{
+        int64_t ahead = r->in->ahead_ms ? r->in->ahead_ms[i] : 0;
+
+        if (binding_ready(b, r->period_ms, r->in->now_ms, ret_wait_ms))
+                return true;
+        if (ahead <= 0 || *ret_wait_ms == WAIT_UNKNOWN)
+                return false;
+        *ret_wait_ms = MAX(r->period_ms - ahead, 0);
+        return *ret_wait_ms == 0;
+}
+
 /* Keeps the round's counters and wait. */
-static void count_ready(struct round *r, const struct binding *b)
+static void count_ready(struct round *r, const struct binding *b, size_t i)
 {
         int64_t wait;
 
-        if (binding_ready(b, r->period_ms, r->in->now_ms, &wait)) {
+        if (is_ready(r, b, i, &wait)) {
                 r->n_ready++;
                 r->n_can_be_unavailable += is_deleting(&b->object);
                 return;
@@ -378,7 +390,7 @@ static void classify_bound(struct round *r, const struct binding *b, size_t i)
         bool failed = has_failed(r, b, i);
 
         r->n_targeted++;
-        count_ready(r, b);
+        count_ready(r, b, i);
         r->n_can_be_ready += !failed && !binding_diff_reported(b);
         if (is_deleting(&b->object))
                 return;
@@ -402,7 +414,7 @@ static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 
 static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)
 {
-        count_ready(r, b);
+        count_ready(r, b, i);
 
         r->n_can_be_ready += !has_failed(r, b, i) && !binding_diff_reported(b);
         if (is_deleting(&b->object) || r->waits[i])

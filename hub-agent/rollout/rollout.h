@@ -17,6 +17,10 @@ struct rollout_input {
         const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
         const bool *departed;     /* one per binding: its member cluster is gone; NULL = none */
         const bool *works_failed; /* one per binding: its Works say so (works_have_failed); NULL = none */
+        /* One per binding: how long it has been seen to be available since a moment yet to come, as when the
+         * clock was set back; so long it is ready at the latest. NULL = none, else 0 for those that are not.
+         */
+        const int64_t *ahead_ms;
         /* Whether the cluster's Works are this binding's; asked of clusters with two. */
         int (*has_works)(void *ctx, const struct binding *b, bool *ret);
         void *ctx;

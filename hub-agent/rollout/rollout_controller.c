@@ -152,6 +152,36 @@ static int find_failed_works(struct reconcile *rc, struct rollout_input *in)
         return 0;
 }
 
+/* A wall clock that was set back makes a short wait as long as the jump: what is available since a moment yet
+ * to come is timed by our own clock. */
+static int find_ahead(struct reconcile *rc, struct rollout_input *in)
+{
+        int64_t now = loop_now_ms(agent_of(rc)->world->loop);
+        int64_t *ahead = ARENA_NEW_ARRAY(rc->arena, int64_t, in->bindings.n + 1);
+
+        if (!ahead)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)in->bindings.at[i];
+                const struct condition *c =
+                        b->status ? condition_find(&b->status->conditions, CONDITION_AVAILABLE) : NULL;
+                struct binding_memory *m;
+
+                if (!c || c->last_transition_ms <= rc->now_ms)
+                        continue;
+                m = memory_of(&agent_of(rc)->bindings, &b->object, rc->arena);
+                if (!m)
+                        return error_no_memory(rc->err);
+                if (m->ahead_until_ms != c->last_transition_ms) {
+                        m->ahead_until_ms = c->last_transition_ms;
+                        m->ahead_since_ms = now;
+                }
+                ahead[i] = now - m->ahead_since_ms;
+        }
+        in->ahead_ms = ahead;
+        return 0;
+}
+
 static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, struct rollout_input *in)
 {
         struct given given = NONE_GIVEN;
@@ -165,6 +195,7 @@ static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, st
                 TRY(check_is_newest(rc, &in->master->object, LABEL_RESOURCE_INDEX, given.resources));
         TRY(find_departed(rc, in));
         TRY(find_failed_works(rc, in));
+        TRY(find_ahead(rc, in));
         return overrides_for_bindings(rc, &in->bindings, &snapshots, in->master, &in->overrides);
 }
 

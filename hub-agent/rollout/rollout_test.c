@@ -262,6 +262,30 @@ static void who_cannot_be_tracked_is_ready_after_the_period(void **state)
         }
 }
 
+/* Its Available lies ten minutes ahead: the clock was set back. */
+static void a_clock_that_was_set_back_delays_nobody_longer_than_the_period(void **state)
+{
+        static const struct {
+                int64_t ahead_ms;
+                const char *expected;
+                int64_t wait_ms;
+        } rows[] = { { 0, "!0", 60000 }, { 20000, "!0", 40000 }, { 60000, "+0", 0 }, { 90000, "+0", 0 } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char picked[64];
+                struct round r;
+
+                begin(&r, 1, "1", "0");
+                add(&r, "Bot");
+                ((struct binding *)r.bindings[0])->status->conditions.at[0].last_transition_ms = NOW + 600000;
+                r.in.ahead_ms = &rows[i].ahead_ms;
+                run(&r);
+                if (!text_equal(picks(&r, picked), rows[i].expected) || r.plan.after_ms != rows[i].wait_ms)
+                        fail_msg("row %zu: %s after %lld ms", i, picked, (long long)r.plan.after_ms);
+                arena_free(&r.arena);
+        }
+}
+
 /* spec/rollout-and-work.md checklist 16 */
 static void who_reports_differences_is_ready_and_no_surge(void **state)
 {
@@ -613,6 +637,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(rolls_as_in_the_worked_cases),
                 cmocka_unit_test(what_failed_is_told_from_what_is_under_way),
+                cmocka_unit_test(a_clock_that_was_set_back_delays_nobody_longer_than_the_period),
                 cmocka_unit_test(who_cannot_be_tracked_is_ready_after_the_period),
                 cmocka_unit_test(who_reports_differences_is_ready_and_no_surge),
                 cmocka_unit_test(percentages_are_rounded_up),

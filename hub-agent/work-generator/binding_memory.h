@@ -14,7 +14,10 @@ struct binding_memory {
         int64_t rollout_generation; /* RolloutStarted=True is due for this generation; 0 = none */
         bool passed;                /* this process has looked at the Works before */
         bool works_changed;         /* since the status was last written, as far as is known */
-        int64_t waiting_since_ms;   /* for where the Works go, or for the cache; 0 = it does not */
+        /* Its Available began at a moment (wall clock) yet to come, and was seen so since then (loop time).
+         */
+        int64_t ahead_until_ms, ahead_since_ms;
+        int64_t waiting_since_ms; /* for where the Works go, or for the cache; 0 = it does not */
         VEC(struct work_generation) generations; /* of Works as this process left them */
         struct map known_works;                  /* name -> struct known_work; none until one is asked for */
 };
