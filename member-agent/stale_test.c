@@ -354,6 +354,38 @@ static void a_cluster_that_is_thrown_out_keeps_what_it_has(void **state)
         rig_run(thrown_out_body);
 }
 
+static int64_t delay_membership(void *ctx, const struct http_request *rq, bool answer)
+{
+        return answer && strstr(rq->path, "internalmemberclusters") ? 5000 : 0;
+}
+
+/* It left and joined again while no agent ran: this one has been joined all along, by its file, and hears
+ * what Works there are before it hears that it is a member. */
+static void down_body(struct rig *r)
+{
+        struct loopback_faults faults = { .delay = delay_membership };
+        struct file f;
+        struct agent a;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        drop_work(r, WORKS "/w");
+        start_cut(&a, r, &f, &faults);
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        stop(&a);
+        file_remove(&f);
+}
+
+static void a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too(void **state)
+{
+        rig_run(down_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -364,6 +396,7 @@ int main(void)
                 cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
                 cmocka_unit_test(a_cluster_that_is_thrown_out_keeps_what_it_has),
+                cmocka_unit_test(a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too),
         };
 
         if (getenv("AGENT_TEST"))

@@ -101,7 +101,7 @@ struct outcome work_gone(struct reconcile *rc, struct member_agent *a)
         if (!informer_get(a->applied_works, NULL, rc->name))
                 return forget(rc, a);
         if (!is_member(a))
-                return done(); /* joining puts all Works on the queue */
+                return again_after(HUB_POLL_MS); /* in caches: joining itself tells only who had left */
         memory = agent_memory(a, rc->name);
         if (!memory) {
                 error_no_memory(rc->err);
