@@ -170,17 +170,16 @@ static void remember(struct pass *s, const char fingerprint[65])
 }
 
 /* A group that is complete and as it was made. */
-static bool group_is_whole(struct pass *s, const struct resource_snapshot *head)
+static bool group_is_as_made(struct pass *s, const struct resource_snapshot *head)
 {
         const char *index = label_of(&head->object, LABEL_RESOURCE_INDEX);
-        int64_t expected, n = 0;
 
-        if (annotation_number(&head->object, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &expected, NULL) < 0)
-                return false;
         for (size_t i = 0; i < s->snapshots.n; i++)
-                n += text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index) &&
-                     !resource_snapshot_was_edited(s->snapshots.at[i]);
-        return n == expected && s->given.resources <= highest_index(&s->snapshots, LABEL_RESOURCE_INDEX);
+                if (text_equal(label_of(s->snapshots.at[i], LABEL_RESOURCE_INDEX), index) &&
+                    resource_snapshot_was_edited(s->snapshots.at[i]))
+                        return false;
+        return resource_group_is_whole(&s->snapshots, &head->object) &&
+               s->given.resources <= highest_index(&s->snapshots, LABEL_RESOURCE_INDEX);
 }
 
 static bool is_known(struct pass *s, const char *fingerprint)
@@ -194,7 +193,7 @@ static bool is_known(struct pass *s, const char *fingerprint)
         return head && resource_history_is_kept(s->p, &s->snapshots) &&
                text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
                !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
-               group_is_whole(s, head);
+               group_is_as_made(s, head);
 }
 
 static int take_known(struct pass *s)

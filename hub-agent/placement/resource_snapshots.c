@@ -30,6 +30,18 @@ bool resource_snapshot_was_edited(const struct object *snapshot)
         return snapshot->meta.generation > 1;
 }
 
+bool resource_group_is_whole(const struct object_list *existing, const struct object *head)
+{
+        const char *index = label_of(head, LABEL_RESOURCE_INDEX);
+        int64_t expected, n = 0;
+
+        if (annotation_number(head, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &expected, NULL) < 0)
+                return false;
+        for (size_t i = 0; i < existing->n; i++)
+                n += text_equal(label_of(existing->at[i], LABEL_RESOURCE_INDEX), index);
+        return n == expected;
+}
+
 /* A member of a group: the head comes first, then by sub-index. */
 struct member {
         const struct object *o;
@@ -330,6 +342,7 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
                             const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
                             struct error *err)
 {
+        static const struct snapshot_timing at_once = { 0 };
         const struct resource_snapshot *latest = latest_resource_snapshot(existing);
         struct resource_snapshot_plan plan = { 0 };
         const struct member *head;
@@ -337,6 +350,8 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
 
         TRY(sorted(arena, existing, &list, err));
         head = find_head(list, existing->n, latest ? &latest->object : NULL);
+        if (head && !resource_group_is_whole(existing, head->o))
+                t = &at_once;
         if (plan_group(arena, p, s, list, existing->n, head, given, t, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;

@@ -52,7 +52,8 @@ struct resource_snapshot_plan {
         int64_t delay_ms;                       /* > 0: a new group is due then; `latest` is the old one */
 };
 /* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
- * edited, is not used again and not waited for: the next one replaces it. */
+ * edited, is not used again, and neither is a part of one if something else is selected by now. There is
+ * nothing to be waited for then: the next one replaces it. */
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
                             const struct object_list *existing, int64_t given,
                             const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
@@ -68,5 +69,8 @@ const struct resource_snapshot *latest_resource_snapshot(const struct object_lis
 const struct resource_snapshot *newest_resource_snapshot(const struct object_list *existing);
 const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing);
 bool is_snapshot_head(const struct object *snapshot);
+/* Whether all members of the head's group are there. Who ended while a group was made leaves a part of it:
+ * that is completed only as long as the same is selected. */
+bool resource_group_is_whole(const struct object_list *existing, const struct object *head);
 /* Somebody changed what it holds: agents write that once. */
 bool resource_snapshot_was_edited(const struct object *snapshot);

@@ -535,6 +535,36 @@ static void a_group_that_was_edited_is_replaced_without_delay(void **state)
         }
 }
 
+/* Nobody was given it whole, so there is no pace to be kept. */
+static void a_part_of_a_group_is_completed_or_replaced_without_delay(void **state)
+{
+        static const size_t sizes[] = { 500000, 500000 };
+        static const struct snapshot_timing later = { NOW, 300000, 30000 };
+
+        for (size_t n_changed = 0; n_changed < 2; n_changed++) {
+                struct resource_snapshot_plan plan;
+                struct selection sel;
+                struct scene s;
+
+                begin(&s, "");
+                sel = select_sizes(&s, sizes, 2);
+                plan_resources(&s, &sel, &later, &plan);
+                assert_int_equal(plan.n_create, 2);
+                plan.n_create = 1;
+                keep_resources(&s, &plan);
+                assert_false(resource_group_is_whole(&s.list, s.existing[0]));
+                sel = select_sizes(&s, sizes, 2 - n_changed);
+                plan_named(&s, &sel, 0, &later, &plan);
+                assert_int_equal(plan.delay_ms, 0);
+                assert_int_equal(plan.n_create, 1);
+                assert_string_equal(plan.create[0]->object.meta.name,
+                                    n_changed ? "web-1-snapshot" : "web-0-0");
+                keep_resources(&s, &plan);
+                assert_int_equal(resource_group_is_whole(&s.list, s.existing[0]), !n_changed);
+                arena_free(&s.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -555,6 +585,7 @@ int main(void)
                 cmocka_unit_test(an_older_group_is_not_taken_up_again_below_one_that_was_given),
                 cmocka_unit_test(a_group_that_was_edited_is_replaced_without_delay),
                 cmocka_unit_test(every_part_of_a_policy_is_in_its_hash),
+                cmocka_unit_test(a_part_of_a_group_is_completed_or_replaced_without_delay),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

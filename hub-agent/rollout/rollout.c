@@ -139,7 +139,7 @@ bool equal_apply_strategies(const struct apply_strategy *a, const struct apply_s
 struct entry {
         const struct binding *b;
         const struct cluster_overrides *overrides;
-        bool failed; /* of updating ones: failed; of removing ones: no loss */
+        bool failed; /* of updating ones: failed or stranded; of removing ones: no loss */
 };
 struct entries {
         struct entry *at;
@@ -384,6 +384,12 @@ static bool has_failed(const struct round *r, const struct binding *b, size_t i)
         return binding_failed(b, r->in->works_failed && r->in->works_failed[i]);
 }
 
+/* Its slot was taken when it was given what it cannot get: another one to move on needs none. */
+static bool is_stranded(const struct round *r, size_t i)
+{
+        return r->in->stranded && r->in->stranded[i];
+}
+
 static void classify_bound(struct round *r, const struct binding *b, size_t i)
 {
         const struct cluster_overrides *o = overrides_of(r, i);
@@ -395,7 +401,7 @@ static void classify_bound(struct round *r, const struct binding *b, size_t i)
         if (is_deleting(&b->object))
                 return;
         if (is_outdated(r, b, o))
-                r->updating.at[r->updating.n++] = (struct entry){ b, o, failed };
+                r->updating.at[r->updating.n++] = (struct entry){ b, o, failed || is_stranded(r, i) };
         else if (!fresh(b, CONDITION_ROLLOUT_STARTED) ||
                  !text_equal(fresh(b, CONDITION_ROLLOUT_STARTED)->status, CONDITION_TRUE))
                 r->plan.started.at[r->plan.started.n++] = b;

@@ -15,7 +15,10 @@ struct rollout_input {
         struct object_list bindings;               /* of the placement, sorted by name */
         const struct resource_snapshot *master;    /* latest head; NULL: nothing can be rolled */
         const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
-        const bool *departed;     /* one per binding: its member cluster is gone; NULL = none */
+        const bool *departed; /* one per binding: its member cluster is gone; NULL = none */
+        /* One per binding: it was given a group of which only a part was made and that another one follows,
+         * so it can never report. NULL = none. */
+        const bool *stranded;
         const bool *works_failed; /* one per binding: its Works say so (works_have_failed); NULL = none */
         /* One per binding: how long it has been seen to be available since a moment yet to come, as when the
          * clock was set back; so long it is ready at the latest. NULL = none, else 0 for those that are not.

@@ -182,6 +182,40 @@ static int find_ahead(struct reconcile *rc, struct rollout_input *in)
         return 0;
 }
 
+static const struct object *find_snapshot(const struct object_list *snapshots, const char *name)
+{
+        for (size_t i = 0; i < snapshots->n; i++)
+                if (text_equal(snapshots->at[i]->meta.name, name))
+                        return snapshots->at[i];
+        return NULL;
+}
+
+/* Its group will not be completed any more: the work generator can do nothing with it, and says nothing. */
+static bool is_stranded(const struct rollout_input *in, const struct object_list *snapshots,
+                        const struct binding *b)
+{
+        const struct object *head;
+
+        if (!in->master || !b->spec || !text_equal(b->spec->state, BINDING_BOUND) ||
+            (b->status &&
+             fresh_condition(&b->status->conditions, CONDITION_WORK_SYNCHRONIZED, b->object.meta.generation)))
+                return false;
+        head = find_snapshot(snapshots, b->spec->resource_snapshot_name);
+        return head && head != &in->master->object && !resource_group_is_whole(snapshots, head);
+}
+
+static int find_stranded(struct reconcile *rc, const struct object_list *snapshots, struct rollout_input *in)
+{
+        bool *stranded = ARENA_NEW_ARRAY(rc->arena, bool, in->bindings.n + 1);
+
+        if (!stranded)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < in->bindings.n; i++)
+                stranded[i] = is_stranded(in, snapshots, (const struct binding *)in->bindings.at[i]);
+        in->stranded = stranded;
+        return 0;
+}
+
 static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, struct rollout_input *in)
 {
         struct given given = NONE_GIVEN;
@@ -196,6 +230,7 @@ static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, st
         TRY(find_departed(rc, in));
         TRY(find_failed_works(rc, in));
         TRY(find_ahead(rc, in));
+        TRY(find_stranded(rc, &snapshots, in));
         return overrides_for_bindings(rc, &in->bindings, &snapshots, in->master, &in->overrides);
 }
 

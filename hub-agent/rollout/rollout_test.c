@@ -605,6 +605,25 @@ static void snapshots_of_a_former_placement_of_the_name_do_not_count(void **stat
         arena_free(&r.arena);
 }
 
+/* It took a slot when it was given what it cannot get, and nothing it has counts as available. */
+static void who_was_given_a_part_of_a_group_moves_on_without_a_slot(void **state)
+{
+        static const bool stranded[] = { true, false, false };
+        struct round r;
+        char out[64];
+
+        begin(&r, 3, "1", "0");
+        add(&r, "Bo-");
+        add(&r, "Bor");
+        add(&r, "Bor");
+        run(&r);
+        assert_string_equal(picks(&r, out), "!0 !1 !2");
+        r.in.stranded = stranded;
+        run(&r);
+        assert_string_equal(picks(&r, out), "+0 !1 !2");
+        arena_free(&r.arena);
+}
+
 static void both_spellings_of_a_comparison_are_one_strategy(void **state)
 {
         static const char *const words[][2] = { { "fullComparison", "FullComparison" },
@@ -655,6 +674,7 @@ int main(void)
                 cmocka_unit_test(a_cluster_that_is_still_cleaned_up_waits_alone),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
                 cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
+                cmocka_unit_test(who_was_given_a_part_of_a_group_moves_on_without_a_slot),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
         };
 
