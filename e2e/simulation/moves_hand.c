@@ -16,26 +16,46 @@ struct target {
         struct kube_client *client;
 };
 
-/* A slot that some placement of some application selects, on some member; 1 if it is there now. */
-static int find_placed(struct player *p, struct dice *d, struct target *t, struct error *err)
+static int look_for(struct player *p, struct target *t, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
-        unsigned first = (unsigned)dice_below(d, WISH_SLOTS);
-        enum wish_place place;
-        uint32_t slots;
         int code;
 
-        t->member = move_member(p, d);
-        if (!move_find_placement(p, d, &t->app, &place) || !(slots = wish_selected(p->wish, t->app, place)))
-                return 0;
-        for (t->slot = first; !(slots >> t->slot & 1);)
-                t->slot = (t->slot + 1) % WISH_SLOTS;
         t->resource = wish_placed_resource(t->app, t->slot);
         t->ns = t->resource->namespaced ? wish_app_name(t->app) : NULL;
         wish_placed_name(t->app, t->slot, t->name);
         TRY(move_client(p, t->member, &t->client, err));
         code = kube_doc_get(t->client, t->resource, t->ns, t->name, &doc, err);
-        return code < 0 ? move_refused(p, code, err) : 1;
+        if (code == 0)
+                return 1;
+        if (code == ERR_NOT_FOUND)
+                error_clear(err);
+        return code == ERR_NOT_FOUND ? 0 : move_refused(p, code, err);
+}
+
+/* A slot that some placement of some application selects, on some member: from random ones on the first that
+ * is there; 0 if there is none. */
+static int find_placed(struct player *p, struct dice *d, struct target *t, struct error *err)
+{
+        unsigned slot = (unsigned)dice_below(d, WISH_SLOTS),
+                 member = (unsigned)dice_below(d, p->fleet->n_members);
+        enum wish_place place;
+        uint32_t slots;
+
+        if (!move_find_placement(p, d, &t->app, &place) || !(slots = wish_selected(p->wish, t->app, place)))
+                return 0;
+        for (; !(slots >> slot & 1);)
+                slot = (slot + 1) % WISH_SLOTS;
+        t->slot = slot;
+        for (unsigned i = 0; i < p->fleet->n_members; i++) {
+                int found;
+
+                t->member = 1 + (member + i) % p->fleet->n_members;
+                found = look_for(p, t, err);
+                if (found != 0)
+                        return found;
+        }
+        return 0;
 }
 
 static int meddled(struct player *p, const struct target *t, const char *how)
