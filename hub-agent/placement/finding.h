@@ -37,7 +37,7 @@ struct intake_memory {
         struct memory memory;
         char fingerprint[65];     /* of the metadata by which `known` was read */
         struct selected *known;   /* the selection that was read last; NULL if none */
-        int64_t failing_since_ms; /* not the user's doing; 0 = it does not fail */
+        int64_t failing_since_ms; /* loop_now_ms(); not the user's doing; 0 = it does not fail */
         struct kept_finding *finding;
 };
 

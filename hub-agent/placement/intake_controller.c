@@ -322,13 +322,14 @@ static int find_passing(struct pass *s, const char *words)
 /* A failure that stays must show in the placement: what it selects is no longer what is placed. */
 static struct outcome note_failure(struct pass *s, struct outcome o)
 {
+        int64_t now = loop_now_ms(s->agent->world->loop);
         struct error kept = *s->rc->err;
 
         if (o.code >= 0)
                 s->memory->failing_since_ms = 0;
         else if (!s->memory->failing_since_ms)
-                s->memory->failing_since_ms = s->rc->now_ms;
-        else if (o.code != ERR_CANCELLED && s->rc->now_ms - s->memory->failing_since_ms >= LASTING_MS)
+                s->memory->failing_since_ms = now;
+        else if (o.code != ERR_CANCELLED && now - s->memory->failing_since_ms >= LASTING_MS)
                 (void)find_passing(s, kept.text); /* with no memory it is told by the next failure */
         *s->rc->err = kept;
         return o;

@@ -157,11 +157,11 @@ static int tell_what_lasts(struct pass *s, int64_t *ret_next_ms)
         struct arena *arena = s->rc->arena;
         struct status_memory *m = s->memory;
         struct status_warnings w = { .n = 0 };
-        int64_t now = s->rc->now_ms, next[3] = { 0 };
+        int64_t now = s->rc->now_ms, awake = loop_now_ms(s->agent->world->loop), next[3] = { 0 };
 
         TRY(plan_unavailable_warning(arena, s->p, now, &m->unavailable_told_ms, &w, &next[0], s->rc->err));
         if (!s->finding->old_group)
-                TRY(plan_not_found_warning(arena, s->p, &s->finding->selected->ids, now, &m->not_found, &w,
+                TRY(plan_not_found_warning(arena, s->p, &s->finding->selected->ids, awake, &m->not_found, &w,
                                            &next[1], s->rc->err));
         if (is_external(s->p))
                 TRY(plan_external_warning(arena, s->p, &s->snapshots, s->finding->selected->hash,

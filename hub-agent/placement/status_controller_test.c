@@ -293,6 +293,34 @@ static void snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on
         rig_run(is_put_right);
 }
 
+static bool is_told(struct rig *r, const char *reason)
+{
+        json_t *item;
+        size_t i;
+
+        rig_get(r, "/api/v1/namespaces/default/events");
+        json_array_foreach(json_object_get(r->answer, "items"), i, item)
+                if (text_equal(doc_get_string(item, "reason"), reason))
+                        return true;
+        return false;
+}
+
+RIG_TEST(that_nothing_is_found_is_told_in_time_though_the_clock_is_set_back, {
+        struct line line = { 0 };
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        rig_merge(r, WEB,
+                  "{\"spec\":{\"resourceSelectors\":[{\"group\":\"rbac.authorization.k8s.io\",\"version\":"
+                  "\"v1\",\"kind\":\"ClusterRole\",\"name\":\"none\"}]}}");
+        assert_int_equal(r->status, 200);
+        fiber_sleep(r->loop, 1000);
+        loop_shift_wall(r->loop, -200000);
+        fiber_sleep(r->loop, 20000);
+        assert_true(is_told(r, "PlacementResourceNotFound"));
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -303,6 +331,7 @@ int main(void)
                 cmocka_unit_test(a_refused_placement_stays_refused_whatever_its_members_report),
                 cmocka_unit_test(after_a_restart_nothing_is_said_before_it_is_known_what_is_selected),
                 cmocka_unit_test(snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on),
+                cmocka_unit_test(that_nothing_is_found_is_told_in_time_though_the_clock_is_set_back),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

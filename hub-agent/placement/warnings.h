@@ -37,8 +37,8 @@ int plan_stalled_warning(struct arena *arena, const struct placement *p, int64_t
 /* Objects often come right after the placement that names them. */
 #define NOT_FOUND_MS (5 * 1000)
 struct not_found_told {
-        uint64_t hash; /* of the selectors; 0 = all name something */
-        int64_t since_ms;
+        uint64_t hash;    /* of the selectors; 0 = all name something */
+        int64_t since_ms; /* loop_now_ms(), as now_ms: clocks that are set delay nothing */
         bool told;
 };
 /* Selectors by name that name nothing in what is selected: the clusters' statuses cannot tell of what none of
