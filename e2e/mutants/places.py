@@ -32,6 +32,7 @@ TOKEN = re.compile(r"""(?P<skip>\s+|\\\n|//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\])*"|'
 SPEAKS = re.compile(r"^(log_\w+|error_(set|wrap|errno|no_memory|set_reason|clear)|metrics?_\w+|event_\w+|assert_failed|"
                     r"connection_metrics_\w+)$")
 FREES = re.compile(r"(^|_)(free|unref|clear|reset|decref|mem_free|sqlite3_finalize|EVP_\w+_free)$|^vec_free$")
+SPARES = re.compile(r"^(mem_trim|yield|sqlite3_db_config)$")  # time or memory, and nothing else
 NO_MEMORY = re.compile(r"no_memory|NO_MEMORY")
 ALLOCATES = re.compile(r"\b(arena_\w+|ARENA_NEW\w*|NEW|mem_\w+|vec_(push|reserve)|map_put\w*|buf_\w+|json_\w+|"
                        r"doc_(new|copy|object|array|string)\w*|\w+_(copy|dup|new|clone|printf))\(")
@@ -186,7 +187,7 @@ class Finder:
         if not LEAVES_EMPTY.match(self.text(then)):
             return False
         text = self.text(condition)
-        if ALLOCATES.search(text):
+        if ALLOCATES.search(text) or re.fullmatch(r"\w+->failed", text):  # of a buffer
             return True
         return any(self.comes_from_allocation(name, condition[0])
                    for name in re.findall(r"!\s*\(?\*?([A-Za-z_][\w.>\-]*)", text))
@@ -301,15 +302,15 @@ class Finder:
         if statement["kind"] != "CallExpr":
             return bool(re.match(r"vec_free\(|\(void\)", self.text(self.span(statement) or (0, 0))))
         name = callee(statement)
-        return bool(SPEAKS.match(name) or FREES.search(name))
+        return bool(SPEAKS.match(name) or FREES.search(name) or SPARES.match(name))
 
     def acts(self, statement):
         """Whether its place among others may matter: it calls something, or decides."""
         span = self.span(statement)
         if not span or self.is_speech(statement) or NO_MEMORY.search(self.text(span)):
             return False
-        if statement["kind"] == "IfStmt":
-            return len(statement["inner"]) == 2
+        if statement["kind"] == "IfStmt":  # `if (code < 0) return code;` belongs to what it stands behind
+            return len(statement["inner"]) == 2 and not re.match(r"if \(\w+ < 0\)", self.text(span))
         text = self.text(span)
         return statement["kind"] in ("CallExpr", "DoStmt", "BinaryOperator") and "(" in text and \
             not ALLOCATES.search(text)
