@@ -404,6 +404,36 @@ static void a_key_that_waits_is_not_forgotten_with_its_failures(void **state)
         with_queue(body_forget_waiting);
 }
 
+/* What is asked for while a key is active is as urgent as the most urgent of it, and no more. */
+static void body_urgency_while_active(struct fixture *f)
+{
+        static const enum queue_priority asked[][2] = { { QUEUE_LOW, QUEUE_LOW },
+                                                        { QUEUE_LOW, QUEUE_HIGH },
+                                                        { QUEUE_HIGH, QUEUE_LOW } };
+
+        for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+                const char *first = i == 0 ? "b" : "a", *key;
+
+                work_queue_add(f->queue, "a", QUEUE_NORMAL);
+                key = get(f);
+                work_queue_add(f->queue, "b", QUEUE_NORMAL);
+                for (size_t k = 0; k < 2; k++)
+                        work_queue_add(f->queue, "a", asked[i][k]);
+                work_queue_done(f->queue, key);
+                for (size_t k = 0; k < 2; k++) {
+                        key = get(f);
+                        assert_string_equal(key, k == 0 ? first : i == 0 ? "a" : "b");
+                        work_queue_done(f->queue, key);
+                }
+                expect_nothing_more(f);
+        }
+}
+
+static void what_is_asked_for_during_a_reconcile_keeps_its_urgency(void **state)
+{
+        with_queue(body_urgency_while_active);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -423,6 +453,7 @@ int main(void)
                 cmocka_unit_test(what_is_under_way_comes_before_what_is_new),
                 cmocka_unit_test(no_class_starves_while_better_ones_never_run_dry),
                 cmocka_unit_test(a_key_that_waits_is_not_forgotten_with_its_failures),
+                cmocka_unit_test(what_is_asked_for_during_a_reconcile_keeps_its_urgency),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
