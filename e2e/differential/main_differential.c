@@ -182,8 +182,8 @@ static void check_known(struct suite *t)
 
                 if (!name || !json_object_get(t->transcripts[0], name))
                         continue;
-                if (!t->known.used[i] && doc_get_bool(e, "timing", false))
-                        continue;
+                if (doc_get_bool(e, "timing", false))
+                        continue; /* true or not: the number of checks is the same each time */
                 if (!t->known.used[i])
                         printf("FAILED known difference of %s, request %s, at %s is none any more: take it "
                                "out of the "
