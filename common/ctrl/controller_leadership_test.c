@@ -1,0 +1,178 @@
+/* The controller frame as leadership comes and goes, and at its end. */
+#include "common/ctrl/controller_test.h"
+
+/* spec/membership-webhooks-charts.md 7.1.7 */
+static void body_lost_lease(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        make(r, "a");
+        run_manager(&b);
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 1);
+        assert_int_equal(rig_merge(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test",
+                                   "{\"spec\":{\"holderIdentity\":\"other\"}}"),
+                         200);
+        wait_ms(&b, 5000);
+        assert_int_equal(b.run_code, ERR_TIMEOUT);
+        assert_false(manager_is_leader(b.manager));
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 1);
+        close_bench(&b);
+}
+
+static void a_manager_that_loses_its_lease_stops_and_says_so(void **state)
+{
+        rig_run(body_lost_lease);
+}
+
+static int away(void *ctx, const struct http_request *rq)
+{
+        return ((struct bench *)ctx)->away ? ERR_RETRY : 0;
+}
+
+/* Whether the server comes back after a minute or a day makes no difference. */
+static void body_server_away(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        b.faults.fate = away;
+        make(r, "a");
+        run_manager(&b);
+        assert_int_equal(b.visits.n, 1);
+        b.away = true;
+        wait_ms(&b, 86400000);
+        assert_false(manager_is_leader(b.manager));
+        assert_int_equal(b.run_code, 1); /* it has not ended */
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        wait_ms(&b, 60000);
+        assert_int_equal(b.visits.n, 1);
+        b.away = false;
+        wait_ms(&b, 60000);
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 2);
+        close_bench(&b);
+}
+
+static void a_manager_whose_server_was_away_leads_again(void **state)
+{
+        rig_run(body_server_away);
+}
+
+static void body_standby(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                  "{\"metadata\":{\"name\":\"test\"},\"spec\":{\"holderIdentity\":\"other\","
+                                  "\"leaseDurationSeconds\":15}}"),
+                         201);
+        open_bench(r, &b, true);
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 5000);
+        assert_int_equal(b.visits.n, 0);
+        assert_true(informer_synced(manager_informer(b.manager, &member_cluster_kind)));
+        make(r, "b");
+        wait_ms(&b, 20000); /* the lease has run out */
+        assert_true(manager_is_leader(b.manager));
+        assert_int_equal(b.visits.n, 2);
+        close_bench(&b);
+}
+
+static void a_standby_keeps_its_caches_and_reconciles_all_once_it_leads(void **state)
+{
+        rig_run(body_standby);
+}
+
+static struct outcome takes_200_ms(struct bench *b, struct reconcile *rc)
+{
+        if (fiber_sleep(b->rig->loop, 200) < 0)
+                return failed(rc->err);
+        b->open = true;
+        return done();
+}
+
+static void body_drain(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.reconcile = takes_200_ms;
+        make(r, "a");
+        wait_ms(&b, 100);
+        assert_int_equal(b.running, 1);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_true(b.open); /* it was let finish */
+        assert_int_equal(b.run_code, ERR_CANCELLED);
+        assert_int_equal(rig_get(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"), 200);
+        assert_string_equal(rig_string(r, "spec.holderIdentity"), "");
+        close_bench(&b);
+}
+
+static void on_the_way_out_what_runs_may_finish_and_the_lease_is_released(void **state)
+{
+        rig_run(body_drain);
+}
+
+static const struct kube_resource members = { "cluster.kubernetes-fleet.io", "v1beta1", "memberclusters",
+                                              "MemberCluster", false };
+
+static struct outcome patches_labels(struct bench *b, struct reconcile *rc)
+{
+        AUTO_JSON json_t *patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", "written", "late");
+
+        if (kube_doc_patch(&b->kube, &members, NULL, rc->name, KUBE_PATCH_MERGE, patch, NULL, NULL, rc->err) <
+            0)
+                return failed(rc->err);
+        return done();
+}
+
+static void body_late_write(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.reconcile = patches_labels;
+        b.slow = true;
+        make(r, "a");
+        wait_ms(&b, 100);
+        assert_int_equal(b.running, 1);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.run_code, ERR_CANCELLED);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_string_equal(rig_string(r, "metadata.labels.written"), "");
+        assert_int_equal(rig_get(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"), 200);
+        assert_string_not_equal(rig_string(r, "spec.holderIdentity"), "");
+        wait_ms(&b, 2000);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_string_equal(rig_string(r, "metadata.labels.written"), "late");
+        close_bench(&b);
+}
+
+static void while_a_write_may_still_arrive_nobody_else_can_lead(void **state)
+{
+        rig_run(body_late_write);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_manager_that_loses_its_lease_stops_and_says_so),
+                cmocka_unit_test(a_manager_whose_server_was_away_leads_again),
+                cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
+                cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
+                cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
