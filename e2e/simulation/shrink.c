@@ -47,7 +47,7 @@ static int try_plan(const struct run_plan *p, char ret[64], struct error *err)
         pid_t pid;
 
         if (pipe(ends) < 0)
-                return error_set(err, ERR_SYSTEM, "pipe: %s", strerror(errno));
+                return error_errno(err, errno, "pipe");
         pid = fork();
         if (pid == 0)
                 child(p, ends[1]);
@@ -55,9 +55,7 @@ static int try_plan(const struct run_plan *p, char ret[64], struct error *err)
         if (pid < 0 || read(ends[0], ret, 64) != 64)
                 snprintf(ret, 64, "crash");
         close(ends[0]);
-        return pid < 0 || waitpid(pid, &status, 0) < 0
-                       ? error_set(err, ERR_SYSTEM, "fork: %s", strerror(errno))
-                       : 0;
+        return pid < 0 || waitpid(pid, &status, 0) < 0 ? error_errno(err, errno, "fork") : 0;
 }
 
 /* ---- leaving things out (delta debugging: ever smaller parts) ---- */
