@@ -202,6 +202,22 @@ static int take_known(struct pass *s)
         return hold_selected(s, selected_ref(s->memory->known));
 }
 
+/* Who has been given the group already fails until the rest of it is there, ever more seldom. */
+static int wake_renderers(struct pass *s)
+{
+        struct object_list bindings;
+
+        TRY(cache_by_index(s->rc, s->scope->binding, INDEX_OWNER, s->rc->key, &bindings));
+        for (size_t i = 0; i < bindings.n; i++) {
+                const struct object *b = bindings.at[i];
+                AUTO_KEY struct key key = KEY_EMPTY;
+
+                manager_enqueue(s->rc->manager, &work_generator_controller,
+                                key_text(&key, b->meta.ns, b->meta.name), QUEUE_NORMAL);
+        }
+        return 0;
+}
+
 static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
 {
         const struct object *stored;
@@ -216,7 +232,7 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
                 if (i == 0 && !s->latest)
                         s->latest = (const struct resource_snapshot *)stored;
         }
-        return 0;
+        return plan->latest && plan->n_create > 0 ? wake_renderers(s) : 0;
 }
 
 /* What the members of a group hold, complete or not. */

@@ -145,6 +145,25 @@ RIG_TEST(a_group_that_was_given_up_for_the_next_one_holds_no_binding, {
         close_all(&f);
 })
 
+/* Whoever waits for the rest has been trying ever more seldom by then. */
+RIG_TEST(the_rest_of_a_group_is_placed_as_soon_as_it_is_there, {
+        struct cut_line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.left = 1;
+        line.fate = 503;
+        change_maps(r, 1, 1);
+        wait_ms(r, 100000);
+        line.left = -1;
+        while (count(r, FLEET "clusterresourcesnapshots?labelSelector="
+                              "kubernetes-fleet.io%2Fresource-index%3D1") < 3)
+                fiber_sleep(r->loop, 100);
+        fiber_sleep(r->loop, 500);
+        assert_int_equal(placed(r, 1), 1);
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -154,6 +173,7 @@ int main(void)
                 cmocka_unit_test(a_binding_to_the_head_of_a_group_moves_on_to_the_next_group),
                 cmocka_unit_test(a_binding_to_a_part_of_a_group_moves_on_to_the_next_group),
                 cmocka_unit_test(a_group_that_was_given_up_for_the_next_one_holds_no_binding),
+                cmocka_unit_test(the_rest_of_a_group_is_placed_as_soon_as_it_is_there),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
