@@ -140,6 +140,9 @@ static void binding_after_works(struct watch *w, void *state, const struct chang
         if (!text_ends_with(c->resource, "resourcebindings") || c->type != CHANGE_DELETED ||
             !rule_placement_of(c->before, f.placement))
                 return;
+        /* Nobody is there any more who could take them away. */
+        if (!watch_get(w, "hub", RES_MEMBERS, "", doc_get_string(c->before, "spec.targetCluster")))
+                return;
         snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, doc_get_string(c->before, "spec.targetCluster"));
         watch_each(w, "hub", RES_WORKS, ns, is_of_binding, &f);
         watch_judged(w, &rule_binding_after_works);

@@ -1,3 +1,5 @@
+#include "common/base/map.h"
+#include "common/base/memory.h"
 #include "e2e/simulation/rules.h"
 
 /* ---- tidy ---- */
@@ -256,8 +258,11 @@ const struct rule rule_tidy = { .name = "tidy", .at_rest = tidy_at_rest };
 
 /* ---- quiet ---- */
 
+#define TOLD_AGAIN_MS 60000
+
 struct quiet {
-        bool resting;
+        bool resting, begun;
+        struct map told; /* event -> when it was written last, while all rests */
 };
 
 static void quiet_at_rest(struct watch *w, void *state)
@@ -268,12 +273,35 @@ static void quiet_at_rest(struct watch *w, void *state)
         q->resting = true;
 }
 
-/* That something stays as bad as it is, is told once more after some minutes. */
+/* That something stays as bad as it is, is told after some minutes, and now and then once more. */
+static bool is_told_again(struct quiet *q, const struct change *c)
+{
+        char key[320];
+        intptr_t before;
+
+        if (!text_equal(c->resource, "/events"))
+                return false;
+        if (!q->begun)
+                map_init(&q->told, MAP_OWN_KEYS, NULL);
+        q->begun = true;
+        snprintf(key, sizeof(key), "%s %s/%s", c->cluster, c->ns, c->name);
+        before = (intptr_t)map_get(&q->told, key);
+        ASSERT(map_put(&q->told, key, (void *)(intptr_t)c->at_ms) == 0);
+        return !before || c->at_ms - before >= TOLD_AGAIN_MS;
+}
+
+static void quiet_end(void *state)
+{
+        struct quiet *q = state;
+
+        if (q->begun)
+                map_free(&q->told);
+}
+
 static bool is_sign_of_life(const struct change *c)
 {
         return text_equal(c->resource, RES_LEASES) || text_equal(c->resource, RES_INTERNAL_MEMBERS) ||
-               text_equal(c->resource, RES_MEMBERS) ||
-               (c->type == CHANGE_ADDED && text_equal(c->resource, "/events"));
+               text_equal(c->resource, RES_MEMBERS);
 }
 
 /* Keys that say nothing new: what every write changes, and when something that lasts was last looked at. */
@@ -316,10 +344,11 @@ static bool find_difference(const json_t *a, const json_t *b, char *path, size_t
 
 static void quiet_changed(struct watch *w, void *state, const struct change *c)
 {
-        const struct quiet *q = state;
+        struct quiet *q = state;
         char path[256] = "";
 
-        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c))
+        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c) ||
+            is_told_again(q, c))
                 return;
         if (c->before && c->after && !find_difference(c->before, c->after, path, sizeof(path)))
                 return;
@@ -330,4 +359,5 @@ static void quiet_changed(struct watch *w, void *state, const struct change *c)
 const struct rule rule_quiet = { .name = "quiet",
                                  .state_size = sizeof(struct quiet),
                                  .changed = quiet_changed,
-                                 .at_rest = quiet_at_rest };
+                                 .at_rest = quiet_at_rest,
+                                 .end = quiet_end };

@@ -270,6 +270,10 @@ static void a_binding_goes_after_its_works(void **state)
         struct watch w;
 
         open_watch(&w, &rule_binding_after_works);
+        put(&w, "player", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-0", "Bound"));
+        put(&w, "hub-agent", "hub", RES_WORKS, WORK("app-0-work", "member-2", "b0"));
+        take(&w, "hub-agent", "hub", RES_BINDINGS, "", "b0"); /* its cluster has left */
         put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
         put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-1", "app-0-0", "Bound"));
         put(&w, "hub-agent", "hub", RES_WORKS, WORK("app-0-work", "member-1", "b1"));
@@ -382,6 +386,10 @@ static void a_work_goes_after_its_objects(void **state)
         struct watch w;
 
         open_watch(&w, &rule_work_after_objects);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        take(&w, "member-1", "hub", RES_WORKS, "fleet-member-member-1", "w"); /* it leaves the fleet */
+        put(&w, "player", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
         put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
         put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
         put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(""));
@@ -534,6 +542,25 @@ static void at_rest_nothing_is_written(void **state)
         close_watch(&w);
 }
 
+#define EVENT(count) "{'metadata':{'name':'e','namespace':'default'},'count':" count "}"
+
+static void that_trouble_lasts_may_be_told_now_and_then(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_quiet);
+        put(&w, "hub-agent", "hub", "/events", EVENT("1"));
+        rest(&w);
+        put(&w, "hub-agent", "hub", "/events", EVENT("2"));
+        w.now += 60000;
+        put(&w, "hub-agent", "hub", "/events", EVENT("3"));
+        FINE(&w);
+        w.now += 5000;
+        put(&w, "hub-agent", "hub", "/events", EVENT("4"));
+        BROKEN(&w, "hub-agent wrote /events default/e on hub");
+        close_watch(&w);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -552,6 +579,7 @@ int main(void)
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(nothing_stale_is_left),
                 cmocka_unit_test(at_rest_nothing_is_written),
+                cmocka_unit_test(that_trouble_lasts_may_be_told_now_and_then),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
