@@ -31,7 +31,7 @@ const struct move_kind move_kinds[] = {
         { "rolling-update", 4, move_rolling_update },
         { "history", 2, move_history },
         /* overrides */
-        { "override-add", 4, move_override_add },
+        { "override-add", 8, move_override_add },
         { "override-change", 4, move_override_change },
         { "override-delete", 3, move_override_delete },
         /* clusters */
