@@ -603,6 +603,50 @@ static void a_selection_by_label_follows_the_labels(void **state)
         rig_run(selects_by_label);
 }
 
+static size_t n_restored(struct rig *r)
+{
+        json_t *event;
+        size_t i, n = 0;
+
+        rig_get(r, "/api/v1/namespaces/fleet-member-member-1/events");
+        json_array_foreach(doc_get_array(r->answer, "items"), i, event)
+                n += text_equal(doc_get_string(event, "reason"), "WorkRestored");
+        return n;
+}
+
+/* Works change with each snapshot: that is the agent's own doing, and nobody is blamed for it. */
+static void own_changes(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        for (int i = 0; i < 4; i++) {
+                char body[64];
+
+                snprintf(body, sizeof(body), "{\"data\":{\"a\":\"%d\"}}", i);
+                assert_int_equal(rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", body), 200);
+                assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+                settle(&f);
+                settle(&f);
+        }
+        assert_int_equal(n_restored(r), 0);
+        assert_int_equal(rig_merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+                                   "{\"spec\":{\"workload\":{\"manifests\":[]}}}"),
+                         200);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        settle(&f);
+        assert_int_equal(n_restored(r), 1);
+        stop(&f);
+}
+static void nobody_is_blamed_for_what_the_agent_changed_itself(void **state)
+{
+        rig_run(own_changes);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -624,6 +668,7 @@ int main(void)
                 cmocka_unit_test(overrides_change_and_drop_manifests_by_cluster),
                 cmocka_unit_test(a_members_status_that_could_not_be_written_is_written_later),
                 cmocka_unit_test(a_selection_by_label_follows_the_labels),
+                cmocka_unit_test(nobody_is_blamed_for_what_the_agent_changed_itself),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
