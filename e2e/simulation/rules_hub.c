@@ -52,13 +52,16 @@ static bool tally_binding(void *ctx, const json_t *b)
 }
 
 /* The hub may hear late that N is less now. */
-static unsigned may_have(struct live_bindings *s, const char *key, unsigned n, int64_t now)
+static unsigned may_have(struct live_bindings *s, const char *key, const struct wish_placement *p,
+                         int64_t now)
 {
+        unsigned n = p->policy.n;
         struct most *m = map_get(&s->most, key);
 
         if (!m) {
                 m = mem_must(NEW(struct most));
-                *m = (struct most){ n, n, now };
+                /* The first binding may come when less is asked for already. */
+                *m = (struct most){ n, now - p->count_ms < RULE_LAG_MS ? MAX(p->most_before, n) : n, now };
                 if (map_put(&s->most, key, m) < 0)
                         abort();
         }
@@ -93,7 +96,7 @@ static void live_bindings(struct watch *w, void *state, const struct change *c)
                              t.on_cluster, t.cluster);
         if (!p || p->policy.type != POLICY_PICK_N)
                 return;
-        most = may_have(s, placement, p->policy.n, c->at_ms);
+        most = may_have(s, placement, p, c->at_ms);
         if (t.of_policy > most)
                 watch_broken(w, &rule_live_bindings,
                              "placement %s has %u live bindings of policy %s, N is %u", placement,
