@@ -62,6 +62,9 @@
  * member's applier reads it). Of our own: other agents' Works have none. */
 #define ANNOTATION_WORK_SET FLEET_PREFIX "work-set"
 #define WORK_SET_HASH_DIGITS 16 /* of each of the two override hashes, with '.' between them */
+/* On a Work: the generation that its last write by a hub-agent gave it, and a hash of its manifests as they
+ * were written, "GENERATION/HASH": one of another generation was changed by somebody else. Of our own. */
+#define ANNOTATION_WORK_GENERATION FLEET_PREFIX "work-generation"
 /* On a Work: hash of what its overrides took from the cluster's labels, together with its snapshot and
  * overrides; absent when they took nothing. Of our own. */
 #define ANNOTATION_CLUSTER_LABELS_HASH FLEET_PREFIX "cluster-labels-hash"

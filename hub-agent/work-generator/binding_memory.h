@@ -3,6 +3,7 @@
 
 #include "common/base/vec.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/work-generator/work_generator.h"
 
 struct work_generation {
         uint64_t work; /* hash of its uid */
@@ -18,7 +19,7 @@ struct binding_memory {
          */
         int64_t ahead_until_ms, ahead_since_ms;
         int64_t waiting_since_ms; /* for where the Works go, or for the cache; 0 = it does not */
-        VEC(struct work_generation) generations; /* of Works as this process left them */
+        VEC(struct work_generation) generations; /* of Works without a mark, as they were first seen */
         struct map known_works;                  /* name -> struct known_work; none until one is asked for */
 };
 
@@ -30,12 +31,16 @@ int identify_works(struct reconcile *rc, struct binding_memory *m, const struct 
 void known_works_free(struct binding_memory *m);
 
 /* Works that somebody else changed. A Work of the right index is not compared with what it should hold, as
- * caches hold no manifests; but its generation moves only when this process writes it. What was changed while
- * no process was leading is not noticed. */
-bool work_is_as_left(struct binding_memory *m, const struct object *work); /* one never seen is */
-/* `stored`: the answer to a write of `before`. A write that gives it its whole content settles the matter. */
-void work_was_written(struct binding_memory *m, const struct object *before, const struct object *stored,
-                      bool content);
+ * caches hold no manifests; but each write of ours marks it with the generation that it has afterwards
+ * (ANNOTATION_WORK_GENERATION), whoever leads when it moves on. A Work without a mark, such as another
+ * agent's, counts as left as it was first seen by this process. */
+bool work_is_as_left(struct binding_memory *m, const struct object *work);
+/* Marks w->wanted before it is written over w->now, which is `as_left` or not. `content`: it gives the Work
+ * all that it should hold, which settles the matter; otherwise one that was not as left stays so. */
+int work_promise(const struct work_write *w, bool content, bool as_left, struct arena *arena);
+/* Marks `wanted`, a copy of the answer to such a write, with the generation that it has: what a server makes
+ * of a spec may be what it was. */
+int work_keep_promise(const struct object *stored, struct object *wanted, struct arena *arena);
 void generations_free(struct binding_memory *m);
 
 /* The rollout let this binding go on: the work generator takes it up, and writes RolloutStarted=True together

@@ -168,6 +168,7 @@ static int doubt_changed_works(struct pass *s)
                 if (!doubted)
                         return error_no_memory(s->rc->err);
                 string_map_remove(&doubted->meta.labels, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX);
+                string_map_remove(&doubted->meta.annotations, ANNOTATION_PARENT_RESOURCE_SNAPSHOT);
                 s->works.at[i] = doubted;
         }
         return 0;
@@ -182,20 +183,41 @@ static void tell_restored(struct pass *s, const struct object *work)
                      "somebody changed what the Work holds; it is written anew");
 }
 
+/* What was foreseen is nearly always true: then nothing is written. */
+static int keep_promise(struct pass *s, const struct object *stored)
+{
+        struct object *wanted;
+
+        if (work_is_as_left(s->memory, stored))
+                return 0;
+        wanted = object_copy(stored, s->rc->arena);
+        if (!wanted || work_keep_promise(stored, wanted, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        return rc_patch_diff(s->rc, stored, wanted, OBJECT_META_SPEC, NULL);
+}
+
 static int patch_work(struct pass *s, const struct work_write *w, bool content, bool *changed)
 {
-        const struct object *now = &w->now->object, *stored = NULL;
-        bool as_left = work_is_as_left(s->memory, now), differed;
+        const struct object *now = &w->now->object, *stored;
+        bool as_left = work_is_as_left(s->memory, now);
 
+        if (work_promise(w, content, as_left, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
         TRY(rc_patch_diff(s->rc, now, &w->wanted->object, OBJECT_META_SPEC, &stored));
-        if (!stored)
-                return 0;
-        differed = stored->meta.generation != now->meta.generation;
-        if (content && !as_left && differed)
+        if (content && !as_left && stored->meta.generation != now->meta.generation)
                 tell_restored(s, stored);
         *changed = *changed || !text_equal(stored->meta.resource_version, now->meta.resource_version);
-        work_was_written(s->memory, now, stored, content);
-        return 0;
+        return content || as_left ? keep_promise(s, stored) : 0;
+}
+
+static int create_work(struct pass *s, const struct work_write *w)
+{
+        const struct object *stored;
+
+        if (work_promise(w, true, true, s->rc->arena) < 0)
+                return error_no_memory(s->rc->err);
+        TRY(rc_create(s->rc, &w->wanted->object, &stored));
+        return keep_promise(s, stored);
 }
 
 /* `content`: the plan gives Works all they should hold. *changed becomes true if any Work did. */
@@ -203,19 +225,13 @@ static int write_works(struct pass *s, const struct work_plan *plan, bool conten
 {
         for (size_t i = 0; i < plan->n; i++) {
                 const struct work_write *w = &plan->at[i];
-                const struct object *stored;
 
                 if (w->now && w->wanted) {
                         TRY(patch_work(s, w, content, changed));
                         continue;
                 }
                 *changed = true;
-                if (!w->now) {
-                        TRY(rc_create(s->rc, &w->wanted->object, &stored));
-                        work_was_written(s->memory, stored, stored, true);
-                } else {
-                        TRY(rc_delete(s->rc, &w->now->object));
-                }
+                TRY(w->now ? rc_delete(s->rc, &w->now->object) : create_work(s, w));
         }
         return 0;
 }
