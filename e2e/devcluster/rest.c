@@ -73,6 +73,11 @@ int reply_plain(struct request *rq, int code, struct slice text)
 
 static void reply_failure(struct request *rq)
 {
+        struct error err = { 0 };
+
+        /* A refusal rests on what was seen, too: what is not committed may never have been. */
+        if (api_store_wait(rq->devcluster->store, &err) < 0)
+                (void)request_fail_error(rq, &err);
         if (rq->status.plain) { /* what no handler is registered for */
                 (void)reply_plain(rq, rq->status.code, slice_of(rq->status.message));
                 return;

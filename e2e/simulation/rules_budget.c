@@ -92,11 +92,14 @@ static bool count_work(void *ctx, const json_t *work)
         return true;
 }
 
+/* A Work that goes may go with the whole cluster, which needs no budget. */
 static bool changes_workload(const struct change *c)
 {
         const json_t *before = doc_get(c->before, "spec.workload"),
                      *after = doc_get(c->after, "spec.workload");
 
+        if (!c->after || rule_is_leaving(c->after))
+                return false;
         return !before || !after || !json_equal((json_t *)before, (json_t *)after);
 }
 
@@ -155,6 +158,8 @@ static void judge(struct watch *w, struct rollout *r, const char *placement, con
 
         watch_each(w, "hub", strchr(placement, '/') ? RES_NS_BINDINGS : RES_BINDINGS, NULL, count_binding,
                    &wanted);
+        if (p->policy.type == POLICY_PICK_N)
+                wanted.n = MIN(wanted.n, p->policy.n);
         map_for_each(&r->clusters, e) {
                 const struct on_cluster *o = e->value;
 

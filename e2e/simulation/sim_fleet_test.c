@@ -221,6 +221,7 @@ static void versions_do_not_go_back_with_the_servers(void **state)
 
 static void fill_disk(struct bench *b)
 {
+        AUTO_JSON json_t *doc = NULL;
         char big[100000];
 
         memset(big, 'x', sizeof(big) - 1);
@@ -230,6 +231,9 @@ static void fill_disk(struct bench *b)
         assert_int_not_equal(write_map(b->hub, "test-b", big), 0);
         assert_int_not_equal(write_map(b->hub, "test-c", "1"), 0);
         assert_false(has_map(b->hub, "test-a", "1"));
+        /* nor is it said that what could not be written is there, or that something is not */
+        assert_int_not_equal(kube_doc_get(b->hub, &config_maps, "default", "test-d", &doc, &b->err),
+                             ERR_NOT_FOUND);
         assert_int_equal(b->changes, 1);
         assert_int_equal(sim_fleet_kill_server(b->fleet, true, &b->err), 0); /* it is no better after that */
         assert_int_not_equal(write_map(b->hub, "test-b", big), 0);

@@ -130,6 +130,8 @@ static int relabel(struct reconcile *rc, const struct relabel *r)
         return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, NULL) : 0;
 }
 
+/* What is too much goes last: if the answer to a creation is lost, what was there still tells which index was
+ * given. */
 static int remove_all(struct reconcile *rc, const struct object **list, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -144,8 +146,9 @@ static int sync_policy(struct pass *s)
         TRY(check_policies(s));
         TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, s->given.policies, &plan, s->rc->err));
         TRY(relabel(s->rc, &plan.update));
-        TRY(remove_all(s->rc, plan.remove, plan.n_remove));
-        return plan.create ? rc_create(s->rc, &plan.create->object, NULL) : 0;
+        if (plan.create)
+                TRY(rc_create(s->rc, &plan.create->object, NULL));
+        return remove_all(s->rc, plan.remove, plan.n_remove);
 }
 
 static int hold_selected(struct pass *s, struct selected *selected)
@@ -225,13 +228,13 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
         s->latest = plan->latest;
         s->delay_ms = plan->delay_ms;
         TRY(relabel(s->rc, &plan->update));
-        TRY(remove_all(s->rc, plan->remove, plan->n_remove));
         for (size_t i = 0; i < plan->n_create; i++) {
                 TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
                 body_put(s->agent, stored, plan->create[i]);
                 if (i == 0 && !s->latest)
                         s->latest = (const struct resource_snapshot *)stored;
         }
+        TRY(remove_all(s->rc, plan->remove, plan->n_remove));
         return plan->latest && plan->n_create > 0 ? wake_renderers(s) : 0;
 }
 

@@ -314,7 +314,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                 TRY(plan_history(arena, list, n, snapshot_history_limit(p), head, plan));
                 return plan_members(arena, p, s, head->index, list, n, plan);
         }
-        early = valid ? throttle(arena, head->o, t, plan) : 0;
+        early = head && valid ? throttle(arena, head->o, t, plan) : 0;
         if (early != 0)
                 return early < 0 ? early : 0;
         if (head)
