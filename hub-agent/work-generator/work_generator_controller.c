@@ -305,11 +305,12 @@ static bool is_allowed(void *agent, const char *group, const char *version, cons
 static int refuse_taken_names(struct pass *s, const struct work_plan *plan)
 {
         for (size_t i = 0; i < plan->n; i++) {
-                const struct object *wanted = &plan->at[i].wanted->object, *other = NULL;
+                const struct object *wanted, *other = NULL;
                 const char *owner;
 
                 if (plan->at[i].now)
                         continue;
+                wanted = &plan->at[i].wanted->object;
                 TRY(cache_get(s->rc, &work_kind, wanted->meta.ns, wanted->meta.name, &other));
                 owner = other ? work_of_another(s->rc->arena, other, s->b) : NULL;
                 if (owner)
