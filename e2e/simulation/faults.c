@@ -7,8 +7,10 @@
 #define SLOW_MORE_MS 8000
 #define JITTER_MS 10
 #define JITTER_RARE_MS 1500
-#define AIMED_PER_MILLE 80 /* for each agent, kind of write and fault: one of the first three is hit */
-#define AIMED_FIRST 3
+#define WALK_SEEDS 25      /* in so many seeds on end every fault is aimed at every kind of write */
+#define AIMED_PER_MILLE 40 /* for each agent, kind of write and fault: the second or third is hit */
+#define AIMED_FIRST 2
+#define AIMED_LAST 3
 
 struct fault_rule {
         const char *name;
@@ -33,6 +35,7 @@ static const struct fault_rule rules[FAULT_KINDS] = {
 /* All messages of one kind from one agent. */
 struct sender {
         uint64_t hash; /* of agent and kind */
+        uint64_t kind_hash;
         uint64_t messages, answers, pieces;
         char agent[32], kind[TRAFFIC_TEXT];
         bool is_write, is_watch;
@@ -75,19 +78,31 @@ static bool may_happen(const struct faults *f, uint64_t key)
         return f->on && (!f->options.only || map_get_n(&f->only, (const char *)&key, sizeof(key)) != NULL);
 }
 
-/* The seed takes aim: at the first, second or third message of a kind. */
+/* The seeds walk through the faults, each kind of write from another one on: whatever every seed writes at
+ * least once has met all of them after WALK_SEEDS seeds, wherever they began. */
+static enum fault_kind walked_to(const struct faults *f, const struct sender *s)
+{
+        uint64_t turn = (f->options.seed + s->kind_hash % WALK_SEEDS) % WALK_SEEDS;
+
+        return turn < FAULT_WRITES ? (enum fault_kind)turn : FAULT_KINDS;
+}
+
+/* The seed takes aim at the first messages of a kind. */
 static enum fault_kind aimed_at(const struct faults *f, const struct sender *s)
 {
         uint64_t turn;
 
-        if (!s->is_write || s->messages > AIMED_FIRST)
+        if (!s->is_write || s->messages > AIMED_LAST)
                 return FAULT_KINDS;
+        if (s->messages < AIMED_FIRST)
+                return walked_to(f, s);
         turn = draw(f, s->hash, 1);
         for (unsigned i = 0; i < FAULT_WRITES; i++) {
                 enum fault_kind k = (turn + i) % FAULT_WRITES;
                 uint64_t aim = draw(f, s->hash, 16 + k);
 
-                if (aim % 1000 < AIMED_PER_MILLE && 1 + (aim >> 32) % AIMED_FIRST == s->messages)
+                if (aim % 1000 < AIMED_PER_MILLE &&
+                    AIMED_FIRST + (aim >> 32) % (AIMED_LAST - AIMED_FIRST + 1) == s->messages)
                         return k;
         }
         return FAULT_KINDS;
@@ -116,6 +131,7 @@ static void sender_fill(struct sender *s, const struct traffic *t, const char *k
         snprintf(s->agent, sizeof(s->agent), "%s", t->agent);
         snprintf(s->kind, sizeof(s->kind), "%s", kind);
         s->hash = hash_bytes(kind, strlen(kind), hash_bytes(t->agent, strlen(t->agent), 1));
+        s->kind_hash = hash_bytes(kind, strlen(kind), 2);
         s->is_write = t->is_write;
         s->is_watch = text_equal(t->verb, "watch");
 }
@@ -144,7 +160,7 @@ static void record(struct faults *f, const struct sender *s, uint64_t key, uint6
 {
         struct fault fault = { .key = key, .at_ms = loop_now_ms(f->options.loop), .kind = k };
 
-        snprintf(fault.what, sizeof(fault.what), "%.31s: %.100s (%llu)", s->agent, s->kind,
+        snprintf(fault.what, sizeof(fault.what), "%.31s: %.130s (%llu)", s->agent, s->kind,
                  (unsigned long long)number);
         (void)vec_push(&f->happened, fault); /* without memory it is not remembered */
         coverage_hit(f->options.coverage, s->kind, fault_name(k));

@@ -91,6 +91,39 @@ static void within_a_hundred_seeds_every_fault_hits_every_kind_of_write(void **s
                 assert_true(hits[k] > 0);
 }
 
+static void what_each_of_a_hundred_seeds_writes_once_meets_every_fault_wherever_they_begin(void **state)
+{
+        static const uint64_t firsts[] = { 1, 4701, 123456, 999901 };
+        static const char *const methods[] = { "POST", "PUT", "PATCH", "DELETE" };
+        static const char *const kinds[] = { "member-agent>hub create", "member-agent>hub update",
+                                             "member-agent>hub patch", "member-agent>hub delete" };
+        uint64_t hits[ARRAY_LEN(kinds)][FAULT_WRITES];
+        char kind[96];
+        int64_t delay;
+
+        for (size_t i = 0; i < ARRAY_LEN(firsts); i++) {
+                memset(hits, 0, sizeof(hits));
+                for (uint64_t seed = firsts[i]; seed < firsts[i] + 100; seed++) {
+                        struct bench b;
+
+                        open_bench(&b, seed, NULL, 0);
+                        for (size_t m = 0; m < ARRAY_LEN(methods); m++) {
+                                send_one(&b, seed % 2 ? "member-1" : "member-2", methods[m], READ_PATH,
+                                         &delay);
+                                snprintf(kind, sizeof(kind), "%s configmaps", kinds[m]);
+                                for (unsigned k = 0; k < FAULT_WRITES; k++)
+                                        hits[m][k] += coverage_hits(b.coverage, kind, fault_name(k));
+                        }
+                        close_bench(&b);
+                }
+                for (size_t m = 0; m < ARRAY_LEN(methods); m++)
+                        for (unsigned k = 0; k < FAULT_WRITES; k++)
+                                if (hits[m][k] < 4)
+                                        fail_msg("%s never hit %s from seed %llu on", fault_name(k), kinds[m],
+                                                 (unsigned long long)firsts[i]);
+        }
+}
+
 static void a_fault_is_remembered_and_counted_by_its_message(void **state)
 {
         const struct fault *f;
@@ -208,6 +241,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(within_a_hundred_seeds_every_fault_hits_every_kind_of_write),
+                cmocka_unit_test(
+                        what_each_of_a_hundred_seeds_writes_once_meets_every_fault_wherever_they_begin),
                 cmocka_unit_test(a_fault_is_remembered_and_counted_by_its_message),
                 cmocka_unit_test(without_one_fault_the_others_stay_where_they_are),
                 cmocka_unit_test(reads_meet_only_what_can_happen_to_reads),

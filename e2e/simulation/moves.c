@@ -7,6 +7,8 @@
 
 #define BIG_SEEDS 8 /* percent that play big ConfigMaps: they cost */
 #define BEGINNING 4 /* so many first moves make applications and place them */
+#define DUE_EVERY 6 /* one move in so many is of the kinds whose turn it is */
+#define DUE_KINDS 2 /* in a seed */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -103,6 +105,23 @@ static unsigned draw_kind(struct dice *d, bool big)
         }
 }
 
+/* Seeds walk through the kinds: in any hundred of them each has its turn several times, often enough in a
+ * seed that it finds something to do. */
+static bool is_due(uint64_t seed, uint64_t i, bool big, unsigned *ret_kind)
+{
+        uint64_t turn = i / DUE_EVERY;
+        unsigned kind = (unsigned)((seed * DUE_KINDS + turn % DUE_KINDS) % n_move_kinds);
+
+        if (i < BEGINNING || i % DUE_EVERY != 0)
+                return false;
+        while (big && turn == 1 && !is_for_big_seeds(kind))
+                kind = (unsigned)((kind + 1) % n_move_kinds);
+        if (is_for_big_seeds(kind) && !big)
+                return false;
+        *ret_kind = kind;
+        return true;
+}
+
 /* Mostly users wait for what they see, now and then they do not. A larger fleet has more to do for each. */
 static int64_t draw_gap(struct dice *d, unsigned members)
 {
@@ -126,6 +145,7 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 m = (struct move){ .at_ms = at, .kind = draw_kind(&d, big), .dice = dice_next(&d) };
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
+                is_due(seed, i, big, &m.kind);
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }

@@ -87,6 +87,34 @@ static void every_kind_is_drawn_and_big_ones_in_few_seeds(void **state)
         mem_free(seen);
 }
 
+static void in_any_hundred_seeds_every_kind_has_its_turn_three_times(void **state)
+{
+        static const uint64_t firsts[] = { 1, 4701, 123456, 999901 };
+        unsigned *often = mem_calloc(n_move_kinds, sizeof(*often));
+        unsigned *seen = mem_calloc(n_move_kinds, sizeof(*seen));
+
+        for (size_t k = 0; k < ARRAY_LEN(firsts); k++) {
+                memset(often, 0, n_move_kinds * sizeof(*often));
+                for (uint64_t seed = firsts[k]; seed < firsts[k] + 100; seed++) {
+                        size_t n;
+                        struct move *moves = moves_draw(seed, MS, 4, &n);
+
+                        memset(seen, 0, n_move_kinds * sizeof(*seen));
+                        for (size_t i = 0; i < n; i++)
+                                seen[moves[i].kind]++;
+                        for (unsigned i = 0; i < n_move_kinds; i++)
+                                often[i] += seen[i] >= (i == kind_of("big") ? 1 : 4);
+                        mem_free(moves);
+                }
+                for (unsigned i = 0; i < n_move_kinds; i++)
+                        if (often[i] < 3)
+                                fail_msg("move %s has its turn in %u of the seeds from %llu on",
+                                         move_kinds[i].name, often[i], (unsigned long long)firsts[k]);
+        }
+        mem_free(often);
+        mem_free(seen);
+}
+
 /* ---- what the servers hold is what the wish says; no agent runs ---- */
 
 struct bench {
@@ -342,6 +370,7 @@ int main(void)
                 cmocka_unit_test(a_longer_play_begins_like_a_shorter_one),
                 cmocka_unit_test(moves_come_in_order_and_within_the_time),
                 cmocka_unit_test(every_kind_is_drawn_and_big_ones_in_few_seeds),
+                cmocka_unit_test(in_any_hundred_seeds_every_kind_has_its_turn_three_times),
                 cmocka_unit_test(a_placement_is_made_anew_only_when_the_old_one_is_gone),
                 cmocka_unit_test(the_wish_is_what_the_servers_took),
         };

@@ -3,7 +3,7 @@
 
 #include "common/net/http.h"
 
-#define TRAFFIC_TEXT 128
+#define TRAFFIC_TEXT 160
 
 struct traffic {
         char agent[32];         /* "hub-agent-2", "member-1"; "" if nobody of the fleet */
@@ -11,7 +11,7 @@ struct traffic {
         bool to_hub;            /* else to a member's own cluster */
         bool is_write;          /* create, update, patch, apply, delete, deletecollection; never a review */
         const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like */
-        char resource[64];      /* "works/status.placement.kubernetes-fleet.io", "configmaps", "leases..." */
+        char resource[96];      /* "works/status.placement.kubernetes-fleet.io", "configmaps", "leases..." */
         char ns[64], name[128]; /* "" if none */
 };
 
