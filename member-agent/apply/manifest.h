@@ -25,7 +25,8 @@ struct manifest {
         const char *live_uid, *live_version; /* NULL if there is no live object */
         int64_t live_generation;
         bool live_exists;
-        bool reused; /* nothing changed since the last pass: results are remembered, not fresh */
+        /* Nothing changed since it was applied without drifts: results are remembered, not fresh. */
+        bool reused;
         struct slice observed_status; /* JSON text for back-reporting, data NULL if none */
 };
 

@@ -273,10 +273,8 @@ static int build_entry(struct builder *b, const struct manifest *m, struct manif
         TRY(copy_conditions(b, &c->conditions, before ? &before->conditions : NULL));
         TRY(identify(b, c, m));
         TRY(manifest_conditions(b, &c->conditions, m));
-        if (!m->reused || !before) {
-                TRY(drift_details(b, c, m, before));
-                TRY(diff_details(b, c, m, before));
-        }
+        TRY(drift_details(b, c, m, before));
+        TRY(diff_details(b, c, m, before));
         return back_reported(b, c, m);
 }
 

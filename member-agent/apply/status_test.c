@@ -241,6 +241,28 @@ static void the_first_drift_time_survives_a_changing_drift(void **state)
         assert_null(f->status->manifest_conditions.at[0].drift_details);
 }
 
+/* The status that comes before may be older than the pass that found none: that one's was not written. */
+static void a_remembered_result_has_no_details(void **state)
+{
+        struct fixture *f = *state;
+
+        f->manifests[0].drifts = one_difference(f);
+        f->manifests[1].result = RESULT_FAILED_TO_TAKE_OVER;
+        f->manifests[1].diffs = one_difference(f);
+        build(f);
+        assert_non_null(f->status->manifest_conditions.at[0].drift_details);
+        assert_non_null(f->status->manifest_conditions.at[1].diff_details);
+        f->in.before = f->status;
+        f->manifests[1].result = RESULT_APPLIED;
+        for (size_t i = 0; i < 2; i++) {
+                f->manifests[i].drifts = f->manifests[i].diffs = NULL;
+                f->manifests[i].reused = true;
+        }
+        build(f);
+        assert_null(f->status->manifest_conditions.at[0].drift_details);
+        assert_null(f->status->manifest_conditions.at[1].diff_details);
+}
+
 static void a_missing_object_has_no_generation_in_its_diff(void **state)
 {
         struct fixture *f = *state;
@@ -345,6 +367,7 @@ int main(void)
                 TEST(every_result_has_its_applied_condition),
                 TEST(report_diff_speaks_of_differences_only),
                 TEST(the_first_drift_time_survives_a_changing_drift),
+                TEST(a_remembered_result_has_no_details),
                 TEST(a_missing_object_has_no_generation_in_its_diff),
                 TEST(a_transition_time_moves_only_with_the_status),
                 TEST(a_duplicate_leaves_the_history_of_the_first_alone),
