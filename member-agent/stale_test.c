@@ -386,6 +386,47 @@ static void a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too(vo
         rig_run(down_body);
 }
 
+struct deaf {
+        bool over;
+};
+
+static int64_t keep_answer(void *ctx, const struct http_request *rq, bool answer)
+{
+        const struct deaf *deaf = ctx;
+
+        return !deaf->over && answer && strstr(rq->path, "appliedworks?limit=") ? 90000 : 0;
+}
+
+/* Controllers begin after half a minute without a cache that does not come: that it holds no AppliedWork says
+ * nothing then. */
+static void unlisted_body(struct rig *r)
+{
+        struct deaf deaf = { false };
+        struct loopback_faults faults = { .ctx = &deaf, .delay = keep_answer };
+        struct file f;
+        struct agent a;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        drop_work(r, WORKS "/w");
+        start_cut(&a, r, &f, &faults);
+        assert_int_equal(fiber_sleep(r->loop, 50000), 0);
+        deaf.over = true;
+        assert_int_equal(fiber_sleep(r->loop, 120000), 0);
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        stop(&a);
+        file_remove(&f);
+}
+
+static void what_a_vanished_work_applied_is_not_forgotten_while_the_cluster_is_silent(void **state)
+{
+        rig_run(unlisted_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -397,6 +438,7 @@ int main(void)
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
                 cmocka_unit_test(a_cluster_that_is_thrown_out_keeps_what_it_has),
                 cmocka_unit_test(a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too),
+                cmocka_unit_test(what_a_vanished_work_applied_is_not_forgotten_while_the_cluster_is_silent),
         };
 
         if (getenv("AGENT_TEST"))

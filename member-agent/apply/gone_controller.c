@@ -7,6 +7,7 @@
 
 #define GRACE_MS 60000
 #define HUB_POLL_MS 5000
+#define CACHE_POLL_MS 1000 /* the member's API server has not told yet which AppliedWorks there are */
 
 static struct outcome forget(struct reconcile *rc, struct member_agent *a)
 {
@@ -99,7 +100,7 @@ struct outcome work_gone(struct reconcile *rc, struct member_agent *a)
                 return done();
         }
         if (!informer_get(a->applied_works, NULL, rc->name))
-                return forget(rc, a);
+                return informer_synced(a->applied_works) ? forget(rc, a) : again_after(CACHE_POLL_MS);
         if (!is_member(a))
                 return again_after(HUB_POLL_MS); /* in caches: joining itself tells only who had left */
         memory = agent_memory(a, rc->name);
