@@ -359,6 +359,41 @@ static int64_t delay_membership(void *ctx, const struct http_request *rq, bool a
         return answer && strstr(rq->path, "internalmemberclusters") ? 5000 : 0;
 }
 
+static int hold_status(void *ctx, const struct http_request *rq)
+{
+        return ((struct cut *)ctx)->active && strstr(rq->path, "works/x/status") ? ERR_TIMEOUT : 0;
+}
+
+/* What it is busy with takes half a minute; meanwhile it has joined again, and a Work goes. */
+static void returns_body(struct rig *r)
+{
+        struct cut cut = { false };
+        struct loopback_faults faults = { .ctx = &cut, .fate = hold_status };
+        struct agent a;
+
+        begin_with(&a, r, &faults);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        cut.active = true;
+        place(r, "x", "", CONFIG_MAP("d", "1"));
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Join'}}");
+        delete (r, HUB, WORKS "/w");
+        cut.active = false;
+        wait_until_gone(r, HUB, WORKS "/w");
+        assert_int_equal(get(r, MEMBER, APPLIED_WORKS "/w"), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        wait_for(r, HUB, WORKS "/x", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+}
+
+static void a_cluster_that_is_back_before_it_has_left_cleans_up_what_goes(void **state)
+{
+        rig_run(returns_body);
+}
+
 /* It left and joined again while no agent ran: this one has been joined all along, by its file, and hears
  * what Works there are before it hears that it is a member. */
 static void down_body(struct rig *r)
@@ -437,6 +472,7 @@ int main(void)
                 cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
                 cmocka_unit_test(a_cluster_that_is_thrown_out_keeps_what_it_has),
+                cmocka_unit_test(a_cluster_that_is_back_before_it_has_left_cleans_up_what_goes),
                 cmocka_unit_test(a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too),
                 cmocka_unit_test(what_a_vanished_work_applied_is_not_forgotten_while_the_cluster_is_silent),
         };

@@ -99,9 +99,21 @@ static int release_work(struct member_agent *a, const struct object *work, struc
         return r < 0 ? r : agent_observe(a, a->works, answer, err);
 }
 
+static bool still_leaves(const struct member_agent *a, const struct internal_member_cluster *cluster)
+{
+        const struct object_meta *m = &cluster->object.meta;
+        const struct object *o = informer_get(a->clusters, m->ns, m->name);
+        const struct internal_member_cluster *now = (const struct internal_member_cluster *)(const void *)o;
+
+        return now && text_equal(o->meta.uid, m->uid) && now->spec &&
+               text_equal(now->spec->state, CLUSTER_STATE_LEAVE);
+}
+
 /* No reconcile may put a finalizer back after the sweep: none starts any more, and those that run are waited
- * for. */
-static int leave(struct reconcile *rc, struct member_agent *a)
+ * for. That may take so long that the hub gives up waiting and takes the cluster in again: Works are then to
+ * be cleaned up after, and another pass is due. *ret_left: all of them were let go of. */
+static int leave(struct reconcile *rc, struct member_agent *a, const struct internal_member_cluster *cluster,
+                 bool *ret_left)
 {
         struct object_list works;
 
@@ -111,8 +123,9 @@ static int leave(struct reconcile *rc, struct member_agent *a)
                         return error_set(rc->err, ERR_CANCELLED, "leaving was cancelled");
         if (informer_list(a->works, rc->arena, &works) < 0)
                 return error_no_memory(rc->err);
-        for (size_t i = 0; i < works.n; i++)
+        for (size_t i = 0; i < works.n && still_leaves(a, cluster); i++)
                 TRY(release_work(a, works.at[i], rc->arena, rc->err));
+        *ret_left = still_leaves(a, cluster);
         return 0;
 }
 
@@ -270,9 +283,10 @@ static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,
 {
         struct membership_report r = { .state = AGENT_LEFT, .now_ms = rc->now_ms };
         struct error why;
+        bool left = false;
 
-        if (leave(rc, a) == 0)
-                return write_report(rc, a, cluster, &r) < 0 ? failed(rc->err) : done();
+        if (leave(rc, a, cluster, &left) == 0)
+                return left && write_report(rc, a, cluster, &r) < 0 ? failed(rc->err) : done();
         why = *rc->err;
         r.state = AGENT_FAILED_TO_LEAVE;
         r.problem = why.text;
@@ -298,7 +312,7 @@ static struct outcome reconcile_membership(struct reconcile *rc)
         state = cluster->spec ? cluster->spec->state : NULL;
         if (text_equal(state, CLUSTER_STATE_JOIN))
                 return join(rc, a, cluster);
-        if (text_equal(state, "Leave"))
+        if (text_equal(state, CLUSTER_STATE_LEAVE))
                 return leave_fleet(rc, a, cluster);
         log_warn(&rc->log, "InternalMemberCluster has an unknown state", "state", state);
         return done();
