@@ -505,6 +505,11 @@ static void strategies_are_checked(void **state)
                 { CSUS, "v1beta1", NULL, CONCURRENCY("\"101%\""), "maxConcurrency" },
                 { CSUS, "v1beta1", NULL, CONCURRENCY("200"), NULL },
                 { CSUS, "v1beta1", NULL, CONCURRENCY("\"100%\""), NULL },
+                { CSUS, "v1beta1", NULL, STRATEGY(STAGE(",\"maxFailedClusters\":\"0%\"")), NULL },
+                { SUS, "v1", NULL, STRATEGY(STAGE(",\"maxFailedClusters\":-1")),
+                  "maxFailedClusters must be at least 0" },
+                { CSUS, "v1beta1", NULL, STRATEGY(STAGE(",\"maxFailedClusters\":\"101%\"")),
+                  "maxFailedClusters" },
                 { CSUS, "v1beta1", NULL, WAIT("1h30m"), NULL },
                 { CSUS, "v1beta1", NULL, WAIT("0s"), NULL },
                 { CSUS, "v1beta1", NULL, WAIT("1"), "waitTime" },
@@ -532,7 +537,8 @@ static void strategies_are_checked(void **state)
         "\",\"stagedRolloutStrategyName\":\"" strategy "\"" more "}}"
 #define RUN(state) RUN_OF("p", "1", "s", ",\"state\":\"" state "\"")
 
-/* spec/api.md checklist 28, 29 */
+/* spec/api.md checklist 28, 29
+ * spec/staged-update-and-eviction.md checklist 2, 3 */
 static void runs_are_checked(void **state)
 {
         static const char immutable[] = "The spec field is immutable";
@@ -541,6 +547,10 @@ static void runs_are_checked(void **state)
                   "invalid state transition: cannot transition from Initialize to Stop" },
                 { SUR, "v1", RUN("Run"), RUN("Initialize"),
                   "invalid state transition: cannot transition from Run to Initialize" },
+                { CSUR, "v1beta1", RUN_OF("p", "1", "s", ",\"retryOf\":\"a\""),
+                  RUN_OF("p", "1", "s", ",\"retryOf\":\"b\""), "retryOf is immutable" },
+                { SUR, "v1", RUN_OF("p", "1", "s", ""), RUN_OF("p", "1", "s", ",\"retryOf\":\"b\""),
+                  "retryOf is immutable" },
                 { SUR, "v1beta1", RUN("Stop"), RUN("Initialize"),
                   "invalid state transition: cannot transition from Stop to Initialize" },
                 { CSUR, "v1beta1", RUN("Initialize"), RUN("Run"), NULL },
@@ -616,7 +626,7 @@ static void defaults_are_filled_in(void **state)
                        "spec.strategy.reportBackStrategy.type", "\"Disabled\"");
         assert_default(s, CSUS, "v1", STRATEGY(STAGE("")), "spec.stages.0.maxConcurrency", "1");
         assert_default(s, CSUS, "v1alpha1", STRATEGY(STAGE("")), "spec.stages.0.maxConcurrency", NULL);
-        assert_default(s, CSUR, "v1beta1", RUN_OF("p", "1", "s", ""), "spec.state", "\"Initialize\"");
+        assert_default(s, CSUR, "v1beta1", RUN_OF("p", "1", "s", ""), "spec.state", "\"Run\"");
         static const char enveloped[] = "{\"status\":{\"selectedResources\":[{\"version\":\"v1\",\"kind\":"
                                         "\"k\",\"name\":\"n\",\"envelope\":{\"name\":"
                                         "\"e\"}}]},\"spec\":{\"resourceSelectors\":[" CM "]}}";

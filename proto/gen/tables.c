@@ -205,9 +205,47 @@ static const struct field approval_request_spec_fields[] = {
 const struct type approval_request_spec_type = { "ApprovalRequestSpec", approval_request_spec_fields, 2, sizeof(struct approval_request_spec) };
 
 static const struct field approval_request_status_fields[] = {
+        { "approvedPlanHash", FIELD_STRING, 0, offsetof(struct approval_request_status, approved_plan_hash), NULL },
         { "conditions", FIELD_LIST, 0, offsetof(struct approval_request_status, conditions), &condition_type },
+        { "plan", FIELD_OBJECT, 0 | FIELD_BULK, offsetof(struct approval_request_status, plan), &update_plan_type },
+        { "planHash", FIELD_STRING, 0, offsetof(struct approval_request_status, plan_hash), NULL },
 };
-const struct type approval_request_status_type = { "ApprovalRequestStatus", approval_request_status_fields, 1, sizeof(struct approval_request_status) };
+const struct type approval_request_status_type = { "ApprovalRequestStatus", approval_request_status_fields, 4, sizeof(struct approval_request_status) };
+
+static const struct field update_plan_fields[] = {
+        { "clusters", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct update_plan, clusters), &cluster_plan_type },
+        { "omittedObjects", FIELD_INT, 0, offsetof(struct update_plan, omitted_objects), NULL },
+        { "resourceSnapshotIndex", FIELD_STRING, 0, offsetof(struct update_plan, resource_snapshot_index), NULL },
+};
+const struct type update_plan_type = { "UpdatePlan", update_plan_fields, 3, sizeof(struct update_plan) };
+
+static const struct field cluster_plan_fields[] = {
+        { "added", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_plan, added), NULL },
+        { "changed", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_plan, changed), NULL },
+        { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_plan, cluster_name), NULL },
+        { "objects", FIELD_LIST, 0, offsetof(struct cluster_plan, objects), &planned_object_type },
+        { "problem", FIELD_STRING, 0, offsetof(struct cluster_plan, problem), NULL },
+        { "removed", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_plan, removed), NULL },
+};
+const struct type cluster_plan_type = { "ClusterPlan", cluster_plan_fields, 6, sizeof(struct cluster_plan) };
+
+static const struct field planned_object_fields[] = {
+        { "change", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct planned_object, change), NULL },
+        { "fields", FIELD_LIST, 0, offsetof(struct planned_object, fields), &planned_field_type },
+        { "group", FIELD_STRING, 0, offsetof(struct planned_object, group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct planned_object, ns), NULL },
+        { "version", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, version), NULL },
+};
+const struct type planned_object_type = { "PlannedObject", planned_object_fields, 7, sizeof(struct planned_object) };
+
+static const struct field planned_field_fields[] = {
+        { "from", FIELD_STRING, 0, offsetof(struct planned_field, from), NULL },
+        { "path", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_field, path), NULL },
+        { "to", FIELD_STRING, 0, offsetof(struct planned_field, to), NULL },
+};
+const struct type planned_field_type = { "PlannedField", planned_field_fields, 3, sizeof(struct planned_field) };
 
 static const struct field approval_request_root_fields[] = {
         { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct approval_request, spec), &approval_request_spec_type },
@@ -743,22 +781,30 @@ static const struct type resource_snapshot_root_type = { "resource_snapshot", re
 static const struct field update_run_spec_fields[] = {
         { "placementName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct update_run_spec, placement_name), NULL },
         { "resourceSnapshotIndex", FIELD_STRING, 0, offsetof(struct update_run_spec, resource_snapshot_index), NULL },
+        { "retryOf", FIELD_STRING, 0, offsetof(struct update_run_spec, retry_of), NULL },
         { "stagedRolloutStrategyName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct update_run_spec, staged_rollout_strategy_name), NULL },
         { "state", FIELD_INTERNED, 0, offsetof(struct update_run_spec, state), NULL },
 };
-const struct type update_run_spec_type = { "UpdateRunSpec", update_run_spec_fields, 4, sizeof(struct update_run_spec) };
+const struct type update_run_spec_type = { "UpdateRunSpec", update_run_spec_fields, 5, sizeof(struct update_run_spec) };
 
 static const struct field update_run_status_fields[] = {
         { "appliedStrategy", FIELD_OBJECT, 0, offsetof(struct update_run_status, applied_strategy), &apply_strategy_type },
         { "conditions", FIELD_LIST, 0, offsetof(struct update_run_status, conditions), &condition_type },
         { "deletionStageStatus", FIELD_OBJECT, 0, offsetof(struct update_run_status, deletion_stage_status), &stage_status_type },
+        { "leftOutClusters", FIELD_LIST, 0, offsetof(struct update_run_status, left_out_clusters), &left_out_cluster_type },
         { "policyObservedClusterCount", FIELD_INT, 0, offsetof(struct update_run_status, policy_observed_cluster_count), NULL },
         { "policySnapshotIndexUsed", FIELD_STRING, 0, offsetof(struct update_run_status, policy_snapshot_index_used), NULL },
         { "resourceSnapshotIndexUsed", FIELD_STRING, 0, offsetof(struct update_run_status, resource_snapshot_index_used), NULL },
         { "stagedUpdateStrategySnapshot", FIELD_OBJECT, 0, offsetof(struct update_run_status, strategy_snapshot), &strategy_spec_type },
         { "stagesStatus", FIELD_LIST, 0, offsetof(struct update_run_status, stages_status), &stage_status_type },
 };
-const struct type update_run_status_type = { "UpdateRunStatus", update_run_status_fields, 8, sizeof(struct update_run_status) };
+const struct type update_run_status_type = { "UpdateRunStatus", update_run_status_fields, 9, sizeof(struct update_run_status) };
+
+static const struct field left_out_cluster_fields[] = {
+        { "clusterName", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct left_out_cluster, cluster_name), NULL },
+        { "reason", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct left_out_cluster, reason), NULL },
+};
+const struct type left_out_cluster_type = { "LeftOutCluster", left_out_cluster_fields, 2, sizeof(struct left_out_cluster) };
 
 static const struct field stage_status_fields[] = {
         { "afterStageTaskStatus", FIELD_LIST, 0, offsetof(struct stage_status, after_stage_task_status), &stage_task_status_type },
@@ -793,25 +839,29 @@ static const struct field update_run_root_fields[] = {
 static const struct type update_run_root_type = { "update_run", update_run_root_fields, 2, sizeof(struct update_run) };
 
 static const struct field strategy_spec_fields[] = {
+        { "onClusterChange", FIELD_INTERNED, 0, offsetof(struct strategy_spec, on_cluster_change), NULL },
         { "stages", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct strategy_spec, stages), &stage_config_type },
 };
-const struct type strategy_spec_type = { "StrategySpec", strategy_spec_fields, 1, sizeof(struct strategy_spec) };
+const struct type strategy_spec_type = { "StrategySpec", strategy_spec_fields, 2, sizeof(struct strategy_spec) };
 
 static const struct field stage_config_fields[] = {
         { "afterStageTasks", FIELD_LIST, 0, offsetof(struct stage_config, after_stage_tasks), &stage_task_type },
         { "beforeStageTasks", FIELD_LIST, 0, offsetof(struct stage_config, before_stage_tasks), &stage_task_type },
+        { "clusterTimeout", FIELD_STRING, 0, offsetof(struct stage_config, cluster_timeout), NULL },
         { "labelSelector", FIELD_OBJECT, 0, offsetof(struct stage_config, label_selector), &label_selector_type },
         { "maxConcurrency", FIELD_INT_OR_STRING, 0, offsetof(struct stage_config, max_concurrency), NULL },
+        { "maxFailedClusters", FIELD_INT_OR_STRING, 0, offsetof(struct stage_config, max_failed_clusters), NULL },
         { "name", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct stage_config, name), NULL },
         { "sortingLabelKey", FIELD_STRING, 0, offsetof(struct stage_config, sorting_label_key), NULL },
 };
-const struct type stage_config_type = { "StageConfig", stage_config_fields, 6, sizeof(struct stage_config) };
+const struct type stage_config_type = { "StageConfig", stage_config_fields, 8, sizeof(struct stage_config) };
 
 static const struct field stage_task_fields[] = {
+        { "plan", FIELD_BOOL, 0, offsetof(struct stage_task, plan), NULL },
         { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct stage_task, type), NULL },
         { "waitTime", FIELD_STRING, 0, offsetof(struct stage_task, wait_time), NULL },
 };
-const struct type stage_task_type = { "StageTask", stage_task_fields, 2, sizeof(struct stage_task) };
+const struct type stage_task_type = { "StageTask", stage_task_fields, 3, sizeof(struct stage_task) };
 
 static const struct field update_strategy_root_fields[] = {
         { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct update_strategy, spec), &strategy_spec_type },

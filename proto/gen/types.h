@@ -29,6 +29,10 @@ struct applied_work_status;
 struct applied_resource;
 struct approval_request_spec;
 struct approval_request_status;
+struct update_plan;
+struct cluster_plan;
+struct planned_object;
+struct planned_field;
 struct binding_spec;
 struct binding_status;
 struct cluster_profile_spec;
@@ -88,6 +92,7 @@ struct resource_snapshot_spec;
 struct resource_snapshot_status;
 struct update_run_spec;
 struct update_run_status;
+struct left_out_cluster;
 struct stage_status;
 struct cluster_updating_status;
 struct stage_task_status;
@@ -154,6 +159,21 @@ struct cluster_decision_list {
 };
 struct applied_resource_list {
         struct applied_resource *at;
+        uint32_t n;
+        bool set;
+};
+struct cluster_plan_list {
+        struct cluster_plan *at;
+        uint32_t n;
+        bool set;
+};
+struct planned_object_list {
+        struct planned_object *at;
+        uint32_t n;
+        bool set;
+};
+struct planned_field_list {
+        struct planned_field *at;
         uint32_t n;
         bool set;
 };
@@ -229,6 +249,11 @@ struct toleration_list {
 };
 struct per_cluster_status_list {
         struct per_cluster_status *at;
+        uint32_t n;
+        bool set;
+};
+struct left_out_cluster_list {
+        struct left_out_cluster *at;
         uint32_t n;
         bool set;
 };
@@ -439,6 +464,44 @@ struct approval_request_spec {
 /* Whether a request was approved. */
 struct approval_request_status {
         struct condition_list conditions; /* Approved is set by a person; ApprovalAccepted is the controller's answer. */
+        const char *plan_hash; /* Names the plan: another plan has another hash. */
+        const char *approved_plan_hash; /* Set together with Approved: the plan that was approved. If absent, the one shown at that time. */
+        struct update_plan *plan; /* What will change once the request is approved, if the task asks for a plan. Not in projections. */
+};
+
+/* What an update changes, cluster by cluster. */
+struct update_plan {
+        const char *resource_snapshot_index; /* Index of the revision that the clusters get. */
+        struct cluster_plan_list clusters; /* Required. The clusters, in the order they are updated. */
+        struct opt_int omitted_objects; /* How many changed objects are not listed for want of room; the hash covers them. */
+};
+
+/* What an update changes on one cluster. */
+struct cluster_plan {
+        const char *cluster_name; /* Required. The cluster. */
+        struct opt_int added; /* Required. How many objects are added. */
+        struct opt_int changed; /* Required. How many objects are changed. */
+        struct opt_int removed; /* Required. How many objects are removed. */
+        const char *problem; /* Why it cannot be told what changes there. */
+        struct planned_object_list objects; /* Those objects. */
+};
+
+/* An object that an update adds, changes or removes. */
+struct planned_object {
+        const char *group; /* API group; empty for the core group. */
+        const char *version; /* Required. API version. */
+        const char *kind; /* Required. Kind. */
+        const char *ns; /* Namespace, if it has one. */
+        const char *name; /* Required. Name. */
+        const char *change; /* Required. Added, Changed or Removed. */
+        struct planned_field_list fields; /* Which fields change; of Secrets without values. */
+};
+
+/* A field that an update changes. */
+struct planned_field {
+        const char *path; /* Required. The field, such as /spec/replicas. */
+        const char *from; /* Its value as JSON, cut if long; absent if it had none or it is hidden. */
+        const char *to; /* What it becomes; absent if it goes or is hidden. */
 };
 
 /* A family of kinds. */
@@ -1001,7 +1064,8 @@ struct update_run_spec {
         const char *placement_name; /* Required. The placement to roll out. */
         const char *resource_snapshot_index; /* Index of the revision to roll out; the latest if absent or empty. */
         const char *staged_rollout_strategy_name; /* Required. The strategy with the stages. */
-        const char *state; /* Initialize only prepares, Run proceeds, Stop pauses. Default Initialize. */
+        const char *state; /* Initialize only prepares, Run proceeds, Stop pauses. Default Run. */
+        const char *retry_of; /* A run of the same placement that ended: its clusters that failed, were skipped or were not reached are updated, to the same revision and by the same stages. */
 };
 
 /* How far an update run has come. */
@@ -1013,7 +1077,14 @@ struct update_run_status {
         struct strategy_spec *strategy_snapshot; /* The strategy as it was when the run began. */
         struct stage_status_list stages_status; /* How far each stage has come. */
         struct stage_status *deletion_stage_status; /* How far the last stage has come, which removes resources from clusters no longer picked. */
+        struct left_out_cluster_list left_out_clusters; /* Clusters of the placement that this run does not update; only with onClusterChange Continue. */
         struct condition_list conditions; /* The run's conditions. */
+};
+
+/* A cluster of the placement that the run does not update. */
+struct left_out_cluster {
+        const char *cluster_name; /* Required. The cluster. */
+        const char *reason; /* Required. InNoStage: no stage selects it; Joined: it was picked after the run began. */
 };
 
 /* How far a stage has come. */
@@ -1032,7 +1103,7 @@ struct cluster_updating_status {
         const char *cluster_name; /* Required. The cluster. */
         struct namespaced_name_list resource_override_snapshots; /* The ResourceOverrideSnapshots used on the cluster. */
         struct string_list cluster_resource_override_snapshots; /* The ClusterResourceOverrideSnapshots used on the cluster. */
-        struct condition_list conditions; /* The cluster's conditions. */
+        struct condition_list conditions; /* The cluster's conditions: Started, Succeeded, and Skipped if it left. */
 };
 
 /* State of a task. */
@@ -1052,6 +1123,7 @@ struct update_run {
 /* The stages of an update. */
 struct strategy_spec {
         struct stage_config_list stages; /* Required. The stages, in order. */
+        const char *on_cluster_change; /* What becomes of a run when the clusters of its placement are not those of its stages any more. Fail (if absent): it ends. Continue: it keeps the clusters it began with, skips those that left, and lists those it leaves out. */
 };
 
 /* One stage of an update. */
@@ -1060,6 +1132,8 @@ struct stage_config {
         struct label_selector *label_selector; /* The clusters of the stage, among those scheduled; none if absent, all if empty. */
         const char *sorting_label_key; /* A label with integer values that orders the clusters; equal ones go by name. */
         struct int_or_string max_concurrency; /* How many clusters, as a number or percentage, are updated at the same time. Default 1. */
+        struct int_or_string max_failed_clusters; /* How many clusters of the stage, as a number or percentage rounded down, may fail; one more ends the run. If absent, a cluster that does not become available is waited for without end. */
+        const char *cluster_timeout; /* How long a cluster may take before it has failed, such as 10m; 5m if absent. Only with maxFailedClusters. */
         struct stage_task_list after_stage_tasks; /* What must be done before the next stage begins. */
         struct stage_task_list before_stage_tasks; /* What must be done before the stage begins. */
 };
@@ -1068,6 +1142,7 @@ struct stage_config {
 struct stage_task {
         const char *type; /* Required. TimedWait waits for a time, Approval for a person. */
         const char *wait_time; /* How long a TimedWait waits, such as 1h30m. */
+        struct opt_bool plan; /* Approval only: the request shows what will change on which cluster once it is approved, and is approved for exactly that. */
 };
 
 /* A family of kinds. */
