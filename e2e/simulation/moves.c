@@ -181,6 +181,9 @@ int moves_play(struct player *p, const struct move *moves, size_t n, struct erro
 
                 if (wait > 0)
                         TRY(fiber_sleep(l, wait));
+                if (p->go_on)
+                        TRY(p->go_on(p->ctx, err));
+                p->n_begun = i + 1;
                 TRY(moves_make_room(p, err));
                 TRY(moves_keep_alive(p, err));
                 TRY(play_one(p, &moves[i], err));

@@ -22,7 +22,11 @@ struct player {
         bool server_disk_full;
         int64_t server_full_ms; /* since when */
         unsigned n_moves;       /* that had an effect */
-        const char *playing;    /* the kind of move that is on: how lines of it begin */
+        size_t n_begun;         /* of the list */
+        /* Asked before each move: negative ends the play with it. May be NULL. */
+        int (*go_on)(void *ctx, struct error *err);
+        void *ctx;
+        const char *playing; /* the kind of move that is on: how lines of it begin */
 };
 
 struct move_kind {

@@ -13,6 +13,7 @@
 #define CALM_MS 120000
 #define QUIET_MS 600000
 #define LOOK_MS 500
+#define VERDICT_MS 10000 /* so often is looked whether a rule is broken while nothing is done */
 
 struct run {
         const struct run_plan *plan;
@@ -26,6 +27,8 @@ struct run {
         struct watch *watch;
         struct wish wish;
         struct player player;
+        int64_t play_ms; /* when the play began; 0 = it did not yet */
+        bool enough;     /* the plan's patience is at an end */
 };
 
 static void write_trace(void *ctx, const char *line, size_t n)
@@ -53,6 +56,28 @@ static void changed(void *ctx, const struct change *c)
 
 /* ---- the acts of a run ---- */
 
+/* Nothing is broken, and the plan wants more. */
+static int go_on(void *ctx, struct error *err)
+{
+        struct run *r = ctx;
+        int64_t patience = r->plan->patience_ms;
+
+        TRY(watch_verdict(r->watch, err));
+        r->enough = patience > 0 && loop_now_ms(r->loop) - r->play_ms > patience;
+        return r->enough ? ERR_CANCELLED : 0;
+}
+
+static int rest(struct run *r, int64_t ms, struct error *err)
+{
+        int64_t end = loop_now_ms(r->loop) + ms, left;
+
+        while ((left = end - loop_now_ms(r->loop)) > 0) {
+                TRY(fiber_sleep(r->loop, MIN(left, VERDICT_MS)));
+                TRY(go_on(r, err));
+        }
+        return 0;
+}
+
 /* All is as the users asked, or the first difference. */
 static int look(struct run *r, struct error *err)
 {
@@ -69,7 +94,7 @@ static int settle(struct run *r, struct error *err)
         TRY(moves_heal(&r->player, err));
         log_info(&r->log, "peace");
         while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < SETTLE_MS) {
-                TRY(watch_verdict(r->watch, err));
+                TRY(go_on(r, err));
                 TRY(moves_keep_alive(&r->player, err));
                 TRY(fiber_sleep(r->loop, LOOK_MS));
         }
@@ -83,11 +108,11 @@ static int settle(struct run *r, struct error *err)
 /* Nothing more is written, and it was not for a moment only that all was well. */
 static int stay_quiet(struct run *r, struct error *err)
 {
-        TRY(fiber_sleep(r->loop, CALM_MS));
+        TRY(rest(r, CALM_MS, err));
         log_info(&r->log, "rest");
         watch_at_rest(r->watch);
-        TRY(watch_verdict(r->watch, err));
-        TRY(fiber_sleep(r->loop, QUIET_MS));
+        TRY(go_on(r, err));
+        TRY(rest(r, QUIET_MS, err));
         return look(r, err) < 0 ? error_wrap(err, "after ten quiet minutes") : 0;
 }
 
@@ -98,8 +123,9 @@ static int play(struct run *r, struct error *err)
         TRY(fleet_set_up(r->player.fleet, loop_now_ms(r->loop) + SET_UP_MS, err));
         sim_fleet_keep_alive(r->player.fleet, false);
         log_info(&r->log, "play");
+        r->play_ms = loop_now_ms(r->loop);
         TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
-        TRY(watch_verdict(r->watch, err));
+        TRY(go_on(r, err));
         TRY(settle(r, err));
         return stay_quiet(r, err);
 }
@@ -137,8 +163,10 @@ static void run_fiber(void *ctx)
                 error_no_memory(err);
                 return;
         }
-        if (open_fleet(r, err) == 0 && play(r, err) == 0)
+        if ((open_fleet(r, err) == 0 && play(r, err) == 0) || r->enough)
                 error_clear(err); /* of what was not yet as it should be */
+        if (err->code && r->play_ms)
+                r->result->failed_ms = loop_now_ms(r->loop) - r->play_ms;
         if (r->player.fleet)
                 r->player.fleet->ops->close(r->player.fleet);
         if (err->code == 0)
@@ -177,6 +205,8 @@ static void begin(struct run *r)
         r->player.wish = &r->wish;
         r->player.coverage = r->coverage;
         r->player.log = &r->log;
+        r->player.go_on = go_on;
+        r->player.ctx = r;
 }
 
 static int run_loop(struct run *r)
@@ -216,6 +246,7 @@ int run_play(const struct run_plan *p, FILE *trace, struct coverage *coverage, s
         begin(r);
         code = run_loop(r);
         ret->n_moves = r->player.n_moves;
+        ret->n_begun = r->player.n_begun;
         mem_free(r);
         /* What is left beside the list of faults was forgotten by somebody. */
         more = mem_live_count() - coverage_allocations(coverage) - live - 1;

@@ -19,11 +19,15 @@ struct run_plan {
         size_t n_moves;
         const uint64_t *faults; /* keys of the message faults that happen; NULL = as the seed draws */
         size_t n_faults;
+        int64_t patience_ms; /* from the beginning of the play on: what has not failed by then passes; 0 =
+                                played to its end */
 };
 
 struct run_result {
-        struct error err; /* code 0: all is well */
-        unsigned n_moves; /* that had an effect */
+        struct error err;  /* code 0: all is well */
+        int64_t failed_ms; /* when, from the beginning of the play; before that 0 */
+        unsigned n_moves;  /* that had an effect */
+        size_t n_begun;    /* of plan->moves, when it failed or they ended */
         uint64_t n_requests;
         int64_t virtual_ms, settled_ms; /* settled: from the end of the accidents */
         uint64_t *faults;               /* keys of those that happened, in order */

@@ -6,11 +6,12 @@
 
 #include "common/base/memory.h"
 
+/* What fails later than the first failure and so much is taken as another one. */
+#define PATIENCE_MS 30000
+
 /* What is left of the plan while it shrinks. */
 struct rest {
-        struct run_plan plan; /* its lists are the two below */
-        struct move *moves;
-        uint64_t *faults;
+        struct shrunk *left;
         char kind[64]; /* how it fails */
         unsigned tries;
 };
@@ -74,7 +75,8 @@ static int fails_still(struct rest *r, bool *ret, struct error *err)
                 return 0;
         }
         r->tries--;
-        TRY(try_plan(&r->plan, kind, err));
+        r->left->tries++;
+        TRY(try_plan(&r->left->plan, kind, err));
         *ret = text_equal(kind, r->kind);
         return 0;
 }
@@ -114,70 +116,130 @@ static int shrink_list(struct rest *r, struct items *l, struct error *err)
 
 /* ---- the whole ---- */
 
-static int take_apart(struct rest *r, const struct run_plan *plan, struct run_result *first,
+/* What came after the failure had no part in it. */
+static int take_apart(struct rest *r, const struct run_plan *plan, const struct run_result *first,
                       struct error *err)
 {
-        r->moves = mem_calloc(plan->n_moves + 1, sizeof(*r->moves));
-        r->faults = mem_calloc(first->n_faults + 1, sizeof(*r->faults));
-        if (!r->moves || !r->faults)
+        struct shrunk *left = r->left;
+
+        left->moves = mem_calloc(first->n_begun + 1, sizeof(*left->moves));
+        left->faults = mem_calloc(first->n_faults + 1, sizeof(*left->faults));
+        if (!left->moves || !left->faults)
                 return error_no_memory(err);
-        memcpy(r->moves, plan->moves, plan->n_moves * sizeof(*r->moves));
-        memcpy(r->faults, first->faults, first->n_faults * sizeof(*r->faults));
-        r->plan = *plan;
-        r->plan.moves = r->moves;
-        r->plan.faults = r->faults;
-        r->plan.n_faults = first->n_faults;
+        if (first->n_begun > 0)
+                memcpy(left->moves, plan->moves, first->n_begun * sizeof(*left->moves));
+        if (first->n_faults > 0)
+                memcpy(left->faults, first->faults, first->n_faults * sizeof(*left->faults));
+        left->plan = *plan;
+        left->plan.moves = left->moves;
+        left->plan.n_moves = first->n_begun;
+        left->plan.faults = left->faults;
+        left->plan.n_faults = first->n_faults;
+        left->plan.patience_ms = first->failed_ms + PATIENCE_MS;
+        left->err = first->err;
         kind_of(first->err.text, r->kind);
         return 0;
 }
 
 static int make_small(struct rest *r, struct error *err)
 {
-        struct items moves = { r->moves, &r->plan.n_moves, sizeof(*r->moves) },
-                     faults = { r->faults, &r->plan.n_faults, sizeof(*r->faults) };
+        struct run_plan *plan = &r->left->plan;
+        struct items moves = { r->left->moves, &plan->n_moves, sizeof(*r->left->moves) },
+                     faults = { r->left->faults, &plan->n_faults, sizeof(*r->left->faults) };
+        bool without = false;
         size_t before;
 
+        TRY(leave_out(r, &faults, 0, plan->n_faults, &without, err));
         do {
-                before = r->plan.n_moves + r->plan.n_faults;
-                TRY(shrink_list(r, &faults, err));
+                before = plan->n_moves + plan->n_faults;
                 TRY(shrink_list(r, &moves, err));
-        } while (r->plan.n_moves + r->plan.n_faults < before && r->tries > 0);
+                TRY(shrink_list(r, &faults, err));
+        } while (plan->n_moves + plan->n_faults < before && r->tries > 0);
         return 0;
 }
 
-/* The last run tells its moves and faults itself: they are the lines of level info of the player's log. */
-static int tell(struct rest *r, FILE *trace, struct error *err)
+int shrink_plan(const struct run_plan *plan, unsigned tries, struct shrunk *ret, struct error *err)
+{
+        struct coverage *coverage = mem_must(coverage_new());
+        struct rest r = { .left = ret, .tries = tries };
+        struct run_result first;
+        int code;
+
+        *ret = (struct shrunk){ 0 };
+        if (run_play(plan, NULL, coverage, &first) < 0)
+                code = take_apart(&r, plan, &first, err);
+        else
+                code = error_set(err, ERR_NOT_FOUND, "seed %llu passes: nothing to shrink",
+                                 (unsigned long long)plan->seed);
+        run_result_clear(&first);
+        coverage_free(coverage);
+        return code == 0 ? make_small(&r, err) : code;
+}
+
+void shrink_clear(struct shrunk *s)
+{
+        mem_free(s->moves);
+        mem_free(s->faults);
+        *s = (struct shrunk){ 0 };
+}
+
+/* ---- telling ---- */
+
+/* Moves and faults tell themselves in the log. */
+static bool is_of_player(const char *line)
+{
+        static const char *const words[] = { " INFO  move ", " INFO  fault ", " INFO  play", " INFO  peace",
+                                             " INFO  rest" };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++)
+                if (strstr(line, words[i]))
+                        return true;
+        return false;
+}
+
+static void tell_lines(FILE *from, FILE *trace)
+{
+        char line[1024];
+
+        rewind(from);
+        while (fgets(line, sizeof(line), from)) {
+                if (trace)
+                        fputs(line, trace);
+                if (is_of_player(line))
+                        printf("  %s", line);
+        }
+}
+
+/* Plays what is left once more. */
+static int tell(const struct shrunk *s, FILE *trace, struct error *err)
 {
         struct coverage *coverage = mem_must(coverage_new());
         struct run_result last;
-        int code = run_play(&r->plan, trace, coverage, &last);
+        FILE *told = tmpfile();
+        int code;
 
-        printf("left of seed %llu: %zu moves, %zu message faults\n", (unsigned long long)r->plan.seed,
-               r->plan.n_moves, r->plan.n_faults);
-        for (size_t i = 0; i < r->plan.n_moves; i++)
-                printf("  %7.1f s  %s\n", (double)r->moves[i].at_ms / 1000,
-                       move_kinds[r->moves[i].kind].name);
+        if (!told)
+                return error_errno(err, errno, "a temporary file");
+        code = run_play(&s->plan, told, coverage, &last);
+        printf("left of seed %llu after %u tries: %zu moves, %zu message faults\n",
+               (unsigned long long)s->plan.seed, s->tries, s->plan.n_moves, s->plan.n_faults);
+        tell_lines(told, trace);
         printf("%s\n", code < 0 ? last.err.text : "it passes now");
+        fclose(told);
+        run_result_clear(&last);
+        coverage_free(coverage);
         return code < 0 ? 0 : error_set(err, ERR_NOT_FOUND, "what is left passes");
 }
 
 int shrink(const struct run_plan *plan, unsigned tries, FILE *trace, struct error *err)
 {
-        struct coverage *coverage = mem_must(coverage_new());
-        struct rest r = { .tries = tries };
-        struct run_result first;
-        int code;
+        struct shrunk left;
+        int code = shrink_plan(plan, tries, &left, err);
 
-        if (run_play(plan, NULL, coverage, &first) == 0)
-                return error_set(err, ERR_NOT_FOUND, "seed %llu passes: nothing to shrink",
-                                 (unsigned long long)plan->seed);
-        printf("seed %llu: %s\n", (unsigned long long)plan->seed, first.err.text);
-        code = take_apart(&r, plan, &first, err);
-        if (code == 0)
-                code = make_small(&r, err);
-        if (code == 0)
-                code = tell(&r, trace, err);
-        mem_free(r.moves);
-        mem_free(r.faults);
+        if (code == 0) {
+                printf("seed %llu: %s\n", (unsigned long long)plan->seed, left.err.text);
+                code = tell(&left, trace, err);
+        }
+        shrink_clear(&left);
         return code;
 }
