@@ -384,6 +384,39 @@ static void changes_are_noticed_in_whatever_namespace_a_placement_lives(void **s
         rig_run(reserved_namespace);
 }
 
+/* What tells by itself which placement holds the object, the status, is yet to be written. */
+static void unlabelled(struct rig *r)
+{
+        static const char placement[] =
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ResourcePlacement\","
+                "\"metadata\":{\"name\":\"web\"},\"spec\":{\"resourceSelectors\":[{\"group\":\"\","
+                "\"version\":\"v1\",\"kind\":\"ConfigMap\",\"labelSelector\":{\"matchLabels\":"
+                "{\"pick\":\"yes\"}}}]}}";
+        static const char settings[] = "/api/v1/namespaces/app/configmaps/settings";
+        struct troubled t;
+
+        start_failing(r, &t, FLEET "namespaces/app/resourceplacements/web/status");
+        add_app(r);
+        rig_merge(r, settings, "{\"metadata\":{\"labels\":{\"pick\":\"yes\"}}}");
+        assert_int_equal(rig_post(r, FLEET "namespaces/app/resourceplacements", placement), 201);
+        pass(r, 1000);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourcesnapshots"), 1);
+        assert_true(t.lists > 0);
+        rig_merge(r, settings, "{\"metadata\":{\"labels\":{\"pick\":null}}}");
+        pass(r, 1000);
+        t.failing = NULL;
+        pass(r, 120000);
+        assert_int_equal(count(r, FLEET "namespaces/app/resourcesnapshots"), 2);
+        rig_get(r, FLEET "namespaces/app/resourceplacements/web");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.selectedResources")), 0);
+        stop_troubled(&t);
+}
+
+static void what_a_label_takes_out_of_a_selection_is_noticed_before_the_status_tells_of_it(void **state)
+{
+        rig_run(unlabelled);
+}
+
 /* ---- two agents ---- */
 
 struct second {
@@ -505,6 +538,8 @@ int main(void)
                 cmocka_unit_test(endpoints_are_judged_when_the_services_are_known),
                 cmocka_unit_test(changes_are_noticed_in_whatever_namespace_a_placement_lives),
                 cmocka_unit_test(an_object_that_is_being_deleted_leaves_the_selection_at_once),
+                cmocka_unit_test(
+                        what_a_label_takes_out_of_a_selection_is_noticed_before_the_status_tells_of_it),
                 cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
                 cmocka_unit_test(a_kind_whose_definition_went_is_given_up_after_a_minute),
         };

@@ -86,33 +86,41 @@ static bool term_matches(const struct resource_selector *s, const char *kind, co
         return !s->label_selector || label_selector_matches(s->label_selector, &o->meta.labels);
 }
 
-/* Whether a change of `o`, or of something inside namespace `o`, concerns the placement. */
-static bool placement_selects(const struct placement *p, const char *kind, const struct object *o,
-                              bool inside)
+/* An object that changed, or (inside) a namespace in which one did. */
+struct touched {
+        const char *kind;                  /* "group/version/Kind" */
+        const struct object *before, *now; /* before NULL = it is new, or the same */
+        bool inside;
+};
+
+/* A selection that was made of the object as it was before may not show in any status yet. */
+static bool placement_selects(const struct placement *p, const struct touched *of)
 {
         for (uint32_t i = 0; p->spec && i < p->spec->resource_selectors.n; i++) {
                 const struct resource_selector *s = &p->spec->resource_selectors.at[i];
 
-                if (inside && text_equal(s->selection_scope, "NamespaceOnly"))
+                if (of->inside && text_equal(s->selection_scope, "NamespaceOnly"))
                         continue;
-                if (term_matches(s, kind, o))
+                if (term_matches(s, of->kind, of->now) ||
+                    (of->before && term_matches(s, of->kind, of->before)))
                         return true;
         }
         return false;
 }
 
+/* ns NULL = placements of all namespaces. */
 static void enqueue_selecting(struct hub_agent *a, const struct kind *placement, const char *ns,
-                              const char *kind, const struct object *o, bool inside)
+                              const struct touched *of)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list list;
 
-        if (informer_by_index(manager_informer(a->manager, placement), INDEX_SELECTOR, kind, &arena, &list) <
-            0)
+        if (informer_by_index(manager_informer(a->manager, placement), INDEX_SELECTOR, of->kind, &arena,
+                              &list) < 0)
                 return;
         for (size_t i = 0; i < list.n; i++)
                 if ((!ns || text_equal(ns, list.at[i]->meta.ns)) &&
-                    placement_selects((const struct placement *)list.at[i], kind, o, inside))
+                    placement_selects((const struct placement *)list.at[i], of))
                         enqueue(a, list.at[i]);
 }
 
@@ -172,7 +180,9 @@ static void enqueue_of_namespace(struct hub_agent *a, const char *name)
                 namespaces && namespaces->informer ? informer_get(namespaces->informer, NULL, name) : NULL;
 
         if (ns && filter_namespace_allowed(&a->filters, name))
-                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, namespaces->kind_key, ns, true);
+                enqueue_selecting(
+                        a, &cluster_resource_placement_kind, NULL,
+                        &(struct touched){ .kind = namespaces->kind_key, .now = ns, .inside = true });
 }
 
 void catalog_on_change(void *ctx, const struct informer_event *ev)
@@ -180,13 +190,14 @@ void catalog_on_change(void *ctx, const struct informer_event *ev)
         struct catalog_entry *e = ctx;
         struct hub_agent *a = e->agent;
         const struct object *o = ev->now;
+        const struct touched of = { .kind = e->kind_key, .before = ev->old, .now = o };
 
         if (brings_kinds(e))
                 catalog_look(a->catalog, ev->initial);
         if (ev->type == INFORMER_UPDATED && same_content(&ev->old->meta, &o->meta))
                 return;
         if (!o->meta.ns) {
-                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, e->kind_key, o, false);
+                enqueue_selecting(a, &cluster_resource_placement_kind, NULL, &of);
                 enqueue_holding(a, &cluster_resource_placement_kind, e, o);
                 return;
         }
@@ -195,6 +206,6 @@ void catalog_on_change(void *ctx, const struct informer_event *ev)
         if (is_out_of_reach(e, ev))
                 return;
         enqueue_of_namespace(a, o->meta.ns);
-        enqueue_selecting(a, &resource_placement_kind, o->meta.ns, e->kind_key, o, false);
+        enqueue_selecting(a, &resource_placement_kind, o->meta.ns, &of);
         enqueue_holding(a, &resource_placement_kind, e, o);
 }
