@@ -115,6 +115,8 @@ loopback_free(struct loopback *lb); /* in a fiber: ends open exchanges; outside:
  * cancelled). In a fiber this waits until the last handler returned; outside, handlers may still be unwinding
  * on `ctx`. Never call it from a handler of that server. ERR_NO_MEMORY. */
 int loopback_listen(struct loopback *lb, const char *authority, http_handler_fn handle, void *ctx);
+/* For handlers: when the client sent it (loop_now_ms). */
+int64_t loopback_sent_ms(const struct http_exchange *x);
 /* A transport for one client; client certificates and bearer tokens travel as on the wire (a client
  * certificate arrives as peer_common_name and peer_organizations). `w` gives the token files; `faults`
  * (borrowed) may be NULL. NULL on no memory. */

@@ -294,6 +294,11 @@ static const struct http_transport_ops client_ops = {
         .free = client_free,
 };
 
+int64_t loopback_sent_ms(const struct http_exchange *x)
+{
+        return ((const struct loopback_call *)x)->sent_ms;
+}
+
 struct http_transport *loopback_transport(struct loopback *lb, struct world *w,
                                           const struct loopback_faults *faults)
 {

@@ -150,6 +150,7 @@ int loopback_call_new(struct loopback *lb, const struct http_request *rq, bool s
         if (!c)
                 return error_no_memory(err);
         c->net = lb;
+        c->sent_ms = loop_now_ms(lb->loop);
         c->holders = 1;
         c->stream = stream;
         c->queue_limit = stream         ? LIMIT_STREAM_QUEUE_BYTES

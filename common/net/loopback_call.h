@@ -46,6 +46,7 @@ struct loopback_call {
         struct loopback_server *server; /* NULL until delivered */
         struct list node;               /* on net->travelling, then on server->calls */
         struct timer arrival;
+        int64_t sent_ms;
         int holders;
 
         /* the request: deep copies in server_arena */

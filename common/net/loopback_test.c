@@ -25,7 +25,7 @@ struct rig {
         char *token;
         uint64_t token_stamp;
         int served, code, pieces;
-        int64_t delay_ms;
+        int64_t delay_ms, sent_ms;
         int fate;
         void (*body)(struct rig *r);
 };
@@ -114,6 +114,7 @@ static void echo(void *ctx, struct http_exchange *x)
 {
         struct rig *r = ctx;
         r->served++;
+        r->sent_ms = loopback_sent_ms(x);
         const char *text = arena_printf(
                 x->arena, "%s %s limit=%s q=%s body=%s agent=%s auth=%s cn=%s o=%s", x->method, x->path,
                 http_query_get(x, "limit"), http_query_get(x, "q"), x->body.data,
@@ -355,6 +356,7 @@ static void delay_body(struct rig *r)
         int64_t start = loop_now_ms(r->loop);
         assert_int_equal(get(r, &a, &err), 0);
         assert_int_equal(loop_now_ms(r->loop), start + 80);
+        assert_int_equal(r->sent_ms, start);
         r->delay_ms = 700;
         assert_int_equal(get(r, &a, &err), ERR_TIMEOUT);
         assert_int_equal(r->served, 2);

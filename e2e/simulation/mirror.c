@@ -19,7 +19,7 @@ struct written {
         struct mirror_cluster *cluster;
         struct mirror_table *table;
         struct blob *object; /* DELETED: the last state */
-        const char *who;
+        struct author by;
         enum event_type type;
 };
 
@@ -136,11 +136,11 @@ static json_t *parsed(struct mirror_object *o)
 /* ---- changes ---- */
 
 void mirror_write(struct mirror *m, const struct table *t, enum event_type type, struct blob *object,
-                  const char *who)
+                  const struct author *by)
 {
         struct mirror_cluster *c = need_cluster(m, t->cluster->name);
         struct mirror_table *mine = c ? need_table(c, t->key) : NULL;
-        struct written w = { c, mine, object, who, type };
+        struct written w = { c, mine, object, *by, type };
 
         /* A test that has no memory ends. */
         ASSERT(mine && vec_push(&m->written, w) == 0);
@@ -182,7 +182,8 @@ static void tell(struct mirror *m, const struct written *w, struct mirror_object
                             .type = types[w->type],
                             .before = before->blob ? parsed(before) : NULL,
                             .after = after ? parsed(after) : NULL,
-                            .who = w->who };
+                            .who = w->by.who,
+                            .asked_ms = w->by.asked_ms };
 
         m->options.changed(m->options.ctx, &c);
 }

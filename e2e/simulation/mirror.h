@@ -18,9 +18,12 @@ struct mirror *mirror_new(const struct mirror_options *o); /* NULL on no memory 
 struct mirror *mirror_free(struct mirror *m);
 /* Nobody is told of what comes, which makes it cheap. True at first. */
 void mirror_set_silent(struct mirror *m, bool silent);
-/* A write; `who` lives as long as the mirror. */
+struct author {
+        const char *who; /* lives as long as the mirror */
+        int64_t asked_ms;
+};
 void mirror_write(struct mirror *m, const struct table *t, enum event_type type, struct blob *object,
-                  const char *who);
+                  const struct author *by);
 /* What was written is on disk, or (durable false) never will be. */
 void mirror_commit(struct mirror *m, bool durable);
 /* Whether a cluster's store holds exactly what was committed: 0 or ERR_INTERNAL with the first difference. */

@@ -105,11 +105,12 @@ const struct rule rule_work_after_objects = { .name = "work-after-objects",
 /* ---- what is wanted stays ---- */
 
 #define GAP_MS 1000 /* an object that moves may be in no Work for a moment */
+#define NEVER INT64_MAX
 
 /* One object on one member as the Works of one placement name it on the hub. */
 struct want {
-        unsigned works; /* that live and name it, to be applied */
-        bool known;     /* the member has said that it saw one of them */
+        unsigned works;   /* that live and name it, to be applied */
+        int64_t known_ms; /* since when the member has said that it saw one of them; NEVER: not yet */
         int64_t dropped_ms;
 };
 
@@ -119,7 +120,8 @@ struct wanted {
 
 struct wants {
         bool begun;
-        struct map of; /* "member-1 apps/v1 Deployment ns/name" -> struct wanted */
+        struct map of;     /* "member-1 apps/v1 Deployment ns/name" -> struct wanted */
+        struct map doomed; /* uid of an AppliedWork that goes -> when its agent asked for that */
 };
 
 static bool want_key(const char *cluster, const json_t *doc, char ret[512])
@@ -142,7 +144,7 @@ static struct wanted *wanted_of(struct wants *s, const char *key)
                 return wanted;
         wanted = mem_must(NEW(struct wanted));
         for (size_t i = 0; i < WISH_PLACES; i++)
-                wanted->by[i].dropped_ms = -GAP_MS - 1;
+                wanted->by[i] = (struct want){ .known_ms = NEVER, .dropped_ms = -GAP_MS - 1 };
         if (map_put(&s->of, key, wanted) < 0)
                 abort();
         return wanted;
@@ -192,11 +194,12 @@ static void count_wants(struct wants *s, const char *cluster, const json_t *work
                         continue;
                 want = &wanted_of(s, key)->by[place_of(work)];
                 if (by > 0 && want->works == 0 && now - want->dropped_ms > GAP_MS)
-                        want->known = false;
+                        want->known_ms = NEVER;
                 want->works = (unsigned)((int)want->works + by);
                 if (want->works == 0)
                         want->dropped_ms = now;
-                want->known |= by > 0 && is_observed(work);
+                if (by > 0 && is_observed(work))
+                        want->known_ms = MIN(want->known_ms, now);
         }
 }
 
@@ -221,22 +224,61 @@ static bool goes_with_another(struct watch *w, const struct change *c)
         return text_equal(doc_get_string(c->before, "kind"), "Widget");
 }
 
+static bool begins_to_go(const struct change *c)
+{
+        return c->before && !rule_is_leaving(c->before) && (!c->after || rule_is_leaving(c->after));
+}
+
+static void owner_goes(struct wants *s, const struct change *c)
+{
+        const char *uid = doc_get_string(c->before, "metadata.uid");
+
+        if (begins_to_go(c) && uid)
+                ASSERT(map_put(&s->doomed, uid, (void *)(intptr_t)c->asked_ms) == 0);
+}
+
+/* When it was decided that the object goes: who removes it asked then. What is collected goes because of the
+ * last of its owners. */
+static int64_t decided_ms(struct wants *s, const struct change *c)
+{
+        int64_t last_ms = 0;
+        json_t *owner;
+        size_t i;
+
+        if (!text_equal(c->who, "server"))
+                return c->asked_ms;
+        json_array_foreach(doc_get_array(c->before, "metadata.ownerReferences"), i, owner) {
+                const char *uid = doc_get_string(owner, "uid");
+                int64_t ms = uid ? (intptr_t)map_get(&s->doomed, uid) : 0;
+
+                if (!ms)
+                        return c->at_ms;
+                last_ms = MAX(last_ms, ms);
+        }
+        return last_ms ? last_ms : c->at_ms;
+}
+
+/* A request may be on its way for long, and the Work that wants its object come meanwhile. */
+static bool was_known_wanted(const struct wanted *wanted, int64_t decided_ms)
+{
+        for (size_t i = 0; i < WISH_PLACES; i++)
+                if (wanted->by[i].works > 0 && wanted->by[i].known_ms <= decided_ms)
+                        return true;
+        return false;
+}
+
 static void object_changes(struct watch *w, struct wants *s, const struct change *c)
 {
-        bool goes = c->before && !rule_is_leaving(c->before) && (!c->after || rule_is_leaving(c->after));
         const struct wanted *wanted;
-        bool known = false;
         char key[512];
 
-        if (!goes || text_equal(c->who, "player") || !want_key(c->cluster, c->before, key))
+        if (!begins_to_go(c) || text_equal(c->who, "player") || !want_key(c->cluster, c->before, key))
                 return;
         wanted = map_get(&s->of, key);
         if (!wanted || goes_with_another(w, c))
                 return;
-        for (size_t i = 0; i < WISH_PLACES; i++)
-                known = known || (wanted->by[i].works > 0 && wanted->by[i].known);
         watch_judged(w, &rule_wanted_stays);
-        if (known)
+        if (was_known_wanted(wanted, decided_ms(s, c)))
                 watch_broken(w, &rule_wanted_stays, "%s was deleted by %s while a Work wants it", key,
                              c->who);
 }
@@ -245,11 +287,15 @@ static void wanted_stays(struct watch *w, void *state, const struct change *c)
 {
         struct wants *s = state;
 
-        if (!s->begun)
+        if (!s->begun) {
                 map_init(&s->of, MAP_OWN_KEYS, mem_free);
+                map_init(&s->doomed, MAP_OWN_KEYS, NULL);
+        }
         s->begun = true;
         if (text_equal(c->resource, RES_WORKS))
                 work_changes(s, c);
+        else if (text_equal(c->resource, RES_APPLIED_WORKS))
+                owner_goes(s, c);
         else if (rule_is_member(c->cluster))
                 object_changes(w, s, c);
         if (c->after && c->type == CHANGE_ADDED && rule_is_member(c->cluster))
@@ -260,8 +306,10 @@ static void wanted_stays_end(void *state)
 {
         struct wants *s = state;
 
-        if (s->begun)
-                map_free(&s->of);
+        if (!s->begun)
+                return;
+        map_free(&s->of);
+        map_free(&s->doomed);
 }
 
 const struct rule rule_wanted_stays = { .name = "wanted-stays",

@@ -20,7 +20,7 @@ struct watch {
         const struct rule *rule;
         void *state;
         struct wish wish;
-        int64_t now;
+        int64_t now, asked_ms; /* asked_ms: what is shown was asked for then; 0 = now */
         VEC(struct stored) stored;
         unsigned judged;
         char broken[512];
@@ -131,7 +131,8 @@ static void show(struct watch *w, const struct stored *s, const char *who, const
                                              : CHANGE_MODIFIED,
                             .before = before,
                             .after = after,
-                            .who = who };
+                            .who = who,
+                            .asked_ms = w->asked_ms ? w->asked_ms : w->now };
 
         if (w->rule->changed)
                 w->rule->changed(w, w->state, &c);
@@ -371,7 +372,10 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
 
 /* ---- members ---- */
 
-#define OWNER(name) "{'kind':'AppliedWork','name':'" name "'}"
+#define OWNER(name) "{'kind':'AppliedWork','name':'" name "','uid':'uid-" name "'}"
+#define APPLIED_WORK(name, more)                                                                             \
+        "{'kind':'AppliedWork','metadata':{'name':'" name "','uid':'uid-" name "'" more "}}"
+#define GOING ",'deletionTimestamp':'2026-01-01T00:00:00Z'"
 #define CONFIG_MAP(owners)                                                                                   \
         "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','namespace':'app-0','ownerReferences'" \
         ":[" owners "]}}"
@@ -418,6 +422,37 @@ static void what_is_wanted_is_not_taken_away(void **state)
         place_a_map(&w);
         take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
         BROKEN(&w, "member-1 v1 ConfigMap app-0/c was deleted by member-1 while a Work wants it");
+        close_watch(&w);
+}
+
+/* It is in the way of nobody when it is asked for; the owner of the object goes only `late_ms` later, when
+ * the member has seen the Work of another placement that wants the object. */
+static void collect_late(struct watch *w, int64_t late_ms)
+{
+        open_watch(w, &rule_wanted_stays);
+        put(w, "member-1", "member-1", "/namespaces", "{'kind':'Namespace','metadata':{'name':'app-0'}}");
+        put(w, "member-1", "member-1", RES_APPLIED_WORKS, APPLIED_WORK("old", ""));
+        put(w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("old")));
+        w->now += 5000;
+        put(w, "hub-agent", "hub", RES_WORKS, HUB_WORK(""));
+        w->now += 5000;
+        w->asked_ms = w->now - late_ms;
+        put(w, "member-1", "member-1", RES_APPLIED_WORKS, APPLIED_WORK("old", GOING));
+        w->asked_ms = 0;
+        w->now += 1000;
+        take(w, "server", "member-1", "/configmaps", "app-0", "c");
+}
+
+static void a_deletion_that_came_late_was_decided_when_it_was_asked_for(void **state)
+{
+        struct watch w;
+
+        collect_late(&w, 9000);
+        FINE(&w);
+        assert_true(w.judged > 0);
+        close_watch(&w);
+        collect_late(&w, 1000);
+        BROKEN(&w, "member-1 v1 ConfigMap app-0/c was deleted by server while a Work wants it");
         close_watch(&w);
 }
 
@@ -574,6 +609,7 @@ int main(void)
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
+                cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),
                 cmocka_unit_test(users_and_works_that_go_may_take_it_away),
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),

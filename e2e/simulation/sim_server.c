@@ -8,7 +8,7 @@
 /* A request that may write, while it is handled. */
 struct writer {
         const struct fiber *fiber;
-        const char *who;
+        struct author author;
         struct slice resource; /* of its path: lives as long as the exchange */
 };
 
@@ -51,7 +51,7 @@ static const char *agent_of(struct sim_server *s, const struct http_exchange *x)
 
 static void writer_add(struct sim_server *s, const struct http_exchange *x)
 {
-        struct writer w = { .fiber = fiber_self(s->loop), .who = agent_of(s, x) };
+        struct writer w = { .fiber = fiber_self(s->loop), .author = { agent_of(s, x), loopback_sent_ms(x) } };
         struct traffic_target to;
 
         if (traffic_target_of(x->path, &to))
@@ -71,23 +71,24 @@ static void writer_remove(struct sim_server *s)
 }
 
 /* What a request sets off beside its own object, as a namespace's first account, is the server's doing. */
-static const char *who_writes(const struct sim_server *s, const struct table *t)
+static struct author who_writes(const struct sim_server *s, const struct table *t)
 {
         const struct fiber *self = fiber_self(s->loop);
         const char *slash = strchr(t->key, '/');
 
         vec_for_each(&s->writers, w)
-                if (w->fiber == self)
-                        return slash && slice_is(w->resource, slash + 1) ? w->who : server;
-        return server;
+                if (w->fiber == self && slash && slice_is(w->resource, slash + 1))
+                        return w->author;
+        return (struct author){ server, loop_now_ms(s->loop) };
 }
 
 static void store_changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
                           struct blob *object)
 {
         struct sim_server *s = ctx;
+        const struct author by = who_writes(s, t);
 
-        mirror_write(s->mirror, t, type, object, who_writes(s, t));
+        mirror_write(s->mirror, t, type, object, &by);
 }
 
 static void store_committed(void *ctx, int code)

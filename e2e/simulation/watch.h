@@ -20,6 +20,7 @@ struct change {
         /* "hub-agent", "hub-agent-2", "member-1": that agent's request; "player": a user's; "server": what
          * the API server does by itself (garbage collection, namespaces, workloads). */
         const char *who;
+        int64_t asked_ms; /* when `who` sent the request; at_ms if it was the server */
 };
 
 struct watch;
