@@ -498,6 +498,7 @@ static int list_page(struct kube_client *k, const struct kind *kind, const struc
         struct object_sink sink = { each, o->undecodable, ctx };
         struct call c = { .verb = "list", .resource = resource->plural, .method = "GET" };
         struct http_response r;
+        int code;
 
         buf_init(&path, 65536);
         kube_path(&path, resource, o->ns, NULL, NULL);
@@ -508,9 +509,10 @@ static int list_page(struct kube_client *k, const struct kind *kind, const struc
         if (o->metadata_only)
                 c.accept = KUBE_ACCEPT_METADATA_LIST;
         TRY(get_page(k, paging, path.data, &c, &arena, &r, err));
-        if (object_decode_list(kind, r.body, o->flags, o->interns, &sink, ret_rv, ret_token, err) < 0)
-                return error_wrap(err, "list of %s", resource->plural);
-        return 0;
+        code = object_decode_list(kind, r.body, o->flags, o->interns, &sink, ret_rv, ret_token, err);
+        if (code < 0 && err && err->code) /* `each` may end it without a word */
+                error_wrap(err, "list of %s", resource->plural);
+        return code;
 }
 
 int kube_list_resource(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,

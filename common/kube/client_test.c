@@ -259,6 +259,12 @@ static void typed_writes_carry_the_difference_and_the_version_it_was_computed_fr
 
 /* ---- lists ---- */
 
+/* Ends a list without a word about why. */
+static int had_enough(void *ctx, struct object *o)
+{
+        return ERR_CLOSED;
+}
+
 static int collect(void *ctx, struct object *o)
 {
         ++*(size_t *)ctx;
@@ -289,6 +295,9 @@ static void body_paging(struct rig *r)
         assert_int_equal(n, MANY);
         assert_int_equal(b.calls - calls, 3); /* pages of 500 */
         assert_non_null(version);
+        assert_int_equal(kube_list(&b.kube, &namespace_kind, NULL, "odd", DECODE_FULL, NULL, had_enough, NULL,
+                                   NULL, &err),
+                         ERR_CLOSED);
         n = 0;
         assert_int_equal(kube_list(&b.kube, &namespace_kind, NULL, "odd=yes", DECODE_FULL, NULL, collect, &n,
                                    NULL, &err),
