@@ -4,12 +4,12 @@
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
 
-static int refuse(const struct flag *f, const char *value, const char *rule, struct error *err)
+static int refuse(struct error *err, const char *rule)
 {
-        return error_set(err, ERR_INVALID, "invalid value \"%s\" for flag -%s: %s", value, f->name, rule);
+        return error_set(err, ERR_INVALID, "%s", rule);
 }
 
-static int check_range(const struct flag *f, const char *text, double *value, struct error *err)
+static int check_range(const struct flag *f, double *value, struct error *err)
 {
         char rule[96];
 
@@ -20,7 +20,7 @@ static int check_range(const struct flag *f, const char *text, double *value, st
         if ((f->least == 0 && f->most == 0) || (*value >= f->least && *value <= f->most))
                 return 0;
         snprintf(rule, sizeof(rule), "must be between %g and %g", f->least, f->most);
-        return refuse(f, text, rule, err);
+        return refuse(err, rule);
 }
 
 static int set_number(const struct flag *f, const char *text, char *field, struct error *err)
@@ -30,16 +30,16 @@ static int set_number(const struct flag *f, const char *text, char *field, struc
 
         if (f->type == FLAG_INT) {
                 if (!text_parse_i64(text, &whole))
-                        return refuse(f, text, "must be a whole number", err);
+                        return refuse(err, "must be a whole number");
                 value = (double)whole;
         } else {
                 char *end = NULL;
 
                 value = strtod(text, &end);
                 if (text_empty(text) || *end || value != value)
-                        return refuse(f, text, "must be a number", err);
+                        return refuse(err, "must be a number");
         }
-        TRY(check_range(f, text, &value, err));
+        TRY(check_range(f, &value, err));
         if (f->type == FLAG_INT) {
                 whole = (int64_t)value;
                 memcpy(field, &whole, sizeof(whole));
@@ -49,7 +49,7 @@ static int set_number(const struct flag *f, const char *text, char *field, struc
         return 0;
 }
 
-static int set_value(const struct flag *f, const char *text, void *options, struct error *err)
+int flag_set_value(const struct flag *f, const char *text, void *options, struct error *err)
 {
         char *field = (char *)options + f->offset;
         int64_t ns = 0;
@@ -62,12 +62,12 @@ static int set_value(const struct flag *f, const char *text, void *options, stru
         case FLAG_BOOL:
                 on = text_equal(text, "true") || text_equal(text, "1") || text_equal(text, "t");
                 if (!on && !text_equal(text, "false") && !text_equal(text, "0") && !text_equal(text, "f"))
-                        return refuse(f, text, "must be true or false", err);
+                        return refuse(err, "must be true or false");
                 memcpy(field, &on, sizeof(on));
                 return 0;
         case FLAG_DURATION:
                 if (duration_parse_go(slice_of(text), &ns) < 0)
-                        return refuse(f, text, "must be a duration like 1m30s", err);
+                        return refuse(err, "must be a duration like 1m30s");
                 ns /= 1000000;
                 memcpy(field, &ns, sizeof(ns));
                 return 0;
@@ -76,6 +76,13 @@ static int set_value(const struct flag *f, const char *text, void *options, stru
                 return set_number(f, text, field, err);
         }
         return 0;
+}
+
+static int set_value(const struct flag *f, const char *text, void *options, struct error *err)
+{
+        if (flag_set_value(f, text, options, err) == 0)
+                return 0;
+        return error_wrap(err, "invalid value \"%s\" for flag -%s", text, f->name);
 }
 
 static const struct flag *find(const struct flag *flags, size_t n, struct slice name)
@@ -133,7 +140,7 @@ static bool has_fallback_value(const struct flag *f, const void *options)
         double real;
 
         alone.offset = 0;
-        if (set_value(&alone, f->fallback, &fallback, NULL) < 0)
+        if (flag_set_value(&alone, f->fallback, &fallback, NULL) < 0)
                 return true;
         switch (f->type) {
         case FLAG_STRING:

@@ -24,7 +24,15 @@ struct flag {
         bool or_negative;   /* any negative value is allowed too, and becomes -1 */
         /* For what the program cannot do: why a value other than the fallback changes nothing. */
         const char *missing;
+        /* For programs whose command line is kubectl's (posix_flags.h). */
+        char letter;             /* "-n"; 0 = none */
+        bool required;           /* it must be given */
+        const char *placeholder; /* what help calls the value; NULL = by its type */
+        unsigned completes; /* what completion offers for the value: the program's own numbers; 0 = nothing */
 };
+
+/* Reads one value into the flag's field. ERR_INVALID tells the rule alone: who calls names flag and value. */
+int flag_set_value(const struct flag *f, const char *text, void *options, struct error *err);
 
 /* Sets all defaults, then what argv says. ERR_INVALID names the flag and the rule. Words that are no flags
  * are errors. */
