@@ -92,13 +92,46 @@ static int print_version(const struct program *p)
         return 0;
 }
 
-int program_main(struct program *p, int argc, char **argv)
+static int work_to_end(struct program *p)
+{
+        struct error err = { 0 };
+
+        if (start(p, &err) < 0 || loop_run(p->loop, &err) < 0)
+                p->code = fail(p, &err);
+        finish(p);
+        return p->code;
+}
+
+static int prepare(struct program *p)
 {
         struct error err = { 0 };
 
         mem_hook_libraries();
         if (p->keeps_secrets && world_forbid_core_files(&err) < 0)
                 return fail(p, &err);
+        return 0;
+}
+
+static void set_log(struct program *p)
+{
+        p->sink = log_sink_stderr(p->log_format, p->log_level);
+        p->log = (struct log){ .sink = p->sink };
+}
+
+int program_run(struct program *p)
+{
+        if (prepare(p) != 0)
+                return 1;
+        set_log(p);
+        return work_to_end(p);
+}
+
+int program_main(struct program *p, int argc, char **argv)
+{
+        struct error err = { 0 };
+
+        if (prepare(p) != 0)
+                return 1;
         if (argc == 2 && (text_equal(argv[1], "--version") || text_equal(argv[1], "-version")))
                 return print_version(p);
         if (flags_parse(p->flags, p->n_flags, argc, (const char *const *)argv, p->values, &err) < 0) {
@@ -110,11 +143,7 @@ int program_main(struct program *p, int argc, char **argv)
                 return print_help(p, stdout);
         if (p->check && p->check(p, &err) < 0)
                 return fail(p, &err);
-        p->sink = log_sink_stderr(p->log_format, p->log_level);
-        p->log = (struct log){ .sink = p->sink };
+        set_log(p);
         flags_log_missing(p->flags, p->n_flags, p->values, &p->log);
-        if (start(p, &err) < 0 || loop_run(p->loop, &err) < 0)
-                p->code = fail(p, &err);
-        finish(p);
-        return p->code;
+        return work_to_end(p);
 }

@@ -40,5 +40,7 @@ struct program {
  * (flags_log_missing). Exit code: 0 = done, or ended by a signal; 1 = failed, told on stderr; 2 = bad flags.
  */
 int program_main(struct program *p, int argc, char **argv);
+/* The same for who reads its command line itself: flags, values, help, check and about are not looked at. */
+int program_run(struct program *p);
 /* Parks until a signal comes. From run. Returns 0. */
 int program_wait(struct program *p);

@@ -1,0 +1,210 @@
+/* What the tests of commands share: a hub in a simulated loop, a kubeconfig that names it, and a terminal
+ * that keeps what is written. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "e2e/devcluster/rig.h"
+#include "kubectl-fleet/command.h"
+#include "proto/gen/kinds.h"
+#include "proto/names.h"
+
+#define CLUSTERS "/apis/cluster.kubernetes-fleet.io/v1beta1/"
+#define FLEET "/apis/placement.kubernetes-fleet.io/v1beta1/"
+#define KUBECONFIG_PATH "/home/me/.kube/config"
+#define KUBECONFIG_TEXT                                                                                      \
+        "clusters: [{name: c, cluster: {server: 'https://dev/clusters/hub'}}]\n"                             \
+        "users: []\n"                                                                                        \
+        "contexts: [{name: hub, context: {cluster: c, namespace: team}}]\n"                                  \
+        "current-context: hub\n"
+
+struct user {
+        struct rig *rig;
+        struct world world;
+        struct world_files files;
+        struct world_process process;
+        struct terminal terminal;
+        struct loopback_faults faults;
+        int (*fate)(struct user *u,
+                    const struct http_request *rq); /* of each request: 0, or an error; may be NULL */
+        size_t requests;
+        const char *file, *input; /* contents of any other file and of standard input */
+        const char *kubeconfig_env;
+        struct buf out, err; /* of the last command */
+        unsigned columns, rows;
+};
+
+static inline int user_read(void *ctx, const char *path, size_t max, char **ret, size_t *ret_len,
+                            struct error *err)
+{
+        const struct user *u = ctx;
+        const char *text = text_equal(path, KUBECONFIG_PATH) ? KUBECONFIG_TEXT : u->file;
+
+        if (!text)
+                return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+        *ret_len = strlen(text);
+        *ret = mem_strdup(text);
+        return *ret ? 0 : error_no_memory(err);
+}
+
+static inline uint64_t user_stamp(void *ctx, const char *path)
+{
+        return text_equal(path, KUBECONFIG_PATH);
+}
+
+static inline const char *user_environment(void *ctx, const char *name)
+{
+        const struct user *u = ctx;
+
+        if (text_equal(name, "KUBECONFIG"))
+                return u->kubeconfig_env;
+        return text_equal(name, "HOME") ? "/home/me" : NULL;
+}
+
+static inline void user_write(void *ctx, bool to_stderr, const char *text, size_t n)
+{
+        struct user *u = ctx;
+
+        buf_append(to_stderr ? &u->err : &u->out, text, n);
+}
+
+static inline int user_input(void *ctx, char **ret, size_t *ret_len, struct error *err)
+{
+        const struct user *u = ctx;
+
+        *ret = mem_strdup(u->input ? u->input : "");
+        *ret_len = strlen(*ret);
+        return 0;
+}
+
+static inline void user_size(void *ctx, unsigned *ret_columns, unsigned *ret_rows)
+{
+        const struct user *u = ctx;
+
+        *ret_columns = u->columns;
+        *ret_rows = u->rows;
+}
+
+static inline int user_fate(void *ctx, const struct http_request *rq)
+{
+        struct user *u = ctx;
+
+        u->requests++;
+        return u->fate ? u->fate(u, rq) : 0;
+}
+
+/* A hub with the fleet's kinds, and somebody at a pipe, not a terminal. */
+static inline void user_sits_down(struct rig *r, struct user *u)
+{
+        *u = (struct user){ .rig = r, .world = r->world };
+        u->files = (struct world_files){ .read = user_read, .stamp = user_stamp };
+        u->process = (struct world_process){ .getenv = user_environment };
+        u->terminal = (struct terminal){ .write = user_write, .read_input = user_input, .ctx = u };
+        u->faults = (struct loopback_faults){ .ctx = u, .fate = user_fate };
+        u->world.files = &u->files;
+        u->world.process = &u->process;
+        u->world.ctx = u;
+        u->world.transport = loopback_transport(r->net, &u->world, &u->faults);
+        buf_init(&u->out, 1u << 20);
+        buf_init(&u->err, 1u << 20);
+        for (size_t i = 0; i < n_crd_texts; i++)
+                if (crd_texts[i].hub)
+                        assert_int_equal(rig_post(r,
+                                                  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                                  crd_texts[i].json),
+                                         201);
+}
+
+static inline void user_leaves(struct user *u)
+{
+        http_transport_free(u->world.transport);
+        buf_free(&u->out);
+        buf_free(&u->err);
+}
+
+/* A terminal of that size in place of the pipe. */
+static inline void user_gets_terminal(struct user *u, unsigned columns, unsigned rows)
+{
+        u->columns = columns;
+        u->rows = rows;
+        u->terminal.size = user_size;
+        u->terminal.colours = true;
+}
+
+static inline int fleet_command(struct user *u, int argc, const char *const *argv)
+{
+        struct fiber_group *group = fiber_group_new(u->rig->loop, NULL, "command");
+        int code;
+
+        buf_clear(&u->out);
+        buf_clear(&u->err);
+        u->requests = 0;
+        code = fleet_run(&u->world, group, &u->terminal, argc, argv);
+        fiber_group_end(group);
+        return code;
+}
+/* Runs one command line: its exit code. */
+#define FLEET_RUN(u, ...)                                                                                    \
+        fleet_command((u), (int)ARRAY_LEN(((const char *const[]){ __VA_ARGS__ })),                           \
+                      (const char *const[]){ __VA_ARGS__ })
+
+/* Stores an object with its status; `path` is the collection's. Single quotes stand for double ones. */
+static inline void store(struct user *u, const char *path, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static inline void store(struct user *u, const char *path, const char *fmt, ...)
+{
+        char text[16384], where[512];
+        va_list args;
+
+        va_start(args, fmt);
+        vsnprintf(text, sizeof(text), fmt, args);
+        va_end(args);
+        for (char *c = text; *c; c++)
+                if (*c == '\'')
+                        *c = '"';
+        if (rig_post(u->rig, path, text) != 201)
+                fprintf(stderr, "%s: %s\n", path, u->rig->text);
+        assert_int_equal(u->rig->status, 201);
+        if (!strstr(text, "\"status\":{"))
+                return;
+        snprintf(where, sizeof(where), "%s/%s/status", path, rig_string(u->rig, "metadata.name"));
+        if (rig_merge(u->rig, where, text) != 200)
+                fprintf(stderr, "%s: %s\n", where, u->rig->text);
+        assert_int_equal(u->rig->status, 200);
+}
+
+/* As a user reads it: every line of `want` in this order, with other lines between allowed. */
+static inline void assert_lines(const char *got, const char *want)
+{
+        struct slice rest = slice_of(want), line;
+        const char *at = got;
+
+        while (rest.len) {
+                char text[1024];
+
+                slice_cut(&rest, '\n', &line);
+                snprintf(text, sizeof(text), "%.*s", (int)line.len, line.data);
+                if (!strstr(at, text))
+                        fprintf(stderr, "--- missing: %s\n--- in:\n%s\n", text, got);
+                at = strstr(at, text);
+                assert_non_null(at);
+                at += line.len;
+        }
+}
+
+#define USER_TEST(name, ...)                                                                                 \
+        static void body_of_##name(struct user *u) __VA_ARGS__ static void body_##name(struct rig *r)        \
+        {                                                                                                    \
+                struct user u;                                                                               \
+                user_sits_down(r, &u);                                                                       \
+                body_of_##name(&u);                                                                          \
+                user_leaves(&u);                                                                             \
+        }                                                                                                    \
+        static void name(void **state)                                                                       \
+        {                                                                                                    \
+                rig_run(body_##name);                                                                        \
+        }

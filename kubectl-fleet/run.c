@@ -1,0 +1,148 @@
+/* From words to an exit code: spec/staged-update-and-eviction.md 17, in the order it gives (number of
+ * arguments, required flags, rules of the command, the hub, the action). */
+#include "common/base/memory.h"
+#include "kubectl-fleet/command.h"
+
+#define OUTPUT_MAX (256u << 20)
+#define REQUIRED_MAX 8
+
+struct invocation {
+        struct session *s;
+        const struct command *path[COMMAND_DEPTH];
+        size_t depth;
+        bool unknown_command;
+};
+
+static int check_count(const struct invocation *v, struct error *err)
+{
+        const struct command *c = v->s->command;
+        size_t n = v->s->line.n_words;
+
+        if (n >= c->least && n <= c->most)
+                return 0;
+        if (c->least == c->most)
+                return error_set(err, ERR_INVALID, "accepts %u arg(s), received %zu", c->least, n);
+        if (c->most == WORDS_ANY)
+                return error_set(err, ERR_INVALID, "requires at least %u arg(s), only received %zu", c->least,
+                                 n);
+        if (c->least == 0)
+                return error_set(err, ERR_INVALID, "accepts at most %u arg(s), received %zu", c->most, n);
+        return error_set(err, ERR_INVALID, "accepts between %u and %u arg(s), received %zu", c->least,
+                         c->most, n);
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int check_required(const struct invocation *v, struct error *err)
+{
+        const struct session *s = v->s;
+        const struct command *c = s->command;
+        const char *missing[REQUIRED_MAX];
+        size_t n = 0;
+        char list[256];
+        size_t len = 0;
+
+        if (c->hub_required && !posix_flag_given(&s->line, "hub-cluster-context") &&
+            !posix_flag_given(&s->line, "context"))
+                missing[n++] = "hub-cluster-context";
+        for (size_t i = 0; i < c->flags.n && n < REQUIRED_MAX; i++)
+                if (c->flags.flags[i].required && !posix_flag_given(&s->line, c->flags.flags[i].name))
+                        missing[n++] = c->flags.flags[i].name;
+        if (n == 0)
+                return 0;
+        qsort(missing, n, sizeof(*missing), by_text);
+        for (size_t i = 0; i < n; i++)
+                len += (size_t)snprintf(list + len, sizeof(list) - len, "%s\"%s\"", i ? ", " : "",
+                                        missing[i]);
+        return error_set(err, ERR_INVALID, "required flag(s) %s not set", list);
+}
+
+static int parse(struct invocation *v, int argc, const char *const *argv, struct error *err)
+{
+        struct session *s = v->s;
+        struct flag_table tables[COMMAND_TABLES_MAX];
+        AUTO_FREE const char **rest = mem_calloc((size_t)argc + 1, sizeof(*rest));
+        int n = 0;
+
+        if (!rest)
+                return error_no_memory(err);
+        v->depth = command_find(argc, argv, v->path, rest, &n);
+        s->command = v->path[v->depth - 1];
+        return posix_flags_parse(tables, command_tables(s->command, tables), n, rest, &s->options, &s->line,
+                                 err);
+}
+
+static int check(struct invocation *v, struct error *err)
+{
+        struct session *s = v->s;
+        const struct command *c = s->command;
+
+        if (c->commands && !c->run && s->line.n_words) {
+                v->unknown_command = true;
+                return error_set(err, ERR_INVALID, "unknown command \"%s\" for \"%s\"", s->line.words[0],
+                                 v->depth > 1 ? c->name : PROGRAM_NAME);
+        }
+        TRY(check_count(v, err));
+        TRY(check_required(v, err));
+        TRY(shared_flags_check(c->shared, &s->options, err));
+        return c->check ? c->check(s, err) : 0;
+}
+
+static int carry_out(struct invocation *v, int argc, const char *const *argv, struct error *err)
+{
+        struct session *s = v->s;
+
+        TRY(parse(v, argc, argv, err));
+        if (s->options.help || (s->command->commands && !s->command->run && !s->line.n_words)) {
+                command_help(v->path, v->depth, &s->out);
+                return 0;
+        }
+        TRY(check(v, err));
+        if (s->command->shared & SHARED_HUB)
+                TRY(session_connect(s, err));
+        return s->command->run(s, err);
+}
+
+/* The text twice, as plugins of kubectl tell it: for who reads, and with a time for who keeps logs. */
+static void tell(const struct invocation *v, const struct error *err)
+{
+        struct session *s = v->s;
+        AUTO_BUF struct buf usage;
+
+        buf_init(&usage, 1u << 20);
+        session_note(s, "Error: %s", err->text);
+        if (v->unknown_command) {
+                session_note(s, "Run '" PROGRAM_NAME " --help' for usage.");
+        } else {
+                command_usage(v->path, v->depth, &usage);
+                buf_append_char(&usage, '\n');
+                s->terminal->write(s->terminal->ctx, true, usage.data, usage.len);
+        }
+        session_say(s, "Error executing command: %s", err->text);
+}
+
+int fleet_run(struct world *w, struct fiber_group *group, const struct terminal *t, int argc,
+              const char *const *argv)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct session s = { .world = w, .group = group, .terminal = t, .arena = &arena };
+        struct invocation v = { .s = &s };
+        struct error err = { 0 };
+        int code;
+
+        s.deadline_ms = DEADLINE_NONE;
+        s.log = (struct log){ .sink = w->log_sink };
+        buf_init(&s.out, OUTPUT_MAX);
+        code = carry_out(&v, argc, argv, &err);
+        if (code >= 0)
+                code = buf_status(&s.out, &err, "the output");
+        session_flush(&s);
+        if (code < 0 && code != ERR_CANCELLED)
+                tell(&v, &err);
+        kube_config_free(&s.config);
+        buf_free(&s.out);
+        return code < 0 ? 1 : 0;
+}

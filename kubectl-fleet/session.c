@@ -1,0 +1,162 @@
+#include "kubectl-fleet/session.h"
+
+#include <stdarg.h>
+
+#include "common/base/memory.h"
+
+#define CONFLICT_ATTEMPTS 5
+#define CONFLICT_PAUSE_MS 10
+
+const char *session_argument(const struct session *s, size_t i)
+{
+        return i < s->line.n_words ? s->line.words[i] : NULL;
+}
+
+const char *session_namespace(const struct session *s)
+{
+        return text_empty(s->options.namespace) ? s->config.namespace_ : s->options.namespace;
+}
+
+/* ---- the hub ---- */
+
+static int replace(char **field, const char *value, struct error *err)
+{
+        char *copy = mem_strdup(value);
+
+        if (!copy)
+                return error_no_memory(err);
+        mem_free(*field);
+        *field = copy;
+        return 0;
+}
+
+/* What flags say in place of the kubeconfig. */
+static int take_flags(struct session *s, struct http_endpoint *e, struct error *err)
+{
+        const struct fleet_options *o = &s->options;
+
+        if (!text_empty(o->server))
+                TRY(replace(&e->base_url, o->server, err));
+        if (!text_empty(o->token)) {
+                TRY(replace(&e->bearer_token, o->token, err));
+                mem_free(TAKE_PTR(e->bearer_token_file));
+        }
+        if (o->insecure) {
+                e->insecure_skip_verify = true;
+                mem_free(TAKE_PTR(e->ca_pem));
+        }
+        return replace(&e->user_agent, "kubectl-fleet", err);
+}
+
+int session_connect(struct session *s, struct error *err)
+{
+        const struct fleet_options *o = &s->options;
+        const char *context = text_empty(o->hub_context) ? o->context : o->hub_context;
+        int64_t limit_ms = 0;
+
+        if (kube_config_load(s->world, text_empty(o->kubeconfig) ? NULL : o->kubeconfig,
+                             text_empty(context) ? NULL : context, &s->config, err) < 0 ||
+            take_flags(s, &s->config.endpoint, err) < 0)
+                return error_wrap(err, "failed to create hub cluster client");
+        TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));
+        s->hub = (struct kube_client){ .world = s->world,
+                                       .endpoint = &s->config.endpoint,
+                                       .log = &s->log,
+                                       .call_deadline_ms = limit_ms,
+                                       .field_manager = "kubectl-fleet",
+                                       .impersonate = text_empty(o->impersonate) ? NULL : o->impersonate };
+        s->deadline_ms = o->timeout_ms > 0 ? loop_now_ms(s->world->loop) + o->timeout_ms : DEADLINE_NONE;
+        return 0;
+}
+
+int session_time_left(struct session *s, struct error *err)
+{
+        int64_t left = s->deadline_ms - loop_now_ms(s->world->loop), limit_ms = 0;
+
+        if (s->deadline_ms == DEADLINE_NONE)
+                return 0;
+        if (left <= 0)
+                return error_set(err, ERR_TIMEOUT, "context deadline exceeded");
+        TRY(request_timeout_parse(s->options.request_timeout, &limit_ms, err));
+        s->hub.call_deadline_ms = MIN(left, limit_ms > 0 ? limit_ms : KUBE_CALL_DEADLINE_MS);
+        return 0;
+}
+
+int session_sleep(struct session *s, int64_t ms)
+{
+        int64_t now = loop_now_ms(s->world->loop);
+
+        if (s->deadline_ms == DEADLINE_NONE || now + ms < s->deadline_ms)
+                return fiber_sleep(s->world->loop, ms);
+        TRY(fiber_sleep(s->world->loop, MAX(0, s->deadline_ms - now)));
+        return ERR_TIMEOUT;
+}
+
+int session_retry_conflicts(struct session *s, int (*fn)(struct session *s, void *ctx, struct error *err),
+                            void *ctx, struct error *err)
+{
+        int code = 0;
+
+        for (int i = 0; i < CONFLICT_ATTEMPTS; i++) {
+                error_clear(err);
+                if (i > 0)
+                        TRY(fiber_sleep(s->world->loop, CONFLICT_PAUSE_MS));
+                TRY(session_time_left(s, err));
+                code = fn(s, ctx, err);
+                if (code != ERR_CONFLICT)
+                        return code;
+        }
+        return code;
+}
+
+/* ---- what is said ---- */
+
+void session_flush(struct session *s)
+{
+        if (s->out.len)
+                s->terminal->write(s->terminal->ctx, false, s->out.data, s->out.len);
+        buf_clear(&s->out);
+}
+
+static void write_line(struct session *s, const char *stamp, const char *fmt, va_list args)
+{
+        char text[2 * ERROR_TEXT_MAX];
+        AUTO_BUF struct buf line;
+
+        vsnprintf(text, sizeof(text), fmt, args);
+        buf_init(&line, sizeof(text) + 64);
+        buf_printf(&line, "%s%s\n", stamp, text);
+        session_flush(s);
+        s->terminal->write(s->terminal->ctx, true, line.data, line.len);
+}
+
+/* "2006/01/02 15:04:05 ", in local time. */
+static void time_stamp(const struct session *s, char ret[32])
+{
+        const struct terminal *t = s->terminal;
+        int64_t now = loop_wall_ms(s->world->loop);
+        char utc[RFC3339_SIZE];
+
+        time_format_rfc3339(now + (t->local_offset_ms ? t->local_offset_ms(t->ctx, now) : 0), utc);
+        snprintf(ret, 32, "%.4s/%.2s/%.2s %.8s ", utc, utc + 5, utc + 8, utc + 11);
+}
+
+void session_say(struct session *s, const char *fmt, ...)
+{
+        char stamp[32];
+        va_list args;
+
+        time_stamp(s, stamp);
+        va_start(args, fmt);
+        write_line(s, stamp, fmt, args);
+        va_end(args);
+}
+
+void session_note(struct session *s, const char *fmt, ...)
+{
+        va_list args;
+
+        va_start(args, fmt);
+        write_line(s, "", fmt, args);
+        va_end(args);
+}

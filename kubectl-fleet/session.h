@@ -1,0 +1,58 @@
+/* One command line being carried out: what it may reach (the world, the hub, the terminal) and what it was
+ * told. Commands write through it, so a test reads what a user would see. */
+#pragma once
+
+#include "common/base/posix_flags.h"
+#include "common/kube/client.h"
+#include "common/kube/config.h"
+#include "kubectl-fleet/options.h"
+
+/* What the program is attached to. */
+struct terminal {
+        void (*write)(void *ctx, bool to_stderr, const char *text, size_t n);
+        /* All of standard input; mem_free the result. NULL: there is none. */
+        int (*read_input)(void *ctx, char **ret, size_t *ret_len, struct error *err);
+        int64_t (*local_offset_ms)(void *ctx, int64_t wall_ms); /* of local time from UTC; NULL = none */
+        /* Columns and rows now, of a screen that is drawn anew; NULL = standard output is no terminal. */
+        void (*size)(void *ctx, unsigned *ret_columns, unsigned *ret_rows);
+        void *ctx;
+        bool colours; /* standard output takes them */
+};
+
+struct command;
+
+struct session {
+        struct world *world;
+        struct fiber_group *group; /* for what a command starts beside itself */
+        const struct terminal *terminal;
+        const struct command *command;
+        struct fleet_options options;
+        struct posix_line line; /* its words: the arguments */
+        struct arena *arena;    /* dies with the command */
+        struct buf out;         /* for standard output; session_flush() */
+        struct kube_client hub; /* after session_connect() */
+        struct kube_config config;
+        struct log log;
+        int64_t deadline_ms; /* loop time for all requests together; DEADLINE_NONE */
+};
+
+const char *session_argument(const struct session *s, size_t i); /* NULL if there are not so many */
+
+/* Reads the kubeconfig as kubectl does and makes `hub` of it; no request yet. */
+int session_connect(struct session *s, struct error *err);
+/* The namespace that -n names, or the context's. */
+const char *session_namespace(const struct session *s);
+/* Before a request: it may take what --timeout leaves. ERR_TIMEOUT when nothing is left. */
+int session_time_left(struct session *s, struct error *err);
+/* Sleeps, but not beyond --timeout: ERR_TIMEOUT at its end, ERR_CANCELLED. */
+int session_sleep(struct session *s, int64_t ms);
+
+/* Runs fn until it does not end in a conflict: at most five times, 10 ms apart. fn reads anew each time. */
+int session_retry_conflicts(struct session *s, int (*fn)(struct session *s, void *ctx, struct error *err),
+                            void *ctx, struct error *err);
+
+void session_flush(struct session *s);
+/* A line on standard error, with date and time before it: how the published commands tell what they do. */
+void session_say(struct session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A line on standard error as it is. */
+void session_note(struct session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
