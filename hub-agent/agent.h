@@ -29,6 +29,7 @@ struct hub_agent {
         struct metric *progress, *join_results, *leave_results;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
+        struct map turned_away;     /* names of clusters that the scheduler found silent for too long */
         struct memories members, intakes, statuses, bindings; /* what their controllers remember */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;

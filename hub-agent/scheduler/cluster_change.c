@@ -68,7 +68,7 @@ static bool eligible(const struct member_cluster *c, int64_t now_ms)
 }
 
 unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
-                         int64_t now_ms)
+                         bool turned_away, int64_t now_ms)
 {
         static const struct member_cluster_status none;
         const struct member_cluster_status *old, *now;
@@ -81,7 +81,8 @@ unsigned cluster_changes(const struct member_cluster *before, const struct membe
         old = before->status ? before->status : &none;
         now = after->status ? after->status : &none;
         if (!string_map_equal(&before->object.meta.labels, &after->object.meta.labels) ||
-            lost_a_taint(before, after) || (!eligible(before, now_ms) && eligible(after, now_ms)))
+            lost_a_taint(before, after) ||
+            ((turned_away || !eligible(before, now_ms)) && eligible(after, now_ms)))
                 mask |= CHANGED_CLUSTER;
         if (!equal_properties(&old->properties, &now->properties) ||
             !equal_usage(old->resource_usage, now->resource_usage))

@@ -107,7 +107,8 @@ static int plan_init(struct cycle *c, struct schedule_plan *p)
         p->create = ARENA_NEW_ARRAY(c->arena, struct schedule_create, c->n + 1);
         p->patch = ARENA_NEW_ARRAY(c->arena, struct schedule_patch, c->in->bindings.n + 1);
         p->unreadable = ARENA_NEW_ARRAY(c->arena, struct unreadable_property, c->n + 1);
-        if (!p->create || !p->patch || !p->unreadable)
+        p->silent = ARENA_NEW_ARRAY(c->arena, const struct member_cluster *, c->n + 1);
+        if (!p->create || !p->patch || !p->unreadable || !p->silent)
                 return error_no_memory(c->err);
         TRY(refs_init(c, &p->release));
         return refs_init(c, &p->unschedule);
@@ -472,6 +473,13 @@ static void plan_unreadable(const struct cycle *c, struct schedule_plan *p)
                                                               c->candidates[i].unreadable_value };
 }
 
+static void plan_silent(const struct cycle *c, struct schedule_plan *p)
+{
+        for (size_t i = 0; i < c->n; i++)
+                if (c->candidates[i].counts_time)
+                        p->silent[p->n_silent++] = c->candidates[i].cluster;
+}
+
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err)
 {
@@ -489,6 +497,7 @@ int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct 
         departures = plan;
         TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
         plan_unreadable(&c, &plan);
+        plan_silent(&c, &plan);
         *ret = plan;
         return 0;
 }

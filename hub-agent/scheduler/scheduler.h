@@ -53,6 +53,8 @@ struct schedule_plan {
         int64_t observed_generation;            /* of the placement */
         struct unreadable_property *unreadable; /* at most one per cluster; it counts as absent there */
         size_t n_unreadable;
+        const struct member_cluster **silent; /* out of the question for the time that has gone by */
+        size_t n_silent;
 };
 
 /* ERR_INVALID for a snapshot without its generation. A policy that cannot be evaluated (unknown
@@ -80,7 +82,10 @@ const char *binding_name(struct arena *arena, const char *placement, const char 
 const char *cluster_property_text(const struct member_cluster *c, const char *name);
 
 /* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
- * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone. */
+ * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone.
+ * `turned_away`: a cycle found it silent, which by the clock of now, set back meanwhile, it may never have
+ * been.
+ */
 enum cluster_change {
         CHANGED_CLUSTER = 1,    /* labels, taints, eligibility */
         CHANGED_PROPERTIES = 2, /* properties, resource usage */
@@ -88,6 +93,6 @@ enum cluster_change {
         CHANGED_GONE = 8,       /* concerns every placement */
 };
 unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
-                         int64_t now_ms);
+                         bool turned_away, int64_t now_ms);
 /* Whether a policy looks at properties of clusters. */
 bool policy_reads_properties(const struct placement_policy *p);

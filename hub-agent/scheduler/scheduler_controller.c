@@ -191,6 +191,18 @@ static void forget_unreadable(struct hub_agent *a, const struct member_cluster *
                         map_remove(&a->unreadable_told, e->key);
 }
 
+/* ---- clusters that were heard of too long ago ---- */
+
+static int note_silent(struct reconcile *rc, const struct schedule_plan *p)
+{
+        struct hub_agent *a = agent_of(rc);
+
+        for (size_t i = 0; i < p->n_silent; i++)
+                if (map_put(&a->turned_away, p->silent[i]->object.meta.name, a) < 0)
+                        return error_no_memory(rc->err);
+        return 0;
+}
+
 /* ---- reconcile ---- */
 
 /* The one snapshot marked latest; NULL when there is none or more than one: a later event resumes. */
@@ -242,6 +254,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         TRY(schedule_cycle(rc->arena, &in, &plan, rc->err));
         for (size_t i = 0; i < plan.n_unreadable; i++)
                 tell_unreadable(rc, &plan.unreadable[i]);
+        TRY(note_silent(rc, &plan));
         return carry_out(rc, &in, &plan);
 }
 
@@ -331,8 +344,12 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         bool gone = e->type == INFORMER_DELETED;
         const struct member_cluster *before = gone ? NULL : (const struct member_cluster *)e->old;
         const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
-        unsigned changes = cluster_changes(before, after, loop_wall_ms(a->world->loop));
+        const char *name = e->now->meta.name;
+        unsigned changes =
+                cluster_changes(before, after, map_has(&a->turned_away, name), loop_wall_ms(a->world->loop));
 
+        if (changes & (CHANGED_CLUSTER | CHANGED_GONE)) /* who is still silent is noted anew */
+                map_remove(&a->turned_away, name);
         if (changes & (CHANGED_PROPERTIES | CHANGED_GONE))
                 forget_unreadable(a, (const struct member_cluster *)e->now, gone);
         if (!changes)

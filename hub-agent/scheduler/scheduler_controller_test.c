@@ -134,6 +134,31 @@ static void a_cluster_that_is_back_before_it_was_missed_is_chosen(void **state)
         rig_run(comes_back);
 }
 
+/* By the time that it is at the end, the cluster was never silent for long. */
+static void clock_set_back(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        loop_shift_wall(r->loop, 6 * 60 * 1000);
+        place(r, "");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 0);
+        loop_shift_wall(r->loop, -3 * 60 * 1000);
+        report_member(&f, "member-1", "True");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        stop(&f);
+}
+
+static void
+a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of(void **state)
+{
+        rig_run(clock_set_back);
+}
+
 /* "MODIFIED Unscheduled" and the like, of the next binding's event that tells of a state. */
 static void next_state(struct rig_watch *w, char ret[64])
 {
@@ -191,6 +216,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_unreadable_property_is_told_on_its_member_once_per_change),
                 cmocka_unit_test(a_cluster_that_is_back_before_it_was_missed_is_chosen),
+                cmocka_unit_test(
+                        a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of),
                 cmocka_unit_test(a_cluster_that_leaves_is_given_up_before_another_takes_its_place),
         };
 

@@ -496,6 +496,8 @@ static void pick_fixed_explains_what_it_could_not_take(void **state)
                 "Cluster \"b\" is not eligible for resource placement yet: cluster is not connected to the "
                 "fleet: no recent heartbeat signals (last received 10.00 minutes ago)");
         assert_string_equal(c.plan.decisions[2].reason, "Specified cluster \"nowhere\" is not found");
+        assert_int_equal(c.plan.n_silent, 1);
+        assert_string_equal(c.plan.silent[0]->object.meta.name, "b");
         end(&c);
 }
 
@@ -543,6 +545,7 @@ static void only_changes_that_can_move_placements_matter(void **state)
         static const struct {
                 const char *labels[2], *heartbeat[2], *status[2], *spec[2];
                 unsigned changes;
+                bool turned_away;
         } rows[] = {
                 { { "", "" }, { ALIVE, ALIVE }, { "", "" }, { "", "" }, 0 },
                 { { "", "\"a\":\"b\"" }, { ALIVE, ALIVE }, { "", "" }, { "", "" }, CHANGED_CLUSTER },
@@ -552,6 +555,8 @@ static void only_changes_that_can_move_placements_matter(void **state)
                 { { "", "" }, { ALIVE, ALIVE }, { USE("1"), USE("2") }, { "", "" }, CHANGED_PROPERTIES },
                 { { "", "" }, { "2025-12-31T20:00:00Z", ALIVE }, { "", "" }, { "", "" }, CHANGED_CLUSTER },
                 { { "", "" }, { ALIVE, "2025-12-31T20:00:00Z" }, { "", "" }, { "", "" }, 0 },
+                { { "", "" }, { ALIVE, ALIVE }, { "", "" }, { "", "" }, CHANGED_CLUSTER, true },
+                { { "", "" }, { ALIVE, "2025-12-31T20:00:00Z" }, { "", "" }, { "", "" }, 0, true },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -562,7 +567,8 @@ static void only_changes_that_can_move_placements_matter(void **state)
                         add_cluster(&c, "a", rows[i].labels[k], rows[i].heartbeat[k], rows[i].status[k],
                                     rows[i].spec[k]);
                 assert_int_equal(cluster_changes((const struct member_cluster *)c.clusters[0],
-                                                 (const struct member_cluster *)c.clusters[1], NOW),
+                                                 (const struct member_cluster *)c.clusters[1],
+                                                 rows[i].turned_away, NOW),
                                  rows[i].changes);
                 end(&c);
         }
