@@ -269,6 +269,14 @@ static int doubt_silent_agents(struct building *b)
         return 0;
 }
 
+/* A heartbeat alone is copied when the one shown is older than asked for, or of a time that is yet to come: a
+ * clock was set back since. */
+static bool is_shown_well(const struct building *b, int64_t shown, int64_t reported)
+{
+        return shown != TIME_NONE && reported != TIME_NONE && shown <= b->in->now_ms &&
+               reported - shown < b->in->heartbeat_every_ms;
+}
+
 static int copy_agents(struct building *b)
 {
         const struct agent_status_list *from = &b->in->report->status->agent_status;
@@ -285,8 +293,7 @@ static int copy_agents(struct building *b)
                 int64_t shown = shown_heartbeat(b->in->member, a->type);
 
                 TRY(copy_conditions(b, &from->at[i].conditions, &a->conditions));
-                if (shown != TIME_NONE && a->last_received_heartbeat != TIME_NONE &&
-                    a->last_received_heartbeat - shown < b->in->heartbeat_every_ms)
+                if (is_shown_well(b, shown, a->last_received_heartbeat))
                         a->last_received_heartbeat = shown;
         }
         return 0;

@@ -356,6 +356,23 @@ static void who_never_spoke_of_its_health_may_fall_silent_too(void **state)
         assert_true(member_is_silent(m));
 }
 
+/* Else an agent could fall silent unseen until that time has come. */
+static void a_heartbeat_shown_before_the_clock_was_set_back_gives_way_to_the_next(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct agent_status agent = { .type = "MemberAgent", .last_received_heartbeat = 900000 };
+        struct internal_member_cluster_status status = { .agent_status = { &agent, 1, true } };
+        struct internal_member_cluster report = { .status = &status };
+        struct member_cluster *m = seen_at(&arena, &member, &report, 900100);
+
+        agent.last_received_heartbeat = 300000;
+        m = seen_at(&arena, m, &report, 300100);
+        assert_int_equal(m->status->agent_status.at[0].last_received_heartbeat, 300000);
+        agent.last_received_heartbeat = 299000; /* an older report, of a cache that lags */
+        m = seen_at(&arena, m, &report, 300200);
+        assert_int_equal(m->status->agent_status.at[0].last_received_heartbeat, 300000);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -373,6 +390,7 @@ int main(void)
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
                 cmocka_unit_test(a_member_of_which_anything_was_heard_is_waited_for),
                 cmocka_unit_test(who_never_spoke_of_its_health_may_fall_silent_too),
+                cmocka_unit_test(a_heartbeat_shown_before_the_clock_was_set_back_gives_way_to_the_next),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
