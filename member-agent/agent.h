@@ -5,7 +5,7 @@
 #include "common/kube/mapping.h"
 #include "member-agent/apply/limiter.h"
 #include "member-agent/member_agent.h"
-#include "member-agent/store/store.h"
+#include "member-agent/store/key.h"
 #include "member-agent/watch/follower.h"
 #include "proto/gen/kinds.h"
 
@@ -32,6 +32,7 @@ struct member_agent {
         struct kube_mapper *mapper;
         struct event_recorder *hub_events;
         struct store *store;
+        char owner[SHA256_HEX_SIZE];       /* this member of this hub: marks the AppliedWorks that are made */
         struct informer *works, *clusters; /* hub side, projections */
         struct informer *applied_works;    /* member side */
         struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
@@ -70,11 +71,15 @@ struct work_memory {
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);
 
+/* Whether this member made it for a Work of this hub, by its mark. */
+bool agent_made(const struct member_agent *a, const struct object *applied_work);
+
 /* Puts the answer of an own write into a cache, as a projection. */
 int agent_observe(struct member_agent *a, struct informer *i, const struct object *answer, struct error *err);
 
 /* Puts a Work on the applier's queue. */
 void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority);
+/* Those of the hub, of the state file, and those that only an AppliedWork of ours tells of. */
 int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err);
 
 /* Indexes Works by what makes them siblings. */

@@ -10,7 +10,6 @@
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
 #include "member-agent/properties/usage_watch.h"
-#include "member-agent/store/key.h"
 #include "member-agent/watch/applied.h"
 #include "proto/names.h"
 
@@ -39,6 +38,11 @@ void agent_forget(struct member_agent *a, const char *work)
         map_remove(&a->memory, work);
 }
 
+bool agent_made(const struct member_agent *a, const struct object *applied_work)
+{
+        return text_equal(string_map_get(&applied_work->meta.annotations, ANNOTATION_OWNER), a->owner);
+}
+
 int agent_observe(struct member_agent *a, struct informer *i, const struct object *answer, struct error *err)
 {
         struct object *block = NULL;
@@ -65,17 +69,30 @@ void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_pri
                 log_error(a->log, "no memory to queue a Work", "work", work);
 }
 
+/* Who lost the state file finds what no Work stands for any more by what it left on the cluster. */
+static void enqueue_if_orphan(struct member_agent *a, const struct object *applied_work,
+                              enum queue_priority priority)
+{
+        const char *name = applied_work->meta.name;
+
+        if (agent_made(a, applied_work) && !informer_get(a->works, a->ns, name))
+                agent_enqueue_work(a, name, priority);
+}
+
 int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
-        struct object_list works = { 0 };
+        struct object_list works = { 0 }, applied_works = { 0 };
         const char **names;
         size_t n = 0;
 
-        if (informer_list(a->works, &arena, &works) < 0)
+        if (informer_list(a->works, &arena, &works) < 0 ||
+            (a->applied_works && informer_list(a->applied_works, &arena, &applied_works) < 0))
                 return error_no_memory(err);
         for (size_t i = 0; i < works.n; i++)
                 agent_enqueue_work(a, works.at[i]->meta.name, priority);
+        for (size_t i = 0; i < applied_works.n; i++)
+                enqueue_if_orphan(a, applied_works.at[i], priority);
         TRY(store_work_names(a->store, &arena, &names, &n, err));
         for (size_t i = 0; i < n; i++)
                 agent_enqueue_work(a, names[i], priority);
@@ -121,6 +138,8 @@ static void on_applied_work(void *ctx, const struct informer_event *e)
 {
         if (e->type == INFORMER_DELETED)
                 agent_enqueue_work(ctx, e->now->meta.name, QUEUE_HIGH);
+        else if (e->type == INFORMER_ADDED)
+                enqueue_if_orphan(ctx, e->now, QUEUE_LOW);
 }
 
 static void on_changed(void *ctx, const char *work)
@@ -143,7 +162,7 @@ static int open_store(struct member_agent *a, struct error *err)
         if (store_problem(a->store)[0])
                 log_warn(a->log, "state is kept in memory only", "file", o.path, "problem",
                          store_problem(a->store));
-        TRY(store_check_owner(a->store, a->options->member_name, a->options->hub->base_url, err));
+        TRY(store_check_owner(a->store, a->options->member_name, a->options->hub->base_url, a->owner, err));
         TRY(store_meta_get(a->store, "joined", &arena, &joined, err));
         a->joined = text_equal(joined, "true");
         return 0;

@@ -337,6 +337,43 @@ static void a_cluster_that_joins_again_loses_what_no_placement_picks_it_for(void
         rig_run(rejoins_body);
 }
 
+#define FOREIGN_WORK(name, mark)                                                                             \
+        "{'apiVersion':'placement.kubernetes-fleet.io/"                                                      \
+        "v1beta1','kind':'AppliedWork','metadata':{'name':'" name "'" mark "},'spec':{'workName':'" name     \
+        "','workNamespace':'fleet-member-m1'}}"
+
+/* Its agent was installed anew, with an empty disk. */
+static void reinstalled_body(struct rig *r)
+{
+        struct agent a;
+
+        begin_applied(&a, r);
+        post(r, MEMBER, APPLIED_WORKS, FOREIGN_WORK("plain", ""));
+        post(r, MEMBER, APPLIED_WORKS,
+             FOREIGN_WORK("other", ",'annotations':{'kubernetes-fleet.io/owner':'another'}"));
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        drop_work(r, WORKS "/w");
+        delete (r, HUB, IMCS "/m1");
+        stop(&a);
+        start(&a, r, ":memory:");
+        assert_int_equal(fiber_sleep(r->loop, 120000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        invite(r);
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_int_equal(fiber_sleep(r->loop, 120000), 0);
+        assert_int_equal(get(r, MEMBER, APPLIED_WORKS "/plain"), 200);
+        assert_int_equal(get(r, MEMBER, APPLIED_WORKS "/other"), 200);
+        stop(&a);
+}
+
+static void who_joins_again_without_a_memory_removes_what_it_had_made(void **state)
+{
+        rig_run(reinstalled_body);
+}
+
 static void thrown_out_body(struct rig *r)
 {
         struct agent a;
@@ -471,6 +508,7 @@ int main(void)
                 cmocka_unit_test(what_was_applied_for_a_work_that_vanished_is_cleaned_up),
                 cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
+                cmocka_unit_test(who_joins_again_without_a_memory_removes_what_it_had_made),
                 cmocka_unit_test(a_cluster_that_is_thrown_out_keeps_what_it_has),
                 cmocka_unit_test(a_cluster_that_is_back_before_it_has_left_cleans_up_what_goes),
                 cmocka_unit_test(a_cluster_that_joined_again_while_its_agent_was_down_loses_it_too),

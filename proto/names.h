@@ -68,6 +68,8 @@
 /* On a Work: hash of what its overrides took from the cluster's labels, together with its snapshot and
  * overrides; absent when they took nothing. Of our own. */
 #define ANNOTATION_CLUSTER_LABELS_HASH FLEET_PREFIX "cluster-labels-hash"
+/* On an AppliedWork: a hash of the member's name and the hub's address, of those who made it. Of our own. */
+#define ANNOTATION_OWNER FLEET_PREFIX "owner"
 #define ANNOTATION_SPEC_HASH FLEET_PREFIX "spec-hash"
 #define ANNOTATION_LAST_APPLIED FLEET_PREFIX "last-applied-configuration"
 #define ANNOTATION_INJECT_CA_FROM "cert-manager.io/inject-ca-from"

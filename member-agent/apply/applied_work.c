@@ -26,6 +26,8 @@ static int make(struct member_agent *a, const char *name, struct arena *arena, s
                 return error_no_memory(err);
         *spec = (struct applied_work_spec){ name, a->ns };
         w->spec = spec;
+        if (string_map_put(&w->object.meta.annotations, ANNOTATION_OWNER, a->owner, arena) < 0)
+                return error_no_memory(err);
         r = kube_create(&a->member, &w->object, arena, ret, err);
         if (r == ERR_EXISTS) {
                 error_clear(err);

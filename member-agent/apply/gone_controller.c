@@ -18,9 +18,11 @@ static struct outcome forget(struct reconcile *rc, struct member_agent *a)
         return done();
 }
 
-/* Whether this agent applied anything for the Work, or was about to. */
+/* Whether this agent applied anything for the Work, or was about to. If its file was lost, the AppliedWork
+ * tells; what was made for another hub, or by another agent, is nothing of ours. */
 static int is_ours(struct reconcile *rc, struct member_agent *a, bool *ret)
 {
+        const struct object *applied_work = informer_get(a->applied_works, NULL, rc->name);
         struct stored_work stored;
         struct rows rows;
         int r = store_work_get(a->store, rc->name, rc->arena, &stored, rc->err);
@@ -29,7 +31,7 @@ static int is_ours(struct reconcile *rc, struct member_agent *a, bool *ret)
                 return r;
         error_clear(rc->err);
         TRY(store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err));
-        *ret = r == 0 || rows.n > 0;
+        *ret = r == 0 || rows.n > 0 || (applied_work && agent_made(a, applied_work));
         return 0;
 }
 

@@ -1,6 +1,5 @@
 #include "member-agent/store/key.h"
 
-#include "common/base/digest.h"
 #include "common/base/memory.h"
 
 void store_random(void *loop, void *ret, size_t n)
@@ -47,17 +46,17 @@ int store_key(struct world *w, const char *state_path, uint8_t ret[STORE_KEY_SIZ
         return w->files->write(w->ctx, path, hex, 2 * STORE_KEY_SIZE, err);
 }
 
-int store_check_owner(struct store *s, const char *member_name, const char *hub_url, struct error *err)
+int store_check_owner(struct store *s, const char *member_name, const char *hub_url,
+                      char ret_owner[SHA256_HEX_SIZE], struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
         const char *text = arena_printf(&arena, "%s %s", member_name, hub_url ? hub_url : ""), *known = NULL;
-        char hash[SHA256_HEX_SIZE];
 
         if (!text)
                 return error_no_memory(err);
-        sha256_hex(text, strlen(text), hash);
+        sha256_hex(text, strlen(text), ret_owner);
         TRY(store_meta_get(s, "owner", &arena, &known, err));
-        if (known && !text_equal(known, hash))
+        if (known && !text_equal(known, ret_owner))
                 TRY(store_clear(s, err));
-        return known && text_equal(known, hash) ? 0 : store_meta_put(s, "owner", hash, err);
+        return known && text_equal(known, ret_owner) ? 0 : store_meta_put(s, "owner", ret_owner, err);
 }
