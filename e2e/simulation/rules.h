@@ -35,6 +35,10 @@ extern const struct rule rule_not_ours;           /* what is not ours is not wri
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_quiet; /* nothing is written any more but signs of life */
 
+/* A member of the fleet holds something of a Work that the hub does not have, which it cleans up only after a
+ * while. */
+bool rules_miss_works(struct watch *w);
+
 /* ---- shared ---- */
 static inline bool rule_is_member(const char *who) /* a cluster or its agent */
 {

@@ -7,6 +7,7 @@
 struct tidy {
         struct watch *w;
         const char *resource, *cluster;
+        bool misses;
 };
 
 static bool has_placement(struct watch *w, const json_t *doc, char key[192])
@@ -209,28 +210,53 @@ static bool check_placement(void *ctx, const json_t *doc)
         return true;
 }
 
+static bool has_work(struct watch *w, const json_t *applied_work)
+{
+        const char *ns = doc_get_string(applied_work, "spec.workNamespace"),
+                   *name = doc_get_string(applied_work, "spec.workName");
+
+        return watch_get(w, "hub", RES_WORKS, ns ? ns : "", name ? name : "") != NULL;
+}
+
 static bool check_applied_work(void *ctx, const json_t *doc)
 {
         struct tidy *t = ctx;
-        const char *ns = doc_get_string(doc, "spec.workNamespace"),
-                   *name = doc_get_string(doc, "spec.workName");
 
         if (rule_is_leaving(doc))
                 say_stale(t, doc, "is still being deleted");
-        else if (!watch_get(t->w, "hub", RES_WORKS, ns ? ns : "", name ? name : ""))
+        else if (!has_work(t->w, doc))
                 say_stale(t, doc, "belongs to no Work");
         return true;
 }
 
-static void check_member(struct watch *w, unsigned member)
+/* Of the clusters in the fleet; what left keeps its objects and their records. */
+static void each_applied_work(struct watch *w, bool (*fn)(void *ctx, const json_t *doc), struct tidy *t)
 {
         char name[32];
-        struct tidy t = { w, RES_APPLIED_WORKS, name };
 
-        snprintf(name, sizeof(name), "member-%u", member);
-        /* What left keeps its objects and their records. */
-        if (watch_wish(w)->members[member].membership == MEMBER_IN)
-                watch_each(w, name, RES_APPLIED_WORKS, NULL, check_applied_work, &t);
+        t->resource = RES_APPLIED_WORKS;
+        t->cluster = name;
+        for (unsigned i = 1; i <= watch_wish(w)->n_members; i++) {
+                snprintf(name, sizeof(name), "member-%u", i);
+                if (watch_wish(w)->members[i].membership == MEMBER_IN)
+                        watch_each(w, name, RES_APPLIED_WORKS, NULL, fn, t);
+        }
+}
+
+static bool note_missed(void *ctx, const json_t *doc)
+{
+        struct tidy *t = ctx;
+
+        t->misses |= !has_work(t->w, doc);
+        return !t->misses;
+}
+
+bool rules_miss_works(struct watch *w)
+{
+        struct tidy t = { .w = w };
+
+        each_applied_work(w, note_missed, &t);
+        return t.misses;
 }
 
 static void tidy_at_rest(struct watch *w, void *state)
@@ -250,8 +276,7 @@ static void tidy_at_rest(struct watch *w, void *state)
         watch_each(w, "hub", RES_PLACEMENTS, NULL, check_placement, &t);
         t.resource = RES_NS_PLACEMENTS;
         watch_each(w, "hub", RES_NS_PLACEMENTS, NULL, check_placement, &t);
-        for (unsigned i = 1; i <= watch_wish(w)->n_members; i++)
-                check_member(w, i);
+        each_applied_work(w, check_applied_work, &t);
 }
 
 const struct rule rule_tidy = { .name = "tidy", .at_rest = tidy_at_rest };

@@ -556,6 +556,19 @@ static void nothing_stale_is_left(void **state)
         }
 }
 
+static void what_a_member_misses_of_its_works_is_told(void **state)
+{
+        struct watch w;
+
+        tidy_fleet(&w);
+        assert_false(rules_miss_works(&w));
+        take(&w, "hub-agent", "hub", RES_WORKS, "fleet-member-member-1", "app-0-work");
+        assert_true(rules_miss_works(&w));
+        w.wish.members[1].membership = MEMBER_LEAVING;
+        assert_false(rules_miss_works(&w));
+        close_watch(&w);
+}
+
 #define DIFFERENCE(at, field)                                                                                \
         "{'metadata':{'name':'w','resourceVersion':'" at                                                     \
         "'},'status':{'manifestConditions':[{'driftDetails':{'observationTime':'" at "','path':'" field      \
@@ -614,6 +627,7 @@ int main(void)
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(nothing_stale_is_left),
+                cmocka_unit_test(what_a_member_misses_of_its_works_is_told),
                 cmocka_unit_test(at_rest_nothing_is_written),
                 cmocka_unit_test(that_trouble_lasts_may_be_told_now_and_then),
         };

@@ -2,14 +2,17 @@
 
 #include "common/base/memory.h"
 #include "e2e/simulation/model.h"
+#include "e2e/simulation/rules.h"
 #include "e2e/simulation/sim_fleet.h"
 #include "e2e/simulation/watch.h"
 
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
 #define SET_UP_MS 240000            /* with faults */
 #define SETTLE_MS 60000
-/* What is right for users may still be tidied up: watches stall for 40 s, and a member waits a minute before
- * it cleans up after a Work that it misses. */
+/* A member waits a minute before it cleans up after a Work that it misses, and looks every five seconds. What
+ * it has not cleaned up may be in the way of what users want. */
+#define CLEAN_UP_MS 65000
+/* What is right for users may still be tidied up: watches stall for 40 s, too. */
 #define CALM_MS 120000
 #define QUIET_MS 600000
 #define LOOK_MS 500
@@ -85,15 +88,21 @@ static int look(struct run *r, struct error *err)
         return model_compare(r->player.fleet, &r->wish, err);
 }
 
+static int64_t settle_ms(const struct run *r)
+{
+        return SETTLE_MS + (rules_miss_works(r->watch) ? CLEAN_UP_MS : 0);
+}
+
 static int settle(struct run *r, struct error *err)
 {
-        int64_t from = loop_now_ms(r->loop);
+        int64_t from = loop_now_ms(r->loop), limit = SETTLE_MS;
         int code;
 
         faults_set(r->faults, false);
         TRY(moves_heal(&r->player, err));
         log_info(&r->log, "peace");
-        while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < SETTLE_MS) {
+        while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < limit) {
+                limit = MAX(limit, settle_ms(r));
                 TRY(go_on(r, err));
                 TRY(moves_keep_alive(&r->player, err));
                 TRY(fiber_sleep(r->loop, LOOK_MS));
