@@ -21,12 +21,18 @@ void buf_free(struct buf *b)
         buf_init(b, b->max);
 }
 
+void buf_truncate(struct buf *b, size_t len)
+{
+        ASSERT(len <= b->len);
+        b->len = len;
+        if (b->cap)
+                b->data[len] = '\0';
+}
+
 void buf_clear(struct buf *b)
 {
-        b->len = 0;
         b->failed = 0;
-        if (b->cap)
-                b->data[0] = '\0';
+        buf_truncate(b, 0);
 }
 
 int buf_reserve(struct buf *b, size_t extra)

@@ -13,7 +13,8 @@ struct buf {
 
 void buf_init(struct buf *b, size_t max);
 void buf_free(struct buf *b);
-void buf_clear(struct buf *b); /* len = 0, failed = 0; keeps the memory */
+void buf_clear(struct buf *b);                /* len = 0, failed = 0; keeps the memory */
+void buf_truncate(struct buf *b, size_t len); /* keeps the first len bytes of at least as many */
 int buf_append(struct buf *b, const void *data, size_t n);
 int buf_append_str(struct buf *b, const char *s);
 int buf_append_char(struct buf *b, char c);

@@ -86,6 +86,24 @@ static void a_buffer_keeps_its_first_failure(void **state)
         assert_string_equal(b.data, "12345678");
 }
 
+static void a_buffer_is_cut_to_what_it_began_with(void **state)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 8);
+        buf_truncate(&b, 0);
+        assert_string_equal(b.data, "");
+        assert_int_equal(buf_append_str(&b, "/a/b"), 0);
+        buf_truncate(&b, 2);
+        assert_string_equal(b.data, "/a");
+        assert_int_equal(buf_append_str(&b, "/c"), 0);
+        assert_string_equal(b.data, "/a/c");
+        assert_int_equal(buf_append_str(&b, "/long"), ERR_LIMIT);
+        buf_truncate(&b, 2);
+        assert_string_equal(b.data, "/a");
+        assert_int_equal(b.failed, ERR_LIMIT);
+}
+
 static void json_strings_are_escaped_and_always_utf8(void **state)
 {
         AUTO_BUF struct buf b;
@@ -256,6 +274,7 @@ int main(void)
                 cmocka_unit_test(exactly_the_chosen_allocation_fails),
                 cmocka_unit_test(an_arena_is_aligned_limited_and_runs_its_defers_backwards),
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),
+                cmocka_unit_test(a_buffer_is_cut_to_what_it_began_with),
                 cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
                 cmocka_unit_test(a_heap_yields_in_order_after_removals_and_changes),
                 cmocka_unit_test(a_map_holds_what_was_put_and_not_removed),

@@ -210,8 +210,7 @@ static int walk_paths(struct path_walk *w, const json_t *set)
                 if (fieldset_node_is_member(node))
                         TRY(w->fn(w->data, w->path.data));
                 TRY(walk_paths(w, node));
-                w->path.len = len;
-                w->path.data[len] = '\0';
+                buf_truncate(&w->path, len);
         }
         return 0;
 }

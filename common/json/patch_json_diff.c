@@ -35,13 +35,6 @@ static int push_key(struct differ *d, const char *key)
         return 0;
 }
 
-static void pop(struct differ *d, size_t len)
-{
-        d->path.len = len;
-        if (d->path.cap)
-                d->path.data[len] = '\0';
-}
-
 static int diff_member(struct differ *d, const char *key, const json_t *from, const json_t *to)
 {
         size_t len = d->path.len;
@@ -50,7 +43,7 @@ static int diff_member(struct differ *d, const char *key, const json_t *from, co
                 TRY(diff(d, from, to));
         else
                 TRY(from ? emit(d, "remove", NULL) : emit(d, "add", to));
-        pop(d, len);
+        buf_truncate(&d->path, len);
         return 0;
 }
 

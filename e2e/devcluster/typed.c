@@ -22,14 +22,6 @@ static void typed_free(struct typed *t)
         buf_free(&t->all);
 }
 
-/* Takes the path back to where it was. */
-static void step_back(struct typed *t, size_t len)
-{
-        t->path.len = len;
-        if (t->path.data)
-                t->path.data[len] = '\0';
-}
-
 static int problem(struct typed *t, const char *words, const json_t *value,
                    int (*print)(const json_t *, struct buf *), const char *after)
 {
@@ -165,7 +157,7 @@ static int report_doubled(struct typed *t, size_t before)
 
         buf_init(&words, PATH_MAX_BYTES);
         TRY(buf_printf(&words, "duplicate entries for key %s", t->path.data + before));
-        step_back(t, before);
+        buf_truncate(&t->path, before);
         return problem(t, words.data, NULL, NULL, "");
 }
 
@@ -180,7 +172,7 @@ static int check_element(struct typed *t, const struct schema *list, const json_
                 return report_doubled(t, before);
         if (r == 0 && list->items)
                 r = check_value(t, list->items, item);
-        step_back(t, before);
+        buf_truncate(&t->path, before);
         return r;
 }
 
@@ -238,7 +230,7 @@ static int check_member(struct typed *t, const struct schema *s, const char *key
                 r = check_value(t, p, v);
         else if (r == 0 && !s->preserve_unknown && !s->additional_allowed && !is_implied(s, key))
                 r = problem(t, "field not declared in schema", NULL, NULL, "");
-        step_back(t, before);
+        buf_truncate(&t->path, before);
         return r;
 }
 
@@ -284,7 +276,7 @@ static int check_object(struct typed *t, const struct schema *s, const json_t *c
                 }
                 TRY(buf_append_str(&t->path, ".metadata"));
                 TRY(check_value(t, meta, v));
-                step_back(t, 0);
+                buf_truncate(&t->path, 0);
         }
         return 0;
 }

@@ -132,13 +132,6 @@ static size_t enter_index(struct walk *w, size_t index)
         return before;
 }
 
-static void leave(struct walk *w, size_t before)
-{
-        w->path.len = before;
-        if (w->path.cap > before)
-                w->path.data[before] = '\0';
-}
-
 /* Of a Secret also what tools note on it: many keep a whole copy of what they applied there. */
 static bool is_hidden(const struct walk *w)
 {
@@ -199,7 +192,7 @@ static int walk_objects(struct walk *w, const json_t *source, const json_t *targ
 
                 TRY(walk(w, order <= 0 ? json_object_get(source, key) : NULL,
                          order >= 0 ? json_object_get(target, key) : NULL));
-                leave(w, before);
+                buf_truncate(&w->path, before);
                 i += order <= 0;
                 j += order >= 0;
         }
@@ -213,17 +206,17 @@ static int walk_arrays(struct walk *w, const json_t *source, const json_t *targe
         for (size_t i = n_target; i < n_source; i++) {
                 before = enter_index(w, i);
                 TRY(report(w, json_array_get(source, i), NULL));
-                leave(w, before);
+                buf_truncate(&w->path, before);
         }
         for (size_t i = 0; i < MIN(n_source, n_target); i++) {
                 before = enter_index(w, i);
                 TRY(walk(w, json_array_get(source, i), json_array_get(target, i)));
-                leave(w, before);
+                buf_truncate(&w->path, before);
         }
         for (size_t i = n_source; i < n_target; i++) {
                 before = enter_key(w, "-");
                 TRY(report(w, NULL, json_array_get(target, i)));
-                leave(w, before);
+                buf_truncate(&w->path, before);
         }
         return 0;
 }
