@@ -307,6 +307,42 @@ static void a_request_without_an_answer_is_no_verdict_on_an_object(void **state)
         rig_run(unanswered_body);
 }
 
+static int fail_probes(void *ctx, const struct http_request *rq)
+{
+        return *(const bool *)ctx && strstr(rq->path, "/readyz") ? 500 : 0;
+}
+
+static void health_body(struct rig *r)
+{
+        bool sick = false;
+        const struct loopback_faults faults = { .ctx = &sick, .fate = fail_probes };
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        fiber_sleep(r->loop, 150000);
+        assert_int_equal(counted(r, "InternalMemberClusterJoined"), 1);
+        assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 1);
+        sick = true;
+        fiber_sleep(r->loop, 150000);
+        assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
+        sick = false;
+        fiber_sleep(r->loop, 150000);
+        assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
+        merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
+        fiber_sleep(r->loop, 150000);
+        assert_int_equal(counted(r, "InternalMemberClusterLeft"), 1);
+        assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
+        assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
+        stop(&a);
+}
+
+static void each_change_of_membership_and_health_is_told_once(void **state)
+{
+        rig_run(health_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -317,6 +353,7 @@ int main(void)
                 cmocka_unit_test(of_secrets_only_paths_are_told),
                 cmocka_unit_test(a_great_many_are_told_as_a_number),
                 cmocka_unit_test(a_request_without_an_answer_is_no_verdict_on_an_object),
+                cmocka_unit_test(each_change_of_membership_and_health_is_told_once),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,19 +15,23 @@ static void begin_with(struct agent *a, struct rig *r, const struct loopback_fau
 
 struct lag {
         bool active;
+        bool late; /* the agent hears late that the Work was let go of, and only once another one is there */
 };
 
 static int64_t delay_watch(void *ctx, const struct http_request *rq, bool answer)
 {
         const struct lag *lag = ctx;
 
-        return lag->active && answer && strstr(rq->path, "appliedworks") && strstr(rq->path, "watch=") ? 30000
-                                                                                                       : 0;
+        if (!lag->active || !answer)
+                return 0;
+        if (strstr(rq->path, "appliedworks") && strstr(rq->path, "watch="))
+                return 30000;
+        return lag->late && strstr(rq->path, "/works") && !text_equal(rq->method, "GET") ? 2000 : 0;
 }
 
-static void dead_owner_body(struct rig *r)
+static void expect_no_dead_owner(struct rig *r, bool late)
 {
-        struct lag lag = { false };
+        struct lag lag = { .late = late };
         struct loopback_faults faults = { .ctx = &lag, .delay = delay_watch };
         const char *uid;
         struct agent a;
@@ -51,9 +55,24 @@ static void dead_owner_body(struct rig *r)
         stop(&a);
 }
 
+static void dead_owner_body(struct rig *r)
+{
+        expect_no_dead_owner(r, false);
+}
+
 static void a_work_that_is_made_again_at_once_does_not_take_a_dead_owner(void **state)
 {
         rig_run(dead_owner_body);
+}
+
+static void dead_owner_late_body(struct rig *r)
+{
+        expect_no_dead_owner(r, true);
+}
+
+static void nor_does_one_that_is_made_again_before_the_agent_knows_that_the_first_one_went(void **state)
+{
+        rig_run(dead_owner_late_body);
 }
 
 /* ---- a state file that is behind ---- */
@@ -503,6 +522,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_work_that_is_made_again_at_once_does_not_take_a_dead_owner),
+                cmocka_unit_test(
+                        nor_does_one_that_is_made_again_before_the_agent_knows_that_the_first_one_went),
                 cmocka_unit_test(what_another_agent_did_meanwhile_is_not_undone_without_the_hub),
                 cmocka_unit_test(a_file_of_a_former_version_is_worked_from_without_the_hub),
                 cmocka_unit_test(what_was_applied_for_a_work_that_vanished_is_cleaned_up),

@@ -268,10 +268,10 @@ static bool may_reuse(const struct pass *p, const struct manifest *m, const stru
 {
         return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
                text_equal(row->hash, m->hash) && row->strategy == strategy_number(&p->strategy) &&
-               text_equal(row->version, m->version) && !text_empty(row->handled) &&
-               text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
-               row->availability != AVAILABILITY_FAILED && p->strategy.type != STRATEGY_REPORT_DIFF &&
-               !p->mirror && p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
+               text_equal(row->version, m->version) && text_equal(row->handled, row->seen) &&
+               row->first_drift_ms == TIME_NONE && row->availability != AVAILABILITY_FAILED &&
+               p->strategy.type != STRATEGY_REPORT_DIFF && !p->mirror &&
+               p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
 

@@ -165,8 +165,7 @@ static int write_report(struct reconcile *rc, struct member_agent *a,
         TRY(result);
         TRY(agent_observe(a, a->clusters, answer, rc->err));
         send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_JOINED, true);
-        if (r->state == AGENT_JOINED)
-                send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_HEALTHY, false);
+        send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_HEALTHY, false);
         return 0;
 }
 
