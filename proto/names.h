@@ -70,6 +70,8 @@
 #define ANNOTATION_CLUSTER_LABELS_HASH FLEET_PREFIX "cluster-labels-hash"
 /* On an AppliedWork: a hash of the member's name and the hub's address, of those who made it. Of our own. */
 #define ANNOTATION_OWNER FLEET_PREFIX "owner"
+/* On a binding that an eviction was to delete, and is not going to: its name. */
+#define ANNOTATION_EVICTION_TAKEN_BACK FLEET_PREFIX "eviction-taken-back"
 #define ANNOTATION_SPEC_HASH FLEET_PREFIX "spec-hash"
 #define ANNOTATION_LAST_APPLIED FLEET_PREFIX "last-applied-configuration"
 #define ANNOTATION_INJECT_CA_FROM "cert-manager.io/inject-ca-from"

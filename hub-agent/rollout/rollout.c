@@ -241,7 +241,7 @@ static int by_cluster(const void *a, const void *b)
         return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static bool is_in_use(const struct binding *b)
+bool binding_is_in_use(const struct binding *b)
 {
         return in_state(b, BINDING_BOUND) ||
                (in_state(b, BINDING_UNSCHEDULED) &&
@@ -257,8 +257,8 @@ static int stays_before(struct round *r, const struct binding *a, const struct b
         TRY(r->in->has_works(r->in->ctx, b, &works_b));
         if (works_a != works_b)
                 *ret = works_a;
-        else if (is_in_use(a) != is_in_use(b))
-                *ret = is_in_use(a);
+        else if (binding_is_in_use(a) != binding_is_in_use(b))
+                *ret = binding_is_in_use(a);
         else
                 *ret = a->object.meta.creation_ms <= b->object.meta.creation_ms;
         return 0;
@@ -294,7 +294,7 @@ static int check_cluster(struct round *r, const struct placed *on, size_t n)
                 n_live++;
         if (n_live > 1)
                 return drop_surplus(r, on, n_live);
-        if (n_live == 1 && n > 1 && !is_in_use(b))
+        if (n_live == 1 && n > 1 && !binding_is_in_use(b))
                 r->waits[on[0].at] = r->plan.wait_for_cleanup = true;
         return 0;
 }

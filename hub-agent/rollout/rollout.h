@@ -68,6 +68,9 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
  * without naming a manifest of its own, for which `works_failed` stands. */
 bool binding_failed(const struct binding *b, bool works_failed);
 bool binding_diff_reported(const struct binding *b);
+/* Resources were placed by it, and not taken away: Bound, or Unscheduled since
+ * (spec/staged-update-and-eviction.md 12). */
+bool binding_is_in_use(const struct binding *b);
 /* *ret_wait_ms: until the binding counts as ready by itself: 0 if it does, more if it does not, WAIT_UNKNOWN
  * if only a change of its conditions can tell. */
 #define WAIT_UNKNOWN (-1)

@@ -94,6 +94,7 @@ extern const struct type named_extension_type;
 extern const struct type disruption_budget_spec_type;
 extern const struct type eviction_spec_type;
 extern const struct type eviction_status_type;
+extern const struct type eviction_decision_type;
 extern const struct type namespace_status_type;
 extern const struct type lease_spec_type;
 extern const struct type object_reference_type;

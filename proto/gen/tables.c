@@ -365,8 +365,17 @@ const struct type eviction_spec_type = { "EvictionSpec", eviction_spec_fields, 2
 
 static const struct field eviction_status_fields[] = {
         { "conditions", FIELD_LIST, 0, offsetof(struct eviction_status, conditions), &condition_type },
+        { "decision", FIELD_OBJECT, 0, offsetof(struct eviction_status, decision), &eviction_decision_type },
 };
-const struct type eviction_status_type = { "EvictionStatus", eviction_status_fields, 1, sizeof(struct eviction_status) };
+const struct type eviction_status_type = { "EvictionStatus", eviction_status_fields, 2, sizeof(struct eviction_status) };
+
+static const struct field eviction_decision_fields[] = {
+        { "bindingName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_decision, binding_name), NULL },
+        { "bindingResourceVersion", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_decision, binding_resource_version), NULL },
+        { "bindingUID", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_decision, binding_uid), NULL },
+        { "message", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct eviction_decision, message), NULL },
+};
+const struct type eviction_decision_type = { "EvictionDecision", eviction_decision_fields, 4, sizeof(struct eviction_decision) };
 
 static const struct field eviction_root_fields[] = {
         { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct eviction, spec), &eviction_spec_type },

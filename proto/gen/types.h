@@ -46,6 +46,7 @@ struct named_extension;
 struct disruption_budget_spec;
 struct eviction_spec;
 struct eviction_status;
+struct eviction_decision;
 struct namespace_status;
 struct lease_spec;
 struct object_reference;
@@ -628,6 +629,15 @@ struct eviction_spec {
 /* What came of an eviction. */
 struct eviction_status {
         struct condition_list conditions; /* Valid and Executed. */
+        struct eviction_decision *decision; /* That the resources are taken off, written before they are; gone as soon as Executed says so. */
+};
+
+/* What an eviction is about to do: which binding is deleted, as it was read, and what Executed will say then. */
+struct eviction_decision {
+        const char *binding_name; /* Required. The binding that is deleted. */
+        const char *binding_uid; /* Required. Its uid: one of the same name that comes after it is another. */
+        const char *binding_resource_version; /* Required. Its version when this was decided; of any other version nothing is deleted. */
+        const char *message; /* Required. What Executed will say. */
 };
 
 /* A family of kinds. */
