@@ -26,7 +26,7 @@ struct hub_agent {
         struct catalog *catalog;
         struct body_cache *bodies;
         struct filter_rules filters;
-        struct metric *progress, *join_results, *leave_results;
+        struct metric *progress, *join_results, *leave_results, *evictions;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
         struct map turned_away;     /* names of clusters that the scheduler found silent for too long */
@@ -75,4 +75,5 @@ int body_get_group(struct reconcile *rc, const struct object_list *snapshots, co
                    const struct resource_snapshot *const **ret, size_t *ret_n);
 
 extern const struct controller membership_controller, intake_controller, placement_status_controller,
-        scheduler_controller, rollout_controller, work_generator_controller, override_controller;
+        scheduler_controller, rollout_controller, work_generator_controller, override_controller,
+        eviction_controller;

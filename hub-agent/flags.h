@@ -5,7 +5,7 @@
 #include "common/base/flags.h"
 
 struct hub_flags {
-        bool help, json_logs, leader_elect, enable_workload;
+        bool help, json_logs, leader_elect, enable_workload, evictions;
         const char *kubeconfig, *health_address, *metrics_address, *leader_election_namespace;
         const char *skipped_apis, *allowed_apis, *skipped_namespaces;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
@@ -17,7 +17,7 @@ struct hub_flags {
         bool enable_v1beta1;
         /* Accepted, checked and warned of: not in this version. */
         bool webhook, guard_rail, fixed_member_labels, pdbs, cert_manager, policy_manager;
-        bool inventory, staged_runs, evictions, resource_placement, networking_agents, pprof;
+        bool inventory, staged_runs, resource_placement, networking_agents, pprof;
         const char *webhook_connection, *webhook_service, *whitelisted_users, *policy_config, *grace_period;
         int64_t pprof_port;
         struct klog_flags klog;

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/eviction/eviction_agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
@@ -46,7 +47,8 @@ static int add_indexes(struct hub_agent *a)
         TRY(add_index(a, &resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
         TRY(add_index(a, &cluster_resource_override_snapshot_kind, INDEX_LATEST, emit_latest));
         TRY(add_index(a, &resource_override_snapshot_kind, INDEX_LATEST, emit_latest));
-        return add_index(a, &work_kind, INDEX_BINDING, emit_work_binding);
+        TRY(add_index(a, &work_kind, INDEX_BINDING, emit_work_binding));
+        return a->options->without_evictions ? 0 : eviction_add_index(a);
 }
 
 static int add_controllers(struct hub_agent *a)
@@ -59,7 +61,7 @@ static int add_controllers(struct hub_agent *a)
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
-        return 0;
+        return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 
 static int make_manager(struct hub_agent *a, struct error *err)
@@ -97,7 +99,7 @@ static int register_metrics(struct hub_agent *a, struct error *err)
                                            "Member clusters that joined.", labels, NULL, 0);
         a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
                                             "Member clusters that left.", labels, NULL, 0);
-        if (!a->join_results || !a->leave_results || progress_register(a) < 0)
+        if (!a->join_results || !a->leave_results || progress_register(a) < 0 || eviction_register(a) < 0)
                 return error_no_memory(err);
         return 0;
 }

@@ -52,6 +52,7 @@ static int run(struct program *p, struct error *err)
                                        .allowed_resources = f->allowed_apis,
                                        .enable_workload = f->enable_workload,
                                        .networking_agents = f->networking_agents,
+                                       .without_evictions = !f->evictions,
                                        .force_delete_wait_ms = f->force_delete_wait_ms,
                                        .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = f->change_collect_ms };
