@@ -1,18 +1,5 @@
 #include "e2e/simulation/rules.h"
 
-const struct rule *const watch_rules[] = { &rule_one_leader,
-                                           &rule_live_bindings,
-                                           &rule_binding_after_works,
-                                           &rule_latest_snapshot,
-                                           &rule_budget,
-                                           &rule_work_after_objects,
-                                           &rule_wanted_stays,
-                                           &rule_one_owner,
-                                           &rule_not_ours,
-                                           &rule_tidy,
-                                           &rule_quiet,
-                                           NULL };
-
 const char *rule_label(const json_t *doc, const char *key)
 {
         const char *const keys[] = { "metadata", "labels", key };

@@ -32,7 +32,7 @@ struct rule {
         void (*at_rest)(struct watch *w, void *state);                         /* may be NULL */
         void (*end)(void *state); /* frees what it holds; may be NULL */
 };
-extern const struct rule *const watch_rules[]; /* NULL-terminated; rules.c */
+extern const struct rule *const watch_rules[]; /* NULL-terminated; watch_rules.c */
 
 struct watch_options {
         struct fleet *fleet;     /* of sim_fleet_open() */

@@ -1,0 +1,15 @@
+/* The rules that every run is held to. A test that has rules of its own defines another table. */
+#include "e2e/simulation/rules.h"
+
+const struct rule *const watch_rules[] = { &rule_one_leader,
+                                           &rule_live_bindings,
+                                           &rule_binding_after_works,
+                                           &rule_latest_snapshot,
+                                           &rule_budget,
+                                           &rule_work_after_objects,
+                                           &rule_wanted_stays,
+                                           &rule_one_owner,
+                                           &rule_not_ours,
+                                           &rule_tidy,
+                                           &rule_quiet,
+                                           NULL };
