@@ -294,12 +294,13 @@ static void relay_owner(void *relay, const struct object *binding)
         emit_owner(binding, r->emit, r->to);
 }
 
-/* Overrides pick clusters by their labels: others may apply there now. */
+/* Overrides pick clusters by their labels: others may apply there now. What was given up on a cluster that is
+ * gone waits for its turn no longer. */
 static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         struct relay to_owner = { emit, to };
 
-        if (labels_changed(e))
+        if (e->type == INFORMER_DELETED || labels_changed(e))
                 for_each_binding_on(agent, e->now->meta.name, relay_owner, &to_owner);
 }
 
@@ -312,7 +313,7 @@ static const struct watch watches[] = {
         { &resource_placement_kind, ON_SPEC, NULL },
         { &cluster_resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
         { &resource_override_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_override_snapshot },
-        { &member_cluster_kind, ON_META, map_member_cluster },
+        { &member_cluster_kind, ON_META | ON_DELETION, map_member_cluster },
 };
 
 const struct controller rollout_controller = {

@@ -179,12 +179,54 @@ static void an_override_stays_in_force_until_its_successor_is_there(void **state
         rig_run(replaces);
 }
 
+/* A cycle of the scheduler gives the binding up while its cluster is still leaving. */
+static void is_gone_later(struct rig *r)
+{
+        char path[160];
+        struct line line;
+        struct fleet f;
+        json_t *binding;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"rollingUpdate\":{\"unavailablePeriodSeconds\":0}}");
+        settle(&f);
+        settle(&f);
+        rig_get(r, FLEET "clusterresourcebindings");
+        binding = json_array_get(json_object_get(r->answer, "items"), 0);
+        snprintf(path, sizeof(path), "%s/status", doc_get_string(binding, "metadata.name"));
+        line.path = path; /* its conditions are of the former generation, then */
+        line.fate = 503;
+        rig_delete(r, CLUSTERS "memberclusters/member-1");
+        rig_merge(r, FLEET "clusterschedulingpolicysnapshots/web-0",
+                  "{\"metadata\":{\"labels\":{\"look\":\"again\"}}}");
+        fiber_sleep(r->loop, 1000);
+        rig_get(r, FLEET "clusterresourcebindings");
+        assert_non_null(strstr(r->text, "\"state\":\"Unscheduled\""));
+        assert_int_equal(bindings_kept(r), 1);
+        report_member(&f, "member-1", "False");
+        fiber_sleep(r->loop, 5000);
+        assert_int_equal(rig_get(r, CLUSTERS "memberclusters/member-1"), 404);
+        assert_int_equal(bindings_kept(r), 0);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+
+static void a_binding_that_was_given_up_goes_when_its_cluster_is_gone(void **state)
+{
+        rig_run(is_gone_later);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(works_that_failed_without_naming_what_are_mended_by_the_next_rollout),
                 cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
                 cmocka_unit_test(an_override_stays_in_force_until_its_successor_is_there),
+                cmocka_unit_test(a_binding_that_was_given_up_goes_when_its_cluster_is_gone),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
