@@ -174,12 +174,24 @@ static int is_not_as_rendered(const struct placed *o, unsigned place, const stru
                          model_place_text(o->app, place, text));
 }
 
+/* What is too large to be noted on itself is applied as if server-side, and never by force: what a user wrote
+ * in it stays, and that is a failure (spec 2.10). */
+static bool may_conflict(const struct placed *o, unsigned place)
+{
+        return o->slot >= SLOT_BIG && o->slot < SLOT_WEB &&
+               strategy_of(o, place)->apply == APPLY_CLIENT_SIDE && was_meddled_with(o);
+}
+
 static int judge_content(const struct placed *o, unsigned place, const struct model_difference *d,
                          struct model_tells *ret, struct error *err)
 {
         const struct wish_strategy *s = strategy_of(o, place);
         bool by_hand = was_meddled_with(o) || is_foreign(o);
 
+        if (d->differs && s->when != WHEN_NOT_DRIFTED && may_conflict(o, place)) {
+                ret->failed = TELL_MUST;
+                return 0;
+        }
         if (d->differs && (s->when != WHEN_NOT_DRIFTED || !by_hand))
                 return is_not_as_rendered(o, place, d, err);
         if (d->more && !is_filled_in(o->slot) && !by_hand)

@@ -126,6 +126,27 @@ static void an_edit_by_hand_is_told_if_it_is_not_undone(void **state)
         assert_says(bench_judge_app(b), "Applied is False, but all is well there");
 }
 
+/* Too large for an annotation, it is applied without force. */
+static void an_edit_of_something_big_stays_and_is_a_failure(void **state)
+{
+        struct bench *b = *state;
+
+        b->wish.apps[0].objects[SLOT_BIG] = (struct wish_object){ .exists = true, .color = 7 };
+        place_all(b);
+        bench_put(b, SLOT_BIG, MAIN_WORK);
+        assert_agrees(bench_judge_app(b));
+        doc_set_string(b->live[SLOT_BIG], "data.color", "99");
+        assert_says(bench_judge_app(b), "ConfigMap app-0/big-0 on member-1: its /data/color is not what");
+        b->wish.members[1].meddled_ms[0][SLOT_BIG] = 1;
+        assert_says(bench_judge_app(b), "Applied is True, but ConfigMap app-0/big-0 is not as it should be");
+        bench_not_applied(b, PLACE_MAIN);
+        assert_says(bench_judge_app(b), "ConfigMap app-0/big-0 is not in failedPlacements, should be");
+        bench_tell(b, PLACE_MAIN, FAILED, SLOT_BIG);
+        assert_agrees(bench_judge_app(b));
+        strategy(b)->apply = APPLY_SERVER_SIDE; /* by force */
+        assert_says(bench_judge_app(b), "ConfigMap app-0/big-0 on member-1: its /data/color is not what");
+}
+
 static void a_users_object_is_left_alone_if_so_asked(void **state)
 {
         struct bench *b = *state;
@@ -298,6 +319,7 @@ int main(void)
                 BENCH_TEST(what_nobody_wants_is_gone),
                 BENCH_TEST(what_lingers_behind_a_budget_may),
                 BENCH_TEST(an_edit_by_hand_is_told_if_it_is_not_undone),
+                BENCH_TEST(an_edit_of_something_big_stays_and_is_a_failure),
                 BENCH_TEST(a_users_object_is_left_alone_if_so_asked),
                 BENCH_TEST(of_two_placements_one_owns_and_the_other_says_so),
                 BENCH_TEST(a_namespaced_placement_needs_its_namespace),
