@@ -9,6 +9,7 @@
 #include "common/kube/event.h"
 
 struct manager;
+struct running;
 
 /* What one reconcile works with. Everything allocated in `arena` dies with it. */
 struct reconcile {
@@ -17,6 +18,7 @@ struct reconcile {
         const char *name;
         struct arena *arena;
         struct manager *manager;
+        struct running *running; /* the frame's own; NULL outside of it */
         struct kube_client *kube;
         void *agent; /* the agent's own context, as given to manager_new */
         struct log log;
@@ -137,7 +139,8 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
 
 /* Writes, with the caches told of the answer. *ret is what the cache holds too, so nobody may change it; ret
- * may be NULL. ERR_CONFLICT: what the server has now is in the cache, so that the retry decides from it. */
+ * may be NULL. ERR_CONFLICT: what the server has now is in the cache, so that the retry decides from it. No
+ * answer: the key comes again when an event of the object tells whether the write arrived. */
 int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret);
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
                   enum object_part part, const struct object **ret);

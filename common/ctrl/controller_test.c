@@ -445,6 +445,61 @@ static void after_a_conflict_the_retry_computes_from_what_the_server_has(void **
         rig_run(body_conflict);
 }
 
+/* The label "color" is to be blue at the first look, and not to be there from then on. */
+static struct outcome paints_once(struct bench *b, struct reconcile *rc)
+{
+        const char *color = b->visits.n == 2 ? "blue" : NULL;
+        const struct object *now;
+        struct object *wanted;
+
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &now), 0);
+        if (!now || !(wanted = object_copy(now, rc->arena)))
+                return done();
+        if (color)
+                assert_int_equal(string_map_put(&wanted->meta.labels, "color", color, rc->arena), 0);
+        else
+                string_map_remove(&wanted->meta.labels, "color");
+        return rc_patch_diff(rc, now, wanted, OBJECT_META_SPEC, NULL) < 0 ? failed(rc->err) : done();
+}
+
+static int lose_answers(void *ctx, const struct http_request *rq)
+{
+        return text_equal(rq->method, "PATCH") ? ERR_CLOSED : 0;
+}
+
+static int64_t late_watch(void *ctx, const struct http_request *rq, bool answer)
+{
+        return answer && rq->priority == HTTP_WATCH ? 500 : 0;
+}
+
+static void body_unanswered(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        run_manager(&b);
+        b.reconcile = paints_once;
+        b.faults.fate = lose_answers;
+        b.faults.delay = late_watch;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_HIGH);
+        wait_ms(&b, 400);
+        assert_int_equal(b.visits.n, 3); /* the second look found in the cache what it wanted */
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_string_equal(doc_get_string(r->answer, "metadata.labels.color"), "blue");
+        b.faults.fate = NULL;
+        wait_ms(&b, 1000);
+        assert_int_equal(rig_get(r, GROUP "/a"), 200);
+        assert_null(doc_get_string(r->answer, "metadata.labels.color"));
+        assert_int_equal(b.visits.n, 4);
+        close_bench(&b);
+}
+
+static void the_event_of_a_write_without_an_answer_makes_its_key_again(void **state)
+{
+        rig_run(body_unanswered);
+}
+
 static struct outcome removes_slow_ones(struct bench *b, struct reconcile *rc)
 {
         const struct object *now;
@@ -495,6 +550,7 @@ int main(void)
                 cmocka_unit_test(only_what_a_watch_asks_for_makes_a_key),
                 cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),
                 cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),
+                cmocka_unit_test(the_event_of_a_write_without_an_answer_makes_its_key_again),
                 cmocka_unit_test(what_changed_since_it_was_read_is_not_deleted),
         };
 

@@ -102,6 +102,7 @@ void frame_handle_event(void *running_watch, const struct informer_event *e)
         unsigned changed = w->watch->on ? changes(e) : 0;
         struct emission em = { .running = w->running };
 
+        running_settle_doubt(w->running, e->now);
         if (!(changed & w->watch->on))
                 return;
         em.priority = class_of(w->watch, e, changed);
@@ -193,6 +194,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
         char id[24];
         struct reconcile rc = { .arena = arena,
                                 .manager = m,
+                                .running = r,
                                 .kube = m->options.kube,
                                 .agent = m->options.agent,
                                 .err = err,

@@ -25,6 +25,7 @@ struct running {
         const struct controller *controller;
         struct work_queue *queue;
         struct map troubles;       /* key -> struct trouble, of keys that fail */
+        struct map doubts;         /* doubts.c */
         struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
         bool stopping;             /* no new reconcile starts */
         bool lost;                 /* some key could not be queued: lost_keys.c */
@@ -69,4 +70,8 @@ void running_requeue_all(struct running *r);
 /* No memory for a key, which an event (NULL = something else) asked for through a watch. */
 void running_lose_key(struct running *r, const struct running_watch *w, const struct informer_event *e);
 void running_forget_lost(struct running *r);
+void doubts_init(struct map *doubts);
+/* The key's write of the object may have arrived: the next event of the object makes the key again. */
+void running_doubt(struct running *r, const char *key, const struct object *o);
+void running_settle_doubt(struct running *r, const struct object *o); /* that event has come */
 void lost_keys_run(void *manager); /* the fiber that queues them once there is memory */

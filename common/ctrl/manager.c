@@ -171,6 +171,7 @@ static struct running *running_free(struct running *r)
         running_forget_lost(r);
         work_queue_free(r->queue);
         map_free(&r->troubles);
+        map_free(&r->doubts);
         mem_free(r->watches);
         mem_free(r);
         return NULL;
@@ -201,6 +202,7 @@ int manager_add_controller(struct manager *m, const struct controller *c)
                                .queue = work_queue_new(m->options.world->loop, &queue),
                                .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
         map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
+        doubts_init(&r->doubts);
         if (!r->queue || !r->watches || vec_push(&m->running, r) < 0) {
                 running_free(r);
                 return ERR_NO_MEMORY;
@@ -571,6 +573,23 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
         object_unref(block);
 }
 
+/* The server said no. What failed otherwise may have been done. */
+static bool is_refused(const struct error *err)
+{
+        return err->http_status >= 400 && err->http_status < 500;
+}
+
+/* `code` is that of a write of `o`. A newer state that has come meanwhile is what the retry sees. */
+static int note_failure(struct reconcile *rc, const struct informer *i, const struct object *o, int code)
+{
+        const struct object *known = i ? informer_get(i, o->meta.ns, o->meta.name) : NULL;
+
+        if (code < 0 && rc->running && !is_refused(rc->err) &&
+            (!known || text_equal(known->meta.resource_version, o->meta.resource_version)))
+                running_doubt(rc->running, rc->key, o);
+        return code;
+}
+
 int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
@@ -580,7 +599,7 @@ int rc_create(struct reconcile *rc, const struct object *o, const struct object 
 
         if (code == ERR_EXISTS) /* perhaps our own, and its answer was lost */
                 refresh(rc, i, o, &b);
-        return code < 0 ? code : take_answer(rc, i, block, ret);
+        return code < 0 ? note_failure(rc, i, o, code) : take_answer(rc, i, block, ret);
 }
 
 int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
@@ -595,7 +614,7 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
         if (code == ERR_CONFLICT)
                 refresh(rc, i, now, &b);
         if (code < 0)
-                return code;
+                return note_failure(rc, i, now, code);
         if (block)
                 return take_answer(rc, i, block, ret);
         if (ret)
@@ -605,7 +624,9 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
 
 int rc_delete_any_version(struct reconcile *rc, const struct object *o)
 {
-        return kube_delete(rc->kube, o, false, rc->err);
+        const struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
+
+        return note_failure(rc, i, o, kube_delete(rc->kube, o, false, rc->err));
 }
 
 int rc_delete(struct reconcile *rc, const struct object *o)
@@ -616,5 +637,5 @@ int rc_delete(struct reconcile *rc, const struct object *o)
 
         if (code == ERR_CONFLICT)
                 refresh(rc, i, o, &b);
-        return code;
+        return note_failure(rc, i, o, code);
 }
