@@ -6,11 +6,11 @@
 #define SYSTEM_NAMESPACE "fleet-system"
 #define RBAC "rbac.authorization.k8s.io"
 #define ADMISSION "admissionregistration.k8s.io"
-#define POLICY "hub-agent-member-works"
 #define NAME_MAX_BYTES 64
 
 extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], member_agent_rules_text[],
-        member_agent_apply_rules_text[], hub_agent_member_policy_text[]; /* rules.S */
+        member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
+        hub_agent_budget_policy_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
@@ -65,21 +65,38 @@ static int put(struct kube_client *k, const struct kube_resource *r, json_t *doc
                               doc_get_string(own, "metadata.name"), KUBE_PATCH_APPLY, own, &how, NULL, err);
 }
 
-/* What members may change of their Works, as the hub's chart installs it. */
-static int put_member_policy(struct kube_client *k, struct error *err)
+/* What the hub's chart installs beside the rights. */
+static const struct policy_text {
+        const char *name, *text;
+        bool of_placements; /* put to each of them */
+} policy_texts[] = {
+        { "hub-agent-member-works", hub_agent_member_policy_text, false },
+        { "hub-agent-evictions", hub_agent_eviction_policy_text, true },
+        { "hub-agent-budgets", hub_agent_budget_policy_text, true },
+};
+
+static json_t *binding_of(const struct policy_text *p)
+{
+        json_t *doc = json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:[s]}}", "apiVersion", ADMISSION "/v1", "kind",
+                                policy_bindings.kind, "metadata", "name", p->name, "spec", "policyName",
+                                p->name, "validationActions", "Deny");
+
+        if (doc && p->of_placements)
+                json_object_set_new(json_object_get(doc, "spec"), "paramRef",
+                                    json_pack("{s:{}, s:s}", "selector", "parameterNotFoundAction", "Allow"));
+        return doc;
+}
+
+static int put_policy(struct kube_client *k, const struct policy_text *p, struct error *err)
 {
         json_t *spec = NULL;
 
-        TRY(yaml_parse(slice_of(hub_agent_member_policy_text), &spec, err));
+        TRY(yaml_parse(slice_of(p->text), &spec, err));
         TRY(put(k, &policies,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", ADMISSION "/v1", "kind", policies.kind,
-                          "metadata", "name", POLICY, "spec", spec),
+                          "metadata", "name", p->name, "spec", spec),
                 err));
-        return put(k, &policy_bindings,
-                   json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:[s]}}", "apiVersion", ADMISSION "/v1", "kind",
-                             policy_bindings.kind, "metadata", "name", POLICY, "spec", "policyName", POLICY,
-                             "validationActions", "Deny"),
-                   err);
+        return put(k, &policy_bindings, binding_of(p), err);
 }
 
 int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
@@ -93,7 +110,8 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
         snprintf(binding, sizeof(binding), "%s-binding", role);
         TRY(f->ops->client(f, cluster, &k, err));
         if (is_hub(cluster))
-                TRY(put_member_policy(k, err));
+                for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
+                        TRY(put_policy(k, &policy_texts[i], err));
         TRY(rules_of(cluster, &rules, err));
         TRY(put(k, &roles,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",

@@ -3,6 +3,7 @@
         .section .rodata
         .global hub_agent_rules_text, hub_agent_select_rules_text, member_agent_rules_text
         .global member_agent_apply_rules_text, hub_agent_member_policy_text
+        .global hub_agent_eviction_policy_text, hub_agent_budget_policy_text
 hub_agent_rules_text:
         .incbin "charts/hub-agent/files/rules.yaml"
         .byte 0
@@ -17,5 +18,11 @@ member_agent_apply_rules_text:
         .byte 0
 hub_agent_member_policy_text:
         .incbin "charts/hub-agent/files/member-policy.yaml"
+        .byte 0
+hub_agent_eviction_policy_text:
+        .incbin "charts/hub-agent/files/eviction-policy.yaml"
+        .byte 0
+hub_agent_budget_policy_text:
+        .incbin "charts/hub-agent/files/budget-policy.yaml"
         .byte 0
         .section .note.GNU-stack,"",@progbits
