@@ -73,6 +73,7 @@ static int approve_once(struct session *s, void *ctx, struct error *err)
         if (!wanted ||
             (!wanted->status && !(wanted->status = ARENA_NEW(s->arena, struct approval_request_status))))
                 return error_no_memory(err);
+        wanted->status->approved_plan_hash = wanted->status->plan_hash; /* of the plan that is shown now */
         approved.observed_generation = OPT_INT(now->object.meta.generation);
         if (condition_set(&wanted->status->conditions, &approved, loop_wall_ms(s->world->loop), s->arena) < 0)
                 return error_no_memory(err);
@@ -122,6 +123,7 @@ const struct command approve_command = {
         .flags = { flags, ARRAY_LEN(flags) },
         .shared = SHARED_HUB,
         .hub_required = true,
+        .published = true,
         .check = check_approve,
         .run = run_approve,
 };

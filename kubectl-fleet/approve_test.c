@@ -67,6 +67,16 @@ USER_TEST(an_approval_keeps_other_conditions_and_speaks_of_the_generation, {
         assert_int_equal(u->requests, 1);
 })
 
+USER_TEST(an_approval_is_for_the_plan_that_is_shown, {
+        request(u, "ClusterApprovalRequest", FLEET "clusterapprovalrequests", "a",
+                ",'status':{'planHash':'abc','plan':{'clusters':[{'clusterName':'edge','added':1,'changed':0,"
+                "'removed':0}]}}");
+        assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", HUB), 0);
+        rig_get(u->rig, FLEET "clusterapprovalrequests/a");
+        assert_string_equal(rig_string(u->rig, "status.approvedPlanHash"), "abc");
+        assert_int_equal(json_array_size(doc_get_array(u->rig->answer, "status.plan.clusters")), 1);
+})
+
 USER_TEST(a_request_in_a_namespace_is_told_with_it, {
         assert_int_equal(rig_post(u->rig, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"web\"}}"), 201);
         request(u, "ApprovalRequest", FLEET "namespaces/web/approvalrequests", "a", "");
@@ -123,6 +133,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(kinds_are_told_apart_whatever_their_case_and_want_a_namespace_or_none),
                 cmocka_unit_test(an_approval_keeps_other_conditions_and_speaks_of_the_generation),
+                cmocka_unit_test(an_approval_is_for_the_plan_that_is_shown),
                 cmocka_unit_test(a_request_in_a_namespace_is_told_with_it),
                 cmocka_unit_test(a_conflict_is_tried_five_times_anew),
                 cmocka_unit_test(a_hub_that_does_not_answer_takes_no_longer_than_the_timeout),

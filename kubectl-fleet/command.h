@@ -26,6 +26,8 @@ struct command {
         unsigned shared;                       /* enum shared_flags */
         bool hub_required;                     /* the hub's context must be named */
         bool hidden;
+        bool published; /* errors are told as its document says: with the usage, and once more with the time
+                         */
         /* Rules of its own, before anything is read. May be NULL. */
         int (*check)(const struct session *s, struct error *err);
         /* NULL: prints its help. */

@@ -1,9 +1,10 @@
 #include "kubectl-fleet/command.h"
 
-extern const struct command approve_command, draincluster_command, uncordoncluster_command, version_command,
-        help_command;
+extern const struct command status_command, runs_command, where_command, approve_command,
+        draincluster_command, uncordoncluster_command, version_command, help_command;
 
 static const struct command *const commands[] = {
+        &status_command,  &runs_command,         &where_command,
         &approve_command, &draincluster_command, &uncordoncluster_command,
         &version_command, &help_command,         NULL,
 };
@@ -18,6 +19,7 @@ const struct command root_command = {
         .commands = commands,
         .most = 0,
         .shared = SHARED_HELP,
+        .published = true,
 };
 
 size_t command_tables(const struct command *c, struct flag_table ret[COMMAND_TABLES_MAX])

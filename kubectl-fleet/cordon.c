@@ -98,5 +98,6 @@ const struct command uncordoncluster_command = {
         .flags = { flags, ARRAY_LEN(flags) },
         .shared = SHARED_HUB,
         .hub_required = true,
+        .published = true,
         .run = run_uncordon,
 };

@@ -325,5 +325,6 @@ const struct command draincluster_command = {
         .flags = { flags, ARRAY_LEN(flags) },
         .shared = SHARED_HUB,
         .hub_required = true,
+        .published = true,
         .run = run_drain,
 };

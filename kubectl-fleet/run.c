@@ -11,6 +11,7 @@ struct invocation {
         const struct command *path[COMMAND_DEPTH];
         size_t depth;
         bool unknown_command;
+        bool began; /* what was asked for was understood */
 };
 
 static int check_count(const struct invocation *v, struct error *err)
@@ -101,27 +102,47 @@ static int carry_out(struct invocation *v, int argc, const char *const *argv, st
                 return 0;
         }
         TRY(check(v, err));
+        v->began = true;
         if (s->command->shared & SHARED_HUB)
                 TRY(session_connect(s, err));
         return s->command->run(s, err);
 }
 
-/* The text twice, as plugins of kubectl tell it: for who reads, and with a time for who keeps logs. */
-static void tell(const struct invocation *v, const struct error *err)
+static void tell_usage(const struct invocation *v)
 {
         struct session *s = v->s;
         AUTO_BUF struct buf usage;
 
         buf_init(&usage, 1u << 20);
+        command_usage(v->path, v->depth, &usage);
+        buf_append_char(&usage, '\n');
+        s->terminal->write(s->terminal->ctx, true, usage.data, usage.len);
+}
+
+static void point_at_help(const struct invocation *v)
+{
+        char path[128];
+        size_t len = 0;
+
+        for (size_t i = 0; i < v->depth; i++)
+                len += (size_t)snprintf(path + len, sizeof(path) - len, "%s ", v->path[i]->name);
+        session_note(v->s, "Run '%s--help' for usage.", path);
+}
+
+/* Published commands tell the text twice: for who reads, and with a time for who keeps logs. */
+static void tell(const struct invocation *v, const struct error *err)
+{
+        struct session *s = v->s;
+
         session_note(s, "Error: %s", err->text);
-        if (v->unknown_command) {
-                session_note(s, "Run '" PROGRAM_NAME " --help' for usage.");
-        } else {
-                command_usage(v->path, v->depth, &usage);
-                buf_append_char(&usage, '\n');
-                s->terminal->write(s->terminal->ctx, true, usage.data, usage.len);
-        }
-        session_say(s, "Error executing command: %s", err->text);
+        if (v->unknown_command)
+                point_at_help(v);
+        else if (s->command->published)
+                tell_usage(v);
+        else if (!v->began)
+                point_at_help(v);
+        if (s->command->published)
+                session_say(s, "Error executing command: %s", err->text);
 }
 
 int fleet_run(struct world *w, struct fiber_group *group, const struct terminal *t, int argc,

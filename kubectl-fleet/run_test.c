@@ -82,6 +82,17 @@ USER_TEST(the_kubeconfig_variable_may_be_a_list, {
         assert_lines(u->err.data, "failed to get ClusterApprovalRequest \"a\": ");
 })
 
+USER_TEST(other_commands_tell_an_error_once_and_usage_only_where_it_helps, {
+        assert_int_equal(FLEET_RUN(u, "where"), 1);
+        assert_string_equal(u->err.data, "Error: accepts 1 arg(s), received 0\n"
+                                         "Run 'kubectl-fleet where --help' for usage.\n");
+        assert_int_equal(FLEET_RUN(u, "runs", "stop", "a", "--al"), 1);
+        assert_string_equal(u->err.data, "Error: unknown flag: --al\n"
+                                         "Run 'kubectl-fleet runs stop --help' for usage.\n");
+        assert_int_equal(FLEET_RUN(u, "where", "nowhere"), 1);
+        assert_string_equal(u->err.data, "Error: MemberCluster \"nowhere\" not found\n");
+})
+
 USER_TEST(help_tells_about_a_command, {
         assert_int_equal(FLEET_RUN(u, "help", "draincluster"), 0);
         assert_lines(u->out.data, "Usage:\n  kubectl-fleet draincluster [flags]\n"
@@ -104,6 +115,7 @@ int main(void)
                 cmocka_unit_test(flags_may_stand_before_the_command),
                 cmocka_unit_test(a_context_that_is_not_there_is_told_with_its_file),
                 cmocka_unit_test(the_kubeconfig_variable_may_be_a_list),
+                cmocka_unit_test(other_commands_tell_an_error_once_and_usage_only_where_it_helps),
                 cmocka_unit_test(help_tells_about_a_command),
         };
 

@@ -520,7 +520,7 @@ int kube_list_resource(struct kube_client *k, const struct kind *kind, const str
                        char **ret_resource_version, struct error *err)
 {
         struct kube_resource own = resource ? *resource : kube_resource_of(kind);
-        struct paging paging = { LIMIT_LIST_PAGE };
+        struct paging paging = { o->first_page ? o->first_page : LIMIT_LIST_PAGE };
         AUTO_FREE char *token = NULL;
         AUTO_FREE char *rv = NULL;
 

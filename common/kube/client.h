@@ -71,6 +71,7 @@ struct kube_list_options {
         enum decode_flags flags;
         struct intern_table *interns;
         bool metadata_only;
+        unsigned first_page; /* objects of the first page; 0 = as many as of the others */
         /* As object_sink's; NULL: an object that cannot be decoded ends the list with ERR_INVALID. */
         int (*undecodable)(void *ctx, struct object *o, const struct error *why);
 };

@@ -1,0 +1,309 @@
+/* A run as a board: a line for each stage with its bar, and below it the gates and the clusters that are not
+ * simply done or still to come. */
+#include "hub-agent/common.h"
+#include "kubectl-fleet/placement_view.h"
+#include "kubectl-fleet/run_view.h"
+
+#define DELETION_NAME "cleanup"
+
+struct board {
+        const struct run_view *view;
+        struct run_drawing *d;
+        size_t start, width; /* of the line; of the stages' names */
+};
+
+static const struct {
+        const char *word, *sign;
+        enum tone tone;
+} stage_words[] = {
+        [STAGE_AHEAD] = { "to come", "○", TONE_FAINT },
+        [STAGE_RUNS] = { "in progress", "▶", TONE_BUSY },
+        [STAGE_WAITS] = { "waiting", "▶", TONE_BUSY },
+        [STAGE_STOPPED] = { "stopped", "■", TONE_FAINT },
+        [STAGE_DONE] = { "done", "✔", TONE_GOOD },
+        [STAGE_SKIPPED] = { "skipped, no clusters", "✔", TONE_FAINT },
+        [STAGE_FAILED] = { "failed", "✘", TONE_BAD },
+};
+
+static struct screen *begin(struct board *b, const char *indent)
+{
+        b->start = b->d->screen.out->len;
+        screen_text(&b->d->screen, TONE_PLAIN, "%s", indent);
+        return &b->d->screen;
+}
+
+static void end(struct board *b)
+{
+        screen_end_line(&b->d->screen, b->start);
+}
+
+static const char *duration_text(int64_t ms, char ret[32])
+{
+        duration_format_human(MAX(0, ms), ret, 32);
+        return ret;
+}
+
+/* ---- gates ---- */
+
+static void draw_approval(struct board *b, struct screen *s, const struct gate *g)
+{
+        const struct object *run = &b->view->run->object;
+        const struct condition *accepted =
+                g->asked && g->asked->status
+                        ? condition_find(&g->asked->status->conditions, CONDITION_APPROVAL_ACCEPTED)
+                        : NULL;
+
+        if (g->state == GATE_PASSED) {
+                screen_text(s, TONE_GOOD, "approved");
+                screen_text(s, TONE_FAINT, "  %s", or_empty(g->request));
+                return;
+        }
+        if (g->state == GATE_AHEAD) {
+                screen_text(s, TONE_FAINT, "asked for later");
+                return;
+        }
+        screen_text(s, TONE_BUSY, "waits for approval");
+        if (accepted && text_equal(accepted->status, CONDITION_FALSE))
+                screen_text(s, TONE_BAD, "  %s", or_empty(accepted->message));
+        screen_text(s, TONE_PLAIN, "  kubectl fleet approve %s --name %s%s%s",
+                    run->meta.ns ? "areq" : "careq", or_empty(g->request), run->meta.ns ? " -n " : "",
+                    or_empty(run->meta.ns));
+}
+
+static void draw_wait(struct board *b, struct screen *s, const struct gate *g)
+{
+        char text[32];
+
+        if (g->state == GATE_PASSED)
+                screen_text(s, TONE_GOOD, "wait is over");
+        else if (g->state == GATE_AHEAD)
+                screen_text(s, TONE_FAINT, "waits later");
+        else if (g->until_ms <= b->d->now_ms)
+                screen_text(s, TONE_BUSY, "wait is over in a moment");
+        else
+                screen_text(s, TONE_BUSY, "waits another %s",
+                            duration_text(g->until_ms - b->d->now_ms, text));
+}
+
+static void draw_gates(struct board *b, const char *when, const struct gate *gates, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct screen *s = begin(b, "    ");
+
+                screen_text(s, TONE_PLAIN, "%-6s  ", when);
+                if (text_equal(gates[i].type, STAGE_TASK_APPROVAL))
+                        draw_approval(b, s, &gates[i]);
+                else
+                        draw_wait(b, s, &gates[i]);
+                end(b);
+        }
+}
+
+/* ---- clusters ---- */
+
+static void draw_cluster(struct board *b, const struct cluster_updating_status *c)
+{
+        const struct condition *done = condition_find(&c->conditions, CONDITION_SUCCEEDED);
+        const struct condition *started = condition_find(&c->conditions, CONDITION_STARTED);
+        const struct condition *skipped = condition_find(&c->conditions, CONDITION_SKIPPED);
+        bool failed = done && text_equal(done->status, CONDITION_FALSE), well = done && !failed;
+        struct screen *s;
+        char text[32];
+
+        if (!b->d->all && (well || (!done && !started && !skipped)))
+                return;
+        s = begin(b, "    ");
+        screen_text(s, TONE_PLAIN, "%s  ", or_empty(c->cluster_name));
+        if (skipped && text_equal(skipped->status, CONDITION_TRUE)) {
+                screen_text(s, TONE_FAINT, "skipped");
+                screen_text(s, TONE_PLAIN, "  %s", or_empty(skipped->message));
+        } else if (failed) {
+                screen_text(s, TONE_BAD, "failed");
+                screen_text(s, TONE_PLAIN, "  %s", or_empty(done->message));
+        } else if (well) {
+                screen_text(s, TONE_GOOD, "done");
+        } else if (started) {
+                screen_text(s, TONE_BUSY, "updating");
+                screen_text(s, TONE_FAINT, "  for %s",
+                            duration_text(b->d->now_ms - started->last_transition_ms, text));
+        } else {
+                screen_text(s, TONE_FAINT, "to come");
+        }
+        end(b);
+}
+
+/* ---- stages ---- */
+
+static void draw_times(struct board *b, struct screen *s, const struct stage_view *v)
+{
+        const struct stage_status *t = v->status;
+        bool begun = t->start_time != TIME_NONE && t->start_time != 0;
+        bool ended = t->end_time != TIME_NONE && t->end_time != 0;
+        char text[32];
+
+        if (!begun || v->state == STAGE_SKIPPED)
+                return;
+        screen_text(s, TONE_FAINT, ended ? "  in %s" : "  for %s",
+                    duration_text((ended ? t->end_time : b->d->now_ms) - t->start_time, text));
+}
+
+static void draw_stage(struct board *b, const struct stage_view *v, const char *name)
+{
+        const struct condition *done = condition_find(&v->status->conditions, CONDITION_SUCCEEDED);
+        struct screen *s = begin(b, "  ");
+
+        if (s->drawn)
+                screen_text(s, stage_words[v->state].tone, "%s ", stage_words[v->state].sign);
+        screen_text(s, v == b->view->current ? TONE_STRONG : TONE_PLAIN, "%-*s  ", (int)b->width, name);
+        screen_bar(s, &v->progress);
+        screen_text(s, stage_words[v->state].tone, "  %s", stage_words[v->state].word);
+        draw_times(b, s, v);
+        if (v->state == STAGE_FAILED && done)
+                screen_text(s, TONE_PLAIN, "  %s", or_empty(done->message));
+        end(b);
+        draw_gates(b, "before", v->before, v->n_before);
+        for (uint32_t i = 0; i < v->status->clusters.n; i++)
+                draw_cluster(b, &v->status->clusters.at[i]);
+        draw_gates(b, "after", v->after, v->n_after);
+}
+
+/* ---- the run ---- */
+
+static void draw_head(struct board *b)
+{
+        const struct run_view *v = b->view;
+        const struct object *o = &v->run->object;
+        const struct update_run_spec *spec = v->run->spec;
+        struct screen *s = begin(b, "");
+
+        screen_text(s, TONE_STRONG, "%s %s%s%s", o->kind->kind, or_empty(o->meta.ns), o->meta.ns ? "/" : "",
+                    o->meta.name);
+        if (spec)
+                screen_text(s, TONE_PLAIN, "  placement %s  revision %s  strategy %s",
+                            or_empty(spec->placement_name), text_empty(v->revision) ? "latest" : v->revision,
+                            or_empty(spec->staged_rollout_strategy_name));
+        if (spec && !text_empty(spec->retry_of))
+                screen_text(s, TONE_PLAIN, "  retry of %s", spec->retry_of);
+        end(b);
+        s = begin(b, "  ");
+        screen_bar(s, &v->progress);
+        screen_text(s, run_tone(v->state), "  %s", v->word);
+        if (!text_empty(v->message))
+                screen_text(s, TONE_PLAIN, "  %s", v->message);
+        end(b);
+}
+
+static void draw_left_out(struct board *b)
+{
+        const struct update_run_status *status = b->view->run->status;
+
+        for (uint32_t i = 0; status && i < status->left_out_clusters.n; i++) {
+                const struct left_out_cluster *c = &status->left_out_clusters.at[i];
+                struct screen *s = begin(b, "  ");
+
+                screen_text(s, TONE_BUSY, "left out");
+                screen_text(s, TONE_PLAIN, "  %s: %s", or_empty(c->cluster_name),
+                            text_equal(c->reason, LEFT_OUT_IN_NO_STAGE) ? "no stage selects it"
+                            : text_equal(c->reason, LEFT_OUT_JOINED)    ? "it was picked after the run began"
+                                                                        : or_empty(c->reason));
+                end(b);
+        }
+}
+
+void run_draw(const struct run_view *v, struct run_drawing *d)
+{
+        struct board b = { .view = v, .d = d, .width = v->deletion ? strlen(DELETION_NAME) : 0 };
+
+        for (size_t i = 0; i < v->n_stages; i++)
+                b.width = MAX(b.width, strlen(v->stages[i].name));
+        draw_head(&b);
+        for (size_t i = 0; i < v->n_stages; i++)
+                draw_stage(&b, &v->stages[i], v->stages[i].name);
+        if (v->deletion)
+                draw_stage(&b, v->deletion, DELETION_NAME);
+        draw_left_out(&b);
+}
+
+/* ---- documents ---- */
+
+static json_t *gate_doc(const struct gate *g)
+{
+        static const char *const states[] = { "ahead", "waiting", "passed" };
+        json_t *doc = json_pack("{s:s, s:s}", "type", or_empty(g->type), "state", states[g->state]);
+
+        if (doc)
+                doc_set_unless_empty(doc, "approvalRequest", g->request);
+        return doc;
+}
+
+static json_t *gates_doc(const struct gate *gates, size_t n)
+{
+        json_t *doc = json_array();
+
+        for (size_t i = 0; doc && i < n; i++)
+                json_array_append_new(doc, gate_doc(&gates[i]));
+        return doc;
+}
+
+static json_t *cluster_doc(const struct cluster_updating_status *c)
+{
+        const struct condition *done = condition_find(&c->conditions, CONDITION_SUCCEEDED);
+        const struct condition *skipped = condition_find(&c->conditions, CONDITION_SKIPPED);
+        const char *state = skipped                                             ? "skipped"
+                            : done && text_equal(done->status, CONDITION_TRUE)  ? "done"
+                            : done                                              ? "failed"
+                            : condition_find(&c->conditions, CONDITION_STARTED) ? "updating"
+                                                                                : "ahead";
+        const struct condition *why = skipped ? skipped : done;
+
+        return json_pack("{s:s, s:s, s:s}", "cluster", or_empty(c->cluster_name), "state", state, "message",
+                         why ? or_empty(why->message) : "");
+}
+
+static json_t *stage_doc(const struct stage_view *v)
+{
+        json_t *clusters = json_array();
+
+        for (uint32_t i = 0; clusters && i < v->status->clusters.n; i++)
+                json_array_append_new(clusters, cluster_doc(&v->status->clusters.at[i]));
+        return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name", v->name, "state",
+                         stage_words[v->state].word, "done", (json_int_t)v->progress.good, "updating",
+                         (json_int_t)v->progress.busy, "failed", (json_int_t)v->progress.bad, "skipped",
+                         (json_int_t)v->n_skipped, "total", (json_int_t)v->progress.total, "before",
+                         gates_doc(v->before, v->n_before), "clusters", clusters, "after",
+                         gates_doc(v->after, v->n_after));
+}
+
+static json_t *left_out_doc(const struct update_run_status *status)
+{
+        json_t *doc = json_array();
+
+        for (uint32_t i = 0; doc && status && i < status->left_out_clusters.n; i++)
+                json_array_append_new(doc,
+                                      json_pack("{s:s, s:s}", "cluster",
+                                                or_empty(status->left_out_clusters.at[i].cluster_name),
+                                                "reason", or_empty(status->left_out_clusters.at[i].reason)));
+        return doc;
+}
+
+json_t *run_doc(const struct run_view *v)
+{
+        const struct update_run_spec *spec = v->run->spec;
+        json_t *stages = json_array(), *doc;
+
+        for (size_t i = 0; stages && i < v->n_stages; i++)
+                json_array_append_new(stages, stage_doc(&v->stages[i]));
+        if (stages && v->deletion)
+                json_array_append_new(stages, stage_doc(v->deletion));
+        doc = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "kind", v->run->object.kind->kind,
+                        "name", v->run->object.meta.name, "placement",
+                        spec ? or_empty(spec->placement_name) : "", "strategy",
+                        spec ? or_empty(spec->staged_rollout_strategy_name) : "", "revision", v->revision,
+                        "state", v->word, "message", v->message, "stages", stages, "leftOutClusters",
+                        left_out_doc(v->run->status));
+        if (doc) {
+                doc_set_unless_empty(doc, "namespace", v->run->object.meta.ns);
+                doc_set_unless_empty(doc, "retryOf", spec ? spec->retry_of : NULL);
+        }
+        return doc;
+}

@@ -1,0 +1,109 @@
+#include "kubectl-fleet/standing.h"
+
+#include "proto/names.h"
+
+/* What a condition tells while it is not True. A step that is not done keeps later ones from being looked at.
+ */
+struct step {
+        const char *type;
+        struct {
+                enum standing standing;
+                const char *word;
+        } absent, fails;
+        const char *in_progress[3]; /* reasons of a False that only says "not yet": as if it were absent */
+};
+
+static const struct step steps[] = {
+        { CONDITION_ROLLOUT_STARTED,
+          { STANDING_WAITS, "waiting" },
+          { STANDING_WAITS, "held back" },
+          { NULL } },
+        { CONDITION_OVERRIDDEN,
+          { STANDING_BUSY, "overriding" },
+          { STANDING_FAILED, "override failed" },
+          { REASON_OVERRIDDEN_PENDING } },
+        { CONDITION_WORK_SYNCHRONIZED,
+          { STANDING_BUSY, "synchronizing" },
+          { STANDING_FAILED, "not synchronized" },
+          { REASON_WORK_NOT_SYNCHRONIZED_YET } },
+};
+static const struct step apply_steps[] = {
+        { CONDITION_APPLIED,
+          { STANDING_BUSY, "applying" },
+          { STANDING_FAILED, "apply failed" },
+          { REASON_BINDING_APPLY_IN_PROGRESS, REASON_APPLY_PENDING } },
+        { CONDITION_AVAILABLE, { STANDING_BUSY, "applied" }, { STANDING_BUSY, "not available" }, { NULL } },
+};
+static const struct step diff_steps[] = {
+        { CONDITION_DIFF_REPORTED,
+          { STANDING_BUSY, "comparing" },
+          { STANDING_FAILED, "not compared" },
+          { REASON_BINDING_DIFF_REPORT_IN_PROGRESS, REASON_DIFF_REPORTING_PENDING } },
+};
+
+static const struct condition *current(const struct condition_list *l, const char *type, int64_t generation)
+{
+        const struct condition *c = condition_find(l, type);
+
+        return c && c->observed_generation.value == generation ? c : NULL;
+}
+
+static bool says_not_yet(const struct step *s, const struct condition *c)
+{
+        return c && text_in(c->reason, s->in_progress, ARRAY_LEN(s->in_progress));
+}
+
+/* True where all of the steps are done; *ret_last is the last one's condition. */
+static bool walk(const struct step *at, size_t n, const struct condition_list *l, int64_t generation,
+                 struct cluster_word *ret)
+{
+        for (size_t i = 0; i < n; i++) {
+                const struct condition *c = current(l, at[i].type, generation);
+
+                ret->because = c;
+                if (c && text_equal(c->status, CONDITION_TRUE))
+                        continue;
+                if (c && text_equal(c->status, CONDITION_FALSE) && !says_not_yet(&at[i], c)) {
+                        ret->standing = at[i].fails.standing;
+                        ret->word = at[i].fails.word;
+                } else {
+                        ret->standing = at[i].absent.standing;
+                        ret->word = at[i].absent.word;
+                }
+                return false;
+        }
+        return true;
+}
+
+struct cluster_word cluster_word_of(const struct condition_list *l, int64_t generation)
+{
+        struct cluster_word w = { STANDING_WAITS, "waiting", NULL };
+        bool compares = current(l, CONDITION_DIFF_REPORTED, generation) != NULL;
+
+        if (!walk(steps, ARRAY_LEN(steps), l, generation, &w))
+                return w;
+        if (compares ? !walk(diff_steps, ARRAY_LEN(diff_steps), l, generation, &w)
+                     : !walk(apply_steps, ARRAY_LEN(apply_steps), l, generation, &w))
+                return w;
+        w.standing = STANDING_DONE;
+        w.word = compares ? "compared" : "available";
+        return w;
+}
+
+void progress_add(struct progress *p, enum standing standing)
+{
+        p->total++;
+        p->good += standing == STANDING_DONE;
+        p->busy += standing == STANDING_BUSY;
+        p->bad += standing == STANDING_FAILED;
+}
+
+enum tone tone_of(enum standing standing)
+{
+        static const enum tone tones[] = { [STANDING_WAITS] = TONE_FAINT,
+                                           [STANDING_BUSY] = TONE_BUSY,
+                                           [STANDING_DONE] = TONE_GOOD,
+                                           [STANDING_FAILED] = TONE_BAD };
+
+        return tones[standing];
+}

@@ -1,0 +1,19 @@
+/* How far a placement has come on one cluster, in a word, from the conditions of its binding or of the
+ * placement's status (spec/api.md 12.4, 12.6). Pure. */
+#pragma once
+
+#include "kubectl-fleet/screen.h"
+#include "proto/object.h"
+
+enum standing { STANDING_WAITS, STANDING_BUSY, STANDING_DONE, STANDING_FAILED };
+
+struct cluster_word {
+        enum standing standing;
+        const char *word;
+        const struct condition *because; /* what tells it; NULL = nothing does */
+};
+/* Conditions that speak of another generation are not looked at. */
+struct cluster_word cluster_word_of(const struct condition_list *l, int64_t generation);
+
+void progress_add(struct progress *p, enum standing standing);
+enum tone tone_of(enum standing standing);
