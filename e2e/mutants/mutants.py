@@ -7,6 +7,7 @@ import hashlib
 import math
 import os
 import pickle
+import re
 import shlex
 import shutil
 import signal
@@ -20,6 +21,8 @@ import places
 import stand
 
 ROOTS = ["hub-agent", "member-agent", "common/ctrl"]
+JUDGED = "e2e/mutants/judged"
+OTHER_COMPILERS = [["clang", "-O2"], ["gcc", "-O3", "-fno-schedule-insns", "-fno-schedule-insns2"]]
 
 
 # ---- which mutants ----
@@ -120,8 +123,34 @@ def judge(lane, place, source, tests):
             verdict.caught_by, verdict.said = test.name, result.said
             verdict.kind = "hang" if result.said == "hang" else test.kind
             break
+    if verdict.counts and not verdict.caught_by and any(lane.is_same_to(c, place, source) for c in OTHER_COMPILERS):
+        verdict.counts, verdict.said = False, "the same program"
     verdict.seconds = time.monotonic() - began
     return verdict
+
+
+# ---- places that were judged ----
+
+def read_judged(path):
+    """{id: (file, function, reason)} of lines `id file function: reason`."""
+    judged = {}
+    for number, line in enumerate(read(path).splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        found = re.fullmatch(r"([0-9a-f]{10}) (\S+) (\w+): ((?:equivalent|cost|wording|memory): \S.*)", line)
+        if not found or found.group(1) in judged:
+            raise RuntimeError(f"{path}:{number}: not `id file function: equivalent|cost|wording|memory: why`, or twice")
+        judged[found.group(1)] = found.groups()[1:]
+    return judged
+
+
+def check_judged(judged, found, files):
+    """What was judged must still be there, or who reads the list is told what is not so. `files`: those looked at."""
+    here = {p.id: (p.file, p.function) for p in found}
+    gone = [f"{i} {file} {function}" for i, (file, function, _) in judged.items()
+            if file in files and here.get(i) != (file, function)]
+    if gone:
+        raise RuntimeError("e2e/mutants/judged names what is no longer there:\n  " + "\n  ".join(gone))
 
 
 class Round:
@@ -219,14 +248,15 @@ def diff_of(place, source):
                                         "a/" + place.file, "b/" + place.file, n=3))
 
 
-def summary(verdicts, sources):
+def summary(verdicts, sources, n_judged=0):
     counted = [v for v in verdicts if v.counts]
     survivors = [v for v in counted if not v.caught_by]
     lines = [f"\n{title(v.place)}\n{diff_of(v.place, sources(v.place.file))}" for v in survivors]
     by = {k: sum(v.kind == k for v in counted) for k in ("unit", "scenario", "seed", "hang")}
     replaced = len(verdicts) - len(counted)
     lines.append(f"caught by unit tests {by['unit']}, by scenarios {by['scenario']}, by seeds {by['seed']}, as they hung "
-                 f"{by['hang']}; replaced, as they did not compile or were the same program: {replaced}")
+                 f"{by['hang']}; replaced, as they did not compile or were the same program: {replaced}; "
+                 f"judged ({JUDGED}), not planted: {n_judged}")
     lines.append(f"{len(counted)} planted, {len(counted) - len(survivors)} caught, {len(survivors)} survived")
     return "\n".join(lines)
 
@@ -251,22 +281,30 @@ def options():
 
 
 def chosen(o, tree, flags):
-    files = [f for f in candidates(tree) if not o.only or f == o.only or f.startswith(o.only.rstrip("/") + "/")]
+    """(places in order, how many there are, in how many files, how many of them are judged)"""
+    everywhere = candidates(tree)
+    files = [f for f in everywhere if not o.only or f == o.only or f.startswith(o.only.rstrip("/") + "/")]
     cache = os.path.join(tree, "build", "mutants", "places")
     clang_flags = [f for f in flags if f[:2] in ("-I", "-D", "-s", "-f") and f not in ("-fno-strict-aliasing",)]
     with concurrent.futures.ProcessPoolExecutor(o.lanes) as pool:
         found = [p for ps in pool.map(find_places, *zip(*((tree, cache, clang_flags, f) for f in files))) for p in ps]
+    judged = read_judged(os.path.join(tree, JUDGED))
+    check_judged(judged, found, {*files, *(f for f, _, _ in judged.values() if f not in everywhere)})
     if o.pick:
         wanted = o.pick.replace(",", " ").split()
-        return [p for p in found if any(p.id.startswith(w) for w in wanted)], len(found), len(files)
-    return in_order(found, o.seed), len(found), len(files)
+        return [p for p in found if any(p.id.startswith(w) for w in wanted)], len(found), len(files), len(judged)
+    return in_order([p for p in found if p.id not in judged], o.seed), len(found), len(files), len(judged)
 
 
 def main():
     o = options()
     tree = os.getcwd()
     flags = shlex.split(o.flags)
-    ordered, n_places, n_files = chosen(o, tree, flags)
+    try:
+        ordered, n_places, n_files, n_judged = chosen(o, tree, flags)
+    except RuntimeError as e:
+        print(e, file=sys.stderr)
+        return 1
     number = len(ordered) if o.pick else o.number
     print(f"{n_places} places in {n_files} files; {number} mutants of seed {o.seed}, {o.lanes} lanes", flush=True)
     folder = tempfile.mkdtemp(prefix="argosy-mutants-")
@@ -288,7 +326,7 @@ def main():
             return read(os.path.join(ground.source, file))
 
         verdicts = Round(ordered, number, lambda v: print(line_of(v), flush=True)).run(lanes, sources, tests)
-        print(summary(verdicts, sources))
+        print(summary(verdicts, sources, n_judged))
     except (stand.Stopped, RuntimeError) as e:
         print(f"stopped: {e}" if str(e) else "stopped", file=sys.stderr)
         return 1

@@ -283,6 +283,9 @@ class MutantsTest(unittest.TestCase):
                     time.sleep(uneven.random() / 300)
                     return "does not compile" if int(place.id, 16) % 3 == 0 else None
 
+                def is_same_to(self, *_):
+                    return False
+
             lanes = [Lane(), Lane(), Lane()]
             order = mutants.in_order(self.bank.places, "1")
             return [v.place.id for v in mutants.Round(order, 9, lambda v: None).run(lanes, lambda f: SOURCE, [])
@@ -290,6 +293,70 @@ class MutantsTest(unittest.TestCase):
 
         self.assertEqual(len(begun(1)), 9)
         self.assertEqual(begun(1), begun(2))
+
+    def found_in(self, source):
+        path = os.path.join(self.folder.name, "one.c")
+        write(path, source)
+        return places.places_of(path, source, FLAGS)
+
+    def test_where_two_are_equal_it_matters_not_which_is_taken(self):
+        found = self.found_in("int by_size(int a, int b, int c);\nint by_size(int a, int b, int c)\n{\n        if (a != b)\n"
+                              "                return a < b ? -1 : 1;\n        c = c < a ? c : a;\n        return c < b ? -1 : c;\n}\n")
+        self.assertEqual([(p.line, p.text) for p in found if p.kind == "comparison moved"], [(4, "=="), (7, "<=")])
+
+    def test_of_two_refusals_it_matters_not_which_is_told_unless_the_second_needs_the_first(self):
+        head = """enum { ERR_ONE = -1, ERR_OTHER = -2 };
+struct error;
+int error_set(struct error *e, int code, const char *said);
+int check(int *a, int b, int c, struct error *e);
+int check(int *a, int b, int c, struct error *e)
+{
+"""
+        swapped = []
+        for first in ("b > 3", "!a"):
+            found = self.found_in(head + f"""        if ({first})
+                return error_set(e, ERR_ONE, "first");
+        if (*a > c)
+                return error_set(e, ERR_ONE, "second");
+        if (c > 9)
+                return error_set(e, ERR_OTHER, "third");
+        return 0;
+}}
+""")
+            swapped.append([p.line for p in found if p.kind == "statements swapped"])
+        self.assertEqual(swapped, [[9], [7, 9]])
+
+    def test_room_is_no_place(self):
+        found = self.found_in("#include <stddef.h>\nvoid *arena_alloc(size_t n);\nvoid *f(size_t n);\nvoid *f(size_t n)\n{\n"
+                              "        return arena_alloc(n + 1);\n}\n")
+        self.assertEqual([p for p in found if p.kind == "constant off by one"], [])
+
+    def test_what_only_lets_others_run_is_no_place(self):
+        found = self.found_in(HEADER + "int yield(void);\nint f(int i);\nint f(int i)\n{\n        if (i % 8 == 7)\n"
+                              "                TRY(yield());\n        return halves(i);\n}\n")
+        self.assertEqual([p for p in found if p.kind != "early return"], [])
+
+    def test_what_another_compiler_makes_one_program_of_does_not_count(self):
+        clang = ["clang", "-O2"]
+        swapped = next(p for p in self.bank.places if p.kind == "statements swapped" and p.text.startswith("receive("))
+        self.assertFalse(self.bank.lane.is_same_to(clang, swapped, SOURCE))
+        unchanged = dataclasses.replace(swapped, text=SOURCE[swapped.start:swapped.end])
+        self.assertTrue(self.bank.lane.is_same_to(clang, unchanged, SOURCE))
+
+    def test_what_was_judged_is_read_and_must_still_be_there(self):
+        path = os.path.join(self.folder.name, "judged")
+        place = self.bank.places[0]
+        write(path, f"# why\n\n{place.id} {place.file} {place.function}: equivalent: the list has an end\n")
+        judged = mutants.read_judged(path)
+        self.assertEqual(judged, {place.id: (place.file, place.function, "equivalent: the list has an end")})
+        mutants.check_judged(judged, self.bank.places, {place.file})
+        mutants.check_judged(judged, [], set())  # the file was not looked at
+        with self.assertRaisesRegex(RuntimeError, f"no longer there:\n  {place.id} {place.file} {place.function}"):
+            mutants.check_judged(judged, self.bank.places[1:], {place.file})
+        for broken in ("0123456789 a.c f: it seems so\n", "01234 a.c f: cost: a request\n"):
+            write(path, broken)
+            with self.assertRaisesRegex(RuntimeError, "judged:1: not"):
+                mutants.read_judged(path)
 
     def test_near_and_quick_tests_come_first(self):
         def unit(name, cpu):

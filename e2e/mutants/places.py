@@ -32,6 +32,7 @@ TOKEN = re.compile(r"""(?P<skip>\s+|\\\n|//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\])*"|'
 SPEAKS = re.compile(r"^(log_\w+|error_(set|wrap|errno|no_memory|set_reason|clear)|metrics?_\w+|event_\w+|assert_failed|"
                     r"connection_metrics_\w+)$")
 FREES = re.compile(r"(^|_)(free|unref|clear|reset|decref|mem_free|sqlite3_finalize|EVP_\w+_free)$|^vec_free$")
+YIELDS = re.compile(r"TRY\((\w+_)?yield\([\w>.\-]*\)\)$")
 SPARES = re.compile(r"^(mem_trim|yield|sqlite3_db_config)$")  # time or memory, and nothing else
 NO_MEMORY = re.compile(r"no_memory|NO_MEMORY")
 ALLOCATES = re.compile(r"\b(arena_\w+|ARENA_NEW\w*|NEW|mem_\w+|vec_(push|reserve)|map_put\w*|buf_\w+|json_\w+|"
@@ -227,12 +228,21 @@ class Finder:
                 self.add(kind, span, self.text(right))
         if opcode == "||":
             self.swap_steps(node, right)
-        if opcode in COMPARISONS:
+        if opcode in COMPARISONS and not self.cannot_tie(left, right):
             at = self.source.find(opcode, left[1], right[0])
             between = self.tokens.at(at) if at >= 0 else None
             if between is not None and self.tokens.text(between) == opcode:
                 self.add("comparison moved", (at, at + len(opcode)), COMPARISONS[opcode])
         return None
+
+    def cannot_tie(self, left, right):
+        """`if (x != y) return x < y ? -1 : 1;`, and the smaller of two: where the two are equal it is all the same."""
+        a, b = self.text(left), self.text(right)
+        guard = re.search(r"if \((.*)\)\s*return $", self.source[max(0, left[0] - 300):left[0]].rsplit(";", 1)[-1], re.S)
+        if guard and " ".join(guard.group(1).split()) == " ".join(f"{a} != {b}".split()):
+            return True
+        chosen = re.match(r" \? (.*?) : (.*?)[;,)]", self.source[right[1]:], re.S)
+        return chosen is not None and {chosen.group(1), chosen.group(2)} == {a, b}
 
     def swap_steps(self, node, second):
         """`first(x) < 0 || second(x) < 0`: steps that are done one after another until one fails."""
@@ -248,6 +258,7 @@ class Finder:
         if text in ("true", "false"):
             self.add("condition turned", span, "false" if text == "true" else "true")
         elif re.fullmatch(r"\d+", text) and int(text) <= CONSTANT_MAX and not self.is_time(span) and \
+                not self.is_room(span) and \
                 not self.source[:span[0]].endswith(" < "):  # that is a comparison moved
             self.add("constant off by one", span, str(int(text) + 1))
             if int(text) > 0:
@@ -260,6 +271,11 @@ class Finder:
         if re.match(r"#define\s+\w*(_MS|_S|_SECONDS|MINUTES?|BYTES|KIB|MIB)\b", line):
             return True
         return re.match(r"\s*\*\s*(1000|1024|\w*(_MS|MINUTE|SECOND|HOUR|KIB|MIB))", self.source[span[1]:]) is not None
+
+    def is_room(self, span):
+        """How much is allocated: one more is room that nobody uses, one less is for sanitizers to see."""
+        return re.search(r"\b(ARENA_NEW_ARRAY|arena_calloc|arena_alloc|mem_alloc|mem_calloc|buf_init)\([^;{}]*$",
+                         self.source[max(0, span[0] - 200):span[0]]) is not None
 
     def visit_InitListExpr(self, node, span):
         """`{ 0 }` is how an object begins empty, no number."""
@@ -300,7 +316,8 @@ class Finder:
             call = re.match(r"[\w.>\-]+ = (\w+)\(", self.text(self.span(statement) or (0, 0)))
             return bool(call and FREES.search(call.group(1)))
         if statement["kind"] != "CallExpr":
-            return bool(re.match(r"vec_free\(|\(void\)", self.text(self.span(statement) or (0, 0))))
+            text = self.text(self.span(statement) or (0, 0))
+            return bool(re.match(r"vec_free\(|\(void\)", text) or YIELDS.match(text))
         name = callee(statement)
         return bool(SPEAKS.match(name) or FREES.search(name) or SPARES.match(name))
 
@@ -330,10 +347,27 @@ class Finder:
         return called.group(1) if called else ""
 
     def guards(self, first, second):
-        """`if (!x) return; x->y` the other way round is no bug that anybody makes."""
+        """`if (!x) return; x->y` the other way round is no bug that anybody makes; of two refusals it decides only which
+        words are said."""
         if first["kind"] != "IfStmt" and second["kind"] != "IfStmt":
             return False
+        codes = [self.refusal(s) for s in (first, second)]
+        if codes[0] and codes[0] == codes[1] and not self.depends(first, second):
+            return True
         return self.is_out_of_memory_statement(first) or self.is_out_of_memory_statement(second)
+
+    def refusal(self, node):
+        """The code of `if (x) return error_set(err, CODE, ...);`, or None."""
+        then = self.span(node["inner"][1]) if node["kind"] == "IfStmt" else None
+        said = re.match(r"return error_set\(\s*[\w>.\-]+,\s*(\w+),", self.text(then)) if then else None
+        return said.group(1) if said else None
+
+    def depends(self, first, second):
+        """The second condition may be asked only once the first has been: it reads what that one found missing, or set."""
+        one, other = (self.text(self.span(s["inner"][0])) for s in (first, second))
+        missing = re.findall(r"(?:!|\btext_empty\()([A-Za-z_][\w.>\-]*)(?![\w(])", one)
+        return " = " in one or re.search(r"(?<!&)&(?!&)|NULL", one) is not None or \
+            any(re.search(r"(?<![\w.>])" + re.escape(name) + r"\b", other) for name in missing)
 
     def is_out_of_memory_statement(self, node):
         if node["kind"] != "IfStmt":

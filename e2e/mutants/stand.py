@@ -85,14 +85,14 @@ class Lane:
         self.temporary = os.path.join(self.folder, "tmp")
         self.originals = {}
 
-    def compile(self, file, text):
+    def compile(self, file, text, compiler=None):
         """The object of a file with this text as bytes, or None when the build refuses it."""
-        path, made = os.path.join(self.mutated, file), os.path.join(self.folder, "mutant.o")
+        path, made = os.path.join(self.mutated, file), os.path.join(self.folder, "other.o" if compiler else "mutant.o")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="latin-1", newline="") as f:
             f.write(text)
         # Paths as in the tree, since assertions name them; no debugger's lines, so that equal code is equal bytes.
-        command = [*self.stand.compiler, *self.stand.flags, "-g0", "-I.", f"-I{self.stand.source}", "-c", "-o", made, file]
+        command = [*(compiler or self.stand.compiler), *self.stand.flags, "-g0", "-I.", f"-I{self.stand.source}", "-c", "-o", made, file]
         code = subprocess.run(command, cwd=self.mutated, capture_output=True,
                               env={**os.environ, "CCACHE_DISABLE": "1"}).returncode
         os.unlink(path)
@@ -111,6 +111,11 @@ class Lane:
         if made is None:
             return "does not compile"
         return "the same program" if made == self.originals[place.file] else None
+
+    def is_same_to(self, compiler, place, source):
+        """Another compiler, which sees other things, makes one program of both."""
+        made = self.compile(place.file, place.planted(source), compiler)
+        return made is not None and made == self.compile(place.file, source, compiler)
 
     def link(self, test, with_mutant=True):
         program = os.path.join(self.folder, "program")
