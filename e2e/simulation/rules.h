@@ -33,6 +33,7 @@ extern const struct rule rule_one_owner;          /* several only where they sha
 extern const struct rule rule_not_ours;           /* what is not ours is not written */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
+extern const struct rule rule_state; /* nothing stale in the members' state files */
 extern const struct rule rule_quiet; /* nothing is written any more but signs of life */
 
 /* A member of the fleet holds something of a Work that the hub does not have, which it cleans up only after a

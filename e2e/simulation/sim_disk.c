@@ -6,6 +6,7 @@
 #include "common/base/vec.h"
 #include "e2e/simulation/random.h"
 
+#define DATABASE "/state.db"
 #define SECTOR 4096
 #define FILE_MAX (1 << 30)
 #define UNIX_EPOCH_JULIAN_MS INT64_C(210866760000000)
@@ -35,6 +36,7 @@ struct sim_disk {
         struct map files; /* path -> struct disk_file */
         struct dice dice;
         bool full, halted;
+        bool failed; /* since the database was opened */
         char name[32], uri[80];
 };
 
@@ -48,6 +50,12 @@ struct open_file {
 static struct open_file *of(sqlite3_file *f)
 {
         return container_of(f, struct open_file, base);
+}
+
+static int fail(struct sim_disk *d, int code)
+{
+        d->failed = true;
+        return code;
 }
 
 static struct sim_disk *disk_of(sqlite3_vfs *vfs)
@@ -155,15 +163,15 @@ static int file_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
 
 static int file_write(sqlite3_file *f, const void *buf, int n, sqlite3_int64 at)
 {
-        const struct sim_disk *d = of(f)->disk;
+        struct sim_disk *d = of(f)->disk;
         struct content *c = &of(f)->file->now;
         size_t end = (size_t)at + (size_t)n;
 
         if (d->halted)
-                return SQLITE_IOERR_WRITE;
+                return fail(d, SQLITE_IOERR_WRITE);
         if (end > c->len) {
                 if (d->full || end > FILE_MAX)
-                        return SQLITE_FULL;
+                        return fail(d, SQLITE_FULL);
         }
         if (save(of(f)->file, (size_t)at, end) < 0 || (end > c->len && content_resize(c, end) < 0))
                 return SQLITE_IOERR_NOMEM;
@@ -176,7 +184,7 @@ static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
         struct content *c = &of(f)->file->now;
 
         if (of(f)->disk->halted)
-                return SQLITE_IOERR_TRUNCATE;
+                return fail(of(f)->disk, SQLITE_IOERR_TRUNCATE);
         if ((size_t)size < c->len) {
                 if (save(of(f)->file, (size_t)size, c->len) < 0)
                         return SQLITE_IOERR_NOMEM;
@@ -190,7 +198,7 @@ static int file_sync(sqlite3_file *f, int flags)
         struct disk_file *file = of(f)->file;
 
         if (of(f)->disk->halted)
-                return SQLITE_IOERR_FSYNC;
+                return fail(of(f)->disk, SQLITE_IOERR_FSYNC);
         forget_saved(file);
         file->synced_len = file->now.len;
         file->was_synced = true;
@@ -254,7 +262,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int fl
 
         *of(f) = (struct open_file){ .disk = d };
         if (!path || (!file && (!(flags & SQLITE_OPEN_CREATE) || d->full || d->halted)))
-                return SQLITE_CANTOPEN;
+                return fail(d, SQLITE_CANTOPEN);
         if (!file) {
                 file = NEW(struct disk_file);
                 if (!file || map_put(&d->files, path, file) < 0) {
@@ -264,6 +272,8 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int fl
         }
         of(f)->file = file;
         of(f)->base.pMethods = &methods;
+        if (flags & SQLITE_OPEN_MAIN_DB)
+                d->failed = false;
         if (ret_flags)
                 *ret_flags = flags;
         return SQLITE_OK;
@@ -274,7 +284,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_directory)
         struct sim_disk *d = disk_of(vfs);
 
         if (d->halted)
-                return SQLITE_IOERR_DELETE;
+                return fail(d, SQLITE_IOERR_DELETE);
         return map_remove(&d->files, path) ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
 }
 
@@ -324,7 +334,7 @@ struct sim_disk *sim_disk_new(struct loop *l)
         map_init(&d->files, MAP_OWN_KEYS, disk_file_free);
         /* The name is drawn: runs that failed may have left disks behind in this process. */
         snprintf(d->name, sizeof(d->name), "sim-%016llx", (unsigned long long)dice_next(&d->dice));
-        snprintf(d->uri, sizeof(d->uri), "file:/state.db?vfs=%s", d->name);
+        snprintf(d->uri, sizeof(d->uri), "file:" DATABASE "?vfs=%s", d->name);
         d->vfs = (sqlite3_vfs){ .iVersion = 2,
                                 .szOsFile = sizeof(struct open_file),
                                 .mxPathname = 256,
@@ -367,6 +377,30 @@ void sim_disk_set_full(struct sim_disk *d, bool full)
 void sim_disk_set_halted(struct sim_disk *d, bool halted)
 {
         d->halted = halted;
+}
+
+static sqlite3 *deserialized(const struct content *c)
+{
+        unsigned char *copy = sqlite3_malloc64(c->len);
+        sqlite3 *db;
+
+        if (!copy || sqlite3_open(":memory:", &db) != SQLITE_OK) {
+                sqlite3_free(copy);
+                return NULL;
+        }
+        memcpy(copy, c->data, c->len);
+        if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)c->len, (sqlite3_int64)c->len,
+                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) == SQLITE_OK)
+                return db;
+        sqlite3_close(db);
+        return NULL;
+}
+
+struct sqlite3 *sim_disk_read(const struct sim_disk *d)
+{
+        const struct disk_file *f = map_get(&d->files, DATABASE);
+
+        return f && f->now.len > 0 && !d->failed ? deserialized(&f->now) : NULL;
 }
 
 void sim_disk_lose_unsynced(struct sim_disk *d)

@@ -607,6 +607,13 @@ int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct 
         return 0;
 }
 
+struct sqlite3 *sim_fleet_read_state(struct fleet *f, unsigned member)
+{
+        const struct sim_agent *a = container_of(f, struct sim_fleet, fleet)->agents[member];
+
+        return a->group && !a->ended ? sim_disk_read(a->disk) : NULL;
+}
+
 struct devcluster *sim_fleet_devcluster(struct fleet *f)
 {
         return sim_server_devcluster(container_of(f, struct sim_fleet, fleet)->server);

@@ -108,6 +108,11 @@ const json_t *watch_get(struct watch *w, const char *cluster, const char *resour
         return sim_fleet_get(w->options.fleet, cluster, resource, ns, name);
 }
 
+struct sqlite3 *watch_state(struct watch *w, unsigned member)
+{
+        return sim_fleet_read_state(w->options.fleet, member);
+}
+
 void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
                 bool (*fn)(void *ctx, const json_t *doc), void *ctx)
 {

@@ -1,4 +1,4 @@
-/* Looks over the fleet's shoulder: every change of every cluster's store, at the moment it is made, is shown
+/* Looks over the fleet's shoulder: every change of every cluster's store, once it is committed, is shown
  * to all rules. A rule says what must hold at each step (`changed`) and when all is quiet (`at_rest`); the
  * first one that is broken ends the run. */
 #pragma once
@@ -41,7 +41,7 @@ struct watch_options {
 };
 struct watch *watch_new(const struct watch_options *o); /* NULL on no memory */
 struct watch *watch_free(struct watch *w);
-/* From the server, inside the writer. */
+/* From the server, when the change is committed, before its answer. */
 void watch_change(struct watch *w, const struct change *c);
 void watch_at_rest(struct watch *w);
 /* The first broken rule, or 0. */
@@ -58,6 +58,9 @@ void watch_broken(struct watch *w, const struct rule *r, const char *format, ...
 /* The stores as they are now, without a request. Borrowed until the next change. NULL if absent. */
 const json_t *watch_get(struct watch *w, const char *cluster, const char *resource, const char *ns,
                         const char *name);
+/* The state file of a member's agent as it lies on its disk, for reading; sqlite3_close() it. NULL if the
+ * agent has none that it goes by. */
+struct sqlite3 *watch_state(struct watch *w, unsigned member);
 /* ns NULL = all. Stops when fn says false. */
 void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
                 bool (*fn)(void *ctx, const json_t *doc), void *ctx);

@@ -11,5 +11,6 @@ const struct rule *const watch_rules[] = { &rule_one_leader,
                                            &rule_one_owner,
                                            &rule_not_ours,
                                            &rule_tidy,
+                                           &rule_state,
                                            &rule_quiet,
                                            NULL };
