@@ -10,6 +10,7 @@
 
 struct catalog;
 struct body_cache;
+struct update_run_metrics;
 
 struct hub_agent {
         const struct hub_agent_options *options;
@@ -27,10 +28,12 @@ struct hub_agent {
         struct body_cache *bodies;
         struct filter_rules filters;
         struct metric *progress, *join_results, *leave_results, *evictions;
+        struct update_run_metrics *run_metrics;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
         struct map turned_away;     /* names of clusters that the scheduler found silent for too long */
-        struct memories members, intakes, statuses, bindings; /* what their controllers remember */
+        struct memories members, intakes, statuses, bindings,
+                update_runs; /* what their controllers remember */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
@@ -43,7 +46,7 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
 /* Milliseconds until a status difference is to be written; 0 = now, as one that is settled always is. */
 int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled);
 extern const struct memory_kind member_memory_kind, intake_memory_kind, status_memory_kind,
-        binding_memory_kind;
+        binding_memory_kind, update_run_memory_kind;
 
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"
@@ -55,6 +58,9 @@ void emit_cluster(const struct object *o, index_emit emit, void *to);
 bool labels_changed(const struct informer_event *e);
 void for_each_binding_on(struct hub_agent *a, const char *cluster,
                          void (*fn)(void *ctx, const struct object *binding), void *ctx);
+/* Index "placement": the key of the placement that an update run rolls out, as long as it has not ended. */
+#define INDEX_PLACEMENT "placement"
+void emit_update_run_placement(const struct object *o, index_emit emit, void *to);
 /* watch_map of objects that belong to a placement. */
 void map_to_owner(void *agent, const struct informer_event *e, key_emit emit, void *to);
 
@@ -76,4 +82,4 @@ int body_get_group(struct reconcile *rc, const struct object_list *snapshots, co
 
 extern const struct controller membership_controller, intake_controller, placement_status_controller,
         scheduler_controller, rollout_controller, work_generator_controller, override_controller,
-        eviction_controller;
+        eviction_controller, update_run_controller;

@@ -7,6 +7,9 @@ static const struct scope cluster_scope = {
         .policy_snapshot = &cluster_scheduling_policy_snapshot_kind,
         .resource_snapshot = &cluster_resource_snapshot_kind,
         .binding = &cluster_resource_binding_kind,
+        .update_run = &cluster_staged_update_run_kind,
+        .update_strategy = &cluster_staged_update_strategy_kind,
+        .approval_request = &cluster_approval_request_kind,
         .condition_prefix = "ClusterResourcePlacement",
         .namespaced = false,
 };
@@ -15,6 +18,9 @@ static const struct scope namespace_scope = {
         .policy_snapshot = &scheduling_policy_snapshot_kind,
         .resource_snapshot = &resource_snapshot_kind,
         .binding = &resource_binding_kind,
+        .update_run = &staged_update_run_kind,
+        .update_strategy = &staged_update_strategy_kind,
+        .approval_request = &approval_request_kind,
         .condition_prefix = "ResourcePlacement",
         .namespaced = true,
 };

@@ -11,6 +11,7 @@
  * once; the namespace of an object or key decides which flavour it is (spec/placement.md 1). */
 struct scope {
         const struct kind *placement, *policy_snapshot, *resource_snapshot, *binding, *override_snapshot;
+        const struct kind *update_run, *update_strategy, *approval_request;
         const char *condition_prefix; /* of the placement's own condition types */
         bool namespaced;
 };

@@ -83,8 +83,11 @@ const struct flag hub_flag_table[] = {
           .missing = "the file is not read" },
         { "enable-cluster-inventory-apis", FLAG_BOOL, "false", AT(inventory), NOT_YET,
           .missing = "no ClusterProfiles are written" },
-        { "enable-staged-update-run-apis", FLAG_BOOL, "false", AT(staged_runs), NOT_YET,
-          .missing = "staged update runs are not executed" },
+        { "enable-staged-update-run-apis", FLAG_BOOL, "true", AT(staged_runs),
+          "Staged update runs are executed; their definitions must be there." },
+        { "external-placement-snapshots", FLAG_BOOL, "true", AT(external_snapshots),
+          "Placements that update runs roll out get resource snapshots whenever what they select changes; "
+          "otherwise only runs make them." },
         { "enable-eviction-apis", FLAG_BOOL, "true", AT(evictions),
           "Evictions of placements from clusters are executed, within disruption budgets." },
         { "enable-resource-placement", FLAG_BOOL, "true", AT(resource_placement), "Cannot be switched off.",

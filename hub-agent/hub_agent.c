@@ -6,6 +6,7 @@
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
+#include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/work-generator/work_index.h"
 
@@ -42,6 +43,8 @@ static int add_indexes(struct hub_agent *a)
                 TRY(add_index(a, s->binding, INDEX_CLUSTER, emit_cluster));
                 TRY(add_index(a, s->placement, INDEX_SELECTOR, emit_selectors));
                 TRY(add_index(a, s->placement, INDEX_SELECTED, emit_selected));
+                if (!a->options->without_staged_runs)
+                        TRY(add_index(a, s->update_run, INDEX_PLACEMENT, emit_update_run_placement));
         }
         TRY(add_index(a, &cluster_resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
         TRY(add_index(a, &resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
@@ -61,6 +64,8 @@ static int add_controllers(struct hub_agent *a)
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
+        if (!a->options->without_staged_runs)
+                TRY(manager_add_controller(a->manager, &update_run_controller));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 
@@ -99,7 +104,9 @@ static int register_metrics(struct hub_agent *a, struct error *err)
                                            "Member clusters that joined.", labels, NULL, 0);
         a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
                                             "Member clusters that left.", labels, NULL, 0);
-        if (!a->join_results || !a->leave_results || progress_register(a) < 0 || eviction_register(a) < 0)
+        a->run_metrics = update_run_metrics_new(a->metrics);
+        if (!a->join_results || !a->leave_results || !a->run_metrics || progress_register(a) < 0 ||
+            eviction_register(a) < 0)
                 return error_no_memory(err);
         return 0;
 }
@@ -150,6 +157,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         memories_init(&a->intakes, &intake_memory_kind);
         memories_init(&a->statuses, &status_memory_kind);
         memories_init(&a->bindings, &binding_memory_kind);
+        memories_init(&a->update_runs, &update_run_memory_kind);
         map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
@@ -180,6 +188,8 @@ static void agent_close(struct hub_agent *a)
         memories_free(&a->intakes);
         memories_free(&a->statuses);
         memories_free(&a->bindings);
+        memories_free(&a->update_runs);
+        mem_free(a->run_metrics);
         map_free(&a->progress_shown);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);

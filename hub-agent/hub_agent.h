@@ -21,6 +21,8 @@ struct hub_agent_options {
         bool enable_workload;           /* pods run on the hub: claims are never placed */
         bool networking_agents;         /* members have two agents more, and rights for them */
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
+        bool without_staged_runs;       /* so are update runs */
+        bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */
         int64_t force_delete_wait_ms;   /* of members that do not answer; 0 = the spec's default */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = the spec's defaults */
         int64_t resource_snapshot_min_interval_ms;                     /* -1 = the spec's default */

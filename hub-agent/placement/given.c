@@ -1,6 +1,7 @@
 #include "hub-agent/placement/given.h"
 
 #include "hub-agent/agent.h"
+#include "hub-agent/staged-update/update_run.h"
 
 void given_by_binding(struct given *g, const char *placement, const struct object *binding)
 {
@@ -37,6 +38,30 @@ int given_in_cache(struct reconcile *rc, const struct object *placement, struct 
 
         TRY(cache_by_index(rc, scope_of(rc->ns)->binding, INDEX_OWNER, rc->key, &bindings));
         given_by_bindings(g, placement->meta.name, &bindings);
+        return 0;
+}
+
+int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, struct snapshots_in_use *ret)
+{
+        const struct scope *scope = scope_of(rc->ns);
+        struct object_list bindings, runs = { 0 };
+        struct given given;
+
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
+        if (!agent_of(rc)->options->without_staged_runs)
+                TRY(cache_by_index(rc, scope->update_run, INDEX_PLACEMENT, rc->key, &runs));
+        *ret = (struct snapshots_in_use){ ARENA_NEW_ARRAY(rc->arena, int64_t, bindings.n + runs.n + 1), 0 };
+        if (!ret->index)
+                return error_no_memory(rc->err);
+        for (size_t i = 0; i < bindings.n; i++) {
+                given = NONE_GIVEN;
+                given_by_binding(&given, placement->meta.name, bindings.at[i]);
+                if (given.resources != NO_INDEX)
+                        ret->index[ret->n++] = given.resources;
+        }
+        for (size_t i = 0; i < runs.n; i++)
+                ret->n += text_parse_i64(or_empty(update_run_index((const struct update_run *)runs.at[i])),
+                                         &ret->index[ret->n]);
         return 0;
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/ctrl/controller.h"
-#include "hub-agent/common.h"
+#include "hub-agent/placement/snapshots.h"
 
 struct given { /* the highest index that is named; NO_INDEX: none is */
         int64_t policies, resources;
@@ -18,6 +18,9 @@ void given_by_binding(struct given *g, const char *placement, const struct objec
 void given_by_bindings(struct given *g, const char *placement, const struct object_list *bindings);
 void given_by_work(struct given *g, const struct object *placement, const struct object *work);
 
+/* The groups of resource snapshots that the placement's bindings and its update runs that have not ended
+ * name, as the caches have them. */
+int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, struct snapshots_in_use *ret);
 /* From the cache of bindings, which may be behind. */
 int given_in_cache(struct reconcile *rc, const struct object *placement, struct given *g);
 /* From the server's bindings, and from the Works that outlived theirs. */

@@ -23,6 +23,7 @@ struct pass {
         struct refusal refusal;
         int64_t delay_ms;
         struct given given;
+        struct snapshots_in_use in_use;
         bool is_new; /* nobody took it in before, so nothing was made for it */
         bool asked;  /* the server, for `given` */
 };
@@ -172,6 +173,12 @@ static void remember(struct pass *s, const char fingerprint[65])
         memcpy(s->memory->fingerprint, fingerprint, sizeof(s->memory->fingerprint));
 }
 
+/* Whether the intake makes resource snapshots: of what update runs roll out they may be left to the runs. */
+static bool makes_snapshots(const struct pass *s)
+{
+        return !is_external(s->p) || !s->agent->options->no_external_snapshots;
+}
+
 /* A group that is complete and as it was made. */
 static bool group_is_as_made(struct pass *s, const struct resource_snapshot *head)
 {
@@ -191,9 +198,9 @@ static bool is_known(struct pass *s, const char *fingerprint)
 
         if (!s->memory->known || !text_equal(s->memory->fingerprint, fingerprint))
                 return false;
-        if (is_external(s->p))
+        if (!makes_snapshots(s))
                 return true;
-        return head && resource_history_is_kept(s->p, &s->snapshots) &&
+        return head && resource_history_is_kept(s->p, &s->snapshots, &s->in_use) &&
                text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
                !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
                group_is_as_made(s, head);
@@ -280,12 +287,24 @@ static int name_old_group(struct pass *s)
         return name_selected(s, &ids, or_empty(annotation_of(head, ANNOTATION_RESOURCE_HASH)));
 }
 
+static int sync_selected(struct pass *s, const struct selection *selection,
+                         const struct snapshot_timing *timing)
+{
+        struct resource_snapshot_plan plan;
+
+        TRY(check_resources(s));
+        TRY(plan_resource_snapshots(s->rc->arena, s->p, selection, &s->snapshots, s->given.resources,
+                                    &s->in_use, timing, &plan, s->rc->err));
+        return write_snapshots(s, &plan);
+}
+
+/* The status of what update runs roll out speaks of what is on the clusters, and not of the latest snapshot.
+ */
 static int sync_resources(struct pass *s, const struct chosen_list *chosen)
 {
         struct snapshot_timing timing = { s->rc->now_ms, s->agent->snapshot_min_interval_ms,
                                           s->agent->change_collect_ms };
         struct resource_identifier_list ids;
-        struct resource_snapshot_plan plan;
         struct selection selection;
         char fingerprint[65];
 
@@ -293,19 +312,18 @@ static int sync_resources(struct pass *s, const struct chosen_list *chosen)
         if (is_known(s, fingerprint))
                 return take_known(s);
         TRY(read_selection(s->rc, chosen, &selection, &ids, &s->refusal));
-        if (!is_refused(&s->refusal) && !is_external(s->p))
+        if (!is_refused(&s->refusal) && makes_snapshots(s))
                 TRY(check_dropped(s, &selection));
         if (is_refused(&s->refusal))
                 return 0;
         TRY(name_selected(s, &ids, selection.hash));
         remember(s, fingerprint);
-        if (is_external(s->p))
+        if (!makes_snapshots(s))
                 return 0;
-        TRY(check_resources(s));
-        TRY(plan_resource_snapshots(s->rc->arena, s->p, &selection, &s->snapshots, s->given.resources,
-                                    &timing, &plan, s->rc->err));
-        TRY(write_snapshots(s, &plan));
-        return s->delay_ms > 0 ? name_old_group(s) : 0;
+        TRY(sync_selected(s, &selection, &timing));
+        if (is_external(s->p))
+                s->latest = NULL;
+        return s->delay_ms > 0 && !is_external(s->p) ? name_old_group(s) : 0;
 }
 
 /* ---- what is found ---- */
@@ -425,6 +443,7 @@ static int load(struct pass *s)
         drop_of_predecessors(&s->policies, &s->p->object);
         drop_of_predecessors(&s->snapshots, &s->p->object);
         s->given = NONE_GIVEN;
+        TRY(find_snapshots_in_use(s->rc, &s->p->object, &s->in_use));
         return given_in_cache(s->rc, &s->p->object, &s->given);
 }
 
@@ -446,6 +465,42 @@ static struct outcome take_in(struct pass *s)
         if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0)
                 return failed(s->rc->err);
         return is_refused(&s->refusal) ? found_refusal(s) : found_selected(s);
+}
+
+/* ---- for an update run ---- */
+
+static int take_selected(struct pass *s)
+{
+        static const struct snapshot_timing at_once = { 0 };
+        struct resource_identifier_list ids;
+        struct selection selection;
+        struct chosen_list chosen;
+
+        TRY(select_resources(s->rc, s->p, &chosen, &s->refusal));
+        if (is_refused(&s->refusal))
+                return 0;
+        TRY(load(s));
+        TRY(read_selection(s->rc, &chosen, &selection, &ids, &s->refusal));
+        if (!is_refused(&s->refusal))
+                TRY(check_dropped(s, &selection));
+        return is_refused(&s->refusal) ? 0 : sync_selected(s, &selection, &at_once);
+}
+
+int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
+                           const struct resource_snapshot **ret, struct refusal *ret_refusal)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+        struct reconcile own = *rc;
+        struct pass s = { .rc = &own, .agent = agent_of(rc), .scope = scope_of(rc->ns), .p = p };
+
+        own.key = key_text(&key, p->object.meta.ns, p->object.meta.name);
+        own.name = p->object.meta.name;
+        if (!own.key)
+                return error_no_memory(rc->err);
+        TRY(take_selected(&s));
+        *ret = s.latest;
+        *ret_refusal = s.refusal;
+        return 0;
 }
 
 static struct outcome reconcile(struct reconcile *rc)

@@ -250,9 +250,18 @@ static int throttle(struct arena *arena, const struct object *head, const struct
         return 1;
 }
 
-/* Drops whole groups, oldest first but for that of `head`, so that `keep` stay. */
+static bool is_in_use(const struct snapshots_in_use *in_use, int64_t index)
+{
+        for (size_t i = 0; i < in_use->n; i++)
+                if (in_use->index[i] == index)
+                        return true;
+        return false;
+}
+
+/* Drops whole groups, oldest first but for that of `head` and those in use, so that `keep` stay. */
 static int plan_history(struct arena *arena, const struct member *list, size_t n, int64_t keep,
-                        const struct member *head, struct resource_snapshot_plan *plan)
+                        const struct member *head, const struct snapshots_in_use *in_use,
+                        struct resource_snapshot_plan *plan)
 {
         int64_t groups = 0;
         size_t i = n;
@@ -268,18 +277,32 @@ static int plan_history(struct arena *arena, const struct member *list, size_t n
                 i--;
         }
         for (size_t k = 0; k < i; k++)
-                if (!head || list[k].index != head->index)
+                if ((!head || list[k].index != head->index) && !is_in_use(in_use, list[k].index))
                         plan->remove[plan->n_remove++] = list[k].o;
         return 0;
 }
 
-bool resource_history_is_kept(const struct placement *p, const struct object_list *existing)
+static int64_t heads_above(const struct object_list *existing, int64_t index)
 {
-        int64_t heads = 0;
+        int64_t n = 0, other;
 
         for (size_t i = 0; i < existing->n; i++)
-                heads += annotation_of(existing->at[i], ANNOTATION_RESOURCE_HASH) != NULL;
-        return heads <= snapshot_history_limit(p);
+                n += annotation_of(existing->at[i], ANNOTATION_RESOURCE_HASH) &&
+                     label_number(existing->at[i], LABEL_RESOURCE_INDEX, &other, NULL) == 0 && other > index;
+        return n;
+}
+
+bool resource_history_is_kept(const struct placement *p, const struct object_list *existing,
+                              const struct snapshots_in_use *in_use)
+{
+        int64_t limit = snapshot_history_limit(p), index;
+
+        for (size_t i = 0; i < existing->n; i++)
+                if (annotation_of(existing->at[i], ANNOTATION_RESOURCE_HASH) &&
+                    label_number(existing->at[i], LABEL_RESOURCE_INDEX, &index, NULL) == 0 &&
+                    !is_in_use(in_use, index) && heads_above(existing, index) >= limit)
+                        return false;
+        return true;
 }
 
 /* Whether the group still stands for what was selected when it was made. */
@@ -293,7 +316,8 @@ static bool is_valid(const struct member *list, size_t n, const struct member *h
 
 static int plan_group(struct arena *arena, const struct placement *p, const struct selection *s,
                       const struct member *list, size_t n, const struct member *head, int64_t given,
-                      const struct snapshot_timing *t, struct resource_snapshot_plan *plan)
+                      const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
+                      struct resource_snapshot_plan *plan)
 {
         bool valid = head && is_valid(list, n, head, given);
         int early;
@@ -311,7 +335,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                                           ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME);
                 }
                 /* A limit that was lowered takes what is too much, too. */
-                TRY(plan_history(arena, list, n, snapshot_history_limit(p), head, plan));
+                TRY(plan_history(arena, list, n, snapshot_history_limit(p), head, in_use, plan));
                 return plan_members(arena, p, s, head->index, list, n, plan);
         }
         early = head && valid ? throttle(arena, head->o, t, plan) : 0;
@@ -320,7 +344,7 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
         if (head)
                 TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
         plan->latest = NULL;
-        TRY(plan_history(arena, list, n, snapshot_history_limit(p) - 1, NULL, plan));
+        TRY(plan_history(arena, list, n, snapshot_history_limit(p) - 1, NULL, in_use, plan));
         return plan_members(arena, p, s, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, list, n, plan);
 }
 
@@ -339,8 +363,8 @@ static const struct member *find_head(const struct member *list, size_t n, const
 
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
                             const struct object_list *existing, int64_t given,
-                            const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
-                            struct error *err)
+                            const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
+                            struct resource_snapshot_plan *ret, struct error *err)
 {
         static const struct snapshot_timing at_once = { 0 };
         const struct resource_snapshot *latest = latest_resource_snapshot(existing);
@@ -352,7 +376,7 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
         head = find_head(list, existing->n, latest ? &latest->object : NULL);
         if (head && !resource_group_is_whole(existing, head->o))
                 t = &at_once;
-        if (plan_group(arena, p, s, list, existing->n, head, given, t, &plan) < 0)
+        if (plan_group(arena, p, s, list, existing->n, head, given, in_use, t, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;
         return 0;

@@ -34,6 +34,10 @@ void chosen_fingerprint(const struct chosen_list *l, char ret[65]);
  * kind of them is not served. */
 int read_selection(struct reconcile *rc, const struct chosen_list *l, struct selection *ret,
                    struct resource_identifier_list *ret_ids, struct refusal *ret_refusal);
+/* The snapshot of what is selected now, made if there is none yet, however soon after the one before: for a
+ * reconcile in the placement's namespace. With a refusal there is none. */
+int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
+                           const struct resource_snapshot **ret, struct refusal *ret_refusal);
 /* Asks the server whether there is any object of a resource in a namespace (NULL: all). */
 int peek_resource(struct reconcile *rc, const struct kube_resource *r, const char *ns, bool *ret_any);
 /* What the snapshots hold now and the selection would drop may only go because its objects went, not because

@@ -51,17 +51,24 @@ struct resource_snapshot_plan {
         const struct resource_snapshot *latest; /* head after the plan if none is created; NULL: create[0] */
         int64_t delay_ms;                       /* > 0: a new group is due then; `latest` is the old one */
 };
+/* Groups that stay although the placement may not keep as many: bindings and update runs that have not ended
+ * name them. */
+struct snapshots_in_use {
+        int64_t *index;
+        size_t n;
+};
 /* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
  * edited, is not used again, and neither is a part of one if something else is selected by now. There is
  * nothing to be waited for then: the next one replaces it. */
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
                             const struct object_list *existing, int64_t given,
-                            const struct snapshot_timing *t, struct resource_snapshot_plan *ret,
-                            struct error *err);
+                            const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
+                            struct resource_snapshot_plan *ret, struct error *err);
 
 int64_t snapshot_history_limit(const struct placement *p); /* of either kind, at least 1 */
-/* No more groups than the placement may keep. */
-bool resource_history_is_kept(const struct placement *p, const struct object_list *existing);
+/* No group is there that is too much. */
+bool resource_history_is_kept(const struct placement *p, const struct object_list *existing,
+                              const struct snapshots_in_use *in_use);
 
 /* The head marked latest, by highest index; NULL if there is none. */
 const struct resource_snapshot *latest_resource_snapshot(const struct object_list *existing);

@@ -17,6 +17,7 @@ struct scene {
         const struct object *existing[16];
         struct object_list list;
         struct placement *p;
+        struct snapshots_in_use in_use;
 };
 
 static void *parse(struct scene *s, const struct kind *kind, const char *json)
@@ -240,7 +241,7 @@ static const struct snapshot_timing at_once = { NOW, 0, 0 };
 static void plan_named(struct scene *s, struct selection *sel, int64_t given, const struct snapshot_timing *t,
                        struct resource_snapshot_plan *plan)
 {
-        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, given, t, plan, &s->err) < 0)
+        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, given, &s->in_use, t, plan, &s->err) < 0)
                 fail_msg("%s", s->err.text);
 }
 

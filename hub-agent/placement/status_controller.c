@@ -163,10 +163,10 @@ static int tell_what_lasts(struct pass *s, int64_t *ret_next_ms)
         if (!s->finding->old_group)
                 TRY(plan_not_found_warning(arena, s->p, &s->finding->selected->ids, awake, &m->not_found, &w,
                                            &next[1], s->rc->err));
-        if (is_external(s->p))
+        if (is_external(s->p) && s->agent->options->without_staged_runs)
                 TRY(plan_external_warning(arena, s->p, &s->snapshots, s->finding->selected->hash,
                                           m->external_told, &w, s->rc->err));
-        else
+        else if (!is_external(s->p))
                 TRY(plan_stalled_warning(arena, s->p, now, &m->stalled_told_ms, &w, &next[2], s->rc->err));
         tell(s, &w);
         *ret_next_ms = 0;

@@ -433,7 +433,7 @@ int plan_external_warning(struct arena *arena, const struct placement *p, const 
         message =
                 arena_printf(arena,
                              "What is selected is not rolled out: the rollout strategy is External, and this "
-                             "version executes no staged update runs; the clusters keep %s%s",
+                             "agent executes no staged update runs; the clusters keep %s%s",
                              index[0] ? "resource index " : "what they have", index);
         if (!message)
                 return error_no_memory(err);

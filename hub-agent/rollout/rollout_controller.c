@@ -39,7 +39,7 @@ static int update(struct reconcile *rc, void *plan, size_t i)
         const struct object *stored;
 
         TRY(rc_patch_diff(rc, &w->now->object, &w->wanted->object, OBJECT_META_SPEC, &stored));
-        binding_rollout_started(rc, stored);
+        binding_rollout_started(rc, stored, NULL);
         return 0;
 }
 
@@ -69,7 +69,7 @@ static int carry_out(struct reconcile *rc, const struct rollout_input *in, struc
         TRY(rc_for_each(rc, p->n_strategy, push_strategy, p));
         TRY(rc_for_each(rc, p->blocked.n, block, p));
         for (size_t i = 0; i < p->started.n; i++)
-                binding_rollout_started(rc, &p->started.at[i]->object);
+                binding_rollout_started(rc, &p->started.at[i]->object, NULL);
         TRY(rc_for_each(rc, p->n_update, update, p));
         return rc_for_each(rc, p->remove.n, take_away, p);
 }

@@ -13,6 +13,7 @@ struct binding_memory {
         struct memory memory;
         struct hold hold;
         int64_t rollout_generation; /* RolloutStarted=True is due for this generation; 0 = none */
+        char *rollout_message;      /* its words, owned; NULL = those of a rolling update */
         bool passed;                /* this process has looked at the Works before */
         bool works_changed;         /* since the status was last written, as far as is known */
         /* Its Available began at a moment (wall clock) yet to come, and was seen so since then (loop time).
@@ -44,5 +45,6 @@ int work_keep_promise(const struct object *stored, struct object *wanted, struct
 void generations_free(struct binding_memory *m);
 
 /* The rollout let this binding go on: the work generator takes it up, and writes RolloutStarted=True together
- * with what comes of its Works. */
-void binding_rollout_started(struct reconcile *rc, const struct object *b);
+ * with what comes of its Works. `message` NULL: that of a rolling update; with any other the condition begins
+ * anew. */
+void binding_rollout_started(struct reconcile *rc, const struct object *b, const char *message);

@@ -461,6 +461,8 @@ struct binding *binding_with_status(struct arena *arena, const struct binding *b
         w.s->failed_placements = NULL;
         w.s->drifted_placements = NULL;
         w.s->diffed_placements = NULL;
+        if (rollout_started && rollout_started->last_transition_ms != TIME_NONE)
+                condition_remove(&w.s->conditions, CONDITION_ROLLOUT_STARTED);
         if (rollout_started && condition_set(&w.s->conditions, rollout_started, now_ms, arena) < 0)
                 return NULL;
         if (build(&w, live, sync, ret_settled) < 0 || w.no_memory)

@@ -84,7 +84,7 @@ struct sync_result {
 /* Every live Work has reported, and one that it failed: to apply, or else to become available. */
 bool works_have_failed(const struct object_list *live);
 /* The binding with its new status: spec 6.7, 6.8. RolloutStarted is kept, or set to `rollout_started` if not
- * NULL. *ret_settled: nothing more is expected to change soon. NULL on no memory. */
+ * NULL, anew if that has a time. *ret_settled: nothing more is expected to change soon. NULL on no memory. */
 struct binding *binding_with_status(struct arena *arena, const struct binding *b,
                                     const struct object_list *live, const struct sync_result *sync,
                                     const struct condition *rollout_started, int64_t now_ms,

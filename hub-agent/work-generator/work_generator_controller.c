@@ -1,4 +1,5 @@
 /* Works of a binding, and the binding's status from them. spec/rollout-and-work.md 6. */
+#include "common/base/memory.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
 #include "hub-agent/rollout/rollout.h"
@@ -27,19 +28,25 @@ static void clear_memory(void *record)
         struct binding_memory *m = record;
 
         hold_let_go(&m->hold);
+        mem_free(m->rollout_message);
         known_works_free(m);
         generations_free(m);
 }
 const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory };
 
-void binding_rollout_started(struct reconcile *rc, const struct object *b)
+void binding_rollout_started(struct reconcile *rc, const struct object *b, const char *message)
 {
         struct hub_agent *a = agent_of(rc);
         struct binding_memory *m = memory_of(&a->bindings, b, rc->arena);
         AUTO_KEY struct key key = KEY_EMPTY;
+        char *copy = NULL;
 
-        if (!m)
+        if (!m || (message && !text_equal(message, m->rollout_message) && !(copy = mem_strdup(message))))
                 return;
+        if (copy || !message) {
+                mem_free(m->rollout_message);
+                m->rollout_message = copy;
+        }
         m->rollout_generation = b->meta.generation;
         manager_enqueue(a->manager, &work_generator_controller, key_text(&key, b->meta.ns, b->meta.name),
                         QUEUE_NORMAL);
@@ -411,11 +418,23 @@ static struct outcome after_sync(const struct pass *s, const struct sync_result 
         return r->code < 0 && r->code != ERR_INVALID ? failed(s->rc->err) : done();
 }
 
+/* With words of its own, an update run's, it tells when this one came: it begins anew. */
+static struct condition rollout_started(const struct pass *s)
+{
+        const char *message =
+                s->memory->rollout_message ? arena_strdup(s->rc->arena, s->memory->rollout_message) : NULL;
+        struct condition c =
+                make_condition(CONDITION_ROLLOUT_STARTED, CONDITION_TRUE, REASON_ROLLOUT_STARTED,
+                               message ? message : rollout_true_message, s->b->object.meta.generation);
+
+        if (message)
+                c.last_transition_ms = s->rc->now_ms;
+        return c;
+}
+
 static struct outcome report(struct pass *s, const struct sync_result *r)
 {
-        struct condition started =
-                make_condition(CONDITION_ROLLOUT_STARTED, CONDITION_TRUE, REASON_ROLLOUT_STARTED,
-                               rollout_true_message, s->b->object.meta.generation);
+        struct condition started = rollout_started(s);
         bool announced = s->memory->rollout_generation == s->b->object.meta.generation, settled;
         struct binding *wanted = binding_with_status(s->rc->arena, s->b, &s->works, r,
                                                      announced ? &started : NULL, s->rc->now_ms, &settled);

@@ -1,0 +1,350 @@
+/* How the clusters of a stage are updated. */
+#include "hub-agent/staged-update/update_run_test.h"
+
+/* spec/staged-update-and-eviction.md checklist 21 */
+static void so_many_clusters_at_a_time(void **state)
+{
+        static const struct {
+                const char *max;
+                int clusters, at_once;
+        } rows[] = { { "\"33%\"", 10, 3 }, { "\"25%\"", 7, 1 }, { "\"10%\"", 1, 1 },   { "\"70%\"", 3, 2 },
+                     { "2", 10, 2 },       { "200", 10, 10 },   { "\"100%\"", 10, 10 } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char stages[256];
+                struct scene s;
+
+                snprintf(stages, sizeof(stages),
+                         "{\"name\":\"a\",\"labelSelector\":{},\"maxConcurrency\":%s}", rows[i].max);
+                begin(&s, stages);
+                for (int k = 0; k < rows[i].clusters; k++)
+                        add_cluster(&s, (char[]){ 'c', '0' + (char)k, '\0' }, "", "Scheduled");
+                step(&s);
+                assert_int_equal(s.plan.n_update, rows[i].at_once);
+                assert_int_equal(s.plan.after_ms, UPDATE_RUN_CLUSTER_POLL_MS);
+                step(&s);
+                assert_int_equal(s.plan.n_update, 0);
+                arrive(&s, "c0");
+                step(&s);
+                assert_int_equal(s.plan.n_update, rows[i].at_once < rows[i].clusters ? 1 : 0);
+                ends(&s);
+        }
+}
+
+static void a_concurrency_that_is_neither_number_nor_percentage_ends_the_run(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":\"50\"", "");
+        step(&s);
+        assert_run_failed(&s, PREFIX_ABORT PREFIX_UNEXPECTED
+                          "maxConcurrency `50` of stage `a` is neither a number nor a percentage");
+        assert_int_equal(s.plan.n_update, 0);
+        ends(&s);
+}
+
+/* spec/staged-update-and-eviction.md checklist 27 */
+static void a_started_cluster_gets_all_that_the_run_recorded(void **state)
+{
+        static const char *names[] = { "tier-0" };
+        struct namespaced_name own[] = { { .name = "zone-1", .ns = "app" } };
+        struct cluster_overrides list[3] = { { .cluster = { names, 1, true }, .own = { own, 1, true } } };
+        const struct binding *b;
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.overrides = list;
+        step(&s);
+        b = binding_of(&s, "a1");
+        assert_string_equal(b->spec->state, "Bound");
+        assert_string_equal(b->spec->resource_snapshot_name, "web-0-snapshot");
+        assert_string_equal(b->spec->cluster_resource_override_snapshots.at[0], "tier-0");
+        assert_string_equal(b->spec->resource_override_snapshots.at[0].name, "zone-1");
+        assert_string_equal(b->spec->apply_strategy->type, "ClientSideApply");
+        assert_string_equal(update_run_rollout_message(s.run, &s.arena),
+                            "Detected the new changes on the resources and started the rollout process, "
+                            "resourceSnapshotIndex: 0, updateRun: run");
+        assert_string_equal(cluster_says(&s, "a1", "Started"), "True ClusterUpdatingStarted");
+        assert_string_equal(cluster_says(&s, "a2", "Started"), "absent");
+        assert_string_equal(stage_says(&s, 0, "Progressing"), "True StageUpdatingStarted");
+        assert_int_equal(stage(&s, 0)->start_time, NOW);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        ends(&s);
+}
+
+static void a_binding_that_is_up_to_date_is_not_written(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        step(&s);
+        s.run = NULL;
+        set_run(&s, "0", ""); /* another one, which finds all done */
+        arrive(&s, "a1");
+        step(&s);
+        assert_int_equal(s.plan.n_update, 0);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "True ClusterUpdatingSucceeded");
+        assert_string_equal(cluster_says(&s, "a2", "Started"), "True ClusterUpdatingStarted");
+        ends(&s);
+}
+
+/* spec/staged-update-and-eviction.md checklist 28 */
+static void a_cluster_is_done_when_it_is_available_or_has_reported_its_differences(void **state)
+{
+        static const struct {
+                const char *type, *status;
+                int64_t behind;
+                const char *says;
+        } rows[] = {
+                { "Available", "True", 0, "True ClusterUpdatingSucceeded" },
+                { "DiffReported", "True", 0, "True ClusterUpdatingSucceeded" },
+                { "Available", "True", 1, "absent" },
+                { "DiffReported", "True", 1, "absent" },
+                { "Available", "False", 0, "absent" },
+                { "Applied", "False", 0, "absent" },
+                { "WorkSynchronized", "False", 0, "absent" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct scene s;
+
+                begin_usual(&s, "", "");
+                step(&s);
+                set_binding_condition(&s, binding_of(&s, "a1"), rows[i].type, rows[i].status, "R");
+                ((struct condition *)condition_find(&binding_of(&s, "a1")->status->conditions, rows[i].type))
+                        ->observed_generation.value -= rows[i].behind;
+                step(&s);
+                assert_string_equal(cluster_says(&s, "a1", "Succeeded"), rows[i].says);
+                assert_string_equal(written(&s), text_equal(rows[i].says, "absent") ? "" : "a2");
+                ends(&s);
+        }
+}
+
+/* spec/staged-update-and-eviction.md checklist 29 */
+static void a_cluster_that_takes_more_than_five_minutes_is_named(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        s.now_ms += UPDATE_RUN_STUCK_MS;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        s.now_ms += 1;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        assert_string_equal(run_message(&s, "Progressing"),
+                            "The updateRun is stuck waiting for a1 cluster(s) in stage a to finish updating, "
+                            "please check placement status for potential errors");
+        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+        assert_true(s.plan.after_ms > 0);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        assert_string_equal(written(&s), "a2");
+        ends(&s);
+}
+
+static void of_many_that_are_stuck_three_are_named(void **state)
+{
+        struct scene s;
+
+        begin(&s, "{\"name\":\"a\",\"labelSelector\":{},\"maxConcurrency\":4}");
+        for (int i = 0; i < 4; i++)
+                add_cluster(&s, (char[]){ 'c', '0' + (char)i, '\0' }, "", "Scheduled");
+        step(&s);
+        s.now_ms += UPDATE_RUN_STUCK_MS + 1;
+        step(&s);
+        assert_non_null(strstr(run_message(&s, "Progressing"), "for c0, c1, c2... cluster(s) in stage a"));
+        ends(&s);
+}
+
+/* Its time counts although the binding needed no write. */
+static void a_binding_in_place_that_is_not_available_becomes_stuck_too(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_run(&s, "0", "");
+        set_binding_condition(&s, binding_of(&s, "a1"), "Applied", "False", "ApplyFailed");
+        step(&s);
+        s.now_ms += UPDATE_RUN_STUCK_MS + 1;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        ends(&s);
+}
+
+static void a_clock_that_was_set_back_delays_the_five_minutes_by_no_more(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        s.now_ms -= 3600000;
+        s.ahead_ms = UPDATE_RUN_STUCK_MS;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        s.ahead_ms++;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        ends(&s);
+}
+
+static const char preempted[] =
+        PREFIX_USER "the binding of the updating cluster `a1` in the stage `a` is not up-to-date with the "
+                    "desired status, please check the status of binding `web-a1` and see if there is a "
+                    "concurrent updateRun referencing the same placement and updating the same cluster";
+
+static void change_snapshot(struct scene *s, struct binding *b)
+{
+        b->spec->resource_snapshot_name = "web-1-snapshot";
+}
+static void change_state(struct scene *s, struct binding *b)
+{
+        b->spec->state = "Scheduled";
+}
+static void take_back(struct scene *s, struct binding *b)
+{
+        set_binding_condition(s, b, "RolloutStarted", "False", "R");
+}
+static void change_overrides(struct scene *s, struct binding *b)
+{
+        static const char *names[] = { "tier-9" };
+
+        b->spec->cluster_resource_override_snapshots = (struct string_list){ names, 1, true };
+}
+static void let_go(struct scene *s, struct binding *b)
+{
+        b->object.meta.deletion_ms = s->now_ms;
+}
+
+/* spec/staged-update-and-eviction.md checklist 30 */
+static void whoever_changes_a_binding_under_way_ends_the_run(void **state)
+{
+        static void (*const changes[])(struct scene * s, struct binding * b) = { change_snapshot,
+                                                                                 change_state, take_back,
+                                                                                 change_overrides, let_go };
+
+        for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+                struct update_run_reading reading;
+                struct scene s;
+
+                begin_usual(&s, "", "");
+                step(&s);
+                changes[i](&s, binding_of(&s, "a1"));
+                step(&s);
+                assert_int_equal(s.plan.confirm.n, 1);
+                assert_int_equal(s.plan.n_update, 0);
+                assert_run_failed(&s, arena_printf(&s.arena, PREFIX_ABORT "%s", preempted));
+                assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "False ClusterUpdatingFailed");
+                assert_string_equal(condition_find(&cluster(&s, "a1")->conditions, "Succeeded")->message,
+                                    preempted);
+                assert_string_equal(stage_says(&s, 0, "Succeeded"), "False StageUpdatingFailed");
+                assert_string_equal(stage_says(&s, 0, "Progressing"), "False StageUpdatingFailed");
+                assert_int_equal(stage(&s, 0)->end_time, NOW);
+                assert_true(update_run_reading(s.run, &reading));
+                assert_string_equal(reading.failure_type, "user_error");
+                ends(&s);
+        }
+}
+
+/* Their order is the one the errors come in; equal ones are told once. */
+static void several_clusters_that_are_preempted_are_all_told(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        step(&s);
+        change_snapshot(&s, binding_of(&s, "a1"));
+        change_snapshot(&s, binding_of(&s, "a2"));
+        step(&s);
+        assert_true(text_starts_with(run_message(&s, "Succeeded"), "[" PREFIX_ABORT PREFIX_USER));
+        assert_non_null(strstr(run_message(&s, "Succeeded"), "`web-a1`"));
+        assert_non_null(strstr(run_message(&s, "Succeeded"), "`web-a2`"));
+        ends(&s);
+}
+
+/* spec/staged-update-and-eviction.md checklist 31 */
+static void a_rollout_that_was_begun_and_not_announced_is_announced_again(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        step(&s);
+        assert_int_equal(s.plan.n_update, 0);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        set_run(&s, "0", ""); /* as if the run's status had been lost, too */
+        step(&s);
+        assert_int_equal(s.plan.n_update, 0);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_string_equal(cluster_says(&s, "a1", "Started"), "True ClusterUpdatingStarted");
+        s.work_generator_is_late = false;
+        step(&s);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "True ClusterUpdatingSucceeded");
+        ends(&s);
+}
+
+/* Somebody may have written the spec and not the state. */
+static void a_binding_in_place_but_not_bound_is_bound(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_run(&s, "0", "");
+        binding_of(&s, "a1")->spec->state = "Scheduled";
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        assert_string_equal(binding_of(&s, "a1")->spec->state, "Bound");
+        ends(&s);
+}
+
+static void how_single_clusters_fare_is_not_urgent(void **state)
+{
+        struct scene s;
+
+        begin(&s, "{\"name\":\"a\",\"labelSelector\":{},\"maxConcurrency\":2}");
+        for (int i = 0; i < 4; i++)
+                add_cluster(&s, (char[]){ 'c', '0' + (char)i, '\0' }, "", "Scheduled");
+        step(&s);
+        assert_true(s.plan.urgent);
+        arrive(&s, "c0");
+        step(&s);
+        assert_string_equal(written(&s), "c2");
+        assert_false(s.plan.urgent);
+        arrive(&s, "c1");
+        arrive(&s, "c2");
+        step(&s);
+        arrive(&s, "c3");
+        step(&s);
+        assert_true(s.plan.urgent);
+        ends(&s);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(so_many_clusters_at_a_time),
+                cmocka_unit_test(a_concurrency_that_is_neither_number_nor_percentage_ends_the_run),
+                cmocka_unit_test(a_started_cluster_gets_all_that_the_run_recorded),
+                cmocka_unit_test(a_binding_that_is_up_to_date_is_not_written),
+                cmocka_unit_test(a_cluster_is_done_when_it_is_available_or_has_reported_its_differences),
+                cmocka_unit_test(a_cluster_that_takes_more_than_five_minutes_is_named),
+                cmocka_unit_test(of_many_that_are_stuck_three_are_named),
+                cmocka_unit_test(a_binding_in_place_that_is_not_available_becomes_stuck_too),
+                cmocka_unit_test(a_clock_that_was_set_back_delays_the_five_minutes_by_no_more),
+                cmocka_unit_test(whoever_changes_a_binding_under_way_ends_the_run),
+                cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
+                cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
+                cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
+                cmocka_unit_test(how_single_clusters_fare_is_not_urgent),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Stopping a run, and letting it go on. */
+#include "hub-agent/staged-update/update_run_test.h"
+
+/* spec/staged-update-and-eviction.md checklist 37 */
+static void what_is_under_way_is_finished_and_nothing_new_begins(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_state(&s, "Stop");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        assert_string_equal(stage_says(&s, 0, "Progressing"), "Unknown StageUpdatingStopping");
+        assert_int_equal(s.plan.n_update, 0);
+        assert_int_equal(s.plan.after_ms, UPDATE_RUN_CLUSTER_POLL_MS);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "True ClusterUpdatingSucceeded");
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        assert_string_equal(run_message(&s, "Progressing"), "The update run has been stopped");
+        assert_string_equal(stage_says(&s, 0, "Progressing"), "False StageUpdatingStopped");
+        assert_int_equal(s.plan.n_update, 0);
+        assert_int_equal(s.plan.after_ms, NO_WAKE_UP);
+        set_state(&s, "Run");
+        step(&s);
+        assert_string_equal(written(&s), "a2");
+        assert_string_equal(stage_says(&s, 0, "Progressing"), "True StageUpdatingStarted");
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        ends(&s);
+}
+
+static void a_run_that_begins_stopped_begins_nothing(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.run->spec->state = "Stop";
+        step(&s);
+        assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        assert_int_equal(s.plan.n_update, 0);
+        set_state(&s, "Run");
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        ends(&s);
+}
+
+static void a_stage_that_is_stopped_may_be_stuck(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_state(&s, "Stop");
+        s.now_ms += UPDATE_RUN_STUCK_MS + 1;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        assert_non_null(strstr(run_message(&s, "Progressing"), "for a1 cluster(s) in stage a"));
+        ends(&s);
+}
+
+static void whoever_takes_a_cluster_over_does_not_end_a_run_that_stops(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_state(&s, "Stop");
+        binding_of(&s, "a1")->spec->resource_snapshot_name = "web-1-snapshot";
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        ends(&s);
+}
+
+static void a_start_that_was_not_announced_is_announced_while_stopping(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        set_state(&s, "Stop");
+        step(&s);
+        assert_int_equal(s.plan.started.n, 1);
+        ends(&s);
+}
+
+/* spec/staged-update-and-eviction.md checklist 39 */
+static void in_the_deletion_stage_those_that_go_are_waited_for(void **state)
+{
+        struct stage_status *last;
+        struct scene s;
+
+        begin(&s, STAGE("a", ""));
+        add_cluster(&s, "z0", "", "Unscheduled");
+        add_cluster(&s, "z1", "", "Unscheduled");
+        step(&s); /* the empty stage */
+        set_state(&s, "Stop");
+        binding_of(&s, "z0")->object.meta.deletion_ms = NOW; /* by a pass whose status was lost */
+        step(&s);
+        assert_int_equal(s.plan.remove.n, 0);
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        assert_int_equal(s.plan.after_ms, UPDATE_RUN_CLUSTER_POLL_MS);
+        drop_binding(&s, "z0");
+        step(&s);
+        last = s.run->status->deletion_stage_status;
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        assert_string_equal(says(&s, &last->conditions, "Progressing"), "False StageUpdatingStopped");
+        assert_string_equal(says(&s, &last->clusters.at[1].conditions, "Started"), "absent");
+        assert_int_equal(s.plan.after_ms, NO_WAKE_UP);
+        set_state(&s, "Run");
+        step(&s);
+        assert_int_equal(s.plan.remove.n, 1);
+        ends(&s);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_is_under_way_is_finished_and_nothing_new_begins),
+                cmocka_unit_test(a_run_that_begins_stopped_begins_nothing),
+                cmocka_unit_test(a_stage_that_is_stopped_may_be_stuck),
+                cmocka_unit_test(whoever_takes_a_cluster_over_does_not_end_a_run_that_stops),
+                cmocka_unit_test(a_start_that_was_not_announced_is_announced_while_stopping),
+                cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
