@@ -43,8 +43,6 @@ static int add_indexes(struct hub_agent *a)
                 TRY(add_index(a, s->binding, INDEX_CLUSTER, emit_cluster));
                 TRY(add_index(a, s->placement, INDEX_SELECTOR, emit_selectors));
                 TRY(add_index(a, s->placement, INDEX_SELECTED, emit_selected));
-                if (!a->options->without_staged_runs)
-                        TRY(add_index(a, s->update_run, INDEX_PLACEMENT, emit_update_run_placement));
         }
         TRY(add_index(a, &cluster_resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
         TRY(add_index(a, &resource_override_snapshot_kind, INDEX_OVERRIDE, emit_override));
@@ -52,6 +50,13 @@ static int add_indexes(struct hub_agent *a)
         TRY(add_index(a, &resource_override_snapshot_kind, INDEX_LATEST, emit_latest));
         TRY(add_index(a, &work_kind, INDEX_BINDING, emit_work_binding));
         return a->options->without_evictions ? 0 : eviction_add_index(a);
+}
+
+static int add_staged_runs(struct hub_agent *a)
+{
+        TRY(add_index(a, &cluster_staged_update_run_kind, INDEX_PLACEMENT, emit_update_run_placement));
+        TRY(add_index(a, &staged_update_run_kind, INDEX_PLACEMENT, emit_update_run_placement));
+        return manager_add_controller(a->manager, &update_run_controller);
 }
 
 static int add_controllers(struct hub_agent *a)
@@ -65,7 +70,7 @@ static int add_controllers(struct hub_agent *a)
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
         if (!a->options->without_staged_runs)
-                TRY(manager_add_controller(a->manager, &update_run_controller));
+                TRY(add_staged_runs(a));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 

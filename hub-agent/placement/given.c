@@ -45,12 +45,15 @@ int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, 
 {
         const struct scope *scope = scope_of(rc->ns);
         struct object_list bindings, runs = { 0 };
+        bool with_runs = !agent_of(rc)->options->without_staged_runs;
+        bool unknown = with_runs && !informer_synced(manager_informer(rc->manager, scope->update_run));
         struct given given;
 
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
-        if (!agent_of(rc)->options->without_staged_runs)
+        if (with_runs && !unknown)
                 TRY(cache_by_index(rc, scope->update_run, INDEX_PLACEMENT, rc->key, &runs));
-        *ret = (struct snapshots_in_use){ ARENA_NEW_ARRAY(rc->arena, int64_t, bindings.n + runs.n + 1), 0 };
+        *ret = (struct snapshots_in_use){ ARENA_NEW_ARRAY(rc->arena, int64_t, bindings.n + runs.n + 1), 0,
+                                          unknown };
         if (!ret->index)
                 return error_no_memory(rc->err);
         for (size_t i = 0; i < bindings.n; i++) {

@@ -255,7 +255,7 @@ static bool is_in_use(const struct snapshots_in_use *in_use, int64_t index)
         for (size_t i = 0; i < in_use->n; i++)
                 if (in_use->index[i] == index)
                         return true;
-        return false;
+        return in_use->unknown;
 }
 
 /* Drops whole groups, oldest first but for that of `head` and those in use, so that `keep` stay. */

@@ -56,6 +56,7 @@ struct resource_snapshot_plan {
 struct snapshots_in_use {
         int64_t *index;
         size_t n;
+        bool unknown; /* who names them is not heard of yet: all stay */
 };
 /* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
  * edited, is not used again, and neither is a part of one if something else is selected by now. There is

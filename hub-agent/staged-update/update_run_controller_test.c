@@ -94,10 +94,537 @@ static void a_run_without_a_state_brings_its_snapshot_to_all_stages(void **state
         rig_run(runs);
 }
 
+/* spec/staged-update-and-eviction.md checklist 4 */
+static void is_held(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post(r, RUNS, "ClusterStagedUpdateRun", "first",
+             "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"slow\",\"state\":\"Initialize\"");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
+        assert_non_null(
+                strstr(r->text, "\"finalizers\":[\"kubernetes-fleet.io/stagedupdaterun-finalizer\"]"));
+        assert_int_equal(rig_merge(r, RUNS "/first", "{\"spec\":{\"resourceSnapshotIndex\":\"1\"}}"), 422);
+        assert_non_null(strstr(r->text, "resourceSnapshotIndex is immutable"));
+        stop(&f);
+}
+static void a_run_carries_its_finalizer_and_keeps_an_empty_index(void **state)
+{
+        rig_run(is_held);
+}
+
+/* ---- RolloutStarted ---- */
+
+static const json_t *condition_at(const json_t *o, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(o, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return c;
+        return NULL;
+}
+
+static const json_t *binding_on(struct rig *r, const char *cluster)
+{
+        json_t *b;
+        size_t i;
+
+        rig_get(r, BINDINGS);
+        json_array_foreach(json_object_get(r->answer, "items"), i, b)
+                if (text_equal(doc_get_string(b, "spec.targetCluster"), cluster))
+                        return b;
+        fail_msg("no binding on %s", cluster);
+        return NULL;
+}
+
+static void change_app(struct rig *r, const char *value)
+{
+        char patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
+        assert_int_equal(rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", patch), 200);
+        rig_settle(r);
+}
+
+static void settle_often(struct fleet *f, int n)
+{
+        for (int i = 0; i < n; i++)
+                settle(f);
+}
+
+/* spec/staged-update-and-eviction.md checklist 27 */
+static void announces(struct rig *r)
+{
+        char first[RFC3339_SIZE];
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        settle_often(&f, 6);
+        snprintf(first, sizeof(first), "%s",
+                 doc_get_string(condition_at(binding_on(r, "member-2"), "RolloutStarted"),
+                                "lastTransitionTime"));
+        change_app(r, "c");
+        post_run(r, "second", "1", "");
+        settle_often(&f, 6);
+        assert_string_equal(
+                doc_get_string(condition_at(binding_on(r, "member-2"), "RolloutStarted"), "message"),
+                "Detected the new changes on the resources and started the rollout process, "
+                "resourceSnapshotIndex: 1, updateRun: second");
+        assert_true(strcmp(doc_get_string(condition_at(binding_on(r, "member-2"), "RolloutStarted"),
+                                          "lastTransitionTime"),
+                           first) > 0);
+        stop(&f);
+}
+static void the_binding_names_the_run_and_begins_its_condition_anew(void **state)
+{
+        rig_run(announces);
+}
+
+/* ---- snapshots ---- */
+
+/* spec/staged-update-and-eviction.md checklist 13 */
+static void takes(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "", "");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_string_equal(rig_string(r, "status.resourceSnapshotIndexUsed"), "0");
+        change_app(r, "c");
+        post_run(r, "second", "", "");
+        settle_often(&f, 6);
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        assert_string_equal(rig_string(r, "status.resourceSnapshotIndexUsed"), "1");
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 2);
+        stop(&f);
+}
+static void without_an_index_a_run_takes_what_is_selected_when_it_begins(void **state)
+{
+        rig_run(takes);
+}
+
+static void takes_at_once(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        f.no_external_snapshots = true;
+        stop(&f);
+        start_again(r, &f);
+        add_member(&f, "member-1", "\"stage\":\"canary\"");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        rig_settle(r);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 0);
+        post_strategy(r, STAGE("canary", ""));
+        post_run(r, "first", "", "");
+        settle_often(&f, 4);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        stop(&f);
+}
+static void where_only_runs_make_snapshots_the_first_makes_the_first(void **state)
+{
+        rig_run(takes_at_once);
+}
+
+/* The placement may keep one, and two are in use. */
+static void keeps(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web",
+                                   "{\"spec\":{\"revisionHistoryLimit\":1}}"),
+                         200);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        settle_often(&f, 6);
+        change_app(r, "c");
+        change_app(r, "d");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 200);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-1-snapshot"), 404);
+        post_run(r, "second", "2", ",\"state\":\"Initialize\"");
+        rig_settle(r);
+        change_app(r, "e");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-2-snapshot"), 200);
+        assert_int_equal(rig_delete(r, RUNS "/second"), 200);
+        rig_settle(r);
+        change_app(r, "f");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-2-snapshot"), 404);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 200);
+        stop(&f);
+}
+static void snapshots_that_bindings_and_unfinished_runs_name_are_kept(void **state)
+{
+        rig_run(keeps);
+}
+
+/* ---- approvals ---- */
+
+static void approve(struct rig *r, const char *request)
+{
+        char path[256], body[512], now[RFC3339_SIZE];
+
+        time_format_rfc3339(loop_wall_ms(r->loop), now);
+        snprintf(path, sizeof(path), REQUESTS "/%s/status", request);
+        snprintf(
+                body, sizeof(body),
+                "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\",\"reason\":\"lgtm\","
+                "\"message\":\"lgtm\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":1}]}}",
+                now);
+        assert_int_equal(rig_merge(r, path, body), 200);
+}
+
+#define APPROVAL(when) ",\"" when "StageTasks\":[{\"type\":\"Approval\"}]"
+
+/* spec/staged-update-and-eviction.md checklist 23, 24, 25 */
+static void is_approved(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", APPROVAL("before")) "," STAGE("prod", APPROVAL("after")));
+        post_run(r, "first", "0", "");
+        settle_often(&f, 2);
+        assert_int_equal(rig_delete(r, REQUESTS "/first-before-canary"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, REQUESTS "/first-before-canary"), 200); /* made again */
+        approve(r, "first-before-canary");
+        settle(&f);
+        rig_get(r, REQUESTS "/first-before-canary");
+        assert_string_equal(condition_of(r, "ApprovalAccepted"), "True");
+        assert_string_equal(condition_of(r, "Approved"), "True");
+        assert_int_equal(
+                rig_merge(r, REQUESTS "/first-before-canary/status", "{\"status\":{\"conditions\":[]}}"),
+                200);
+        assert_int_equal(rig_delete(r, REQUESTS "/first-before-canary"), 200);
+        settle_often(&f, 5);
+        assert_int_equal(rig_get(r, REQUESTS "/first-before-canary"), 404);
+        assert_run(r, "first", "Progressing", "False UpdateRunWaiting");
+        approve(r, "first-after-prod");
+        settle(&f);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(count(r, FLEET "works"), 3);
+        stop(&f);
+}
+static void approvals_move_a_run_at_once_and_cannot_be_taken_back(void **state)
+{
+        rig_run(is_approved);
+}
+
+/* spec/staged-update-and-eviction.md checklist 41 */
+static void is_deleted(struct rig *r)
+{
+        AUTO_BUF struct buf printed;
+        struct fleet f;
+
+        start(r, &f);
+        stop(&f);
+        f.metrics = metrics_new();
+        start_again(r, &f);
+        add_member(&f, "member-1", "\"stage\":\"canary\"");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", APPROVAL("after")));
+        post_run(r, "first", "0", "");
+        settle_often(&f, 3);
+        assert_int_equal(count(r, REQUESTS), 1);
+        buf_init(&printed, 1 << 20);
+        assert_int_equal(metrics_print(f.metrics, &printed), 0);
+        assert_non_null(strstr(printed.data,
+                               "fleet_workload_update_run_status_last_timestamp_seconds{namespace="
+                               "\"\",name=\"first\",state=\"Run\",condition=\"Progressing\",status="
+                               "\"False\",reason=\"UpdateRunWaiting\",failureType=\"none\"}"));
+        assert_non_null(strstr(printed.data,
+                               "fleet_workload_update_run_stage_cluster_updating_duration_seconds_count{"
+                               "namespace=\"\",name=\"first\"} 1"));
+        assert_int_equal(rig_delete(r, RUNS "/first"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, RUNS "/first"), 404);
+        assert_int_equal(count(r, REQUESTS), 0);
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.resourceSnapshotName"),
+                            "web-0-snapshot");
+        buf_clear(&printed);
+        assert_int_equal(metrics_print(f.metrics, &printed), 0);
+        assert_null(strstr(printed.data, "name=\"first\""));
+        stop(&f);
+        metrics_free(f.metrics);
+}
+static void a_deleted_run_takes_its_requests_and_series_along_and_nothing_else(void **state)
+{
+        rig_run(is_deleted);
+}
+
+/* ---- in a namespace ---- */
+
+static void in_namespace(struct rig *r)
+{
+        static const char v[] = "\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\"";
+        char body[1024];
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        snprintf(body, sizeof(body),
+                 "{%s,\"kind\":\"ResourcePlacement\",\"metadata\":{\"name\":\"own\"},\"spec\":{"
+                 "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+                 "\"settings\"}],\"strategy\":{\"type\":\"External\"}}}",
+                 v);
+        assert_int_equal(rig_post(r, FLEET "namespaces/app/resourceplacements", body), 201);
+        snprintf(body, sizeof(body),
+                 "{%s,\"kind\":\"StagedUpdateStrategy\",\"metadata\":{\"name\":\"slow\"},\"spec\":{"
+                 "\"stages\":[{"
+                 "\"name\":\"all\",\"labelSelector\":{},\"afterStageTasks\":[{\"type\":\"Approval\"}]}]}}",
+                 v);
+        assert_int_equal(rig_post(r, FLEET "namespaces/app/stagedupdatestrategies", body), 201);
+        rig_settle(r);
+        snprintf(body, sizeof(body),
+                 "{%s,\"kind\":\"StagedUpdateRun\",\"metadata\":{\"name\":\"first\"},\"spec\":{"
+                 "\"placementName\":"
+                 "\"own\",\"stagedRolloutStrategyName\":\"slow\"}}",
+                 v);
+        assert_int_equal(rig_post(r, FLEET "namespaces/app/stagedupdateruns", body), 201);
+        settle_often(&f, 4);
+        rig_get(r, FLEET "namespaces/app/approvalrequests/first-after-all");
+        assert_int_equal(r->status, 200);
+        assert_int_equal(rig_merge(r, FLEET "namespaces/app/approvalrequests/first-after-all/status",
+                                   "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\","
+                                   "\"reason\":\"r\",\"message\":\"\",\"lastTransitionTime\":"
+                                   "\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}]}}"),
+                         200);
+        settle(&f);
+        rig_get(r, FLEET "namespaces/app/stagedupdateruns/first");
+        assert_string_equal(condition_of(r, "Succeeded"), "True");
+        assert_int_equal(count(r, FLEET "works"), 1);
+        stop(&f);
+}
+static void a_namespaced_run_does_the_same_in_its_namespace(void **state)
+{
+        rig_run(in_namespace);
+}
+
+/* ---- what happens in between ---- */
+
+static int64_t at_once(void *ctx, const struct http_request *rq, bool answer)
+{
+        return 0;
+}
+
+static int lose_run_status(void *ctx, const struct http_request *rq)
+{
+        return *(bool *)ctx && text_equal(rq->method, "PATCH") && strstr(rq->path, "updateruns") &&
+                               strstr(rq->path, "/status")
+                       ? ERR_RETRY
+                       : 0;
+}
+
+/* The agent ends after it wrote bindings and before it wrote down that it had begun. */
+static void crashes(struct rig *r)
+{
+        bool lost = true;
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_run_status };
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "absent");
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
+        stop(&f);
+        lost = false;
+        start_again(r, &f);
+        settle_often(&f, 8);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(doc_get_int(binding_on(r, "member-1"), "metadata.generation", 0), 2);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void who_ended_between_its_writes_finds_what_it_did(void **state)
+{
+        rig_run(crashes);
+}
+
+/* spec/staged-update-and-eviction.md checklist 60 */
+static void overtakes(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        change_app(r, "c");
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        rig_settle(r); /* member-1 is under way, and does not answer */
+        post_run(r, "second", "1", "");
+        settle_often(&f, 8);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_non_null(strstr(r->text, "see if there is a concurrent updateRun"));
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.resourceSnapshotName"),
+                            "web-1-snapshot");
+        stop(&f);
+}
+static void the_later_of_two_runs_wins_and_the_other_says_so(void **state)
+{
+        rig_run(overtakes);
+}
+
+/* One file has both, and the caches hear of them in any order. */
+static void comes_together(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        line.lagging = "clusterstagedupdatestrategies";
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_strategy_that_the_cache_lacks_is_asked_for(void **state)
+{
+        rig_run(comes_together);
+}
+
+static void leaves_hand(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        fiber_sleep(r->loop, 301000);
+        assert_run(r, "first", "Progressing", "False UpdateRunStuck");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        stop(&f);
+}
+/* spec/staged-update-and-eviction.md checklist 29 */
+static void a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does(void **state)
+{
+        rig_run(leaves_hand);
+}
+
+static void loses_placement(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_int_equal(rig_delete(r, FLEET "clusterresourceplacements/web"), 200);
+        rig_settle(r);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_non_null(strstr(r->text,
+                               "failed to process the request due to a client error: parent placement "
+                               "not found"));
+        stop(&f);
+}
+static void a_run_ends_with_its_placement(void **state)
+{
+        rig_run(loses_placement);
+}
+
+/* ---- what it costs ---- */
+
+struct counted {
+        size_t bindings, binding_statuses, run_statuses;
+};
+
+static int count_write(void *ctx, const struct http_request *rq)
+{
+        struct counted *c = ctx;
+
+        if (!text_equal(rq->method, "PATCH"))
+                return 0;
+        if (strstr(rq->path, "resourcebindings/"))
+                *(strstr(rq->path, "/status") ? &c->binding_statuses : &c->bindings) += 1;
+        c->run_statuses += strstr(rq->path, "updateruns/") && strstr(rq->path, "/status");
+        return 0;
+}
+
+#define COSTED 12
+
+static void costs(struct rig *r)
+{
+        struct counted n = { 0 };
+        struct loopback_faults faults = { .ctx = &n, .delay = at_once, .fate = count_write };
+        struct fleet f;
+
+        start(r, &f);
+        for (int i = 0; i < COSTED; i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "member-%02d", i);
+                add_member(&f, name, "\"stage\":\"canary\"");
+        }
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        rig_settle(r);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", ",\"maxConcurrency\":4"));
+        n = (struct counted){ 0 };
+        post_run(r, "first", "0", "");
+        settle_often(&f, 8);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(n.bindings, COSTED);
+        assert_in_range(n.binding_statuses, COSTED, 2 * COSTED);
+        assert_in_range(n.run_statuses, 3, 6);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status(void **state)
+{
+        rig_run(costs);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_run_without_a_state_brings_its_snapshot_to_all_stages),
+                cmocka_unit_test(a_run_carries_its_finalizer_and_keeps_an_empty_index),
+                cmocka_unit_test(the_binding_names_the_run_and_begins_its_condition_anew),
+                cmocka_unit_test(without_an_index_a_run_takes_what_is_selected_when_it_begins),
+                cmocka_unit_test(where_only_runs_make_snapshots_the_first_makes_the_first),
+                cmocka_unit_test(snapshots_that_bindings_and_unfinished_runs_name_are_kept),
+                cmocka_unit_test(approvals_move_a_run_at_once_and_cannot_be_taken_back),
+                cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
+                cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
+                cmocka_unit_test(who_ended_between_its_writes_finds_what_it_did),
+                cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
+                cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
+                cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
+                cmocka_unit_test(a_run_ends_with_its_placement),
+                cmocka_unit_test(a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
