@@ -17,6 +17,8 @@
 #define LEASE_MS 60000
 #define RENEW_MS 45000
 #define RETRY_MS 5000
+#define DEFINITIONS_WAIT_MS 30000
+#define DEFINITIONS_PAUSE_MS 1000 /* as often as a miss is asked for anew */
 
 static int64_t or_default(int64_t given, int64_t fallback)
 {
@@ -231,6 +233,57 @@ static int first_discovery(struct hub_agent *a, struct error *err)
         return 0;
 }
 
+/* ---- definitions of what a flag switches on (spec/staged-update-and-eviction.md 1.6) ---- */
+
+static int check_definition(struct hub_agent *a, const struct kind *kind, const char *flag, struct error *err)
+{
+        struct kube_mapped mapped;
+        int code = kube_mapper_kind(a->mapper, kind->group, kind->version, kind->kind, &mapped, err);
+
+        if (code == ERR_NOT_FOUND)
+                return error_set(
+                        err, ERR_UNSUPPORTED,
+                        "the hub does not serve kind \"%s\" of %s: install the chart's definitions, or "
+                        "start the agent with --%s=false",
+                        kind->kind, kind->api_version, flag);
+        return code;
+}
+
+static int check_definitions(struct hub_agent *a, struct error *err)
+{
+        static const struct kind *const of_runs[] = {
+                &cluster_staged_update_run_kind, &cluster_staged_update_strategy_kind,
+                &cluster_approval_request_kind,  &staged_update_run_kind,
+                &staged_update_strategy_kind,    &approval_request_kind,
+        };
+        static const struct kind *const of_evictions[] = {
+                &cluster_resource_placement_eviction_kind, &cluster_resource_placement_disruption_budget_kind
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(of_runs) && !a->options->without_staged_runs; i++)
+                TRY(check_definition(a, of_runs[i], "enable-staged-update-run-apis", err));
+        for (size_t i = 0; i < ARRAY_LEN(of_evictions) && !a->options->without_evictions; i++)
+                TRY(check_definition(a, of_evictions[i], "enable-eviction-apis", err));
+        return 0;
+}
+
+/* They may be installed together with the agent, and come a moment after it. */
+static int await_definitions(struct hub_agent *a, struct error *err)
+{
+        int64_t deadline = loop_now_ms(a->world->loop) + DEFINITIONS_WAIT_MS;
+        int code;
+
+        while ((code = check_definitions(a, err)) < 0) {
+                if (code == ERR_CANCELLED || code == ERR_NO_MEMORY ||
+                    (code == ERR_UNSUPPORTED && loop_now_ms(a->world->loop) >= deadline))
+                        return code;
+                if (kube_connection_pause(&a->kube, DEFINITIONS_PAUSE_MS) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
+                error_clear(err);
+        }
+        return 0;
+}
+
 int hub_agent_run(const struct hub_agent_options *o, struct error *err)
 {
         struct http_server *metrics = NULL, *probes = NULL;
@@ -245,6 +298,8 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = health_serve(&h, o->world, o->bind, o->health_port, &probes, err);
         if (code == 0)
                 code = first_discovery(&a, err);
+        if (code == 0)
+                code = await_definitions(&a, err);
         if (code == 0) {
                 left_over_webhooks_enqueue(a.manager);
                 code = manager_run(a.manager, err);

@@ -13,7 +13,7 @@ struct fleet {
         struct log_sink sink;
         struct log log;
         struct metrics *metrics; /* NULL = the agent's own */
-        bool members_stopped, without_evictions, no_external_snapshots;
+        bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
 /* ---- the agent ---- */
@@ -35,6 +35,7 @@ static inline void agent_fiber(void *ctx)
                                        .log = &f->log,
                                        .hub = &f->rig->endpoint,
                                        .metrics = f->metrics,
+                                       .without_staged_runs = f->without_staged_runs,
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,
                                        .metrics_port = -1,
