@@ -305,6 +305,82 @@ static void a_binding_in_place_but_not_bound_is_bound(void **state)
         ends(&s);
 }
 
+/* ---- maxFailedClusters (not in the reference) ---- */
+
+static void begin_tolerant(struct scene *s, const char *limit)
+{
+        char stages[256];
+
+        snprintf(stages, sizeof(stages),
+                 "{\"name\":\"a\",\"labelSelector\":{},\"maxConcurrency\":2,\"maxFailedClusters\":%s,"
+                 "\"clusterTimeout\":\"2m\"}",
+                 limit);
+        begin(s, stages);
+        for (int i = 0; i < 4; i++)
+                add_cluster(s, (char[]){ 'c', '0' + (char)i, '\0' }, "", "Scheduled");
+}
+
+static void a_cluster_that_fails_gives_way_where_that_is_tolerated(void **state)
+{
+        struct scene s;
+
+        begin_tolerant(&s, "1");
+        step(&s);
+        assert_string_equal(written(&s), "c0 c1");
+        set_binding_condition(&s, binding_of(&s, "c0"), "Applied", "False", "R");
+        s.now_ms += 120000;
+        step(&s);
+        assert_string_equal(cluster_says(&s, "c0", "Succeeded"), "absent");
+        assert_true(s.plan.after_ms <= 1);
+        arrive(&s, "c1");
+        s.now_ms += 1;
+        step(&s);
+        assert_string_equal(cluster_says(&s, "c0", "Succeeded"), "False ClusterUpdatingFailed");
+        assert_string_equal(condition_find(&cluster(&s, "c0")->conditions, "Succeeded")->message,
+                            "cluster `c0` was not updated within 120s: in whatever words");
+        assert_string_equal(written(&s), "c2 c3");
+        arrive(&s, "c2");
+        arrive(&s, "c3");
+        step(&s);
+        assert_string_equal(stage_says(&s, 0, "Succeeded"), "True StageUpdatingSucceeded");
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
+static void one_more_than_tolerated_ends_the_run(void **state)
+{
+        static const struct {
+                const char *limit;
+                int allowed;
+        } rows[] = { { "0", 0 }, { "1", 1 }, { "\"25%\"", 1 }, { "\"24%\"", 0 } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct scene s;
+
+                begin_tolerant(&s, rows[i].limit);
+                step(&s);
+                s.now_ms += 120001;
+                if (rows[i].allowed)
+                        arrive(&s, "c1");
+                step(&s);
+                if (rows[i].allowed) {
+                        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+                        s.now_ms += 120001;
+                        step(&s);
+                }
+                assert_int_equal(s.plan.n_update, 0);
+                assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
+                assert_non_null(strstr(
+                        run_message(&s, "Succeeded"),
+                        rows[i].allowed ? ": 3 cluster(s) of stage a failed, and maxFailedClusters allows 1: "
+                                          "c0, c2, c3"
+                                        : ": 2 cluster(s) of stage a failed, and maxFailedClusters allows 0: "
+                                          "c0, c1"));
+                ends(&s);
+        }
+}
+
 static void how_single_clusters_fare_is_not_urgent(void **state)
 {
         struct scene s;
@@ -343,6 +419,8 @@ int main(void)
                 cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
                 cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
+                cmocka_unit_test(a_cluster_that_fails_gives_way_where_that_is_tolerated),
+                cmocka_unit_test(one_more_than_tolerated_ends_the_run),
                 cmocka_unit_test(how_single_clusters_fare_is_not_urgent),
         };
 

@@ -35,6 +35,8 @@ static int copy_strategy(struct pass *p)
         const struct update_strategy *s = p->in->strategy;
         const struct update_strategy *copy;
 
+        if (is_retry(p))
+                return copy_retried_strategy(p);
         if (!s || !s->spec)
                 return run_aborts(p, words_f(p,
                                              ERROR_RUN_VALID ": " ERROR_CLASS_USER
@@ -76,9 +78,10 @@ static int note_stages(struct pass *p)
         struct stage_status_list stages;
 
         TRY(copy_strategy(p));
-        TRY(compute_stages(p, &stages));
+        TRY(compute_asked_for(p, &stages));
         p->status->stages_status = stages;
-        TRY(keeps_clusters(p) ? find_left_out(p, &stages) : check_coverage(p, &stages));
+        if (keeps_clusters(p))
+                TRY(find_left_out(p, &stages));
         return note_deletion_stage(p);
 }
 
@@ -192,7 +195,8 @@ static int note_overrides(struct pass *p)
 
 static int note_snapshot(struct pass *p)
 {
-        const char *index = p->run->spec->resource_snapshot_index;
+        const char *index = is_retry(p) ? p->in->retried->status->resource_snapshot_index_used
+                                        : p->run->spec->resource_snapshot_index;
 
         TRY(text_empty(index) ? take_snapshot(p) : find_given_snapshot(p, index));
         if (p->plan->take_snapshot)
@@ -204,6 +208,7 @@ static int note_snapshot(struct pass *p)
 int initialize_run(struct pass *p)
 {
         TRY(note_placement(p));
+        TRY(check_retried(p));
         TRY(note_policy(p));
         TRY(note_bindings(p));
         TRY(note_stages(p));

@@ -82,11 +82,19 @@ bool keeps_clusters(const struct pass *p);                              /* onClu
 /* ---- stages (spec 4.4) ---- */
 
 void scrub_wait_times(struct strategy_spec *s);
-/* The stages that the clusters make with the strategy's snapshot; conditions are empty. */
+/* The stages that the clusters make with the strategy's snapshot; conditions are empty. Each cluster has one,
+ * or it is left out where the strategy has it so. */
 int compute_stages(struct pass *p, struct stage_status_list *ret);
-int check_coverage(struct pass *p, const struct stage_status_list *stages);
-/* Those in no stage; sorted. `known` are those left out before. */
+/* Lists those in no stage, sorted, in the status. */
 int find_left_out(struct pass *p, const struct stage_status_list *stages);
+
+/* ---- a run that retries another (of our own) ---- */
+
+bool is_retry(const struct pass *p);
+int check_retried(struct pass *p);
+int copy_retried_strategy(struct pass *p);
+/* As compute_stages, of the clusters that the run is for. */
+int compute_asked_for(struct pass *p, struct stage_status_list *ret);
 
 /* ---- the parts of a pass ---- */
 

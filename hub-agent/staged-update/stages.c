@@ -235,6 +235,21 @@ static int check_selector(struct pass *p, const struct stage_config *c)
                            ref_of(p, p->run->spec->staged_rollout_strategy_name), c->name, err.text));
 }
 
+static int check_timeout(struct pass *p, const struct stage_config *c)
+{
+        int64_t ns;
+
+        if (text_empty(c->cluster_timeout) ||
+            (duration_parse_go(slice_of(c->cluster_timeout), &ns) == 0 && ns >= NANOSECONDS))
+                return 0;
+        return run_aborts(p, words_f(p,
+                                     ERROR_RUN_VALID ": " ERROR_CLASS_USER
+                                                     ": clusterTimeout `%s` is not at least 1s, "
+                                                     "updateStrategy: `%s`, stage: %s",
+                                     c->cluster_timeout,
+                                     ref_of(p, p->run->spec->staged_rollout_strategy_name), c->name));
+}
+
 static int compute_stage(struct pass *p, uint32_t i, struct map *placed, struct stage_status *ret)
 {
         const struct strategy_spec *s = p->status->strategy_snapshot;
@@ -245,27 +260,10 @@ static int compute_stage(struct pass *p, uint32_t i, struct map *placed, struct 
         TRY(check_before_tasks(p, c));
         TRY(check_after_tasks(p, c));
         TRY(check_selector(p, c));
+        TRY(check_timeout(p, c));
         TRY(list_clusters(p, c, placed, &ret->clusters));
         TRY(list_tasks(p, c, &c->before_stage_tasks, "before", &ret->before_stage_task_status));
         return list_tasks(p, c, &c->after_stage_tasks, "after", &ret->after_stage_task_status);
-}
-
-int compute_stages(struct pass *p, struct stage_status_list *ret)
-{
-        const struct strategy_spec *s = p->status->strategy_snapshot;
-        struct map placed;
-        int code = 0;
-
-        *ret = (struct stage_status_list){
-                .at = ARENA_NEW_ARRAY(p->arena, struct stage_status, s->stages.n + 1u), .set = true
-        };
-        if (!ret->at)
-                return error_no_memory(p->err);
-        map_init(&placed, MAP_BORROW_KEYS, NULL);
-        for (uint32_t i = 0; i < s->stages.n && code == 0; i++)
-                code = compute_stage(p, i, &placed, &ret->at[ret->n++]);
-        map_free(&placed);
-        return code;
 }
 
 /* ---- coverage ---- */
@@ -304,7 +302,7 @@ static int find_in(struct pass *p, const struct map *placed)
                                              ? LEFT_OUT_IN_NO_STAGE
                                              : LEFT_OUT_JOINED;
 
-                if (!map_has(placed, cluster) && is_asked_for(p, cluster))
+                if (!map_has(placed, cluster))
                         found.at[found.n++] = (struct left_out_cluster){ cluster, reason };
         }
         found.set = found.n > 0;
@@ -315,7 +313,11 @@ static int find_in(struct pass *p, const struct map *placed)
 int find_left_out(struct pass *p, const struct stage_status_list *stages)
 {
         struct map placed;
-        int code = map_stages(p, stages, &placed);
+        int code;
+
+        if (is_retry(p)) /* the clusters that it leaves out are the other run's */
+                return 0;
+        code = map_stages(p, stages, &placed);
 
         if (code == 0)
                 code = find_in(p, &placed);
@@ -348,7 +350,7 @@ static int refuse_unplaced(struct pass *p, const struct map *placed)
                            n, names.data));
 }
 
-int check_coverage(struct pass *p, const struct stage_status_list *stages)
+static int check_coverage(struct pass *p, const struct stage_status_list *stages)
 {
         struct map placed;
         int code = map_stages(p, stages, &placed);
@@ -357,4 +359,24 @@ int check_coverage(struct pass *p, const struct stage_status_list *stages)
                 code = refuse_unplaced(p, &placed);
         map_free(&placed);
         return code;
+}
+
+/* ---- all stages ---- */
+
+int compute_stages(struct pass *p, struct stage_status_list *ret)
+{
+        const struct strategy_spec *s = p->status->strategy_snapshot;
+        struct map placed;
+        int code = 0;
+
+        *ret = (struct stage_status_list){
+                .at = ARENA_NEW_ARRAY(p->arena, struct stage_status, s->stages.n + 1u), .set = true
+        };
+        if (!ret->at)
+                return error_no_memory(p->err);
+        map_init(&placed, MAP_BORROW_KEYS, NULL);
+        for (uint32_t i = 0; i < s->stages.n && code == 0; i++)
+                code = compute_stage(p, i, &placed, &ret->at[ret->n++]);
+        map_free(&placed);
+        return code == 0 && !keeps_clusters(p) ? check_coverage(p, ret) : code;
 }

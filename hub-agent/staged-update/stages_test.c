@@ -184,9 +184,15 @@ static void an_approval_loses_a_wait_time_that_an_old_version_let_pass(void **st
         ends(&s);
 }
 
-static void a_bad_selector_and_a_name_given_twice_end_the_run(void **state)
+static void a_bad_timeout_a_bad_selector_and_a_name_given_twice_end_the_run(void **state)
 {
         struct scene s;
+
+        begin_usual(&s, ",\"maxFailedClusters\":1,\"clusterTimeout\":\"0s\"", "");
+        step(&s);
+        assert_init_failed(&s, PREFIX_VALID PREFIX_USER
+                           "clusterTimeout `0s` is not at least 1s, updateStrategy: `/slow`, stage: a");
+        ends(&s);
 
         begin(&s, "{\"name\":\"a\",\"labelSelector\":{\"matchExpressions\":[{\"key\":\"x\",\"operator\":"
                   "\"Like\"}]}}");
@@ -274,7 +280,7 @@ int main(void)
                 cmocka_unit_test(waits_are_positive_and_kept_in_one_form),
                 cmocka_unit_test(tasks_that_make_no_sense_end_the_run),
                 cmocka_unit_test(an_approval_loses_a_wait_time_that_an_old_version_let_pass),
-                cmocka_unit_test(a_bad_selector_and_a_name_given_twice_end_the_run),
+                cmocka_unit_test(a_bad_timeout_a_bad_selector_and_a_name_given_twice_end_the_run),
                 cmocka_unit_test(tasks_are_listed_in_order_and_name_their_requests),
                 cmocka_unit_test(no_stages_are_enough_for_no_cluster),
                 cmocka_unit_test(thirty_one_stages_and_a_thousand_clusters_in_one_are_fine),

@@ -184,6 +184,8 @@ static int load_strategy(struct pass *s)
                 return 0;
         TRY(find(s->rc, s->scope->update_strategy, s->run->spec->staged_rollout_strategy_name, &o));
         s->in.strategy = (const struct update_strategy *)o;
+        TRY(find(s->rc, s->scope->update_run, s->run->spec->retry_of, &o));
+        s->in.retried = (const struct update_run *)o;
         return 0;
 }
 

@@ -107,8 +107,7 @@ static int check_stages(struct pass *p)
                                                      ": the updateRun has nil stagesStatus");
         if (keeps_clusters(p))
                 return find_left_out(p, &p->status->stages_status);
-        TRY(compute_stages(p, &now));
-        TRY(check_coverage(p, &now));
+        TRY(compute_asked_for(p, &now));
         return compare_stages(p, &now);
 }
 

@@ -1,0 +1,155 @@
+/* A strategy with onClusterChange: Continue (not in the reference): the run keeps the clusters it began with.
+ */
+#include "hub-agent/staged-update/update_run_test.h"
+
+static void begin_keeping(struct scene *s)
+{
+        begin_usual(s, "", "");
+        s->strategy->spec->on_cluster_change = "Continue";
+}
+
+static const char *left_out(struct scene *s)
+{
+        const struct left_out_cluster_list *l = &s->run->status->left_out_clusters;
+        const char *text = "";
+
+        for (uint32_t i = 0; i < l->n; i++)
+                text = arena_printf(&s->arena, "%s%s%s:%s", text, i ? " " : "", l->at[i].cluster_name,
+                                    l->at[i].reason);
+        return text;
+}
+
+static void relabel(struct scene *s, size_t i, const char *name, const char *stage)
+{
+        s->clusters[i] =
+                parse_f(s, &member_cluster_kind,
+                        "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"stage\":\"%s\"}}}", name, stage);
+}
+
+static void a_cluster_of_no_stage_is_left_out_and_named(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        add_cluster(&s, "x1", "", "Scheduled");
+        step(&s);
+        assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+        assert_string_equal(left_out(&s), "x1:InNoStage");
+        assert_int_equal(s.run->status->policy_observed_cluster_count.value, 4);
+        ends(&s);
+}
+
+static void one_that_joins_is_left_out_and_named_as_long_as_it_is_there(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        add_cluster(&s, "x1", "", "Scheduled");
+        step(&s);
+        add_cluster(&s, "a3", "\"stage\":\"a\"", "Scheduled");
+        step(&s);
+        assert_string_equal(left_out(&s), "a3:Joined x1:InNoStage");
+        assert_string_equal(clusters_of(&s, 0), "a1 a2");
+        drop_binding(&s, "a3");
+        step(&s);
+        assert_string_equal(left_out(&s), "x1:InNoStage");
+        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+        ends(&s);
+}
+
+static void one_that_leaves_is_skipped_and_the_next_gets_its_turn(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        step(&s);
+        drop_binding(&s, "a1"); /* while it is under way */
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Skipped"), "True ClusterLeft");
+        assert_string_equal(condition_find(&cluster(&s, "a1")->conditions, "Skipped")->message,
+                            "cluster `a1` is not picked for the placement any more");
+        assert_string_equal(written(&s), "a2");
+        drop_binding(&s, "b1"); /* before its stage */
+        arrive(&s, "a2");
+        step(&s);
+        step(&s);
+        step(&s);
+        assert_string_equal(cluster_says(&s, "b1", "Skipped"), "True ClusterLeft");
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
+static void one_that_is_to_go_while_the_run_lasts_is_left_to_the_next_run(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        step(&s);
+        binding_of(&s, "b1")->spec->state = "Unscheduled";
+        arrive(&s, "a1");
+        step(&s);
+        arrive(&s, "a2");
+        step(&s);
+        step(&s);
+        assert_string_equal(cluster_says(&s, "b1", "Skipped"), "True ClusterLeft");
+        step(&s);
+        assert_int_equal(s.plan.remove.n, 0);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
+static void neither_labels_nor_the_policy_end_the_run(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        step(&s);
+        relabel(&s, 1, "a2", "b");
+        s.in.policy_snapshots.n = 0;
+        add_policy(&s, 1, "\"placementType\":\"PickAll\"", 0);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(written(&s), "a2");
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        ends(&s);
+}
+
+static void another_run_that_takes_a_cluster_still_ends_it(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        step(&s);
+        binding_of(&s, "a1")->spec->resource_snapshot_name = "web-1-snapshot";
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
+        ends(&s);
+}
+
+static void one_that_left_is_not_waited_for_when_the_run_is_stopped(void **state)
+{
+        struct scene s;
+
+        begin_keeping(&s);
+        step(&s);
+        drop_binding(&s, "a1");
+        set_state(&s, "Stop");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        ends(&s);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_cluster_of_no_stage_is_left_out_and_named),
+                cmocka_unit_test(one_that_joins_is_left_out_and_named_as_long_as_it_is_there),
+                cmocka_unit_test(one_that_leaves_is_skipped_and_the_next_gets_its_turn),
+                cmocka_unit_test(one_that_is_to_go_while_the_run_lasts_is_left_to_the_next_run),
+                cmocka_unit_test(neither_labels_nor_the_policy_end_the_run),
+                cmocka_unit_test(another_run_that_takes_a_cluster_still_ends_it),
+                cmocka_unit_test(one_that_left_is_not_waited_for_when_the_run_is_stopped),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
