@@ -192,12 +192,38 @@ static void what_left_a_work_is_removed_though_the_state_file_was_lost(void **st
         rig_run(lost_body);
 }
 
+/* The first that the agent would write on the full disk is what the watch tells of an object. */
+static void full_body(struct rig *r)
+{
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        sim_disk_set_full(o.disk, true);
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'edited'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        delete (r, MEMBER, CONFIG_MAP_PATH("d"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "1");
+        stop(&a);
+        sim_disk_free(o.disk);
+}
+
+static void what_happens_at_the_moment_the_disk_is_full_is_noticed(void **state)
+{
+        rig_run(full_body);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
                 cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
                 cmocka_unit_test(nothing_is_applied_while_one_of_its_rows_cannot_be_written),
+                cmocka_unit_test(what_happens_at_the_moment_the_disk_is_full_is_noticed),
                 cmocka_unit_test(what_left_a_work_is_removed_though_the_state_file_was_lost),
         };
 

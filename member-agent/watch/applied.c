@@ -74,12 +74,17 @@ static int note_object(struct followed *f, const struct object *o, bool deleted,
         return take_note(f, &rows, m->ns, m->name, deleted ? SEEN_GONE : m->resource_version, err);
 }
 
+/* An event comes once, and the call at which the state file is given up fails: the next one goes on in
+ * memory. */
 static void on_object(void *ctx, const struct object *o, bool deleted)
 {
         struct followed *f = ctx;
         struct error err = { 0 };
+        int r = note_object(f, o, deleted, &err);
 
-        if (note_object(f, o, deleted, &err) < 0)
+        if (r == ERR_RETRY)
+                r = note_object(f, o, deleted, &err);
+        if (r < 0)
                 log_warn(f->owner->o.log, "event of an applied object was not noted", "resource", f->plural,
                          "name", o->meta.name, "error", err.text);
 }
@@ -115,8 +120,11 @@ static void on_end(void *ctx)
 {
         struct followed *f = ctx;
         struct error err = { 0 };
+        int r = note_absent(f, &err);
 
-        if (note_absent(f, &err) < 0)
+        if (r == ERR_RETRY)
+                r = note_absent(f, &err);
+        if (r < 0)
                 log_warn(f->owner->o.log, "list of applied objects was not noted", "resource", f->plural,
                          "error", err.text);
         map_free(&f->listed);
