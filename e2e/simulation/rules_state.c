@@ -42,7 +42,7 @@ static void check_work(const struct state *s, const char *table, sqlite3_stmt *r
                 say(s, table, row, "is of an old generation");
 }
 
-/* ---- rows of objects: work, grp, kind, ns, name ---- */
+/* ---- rows of objects: work, grp, kind, ns, name, and of the inventory plural ---- */
 
 static bool is_in_group(const char *api_version, const char *group)
 {
@@ -75,6 +75,25 @@ static bool reports(const json_t *work)
         return text_equal(doc_get_string(work, "spec.applyStrategy.type"), "ReportDiff");
 }
 
+/* While another Work of its placement has yet to be made again, a Work takes care of what that one had. */
+static bool is_owned(const struct state *s, sqlite3_stmt *row)
+{
+        char cluster[32], resource[192];
+        const json_t *live;
+        json_t *owner;
+        size_t i;
+
+        if (sqlite3_column_count(row) < 6)
+                return false;
+        snprintf(cluster, sizeof(cluster), "member-%u", s->member);
+        snprintf(resource, sizeof(resource), "%s/%s", text(row, 1), text(row, 5));
+        live = watch_get(s->w, cluster, resource, text(row, 3), text(row, 4));
+        json_array_foreach(doc_get_array(live, "metadata.ownerReferences"), i, owner)
+                if (text_equal(doc_get_string(owner, "name"), text(row, 0)))
+                        return true;
+        return false;
+}
+
 static void check_object(const struct state *s, const char *table, sqlite3_stmt *row)
 {
         const json_t *work = work_of(s, row);
@@ -84,7 +103,7 @@ static void check_object(const struct state *s, const char *table, sqlite3_stmt 
                 say(s, table, row, "is no longer on the hub");
                 return;
         }
-        if (names(work, row) || reports(work))
+        if (names(work, row) || reports(work) || is_owned(s, row))
                 return;
         snprintf(why, sizeof(why), "it does not want: %s %s/%s", text(row, 2), text(row, 3), text(row, 4));
         say(s, table, row, why);
@@ -123,7 +142,7 @@ static void check_member(struct watch *w, unsigned member)
         snprintf(s.ns, sizeof(s.ns), NAME_MEMBER_NAMESPACE, name);
         watch_judged(w, &rule_state);
         check_table(&s, db, "works", "name, uid, generation", check_work);
-        check_table(&s, db, "inventory", "work, grp, kind, ns, name", check_object);
+        check_table(&s, db, "inventory", "work, grp, kind, ns, name, plural", check_object);
         check_table(&s, db, "wants", "work, grp, kind, ns, name", check_object);
         sqlite3_close(db);
 }

@@ -13,7 +13,7 @@
  * any other. */
 #define SCHEMA                                                                                               \
         "CREATE TABLE works (name, uid, generation);"                                                        \
-        "CREATE TABLE inventory (work, grp, kind, ns, name);"                                                \
+        "CREATE TABLE inventory (work, grp, kind, ns, name, plural);"                                        \
         "CREATE TABLE wants (work, grp, kind, ns, name);"
 
 #define WORK(name, generation, strategy)                                                                     \
@@ -24,8 +24,8 @@
 
 #define GOOD                                                                                                 \
         "INSERT INTO works VALUES ('w', 'u-w', 2);"                                                          \
-        "INSERT INTO inventory VALUES ('w', 'apps', 'Deployment', 'app-0', 'web');"                          \
-        "INSERT INTO inventory VALUES ('w', '', 'Namespace', '', 'app-0');"                                  \
+        "INSERT INTO inventory VALUES ('w', 'apps', 'Deployment', 'app-0', 'web', 'deployments');"           \
+        "INSERT INTO inventory VALUES ('w', '', 'Namespace', '', 'app-0', 'namespaces');"                    \
         "INSERT INTO wants VALUES ('w', 'apps', 'Deployment', 'app-0', 'web');"
 
 /* At rest with these rows in the file of member-1. */
@@ -56,7 +56,13 @@ static void a_file_is_about_the_works_there_are_and_what_they_want(void **state)
         look_at(&w, SCHEMA GOOD);
         FINE(&w);
         assert_int_equal(w.judged, 1);
-        look_at(&w, SCHEMA "INSERT INTO inventory VALUES ('r', '', 'ConfigMap', 'app-0', 'kept')");
+        look_at(&w,
+                SCHEMA "INSERT INTO inventory VALUES ('r', '', 'ConfigMap', 'app-0', 'kept', 'configmaps')");
+        FINE(&w);
+        put(&w, "member-1", "member-1", "/configmaps",
+            "{'metadata':{'name':'kept','namespace':'app-0','ownerReferences':[{'name':'w'}]}}");
+        look_at(&w, SCHEMA GOOD
+                "INSERT INTO inventory VALUES ('w', '', 'ConfigMap', 'app-0', 'kept', 'configmaps')");
         FINE(&w);
         close_watch(&w);
 }
@@ -69,11 +75,12 @@ static void stale_rows_of_each_table_break_the_rule(void **state)
                 { "INSERT INTO works VALUES ('gone', 'u', 1)", "Work gone in works that is no longer" },
                 { "INSERT INTO works VALUES ('w', 'u-old', 2)", "Work w in works that is another" },
                 { "INSERT INTO works VALUES ('w', 'u-w', 1)", "Work w in works that is of an old" },
-                { "INSERT INTO inventory VALUES ('gone', 'apps', 'Deployment', 'app-0', 'web')",
+                { "INSERT INTO inventory VALUES ('gone', 'apps', 'Deployment', 'app-0', 'web', "
+                  "'deployments')",
                   "Work gone in inventory that is no longer" },
-                { "INSERT INTO inventory VALUES ('w', '', 'ConfigMap', 'app-0', 'old')",
+                { "INSERT INTO inventory VALUES ('w', '', 'ConfigMap', 'app-0', 'old', 'configmaps')",
                   "inventory that it does not want: ConfigMap app-0/old" },
-                { "INSERT INTO inventory VALUES ('w', '', 'Deployment', 'app-0', 'web')",
+                { "INSERT INTO inventory VALUES ('w', '', 'Deployment', 'app-0', 'web', 'deployments')",
                   "inventory that it does not want: Deployment app-0/web" },
                 { "INSERT INTO wants VALUES ('w', 'apps', 'Deployment', 'app-1', 'web')",
                   "wants that it does not want: Deployment app-1/web" },
