@@ -1,6 +1,6 @@
-/* Writes that nobody answered. Whether they arrived, the next event of their object tells; until then the cache
- * shows what was before, and a reconcile that wants just that writes nothing. So that event makes the key
- * again, whatever its watch asks for. */
+/* Writes that nobody answered. Whether they arrived, the next event of their object tells; until then the
+ * cache shows what was before, and a reconcile that wants just that writes nothing. So that event makes the
+ * key again, whatever its watch asks for. */
 #include "common/ctrl/frame.h"
 
 #include "common/base/memory.h"

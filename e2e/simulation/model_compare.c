@@ -6,6 +6,10 @@
 static const struct kube_resource member_clusters = { "cluster.kubernetes-fleet.io", "v1beta1",
                                                       "memberclusters", "MemberCluster", false };
 
+static const struct kube_resource shown_statuses = { "placement.kubernetes-fleet.io", "v1beta1",
+                                                     "clusterresourceplacementstatuses",
+                                                     "ClusterResourcePlacementStatus", true };
+
 static const json_t *find(const json_t *list, const char *ns, const char *name)
 {
         json_t *doc;
@@ -21,7 +25,7 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 /* ---- the hub ---- */
 
 struct hub_view {
-        json_t *placements, *parts, *members;
+        json_t *placements, *parts, *members, *shown;
 };
 
 static void hub_view_clear(struct hub_view *h)
@@ -29,6 +33,7 @@ static void hub_view_clear(struct hub_view *h)
         json_decref(h->placements);
         json_decref(h->parts);
         json_decref(h->members);
+        json_decref(h->shown);
 }
 
 static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *err)
@@ -37,6 +42,7 @@ static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *er
 
         TRY(f->ops->client(f, "hub", &k, err));
         TRY(kube_doc_list(k, &member_clusters, NULL, NULL, &ret->members, err));
+        TRY(kube_doc_list(k, &shown_statuses, NULL, NULL, &ret->shown, err));
         TRY(kube_doc_list(k, wish_placement_resource(PLACE_MAIN), NULL, NULL, &ret->placements, err));
         return kube_doc_list(k, wish_placement_resource(PLACE_PART), NULL, NULL, &ret->parts, err);
 }
@@ -75,6 +81,7 @@ static int judge_places(const struct wish *w, const struct hub_view *h,
                         *p = (struct model_place){ .app = app, .place = place };
                         p->doc =
                                 find(part ? h->parts : h->placements, part ? wish_app_name(app) : NULL, name);
+                        p->shown = part ? NULL : find(h->shown, wish_app_name(app), name);
                         TRY(model_judge_placement(w, p, err));
                 }
         return 0;

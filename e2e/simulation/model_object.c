@@ -102,7 +102,7 @@ static int find_claim(struct placed *o, unsigned place, struct error *err)
 
         if (!p->doc)
                 return 0;
-        if (p->frozen ||
+        if (p->frozen || p->external ||
             (chosen && (p->outcomes[o->m->index] == OUTCOME_BLOCKED ||
                         p->outcomes[o->m->index] == OUTCOME_NOT_OVERRIDDEN)) ||
             (!chosen && p->may_linger)) {
@@ -206,6 +206,22 @@ static int judge_content(const struct placed *o, unsigned place, const struct mo
         return 0;
 }
 
+/* What is held back holds something that was asked for once, before others were to roll it out. */
+static int judge_loose(const struct placed *o, unsigned place, struct error *err)
+{
+        const struct wish_strategy *s = strategy_of(o, place);
+        int64_t until = s->external_ms ? s->external_ms + MODEL_SLACK_MS : INT64_MAX;
+        unsigned color;
+
+        if (!o->live || !o->owned[place] || o->slot == SLOT_HOME || was_meddled_with(o) || is_foreign(o))
+                return 0;
+        if (!wish_color(o->slot, o->live, &color))
+                return error_set(err, ERR_INVALID, "it holds nothing that was ever asked for");
+        if (!wish_was_asked(o->w, o->app, o->slot, color, until))
+                return error_set(err, ERR_INVALID, "it holds %u, which was not asked for in time", color);
+        return 0;
+}
+
 /* An object that is not this placement's. */
 static int judge_not_taken(const struct placed *o, unsigned place, const struct model_difference *d,
                            struct model_tells *ret, struct error *err)
@@ -303,6 +319,8 @@ static int judge_object(struct placed *o, struct model_tells tells[WISH_PLACES][
         for (unsigned place = 0; place < WISH_PLACES; place++)
                 if (o->claims[place] == CLAIM_WANTS)
                         TRY(judge_wanted(o, place, &tells[place][o->slot], err));
+                else if (o->claims[place] == CLAIM_LOOSE)
+                        TRY(judge_loose(o, place, err));
         return 0;
 }
 
@@ -330,7 +348,7 @@ int model_judge_app(const struct wish *w, unsigned app, const struct model_place
         for (unsigned slot = 0; slot < WISH_SLOTS; slot++)
                 TRY(judge_slot(w, app, slot, places, m, tells, err));
         for (unsigned place = 0; place < WISH_PLACES; place++)
-                if (places[place].doc && (places[place].chosen >> m->index & 1))
+                if (places[place].doc && !places[place].external && (places[place].chosen >> m->index & 1))
                         TRY(model_judge_report(w, &places[place], m->index, tells[place], err));
         return 0;
 }

@@ -305,6 +305,10 @@ static void what_is_held_back_may_be_old(void **state)
         place_all(b);
         change_color(b);
         bench_bad(b, PLACE_MAIN, "RolloutStarted", "RolloutNotStartedYet", "RolloutNotStartedYet");
+        assert_says(bench_judge_app(b), "it holds 99, which was not asked for in time");
+        b->wish.apps[0].objects[SLOT_SETTINGS].color = 99;
+        assert_int_equal(wish_ask(&b->wish, 0, SLOT_SETTINGS, 1), 0);
+        b->wish.apps[0].objects[SLOT_SETTINGS].color = 100;
         assert_agrees(bench_judge_app(b));
         take_away(b, SLOT_SETTINGS);
         assert_agrees(bench_judge_app(b));

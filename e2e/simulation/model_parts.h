@@ -30,16 +30,22 @@ enum model_outcome {
 struct model_place {
         unsigned app;
         enum wish_place place;
-        const json_t *doc; /* NULL: there is none */
-        bool frozen;       /* its selectors are invalid: it stays as it was, whatever that is */
+        const json_t *doc;   /* NULL: there is none */
+        const json_t *shown; /* what its namespace shows of its status; NULL: nothing */
+        bool frozen;         /* its selectors are invalid: it stays as it was, whatever that is */
         uint32_t chosen;
         const json_t *entries[WISH_MEMBERS + 1];
         enum model_outcome outcomes[WISH_MEMBERS + 1];
+        bool external;   /* others roll it out: clusters keep what they have */
         bool may_linger; /* the budget holds up the removal from clusters that are chosen no more */
 };
 
-/* Judges a placement against the wish; `p` comes with app, place and doc. */
+/* Judges a placement against the wish; `p` comes with app, place, doc and shown. */
 int model_judge_placement(const struct wish *w, struct model_place *p, struct error *err);
+/* What its namespace shows of its status, if anything: spec/placement.md 11. */
+int model_judge_shown(const struct wish *w, const struct model_place *p, struct error *err);
+/* The conditions and indexes of a placement that others roll out: spec/placement.md 10.6. */
+int model_judge_external(const struct wish *w, const struct model_place *p, struct error *err);
 
 /* One member's cluster, read by model_compare.c or made up by a test. */
 struct model_member {

@@ -408,11 +408,14 @@ static int judge(const struct wish *w, struct model_place *p, struct error *err)
         if (!p->doc)
                 return error_set(err, ERR_INVALID, "it is not there");
         p->frozen = asked_for->selection == SELECT_LABELLED && (!a->exists || a->leaving);
+        p->external = asked_for->strategy.external_ms > 0;
         if (p->frozen)
                 return judge_scheduled(w, p, err);
         TRY(read_entries(w, p, err));
         TRY(judge_scheduled(w, p, err));
         TRY(judge_choice(w, p, err));
+        if (p->external)
+                return model_judge_external(w, p, err);
         TRY(judge_selected(w, p, err));
         TRY(judge_entries(w, p, err));
         TRY(judge_rollout(w, p, err));
@@ -424,5 +427,6 @@ int model_judge_placement(const struct wish *w, struct model_place *p, struct er
         p->chosen = 0;
         memset(p->outcomes, 0, sizeof(p->outcomes));
         memset(p->entries, 0, sizeof(p->entries));
-        return judge(w, p, err) < 0 ? differs(p, err) : 0;
+        p->frozen = p->external = p->may_linger = false;
+        return judge(w, p, err) < 0 || model_judge_shown(w, p, err) < 0 ? differs(p, err) : 0;
 }

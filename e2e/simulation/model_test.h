@@ -40,6 +40,7 @@ static inline void bench_open(struct bench *b)
                 w->members[i] = (struct wish_member){ .membership = MEMBER_IN, .now = { .in = true } };
         w->apps[0].exists = true;
         w->apps[0].objects[SLOT_SETTINGS] = (struct wish_object){ .exists = true, .color = 7 };
+        assert_int_equal(wish_ask(w, 0, SLOT_SETTINGS, 0), 0);
         w->apps[0].placements[PLACE_MAIN] = (struct wish_placement){ .exists = true,
                                                                      .strategy = { .max_unavailable = 25 },
                                                                      .history_limit = 10 };

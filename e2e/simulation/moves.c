@@ -23,6 +23,7 @@ const struct move_kind move_kinds[] = {
         { "big", 8, move_big },
         { "delete-namespace", 2, move_delete_namespace },
         /* placements */
+        { "place-accessible", 4, move_place_accessible },
         { "place-twin", 6, move_place_twin },
         { "place-part", 7, move_place_part },
         { "unplace", 4, move_unplace },
@@ -31,6 +32,7 @@ const struct move_kind move_kinds[] = {
         { "select", 5, move_select },
         { "apply-strategy", 6, move_apply_strategy },
         { "rolling-update", 4, move_rolling_update },
+        { "external", 2, move_external },
         { "history", 2, move_history },
         /* overrides */
         { "override-add", 8, move_override_add },

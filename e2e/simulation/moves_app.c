@@ -51,6 +51,8 @@ int move_put_object(struct player *p, unsigned app, unsigned slot, const struct 
         if (code < 0)
                 return move_refused(p, code, err);
         *o = *wanted;
+        if (wish_ask(p->wish, app, slot, move_now(p)) < 0)
+                return error_no_memory(err);
         words_add(words, " %s %s=%u%s", wish_resource(app, slot)->kind, name, wanted->color,
                   wanted->labelled ? " picked" : "");
         return 1;

@@ -17,6 +17,7 @@ MOVE_PLAY(move_big);
 MOVE_PLAY(move_delete_namespace);
 /* ---- placements: moves_place.c ---- */
 MOVE_PLAY(move_place);
+MOVE_PLAY(move_place_accessible);
 MOVE_PLAY(move_place_twin);
 MOVE_PLAY(move_place_part);
 MOVE_PLAY(move_unplace);
@@ -25,6 +26,7 @@ MOVE_PLAY(move_count);
 MOVE_PLAY(move_select);
 MOVE_PLAY(move_apply_strategy);
 MOVE_PLAY(move_rolling_update);
+MOVE_PLAY(move_external);
 MOVE_PLAY(move_history);
 /* ---- overrides: moves_override.c ---- */
 MOVE_PLAY(move_override_add);

@@ -113,9 +113,9 @@ static void say_strategy(struct words *w, const struct wish_strategy *s)
 {
         static const char *const applies[] = { "client-side", "server-side", "report-diff" };
 
-        words_add(w, " %s compare=%u when=%u take-over=%u co-own=%u unavailable=%u%% surge=%u%% period=%us",
-                  applies[s->apply], s->compare, s->when, s->take_over, s->co_own, s->max_unavailable,
-                  s->max_surge, s->unavailable_period_s);
+        words_add(w, "%s %s compare=%u when=%u take-over=%u co-own=%u unavailable=%u%% surge=%u%% period=%us",
+                  s->external_ms ? " External" : "", applies[s->apply], s->compare, s->when, s->take_over,
+                  s->co_own, s->max_unavailable, s->max_surge, s->unavailable_period_s);
 }
 
 static void say_selection(struct words *w, const struct wish_placement *m)
@@ -123,8 +123,9 @@ static void say_selection(struct words *w, const struct wish_placement *m)
         static const char *const selections[] = { "namespace", "namespace-only", "labelled",
                                                   "role",      "config-maps",    "settings" };
 
-        words_add(w, " of %s%s%s%s", selections[m->selection], m->with_role ? "+role" : "",
-                  m->with_bundle ? "+bundle" : "", m->with_definition ? "+definition" : "");
+        words_add(w, " of %s%s%s%s%s", selections[m->selection], m->with_role ? "+role" : "",
+                  m->with_bundle ? "+bundle" : "", m->with_definition ? "+definition" : "",
+                  m->accessible ? " accessible" : "");
 }
 
 /* ---- making ---- */
@@ -191,6 +192,21 @@ int move_place(struct player *p, struct dice *d, struct error *err)
         if (!move_find_app(p, d, is_unplaced, &app))
                 return 0;
         draw_main(&p->wish->apps[app], &wanted, d);
+        return make_placement(p, app, PLACE_MAIN, &wanted, err);
+}
+
+/* Whose status can be read in the namespace, which it has to select for that. */
+int move_place_accessible(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_placement wanted = draw_placement(p, d);
+        unsigned app;
+
+        if (!move_find_app(p, d, is_unplaced, &app))
+                return 0;
+        do
+                draw_main(&p->wish->apps[app], &wanted, d);
+        while (wanted.selection > SELECT_LABELLED);
+        wanted.accessible = true;
         return make_placement(p, app, PLACE_MAIN, &wanted, err);
 }
 
@@ -393,6 +409,8 @@ static int change_strategy(struct player *p, struct dice *d, bool of_apply, stru
                 draw_apply(&wanted.strategy, d);
         else
                 draw_rolling(&wanted.strategy, p->fleet->n_members, d);
+        if (!of_apply) /* refused: nobody comes back from External */
+                wanted.strategy.external_ms = 0;
         NEED(put_placement(p, app, place, &wanted, err));
         say_strategy(&words, &wanted.strategy);
         wish_placement_name(app, place, name);
@@ -407,6 +425,25 @@ int move_apply_strategy(struct player *p, struct dice *d, struct error *err)
 int move_rolling_update(struct player *p, struct dice *d, struct error *err)
 {
         return change_strategy(p, d, false, err);
+}
+
+/* From now on somebody else rolls it out; nobody does. */
+int move_external(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_placement wanted;
+        enum wish_place place;
+        unsigned app;
+        char name[64];
+
+        if (!move_find_placement(p, d, &app, &place))
+                return 0;
+        wanted = p->wish->apps[app].placements[place];
+        if (wanted.strategy.external_ms)
+                return 0;
+        wanted.strategy.external_ms = move_now(p);
+        NEED(put_placement(p, app, place, &wanted, err));
+        wish_placement_name(app, place, name);
+        return move_done(p, "%s of %s", name, wish_app_name(app));
 }
 
 int move_history(struct player *p, struct dice *d, struct error *err)

@@ -26,6 +26,7 @@ extern const struct rule rule_live_bindings;       /* never above N, never two o
 extern const struct rule rule_binding_after_works; /* no binding goes while its Works live */
 extern const struct rule rule_latest_snapshot;     /* never two latest ones */
 extern const struct rule rule_budget;              /* maxUnavailable of each rollout */
+extern const struct rule rule_external;            /* strategy External: nothing is rolled out */
 /* members */
 extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
 extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */

@@ -203,3 +203,98 @@ static void latest_snapshot(struct watch *w, void *state, const struct change *c
 }
 
 const struct rule rule_latest_snapshot = { .name = "latest-snapshot", .changed = latest_snapshot };
+
+/* ---- what others roll out ---- */
+
+/* Since when a placement is External in its status, too: the hub agent knows. */
+struct told {
+        int64_t ms;
+};
+
+struct told_all {
+        bool begun;
+        struct map told; /* placement -> struct told */
+};
+
+static bool is_told(const json_t *placement)
+{
+        json_t *c;
+        size_t i;
+
+        if (!text_equal(doc_get_string(placement, "spec.strategy.type"), "External"))
+                return false;
+        json_array_foreach(doc_get_array(placement, "status.conditions"), i, c)
+                if (text_ends_with(doc_get_string(c, "type"), "Scheduled"))
+                        return doc_get_int(c, "observedGeneration", -1) ==
+                               doc_get_int(placement, "metadata.generation", 0);
+        return false;
+}
+
+static void note_told(struct told_all *s, const struct change *c)
+{
+        struct told *t;
+        char key[192];
+
+        snprintf(key, sizeof(key), "%s%s%s", c->ns, *c->ns ? "/" : "", c->name);
+        t = map_get(&s->told, key);
+        if (!c->after || !text_equal(doc_get_string(c->after, "spec.strategy.type"), "External")) {
+                map_remove(&s->told, key);
+                return;
+        }
+        if (t || !is_told(c->after))
+                return;
+        t = mem_must(NEW(struct told));
+        t->ms = c->at_ms;
+        if (map_put(&s->told, key, t) < 0)
+                abort();
+}
+
+/* A snapshot of resources is made, a binding moves to one. Works only follow their bindings. */
+static bool rolls_out(const struct change *c)
+{
+        if (!c->after || rule_is_leaving(c->after) || !rule_is_hub_agent(c->who))
+                return false;
+        if (text_equal(c->resource, RES_SNAPSHOTS) || text_equal(c->resource, RES_NS_SNAPSHOTS))
+                return c->type == CHANGE_ADDED;
+        if (text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS)) {
+                const char *to = doc_get_string(c->after, "spec.resourceSnapshotName");
+
+                return to && *to && !text_equal(to, doc_get_string(c->before, "spec.resourceSnapshotName"));
+        }
+        return false;
+}
+
+static void external_changed(struct watch *w, void *state, const struct change *c)
+{
+        struct told_all *s = state;
+        const struct told *t;
+        char placement[192];
+
+        if (!s->begun)
+                map_init(&s->told, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+        if (text_equal(c->resource, RES_PLACEMENTS) || text_equal(c->resource, RES_NS_PLACEMENTS)) {
+                note_told(s, c);
+                return;
+        }
+        if (!c->after || !rule_placement_of(c->after, placement) || !(t = map_get(&s->told, placement)) ||
+            c->at_ms - t->ms < RULE_LAG_MS / 2)
+                return;
+        watch_judged(w, &rule_external);
+        if (rolls_out(c))
+                watch_broken(w, &rule_external, "placement %s is External, and %s wrote %s %s%s%s", placement,
+                             c->who, c->resource, c->ns, *c->ns ? "/" : "", c->name);
+}
+
+static void external_end(void *state)
+{
+        struct told_all *s = state;
+
+        if (s->begun)
+                map_free(&s->told);
+}
+
+const struct rule rule_external = { .name = "external",
+                                    .state_size = sizeof(struct told_all),
+                                    .changed = external_changed,
+                                    .end = external_end };

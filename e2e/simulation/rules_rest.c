@@ -79,7 +79,11 @@ static bool may_stay(struct watch *w, const char *resource, const json_t *bindin
         unsigned n, unavailable;
         char key[192];
 
-        if (!rule_placement_of(binding, key) || !(p = rule_wished(watch_wish(w), key)) || !is_ready(binding))
+        if (!rule_placement_of(binding, key) || !(p = rule_wished(watch_wish(w), key)))
+                return false;
+        if (p->strategy.external_ms)
+                return true;
+        if (!is_ready(binding))
                 return false;
         r.placement = key;
         watch_each(w, "hub", resource, NULL, count_ready, &r);
@@ -173,7 +177,8 @@ static bool is_refused(const struct wish *w, const char *key)
         return false;
 }
 
-static void check_history(struct watch *w, const char *resource, const char *placement, unsigned limit)
+static void check_history(struct watch *w, const char *resource, const char *placement, unsigned limit,
+                          bool may_have_none)
 {
         struct history h = { .tidy = { w, resource, "hub" } };
         const char *slash = strchr(placement, '/');
@@ -183,7 +188,7 @@ static void check_history(struct watch *w, const char *resource, const char *pla
         if (slash)
                 snprintf(ns, sizeof(ns), "%.*s", (int)(slash - placement), placement);
         watch_each(w, "hub", resource, slash ? ns : NULL, count_groups, &h);
-        if (h.latest != 1)
+        if (h.latest != 1 && !(may_have_none && h.latest == 0))
                 watch_broken(w, &rule_tidy, "placement %s has %u latest %s", placement, h.latest, resource);
         if (h.groups > limit)
                 watch_broken(w, &rule_tidy, "placement %s keeps %u %s, %u allowed", placement, h.groups,
@@ -205,8 +210,9 @@ static bool check_placement(void *ctx, const json_t *doc)
         }
         if (is_refused(watch_wish(t->w), key))
                 return true;
-        check_history(t->w, ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, key, limit);
-        check_history(t->w, ns ? RES_NS_POLICIES : RES_POLICIES, key, limit);
+        check_history(t->w, ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, key, limit,
+                      text_equal(doc_get_string(doc, "spec.strategy.type"), "External"));
+        check_history(t->w, ns ? RES_NS_POLICIES : RES_POLICIES, key, limit, false);
         return true;
 }
 
@@ -329,11 +335,13 @@ static bool is_sign_of_life(const struct change *c)
                text_equal(c->resource, RES_MEMBERS);
 }
 
-/* Keys that say nothing new: what every write changes, and when something that lasts was last looked at. */
+/* Keys that say nothing new: what every write changes, and when something that lasts was last looked at. A
+ * status that is shown in a namespace is a spec there, and has a generation. */
 static bool is_no_news(const char *key)
 {
         return text_equal(key, "resourceVersion") || text_equal(key, "managedFields") ||
-               text_equal(key, "observationTime");
+               text_equal(key, "observationTime") || text_equal(key, "lastUpdatedTime") ||
+               text_equal(key, "generation");
 }
 
 /* Where two documents differ first. */

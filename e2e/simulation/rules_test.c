@@ -188,6 +188,36 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
         close_watch(&w);
 }
 
+#define EXTERNAL(observed)                                                                                   \
+        "{'metadata':{'name':'app-0','generation':2},'spec':{'strategy':{'type':'External'}},'status':{"     \
+        "'conditions':[{'type':'ClusterResourcePlacementScheduled','observedGeneration':" observed "}]}}"
+#define ON_SNAPSHOT(snapshot)                                                                                \
+        "{'metadata':{'name':'b'," OF_APP "}},'spec':{'resourceSnapshotName':'" snapshot "'}}"
+
+static void what_others_roll_out_is_left_alone_once_that_is_known(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_external);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("one"));
+        put(&w, "player", "hub", RES_PLACEMENTS, EXTERNAL("1"));
+        w.now += RULE_LAG_MS;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("two"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_PLACEMENTS, EXTERNAL("2"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("three"));
+        w.now += RULE_LAG_MS;
+        put(&w, "player", "hub", RES_BINDINGS, ON_SNAPSHOT("four"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("four"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("five"));
+        BROKEN(&w, "placement app-0 is External, and hub-agent wrote " RES_BINDINGS " b");
+        w.broken[0] = '\0';
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, "{'metadata':{'name':'s'," OF_APP "}}}");
+        BROKEN(&w, "hub-agent wrote " RES_SNAPSHOTS " s");
+        close_watch(&w);
+}
+
 /* ---- members ---- */
 
 #define OWNER(name) "{'kind':'AppliedWork','name':'" name "','uid':'uid-" name "'}"
@@ -438,6 +468,7 @@ int main(void)
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
+                cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
                 cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),

@@ -123,7 +123,7 @@ static json_t *parse(const char *text)
 }
 
 static inline void show(struct watch *w, const struct stored *s, const char *who, const json_t *before,
-                 const json_t *after)
+                        const json_t *after)
 {
         struct change c = { .at_ms = w->now,
                             .cluster = s->cluster,
@@ -154,7 +154,8 @@ static struct stored key_of(const char *cluster, const char *resource, const jso
         return s;
 }
 
-static inline void put(struct watch *w, const char *who, const char *cluster, const char *resource, const char *text)
+static inline void put(struct watch *w, const char *who, const char *cluster, const char *resource,
+                       const char *text)
 {
         json_t *doc = parse(text);
         struct stored key = key_of(cluster, resource, doc), *s = find(w, cluster, resource, key.ns, key.name);
@@ -169,8 +170,8 @@ static inline void put(struct watch *w, const char *who, const char *cluster, co
         show(w, &key, who, before, doc);
 }
 
-static inline void take(struct watch *w, const char *who, const char *cluster, const char *resource, const char *ns,
-                 const char *name)
+static inline void take(struct watch *w, const char *who, const char *cluster, const char *resource,
+                        const char *ns, const char *name)
 {
         struct stored *s = find(w, cluster, resource, ns, name), gone;
 

@@ -266,6 +266,9 @@ void wish_clear(struct wish *w)
 {
         for (size_t i = 0; i < ARRAY_LEN(w->members); i++)
                 vec_free(&w->members[i].before);
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                for (unsigned slot = 0; slot < WISH_SLOTS; slot++)
+                        vec_free(&w->apps[app].asked[slot]);
         *w = (struct wish){ 0 };
 }
 
@@ -278,4 +281,23 @@ int wish_member_set(struct wish *w, unsigned member, const struct wish_member_st
                 return ERR_NO_MEMORY;
         m->now = *now;
         return 0;
+}
+
+/* ---- the past ---- */
+
+int wish_ask(struct wish *w, unsigned app, unsigned slot, int64_t at_ms)
+{
+        struct wish_asked asked = { .color = w->apps[app].objects[slot].color, .at_ms = at_ms };
+
+        return vec_push(&w->apps[app].asked[slot], asked) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+bool wish_was_asked(const struct wish *w, unsigned app, unsigned slot, unsigned color, int64_t until_ms)
+{
+        const struct wish_app *a = &w->apps[app];
+
+        for (size_t i = 0; i < a->asked[slot].n; i++)
+                if (a->asked[slot].at[i].color == color && a->asked[slot].at[i].at_ms <= until_ms)
+                        return true;
+        return false;
 }

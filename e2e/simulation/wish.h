@@ -33,6 +33,11 @@ struct wish_object {
         unsigned color; /* its content: shown in the object by wish_manifest(), read back by wish_color() */
 };
 
+struct wish_asked { /* a content of an object that the hub took */
+        unsigned color;
+        int64_t at_ms;
+};
+
 struct wish_slot_kind {
         const char *name; /* without number or app: "settings", "extra", "role"; tables name it */
         bool in_namespace;
@@ -78,6 +83,7 @@ struct wish_strategy {
         bool co_own;
         unsigned max_unavailable, max_surge; /* in percent; 0 is played, not both */
         unsigned unavailable_period_s;       /* 0 ... 20 */
+        int64_t external_ms;                 /* since when it is External, which is for ever; 0 = it is not */
 };
 
 enum wish_place {
@@ -93,6 +99,7 @@ struct wish_placement {
         enum wish_selection selection;
         bool with_role, with_bundle,
                 with_definition; /* MAIN: selects those cluster-scoped slots by name, too */
+        bool accessible;         /* MAIN: its status can be read in its namespace, too; fixed */
         struct wish_policy policy;
         struct wish_strategy strategy;
         unsigned history_limit;
@@ -125,6 +132,7 @@ struct wish_app {
         bool exists;  /* its namespace on the hub */
         bool leaving; /* the namespace was deleted and may still be there */
         struct wish_object objects[WISH_SLOTS];
+        VEC(struct wish_asked) asked[WISH_SLOTS]; /* all of them, oldest first */
         struct wish_placement placements[WISH_PLACES];
         struct wish_override overrides[WISH_OVERRIDES];
         int64_t by_hand_ms[WISH_PLACES]; /* when a user last deleted a Work, binding or snapshot; 0 = never */
@@ -171,6 +179,9 @@ struct wish {
 
 void wish_clear(struct wish *w);
 /* Notes the state that ends now. */
+int wish_ask(struct wish *w, unsigned app, unsigned slot, int64_t at_ms); /* notes the content as it is now */
+/* Whether the object ever was asked to hold this, no later than `until_ms`. */
+bool wish_was_asked(const struct wish *w, unsigned app, unsigned slot, unsigned color, int64_t until_ms);
 int wish_member_set(struct wish *w, unsigned member, const struct wish_member_state *now, int64_t at_ms);
 
 /* ---- as objects; all new, NULL on no memory ---- */

@@ -204,6 +204,8 @@ static json_t *strategy_doc(const struct wish_strategy *s)
 {
         char unavailable[16], surge[16];
 
+        if (s->external_ms)
+                return json_pack("{s:s, s:o}", "type", "External", "applyStrategy", apply_doc(s));
         snprintf(unavailable, sizeof(unavailable), "%u%%", s->max_unavailable);
         snprintf(surge, sizeof(surge), "%u%%", s->max_surge);
         return json_pack("{s:s, s:{s:s, s:s, s:i}, s:o}", "type", "RollingUpdate", "rollingUpdate",
@@ -214,13 +216,15 @@ static json_t *strategy_doc(const struct wish_strategy *s)
 json_t *wish_placement_doc(const struct wish *w, unsigned app, enum wish_place place)
 {
         const struct wish_placement *p = &w->apps[app].placements[place];
+        const char *scope = p->accessible ? "NamespaceAccessible" : NULL; /* else as the server fills it in */
         char name[64];
 
         wish_placement_name(app, place, name);
         return document(wish_placement_resource(place), app, name,
-                        json_pack("{s:o, s:o, s:o, s:i}", "resourceSelectors", selectors(app, p), "policy",
-                                  policy_doc(&p->policy), "strategy", strategy_doc(&p->strategy),
-                                  "revisionHistoryLimit", (int)MAX(p->history_limit, 1)));
+                        json_pack("{s:o, s:o, s:o, s:i, s:s*}", "resourceSelectors", selectors(app, p),
+                                  "policy", policy_doc(&p->policy), "strategy", strategy_doc(&p->strategy),
+                                  "revisionHistoryLimit", (int)MAX(p->history_limit, 1),
+                                  "statusReportingScope", scope));
 }
 
 /* ---- overrides ---- */
