@@ -204,6 +204,69 @@ static void latest_snapshot(struct watch *w, void *state, const struct change *c
 
 const struct rule rule_latest_snapshot = { .name = "latest-snapshot", .changed = latest_snapshot };
 
+/* ---- a name never stands for two contents ---- */
+
+struct contents {
+        bool begun;
+        struct map of; /* "app-0-2-snapshot" with namespace -> hash of what it held */
+};
+
+struct find_user {
+        const char *snapshot;
+        bool found;
+};
+
+static bool names_snapshot(void *ctx, const json_t *binding)
+{
+        struct find_user *f = ctx;
+
+        f->found = rule_binding_lives(binding) &&
+                   text_equal(doc_get_string(binding, "spec.resourceSnapshotName"), f->snapshot);
+        return !f->found;
+}
+
+/* Bindings name snapshots, and nobody compares contents again under the same name. */
+static void index_once(struct watch *w, void *state, const struct change *c)
+{
+        static const char *const keys[] = { "metadata", "annotations", ANNOTATION_RESOURCE_HASH };
+        bool in_namespace = text_equal(c->resource, RES_NS_SNAPSHOTS);
+        struct find_user user = { .snapshot = c->name };
+        struct contents *s = state;
+        const char *hash, *before;
+        char key[320];
+
+        if ((!in_namespace && !text_equal(c->resource, RES_SNAPSHOTS)) || c->type != CHANGE_ADDED ||
+            !(hash = json_string_value(doc_get_keys(c->after, keys, 3))))
+                return;
+        if (!s->begun)
+                map_init(&s->of, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+        snprintf(key, sizeof(key), "%s/%s", c->ns, c->name);
+        before = map_get(&s->of, key);
+        watch_judged(w, &rule_index_once);
+        if (before && !text_equal(before, hash))
+                watch_each(w, "hub", in_namespace ? RES_NS_BINDINGS : RES_BINDINGS,
+                           in_namespace ? c->ns : NULL, names_snapshot, &user);
+        if (user.found)
+                watch_broken(w, &rule_index_once, "%s %s%s%s holds another content than bindings had of it",
+                             c->resource, c->ns, in_namespace ? "/" : "", c->name);
+        if (map_put(&s->of, key, mem_must(mem_strdup(hash))) < 0)
+                abort();
+}
+
+static void index_once_end(void *state)
+{
+        struct contents *s = state;
+
+        if (s->begun)
+                map_free(&s->of);
+}
+
+const struct rule rule_index_once = { .name = "index-once",
+                                      .state_size = sizeof(struct contents),
+                                      .changed = index_once,
+                                      .end = index_once_end };
+
 /* ---- what others roll out ---- */
 
 /* Since when a placement is External in its status, too: the hub agent knows. */

@@ -188,6 +188,30 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
         close_watch(&w);
 }
 
+#define HOLDING(hash)                                                                                        \
+        "{'metadata':{'name':'s'," OF_APP "},'annotations':{'kubernetes-fleet.io/resource-hash':'" hash "'}" \
+                                                                                                        "}}"
+
+static void a_snapshot_that_is_named_does_not_come_back_with_another_content(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_index_once);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, HOLDING("one"));
+        take(&w, "player", "hub", RES_SNAPSHOTS, "", "s");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, HOLDING("two"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS,
+            "{'metadata':{'name':'b'," OF_APP "}},'spec':{'resourceSnapshotName':'s'}}");
+        take(&w, "player", "hub", RES_SNAPSHOTS, "", "s");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, HOLDING("two"));
+        FINE(&w);
+        take(&w, "player", "hub", RES_SNAPSHOTS, "", "s");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, HOLDING("three"));
+        BROKEN(&w, "clusterresourcesnapshots s holds another content");
+        close_watch(&w);
+}
+
 #define EXTERNAL(observed)                                                                                   \
         "{'metadata':{'name':'app-0','generation':2},'spec':{'strategy':{'type':'External'}},'status':{"     \
         "'conditions':[{'type':'ClusterResourcePlacementScheduled','observedGeneration':" observed "}]}}"
@@ -468,6 +492,7 @@ int main(void)
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
+                cmocka_unit_test(a_snapshot_that_is_named_does_not_come_back_with_another_content),
                 cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
