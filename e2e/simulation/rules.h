@@ -16,6 +16,7 @@
 #define RES_NS_SNAPSHOTS "placement.kubernetes-fleet.io/resourcesnapshots"
 #define RES_POLICIES "placement.kubernetes-fleet.io/clusterschedulingpolicysnapshots"
 #define RES_NS_POLICIES "placement.kubernetes-fleet.io/schedulingpolicysnapshots"
+#define RES_DEFINITIONS "apiextensions.k8s.io/customresourcedefinitions"
 #define RES_MEMBERS "cluster.kubernetes-fleet.io/memberclusters"
 #define RES_INTERNAL_MEMBERS "cluster.kubernetes-fleet.io/internalmemberclusters"
 #define RES_LEASES "coordination.k8s.io/leases"
@@ -41,6 +42,9 @@ extern const struct rule rule_quiet; /* nothing is written any more but signs of
 /* A member of the fleet holds something of a Work that the hub does not have, which it cleans up only after a
  * while. */
 bool rules_miss_works(struct watch *w);
+/* The newest snapshot of a placement holds a kind of the game that is defined no more: only after a while the
+ * hub agent believes that it is gone for good. */
+bool rules_miss_kinds(struct watch *w);
 
 /* ---- shared ---- */
 static inline bool rule_is_member(const char *who) /* a cluster or its agent */

@@ -265,6 +265,40 @@ bool rules_miss_works(struct watch *w)
         return t.misses;
 }
 
+/* "app-1.play.test/v1" is defined by "widgets.app-1.play.test". */
+static bool is_defined(struct watch *w, const char *api)
+{
+        const char *slash = api ? strchr(api, '/') : NULL;
+        char name[128];
+
+        if (!slash || !strstr(api, ".play.test/"))
+                return true;
+        snprintf(name, sizeof(name), "widgets.%.*s", (int)(slash - api), api);
+        return watch_get(w, "hub", RES_DEFINITIONS, "", name) != NULL;
+}
+
+static bool note_undefined(void *ctx, const json_t *snapshot)
+{
+        struct tidy *t = ctx;
+        json_t *resource;
+        size_t i;
+
+        if (!text_equal(rule_label(snapshot, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE))
+                return true;
+        json_array_foreach(doc_get_array(snapshot, "spec.selectedResources"), i, resource)
+                t->misses |= !is_defined(t->w, doc_get_string(resource, "apiVersion"));
+        return !t->misses;
+}
+
+bool rules_miss_kinds(struct watch *w)
+{
+        struct tidy t = { .w = w };
+
+        watch_each(w, "hub", RES_SNAPSHOTS, NULL, note_undefined, &t);
+        watch_each(w, "hub", RES_NS_SNAPSHOTS, NULL, note_undefined, &t);
+        return t.misses;
+}
+
 static void tidy_at_rest(struct watch *w, void *state)
 {
         static const char *const owned[] = { RES_BINDINGS,     RES_NS_BINDINGS, RES_SNAPSHOTS,

@@ -441,6 +441,28 @@ static void what_a_member_misses_of_its_works_is_told(void **state)
         close_watch(&w);
 }
 
+#define SNAPSHOT_OF(latest, api)                                                                             \
+        "{'metadata':{'name':'app-1-0-snapshot','labels':{'kubernetes-fleet.io/"                             \
+        "is-latest-snapshot':'" latest "'}},'spec':{'selectedResources':[{'apiVersion':'v1'},"               \
+        "{'apiVersion':'" api "'}]}}"
+
+static void a_kind_that_a_placement_still_holds_is_missed_until_it_is_defined(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_tidy);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "apps/v1"));
+        assert_false(rules_miss_kinds(&w));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "app-1.play.test/v1"));
+        assert_true(rules_miss_kinds(&w));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("false", "app-1.play.test/v1"));
+        assert_false(rules_miss_kinds(&w));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "app-1.play.test/v1"));
+        put(&w, "player", "hub", RES_DEFINITIONS, "{'metadata':{'name':'widgets.app-1.play.test'}}");
+        assert_false(rules_miss_kinds(&w));
+        close_watch(&w);
+}
+
 #define DIFFERENCE(at, field)                                                                                \
         "{'metadata':{'name':'w','resourceVersion':'" at                                                     \
         "'},'status':{'manifestConditions':[{'driftDetails':{'observationTime':'" at "','path':'" field      \
@@ -502,6 +524,7 @@ int main(void)
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(nothing_stale_is_left),
                 cmocka_unit_test(what_a_member_misses_of_its_works_is_told),
+                cmocka_unit_test(a_kind_that_a_placement_still_holds_is_missed_until_it_is_defined),
                 cmocka_unit_test(at_rest_nothing_is_written),
                 cmocka_unit_test(that_trouble_lasts_may_be_told_now_and_then),
         };

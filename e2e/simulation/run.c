@@ -10,8 +10,9 @@
 #define SET_UP_MS 240000            /* with faults */
 #define SETTLE_MS 60000
 /* A member waits a minute before it cleans up after a Work that it misses, and looks every five seconds. What
- * it has not cleaned up may be in the way of what users want. */
-#define CLEAN_UP_MS 65000
+ * it has not cleaned up may be in the way of what users want. As long and as often a placement asks before it
+ * believes that a kind which it holds is gone. */
+#define SURE_MS 65000
 /* What is right for users may still be tidied up: watches stall for 40 s, too. */
 #define CALM_MS 120000
 #define QUIET_MS 600000
@@ -90,7 +91,9 @@ static int look(struct run *r, struct error *err)
 
 static int64_t settle_ms(const struct run *r)
 {
-        return SETTLE_MS + (rules_miss_works(r->watch) ? CLEAN_UP_MS : 0);
+        bool doubts = rules_miss_works(r->watch) || rules_miss_kinds(r->watch);
+
+        return SETTLE_MS + (doubts ? SURE_MS : 0);
 }
 
 static int settle(struct run *r, struct error *err)
