@@ -8,9 +8,18 @@ bool model_is_in(const struct wish *w, unsigned member)
 
 /* ---- choice: spec/scheduler.md 8, 9, 10, 16 ---- */
 
-/* Whether one of a member's states since then does; leaving ends decisions: what was before the cluster was
- * last no member does not count. */
-static bool any_state(const struct wish_member *m, int64_t since,
+/* Bindings know clusters by name: that one is back which was away for a moment, while no scheduler looked, is
+ * nothing that anybody could tell. */
+static bool was_seen_to_leave(const struct wish_member *m, size_t i, int64_t slack_ms)
+{
+        int64_t from = i > 0 ? m->before.at[i - 1].until_ms : 0;
+
+        return !m->before.at[i].state.in && m->before.at[i].until_ms - from >= slack_ms;
+}
+
+/* Whether one of a member's states since then does, which may have been heard of that late; leaving ends
+ * decisions: what was before the cluster was last no member does not count. */
+static bool any_state(const struct wish_member *m, int64_t then, int64_t slack_ms,
                       bool (*does)(const struct wish_policy *p, const struct wish_member_state *s),
                       const struct wish_policy *policy)
 {
@@ -19,7 +28,7 @@ static bool any_state(const struct wish_member *m, int64_t since,
         for (size_t i = m->before.n; i-- > 0;) {
                 const struct wish_member_was *was = &m->before.at[i];
 
-                if (was->until_ms < since || !was->state.in)
+                if (was->until_ms < then - slack_ms || was_seen_to_leave(m, i, slack_ms))
                         return false;
                 if (does(policy, &was->state))
                         return true;
@@ -39,8 +48,8 @@ static bool may_have_been_kept(const struct wish_placement *p, const struct wish
         struct wish_policy policy = p->policy;
 
         policy.tolerates = true;
-        return p->policy_ms > p->since_ms && any_state(m, p->since_ms - slack_ms, is_untainted, &policy) &&
-               any_state(m, p->policy_ms - slack_ms, wish_fits, &policy);
+        return p->policy_ms > p->since_ms && any_state(m, p->since_ms, slack_ms, is_untainted, &policy) &&
+               any_state(m, p->policy_ms, slack_ms, wish_fits, &policy);
 }
 
 enum model_choice model_choice(const struct wish *w, unsigned app, enum wish_place place, unsigned member,
@@ -54,7 +63,7 @@ enum model_choice model_choice(const struct wish *w, unsigned app, enum wish_pla
                 return p->policy.fixed >> member & 1 ? CHOICE_MUST : CHOICE_NEVER;
         if (p->policy.type == POLICY_PICK_ALL && wish_fits(&p->policy, &w->members[member].now))
                 return CHOICE_MUST;
-        if (any_state(&w->members[member], p->policy_ms - slack_ms, wish_fits, &p->policy) ||
+        if (any_state(&w->members[member], p->policy_ms, slack_ms, wish_fits, &p->policy) ||
             may_have_been_kept(p, &w->members[member], slack_ms))
                 return CHOICE_MAY;
         return CHOICE_NEVER;

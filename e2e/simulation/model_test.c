@@ -77,6 +77,21 @@ static void leaving_ends_a_decision(void **state)
         assert_int_equal(choice(b, 1), CHOICE_NEVER);
 }
 
+static void a_cluster_that_was_away_for_a_moment_may_keep_what_it_had(void **state)
+{
+        struct bench *b = *state;
+
+        main_of(b)->policy.tier = TIER_GOLD;
+        b->wish.members[1].now.tier = TIER_GOLD;
+        becomes(b, 1, (struct wish_member_state){ .tier = TIER_GOLD }, 20000);
+        becomes(b, 1, (struct wish_member_state){ .in = true }, 20900);
+        assert_int_equal(choice(b, 1), CHOICE_MAY); /* nobody may have looked */
+        becomes(b, 1, (struct wish_member_state){ 0 }, 30000);
+        assert_int_equal(choice(b, 1), CHOICE_NEVER);
+        becomes(b, 1, (struct wish_member_state){ .in = true }, 31000);
+        assert_int_equal(choice(b, 1), CHOICE_NEVER);
+}
+
 static void pick_fixed_is_where_it_says(void **state)
 {
         struct bench *b = *state;
@@ -203,6 +218,7 @@ int main(void)
                 BENCH_TEST(a_decision_sticks_until_the_policy_changes),
                 BENCH_TEST(a_taint_takes_nothing_away_when_the_policy_changes),
                 BENCH_TEST(leaving_ends_a_decision),
+                BENCH_TEST(a_cluster_that_was_away_for_a_moment_may_keep_what_it_had),
                 BENCH_TEST(pick_fixed_is_where_it_says),
                 BENCH_TEST(pick_n_is_fewer_only_if_no_more_fit),
                 BENCH_TEST(overrides_are_for_clusters_with_the_label),
