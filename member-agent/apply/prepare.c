@@ -196,7 +196,7 @@ static int server_side(const struct prepared *p, const json_t *live, const struc
         return 0;
 }
 
-/* The previously applied document; absent or unreadable means that nothing can be removed. */
+/* The document that was applied last by merging; NULL if it is absent or unreadable. */
 static json_t *last_applied(const json_t *live)
 {
         const char *text = clean_annotation(live, ANNOTATION_LAST_APPLIED);
@@ -206,6 +206,77 @@ static json_t *last_applied(const json_t *live)
                 return doc;
         json_decref(doc);
         return NULL;
+}
+
+/* Puts `into` what of `value` a field set names and `others` (may be NULL) does not. Lists whose elements are
+ * told apart are left out. */
+static int own_part(const json_t *value, const json_t *set, const json_t *others, json_t *into)
+{
+        const char *key;
+        json_t *below;
+
+        json_object_foreach((json_t *)set, key, below) {
+                const char *name = text_starts_with(key, "f:") ? key + 2 : NULL;
+                const json_t *theirs = json_object_get(others, key),
+                             *child = name ? json_object_get(value, name) : NULL;
+                bool whole = json_object_size(below) == 0;
+                json_t *part;
+
+                if (!child || (whole ? theirs != NULL : !json_is_object(child)))
+                        continue;
+                part = whole ? doc_copy(child) : json_object();
+                if (json_object_set_new(into, name, part) < 0 ||
+                    (!whole && own_part(child, below, theirs, part) < 0))
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
+}
+
+/* What other managers own of the object itself; NULL on no memory. */
+static json_t *fields_of_others(const json_t *managed)
+{
+        json_t *all = json_object(), *entry;
+        size_t i;
+
+        json_array_foreach(managed, i, entry) {
+                json_t *both;
+
+                if (text_equal(doc_get_string(entry, "manager"), FIELD_MANAGER_WORK_APPLIER) ||
+                    !text_empty(doc_get_string(entry, "subresource")))
+                        continue;
+                both = fieldset_union(all, json_object_get(entry, "fieldsV1"));
+                json_decref(all);
+                if (!(all = both))
+                        return NULL;
+        }
+        return all;
+}
+
+/* The server keeps account of what server-side apply wrote: who merges from now on removes what the apply
+ * would have removed. *ret NULL if there was none. */
+static int last_server_side(const json_t *live, json_t **ret, struct error *err)
+{
+        static const char *const identity[] = { "apiVersion", "kind", "metadata.name" };
+        const json_t *managed = doc_get_array(live, "metadata.managedFields"),
+                     *ours = own_entry(managed, "Apply");
+        AUTO_JSON json_t *others = NULL;
+        AUTO_JSON json_t *doc = NULL;
+
+        *ret = NULL;
+        if (!ours || !text_equal(doc_get_string(ours, "apiVersion"), doc_get_string(live, "apiVersion")))
+                return 0;
+        others = fields_of_others(managed);
+        doc = json_object();
+        if (!others || !doc || own_part(live, json_object_get(ours, "fieldsV1"), others, doc) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < ARRAY_LEN(identity); i++) {
+                const char *text = doc_get_string(live, identity[i]);
+
+                if (text && doc_set_string(doc, identity[i], text) < 0)
+                        return error_no_memory(err);
+        }
+        *ret = TAKE_PTR(doc);
+        return 0;
 }
 
 /* A JSON merge patch replaces the list of owners whole; ours is among the live ones already (2.10 step 3). */
@@ -226,6 +297,8 @@ static int three_way(const struct prepared *p, const json_t *live, const char *g
 
         if (!modified)
                 return error_no_memory(err);
+        if (!original)
+                TRY(last_server_side(live, &original, err));
         if (schema) {
                 TRY(patch_strategic_three_way(original, modified, live, schema, &patch, err));
         } else {

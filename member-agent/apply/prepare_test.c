@@ -127,6 +127,37 @@ static void a_field_dropped_from_the_manifest_is_removed(void **state)
         assert_null(doc_get(after, "metadata.labels.x"));
 }
 
+/* Of the labels, `gone` and `shared` are no longer in the manifest, `shared` is somebody else's, too. */
+static void what_server_side_apply_wrote_is_removed_by_merging(void **state)
+{
+        struct prepared p CLEANUP(prepared_free) = prepare(
+                "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','labels':{'stays':'1'}}}",
+                STRATEGY_CLIENT_SIDE);
+        struct apply_request r CLEANUP(apply_request_free) = { 0 };
+        AUTO_JSON json_t *after = NULL;
+        AUTO_JSON json_t *live =
+                quoted("{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','labels':{'stays':'1','"
+                       "gone':'1',"
+                       "'shared':'1','theirs':'1'},'ownerReferences':[{'uid':'9'}],'managedFields':["
+                       "{'manager':'work-api-agent','operation':'Apply','apiVersion':'v1','fieldsV1':{'f:"
+                       "data':{'f:k':{}},"
+                       "'f:metadata':{'f:labels':{'f:stays':{},'f:gone':{},'f:shared':{}},'f:ownerReferences'"
+                       ":{'.':{},"
+                       "'k:{\\'uid\\':\\'9\\'}':{}}}}},"
+                       "{'manager':'kubectl','operation':'Update','apiVersion':'v1','fieldsV1':{'f:metadata':"
+                       "{'f:labels':"
+                       "{'f:shared':{},'f:theirs':{}}}}}]},'data':{'k':'1'}}");
+
+        r = request(&p, live, "", "ConfigMap", (struct strategy){ 0 });
+        assert_int_equal(patch_strategic(live, r.body, merge_keys_of("", "ConfigMap"), &after, NULL), 0);
+        assert_null(doc_get(after, "metadata.labels.gone"));
+        assert_null(doc_get(after, "data.k"));
+        assert_string_equal(doc_get_string(after, "metadata.labels.stays"), "1");
+        assert_string_equal(doc_get_string(after, "metadata.labels.shared"), "1");
+        assert_string_equal(doc_get_string(after, "metadata.labels.theirs"), "1");
+        assert_int_equal(json_array_size(doc_get(after, "metadata.ownerReferences")), 2);
+}
+
 static void a_custom_resource_keeps_its_other_owners(void **state)
 {
         struct prepared p CLEANUP(prepared_free) = prepare(
@@ -264,6 +295,7 @@ int main(void)
                 cmocka_unit_test(an_unchanged_object_needs_no_request),
                 cmocka_unit_test(drift_is_undone_and_foreign_additions_stay),
                 cmocka_unit_test(a_field_dropped_from_the_manifest_is_removed),
+                cmocka_unit_test(what_server_side_apply_wrote_is_removed_by_merging),
                 cmocka_unit_test(a_custom_resource_keeps_its_other_owners),
                 cmocka_unit_test(if_not_drifted_is_bound_to_the_version_that_was_compared),
                 cmocka_unit_test(server_side_apply_is_forced_among_own_managers),
