@@ -61,6 +61,27 @@ static void the_parts_of_a_snapshot_are_read_in_the_order_in_which_they_were_spl
                 }
 }
 
+/* All other parts may be there: without the first one nobody knows how many they are. */
+static void a_group_without_its_first_part_is_not_there(void **state)
+{
+        static const char *const asked[] = { "3", "5" };
+
+        for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct error err = { 0 };
+                struct reconcile rc = { .arena = &arena, .err = &err };
+                const struct resource_snapshot *const *ret;
+                struct group g = { 0 };
+                struct object_list list = { .at = g.at, .n = 2 };
+                size_t n;
+
+                add(&g, 0, "4", ANNOTATION_RESOURCE_HASH, -1);
+                add(&g, 1, "3", ANNOTATION_RESOURCE_SUBINDEX, 0);
+                assert_int_equal(body_get_group(&rc, &list, asked[i], &ret, &n), ERR_NOT_FOUND);
+                assert_non_null(strstr(err.text, asked[i]));
+        }
+}
+
 static const struct watch *watch_of(const struct controller *c, const struct kind *kind)
 {
         for (size_t i = 0; i < c->n_watches; i++)
@@ -138,6 +159,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_parts_of_a_snapshot_are_read_in_the_order_in_which_they_were_split),
+                cmocka_unit_test(a_group_without_its_first_part_is_not_there),
                 cmocka_unit_test(both_scopes_are_watched_alike),
                 cmocka_unit_test(labels_change_when_one_comes_goes_or_has_another_value),
         };

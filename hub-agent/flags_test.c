@@ -138,6 +138,64 @@ static void values_out_of_range_or_order_are_refused(void **state)
         }
 }
 
+/* The first and the last value of each range that has no unit of its own in the table of flags. */
+static void ranges_hold_to_the_millisecond(void **state)
+{
+        static const struct {
+                const char *flag;
+                int64_t least_ms, most_ms;
+        } rows[] = {
+                { "force-delete-wait-time", 30000, 3600000 },
+                { "cluster-unhealthy-threshold", 30000, 3600000 },
+                { "resync-period", 3600000, 43200000 },
+                { "resource-snapshot-creation-minimum-interval", 0, 300000 },
+                { "resource-changes-collection-duration", 0, 60000 },
+                { "rate-limiter-base-delay", 1, 200 },
+                { "rate-limiter-max-delay", 1000, 300000 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const int64_t at[] = { rows[i].least_ms - 1, rows[i].least_ms, rows[i].most_ms,
+                                       rows[i].most_ms + 1 };
+
+                for (size_t k = 0; k < ARRAY_LEN(at); k++) {
+                        bool within = k == 1 || k == 2;
+                        struct error err = { 0 };
+                        struct hub_flags f;
+                        char word[128];
+
+                        snprintf(word, sizeof(word), "--%s=%lldms", rows[i].flag, (long long)at[k]);
+                        if ((parse(&f, word, NULL, &err) == 0) != within)
+                                fail_msg("%s: %s", word, within ? err.text : "was accepted");
+                }
+        }
+}
+
+static void one_limit_may_equal_the_other_where_the_reference_lets_it(void **state)
+{
+        static const struct {
+                const char *first, *second;
+                bool ok;
+        } rows[] = {
+                { "--hub-api-qps=1000", "--hub-api-burst=1000", true },
+                { "--hub-api-qps=1001", "--hub-api-burst=1000", false },
+                { "--leader-election-qps=1000", "--leader-election-burst=1000", true },
+                { "--rate-limiter-qps=100", "--rate-limiter-bucket-size=100", true },
+                { "--leader-lease-duration=46s", "--leader-renew-deadline=45s", true },
+                { "--leader-lease-duration=45s", "--leader-renew-deadline=45s", false },
+                { "--leader-renew-deadline=6s", "--leader-retry-period=5s", true },
+                { "--leader-renew-deadline=5s", "--leader-retry-period=5s", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct error err = { 0 };
+                struct hub_flags f;
+
+                if ((parse(&f, rows[i].first, rows[i].second, &err) == 0) != rows[i].ok)
+                        fail_msg("%s %s: %s", rows[i].first, rows[i].second, err.text);
+        }
+}
+
 static void all_violations_are_told_together(void **state)
 {
         struct hub_flags f;
@@ -164,6 +222,8 @@ int main(void)
                 cmocka_unit_test(the_defaults_are_those_of_the_reference),
                 cmocka_unit_test(every_flag_of_the_reference_is_accepted),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
+                cmocka_unit_test(ranges_hold_to_the_millisecond),
+                cmocka_unit_test(one_limit_may_equal_the_other_where_the_reference_lets_it),
                 cmocka_unit_test(all_violations_are_told_together),
                 cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
         };

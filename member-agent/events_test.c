@@ -307,6 +307,18 @@ static void a_request_without_an_answer_is_no_verdict_on_an_object(void **state)
         rig_run(unanswered_body);
 }
 
+static int warnings(struct rig *r)
+{
+        size_t i;
+        json_t *event;
+        int n = 0;
+
+        get(r, HUB, HUB_EVENTS);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, event)
+                n += text_equal(doc_get_string(event, "type"), "Warning");
+        return n;
+}
+
 static int fail_probes(void *ctx, const struct http_request *rq)
 {
         return *(const bool *)ctx && strstr(rq->path, "/readyz") ? 500 : 0;
@@ -324,9 +336,11 @@ static void health_body(struct rig *r)
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterJoined"), 1);
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 1);
+        assert_int_equal(warnings(r), 0);
         sick = true;
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
+        assert_int_equal(warnings(r), 1);
         sick = false;
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
@@ -335,6 +349,7 @@ static void health_body(struct rig *r)
         assert_int_equal(counted(r, "InternalMemberClusterLeft"), 1);
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
         assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
+        assert_int_equal(warnings(r), 1);
         stop(&a);
 }
 

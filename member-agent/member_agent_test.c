@@ -49,34 +49,6 @@ static void a_member_joins_and_sends_heartbeats(void **state)
         rig_run(joins_body);
 }
 
-static int refuse_to_begin(void *ctx, struct error *err)
-{
-        fiber_sleep(((struct rig *)ctx)->loop, 1000); /* it asks this cluster, which takes its time */
-        return error_set(err, ERR_INVALID, "a definition cannot be brought up to date");
-}
-
-static void cannot_begin_body(struct rig *r)
-{
-        struct agent a;
-
-        prepare_clusters(r);
-        invite(r);
-        start(&a, r, ":memory:");
-        a.options.begin = refuse_to_begin;
-        a.options.begin_ctx = r;
-        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
-        assert_int_equal(a.result, ERR_INVALID);
-        assert_int_equal(requests(r, "hub", "list", "works") + requests(r, "hub", "watch", "works"), 0);
-        fiber_group_end(a.group);
-        http_transport_free(a.world.transport);
-}
-
-/* member_agent_options.begin */
-static void a_member_that_cannot_be_prepared_ends_the_agent_before_it_follows_the_hub(void **state)
-{
-        rig_run(cannot_begin_body);
-}
-
 /* ---- applying ---- */
 
 static void applies_body(struct rig *r)
@@ -749,7 +721,6 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_member_joins_and_sends_heartbeats),
-                cmocka_unit_test(a_member_that_cannot_be_prepared_ends_the_agent_before_it_follows_the_hub),
                 cmocka_unit_test(a_work_is_applied_and_its_availability_reported),
                 cmocka_unit_test(a_new_work_costs_two_hub_requests_and_steady_state_none),
                 cmocka_unit_test(changed_and_deleted_objects_are_restored_at_once),

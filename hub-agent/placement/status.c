@@ -235,7 +235,7 @@ static int walk_binding(struct pass *p, const struct binding *b, struct per_clus
 
 static const char *index_of_snapshot(struct pass *p, const char *name)
 {
-        for (size_t i = 0; !text_empty(name) && i < p->in->snapshots.n; i++)
+        for (size_t i = 0; i < p->in->snapshots.n; i++)
                 if (text_equal(p->in->snapshots.at[i]->meta.name, name))
                         return label_of(p->in->snapshots.at[i], LABEL_RESOURCE_INDEX);
         return NULL;

@@ -211,6 +211,38 @@ static void a_cluster_that_was_filtered_is_named(void **state)
         }
 }
 
+static void a_cluster_that_is_still_missing_is_so_since_it_was_first_told(void **state)
+{
+        static const char *const placement =
+                "{\"metadata\":{\"name\":\"web\",\"generation\":2},\"spec\":{\"policy\":{"
+                "\"placementType\":\"PickN\",\"numberOfClusters\":1}}}";
+        static const char *const reasons[] = { "it has a taint", "it is silent" };
+
+        for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+                const struct per_cluster_status_list *l;
+                const struct placement_status *first;
+                struct placement *later;
+                char decision[256];
+                struct scene s;
+
+                begin(&s, "", 2, "{\"clusterName\":\"c1\",\"selected\":false,\"reason\":\"it has a taint\"}");
+                s.in.placement = parse(&s, &cluster_resource_placement_kind, placement);
+                run(&s);
+                first = s.plan.wanted->status;
+                assert_int_equal(first->placement_statuses.at[0].conditions.at[0].last_transition_ms, NOW);
+                later = parse(&s, &cluster_resource_placement_kind, placement);
+                later->status = (struct placement_status *)(uintptr_t)first;
+                s.in.placement = later;
+                s.in.now_ms = NOW + 60000;
+                snprintf(decision, sizeof(decision), "%s", reasons[i]);
+                ((struct cluster_decision *)s.in.policy->status->target_clusters.at)[0].reason = decision;
+                run(&s);
+                l = &s.plan.wanted->status->placement_statuses;
+                assert_int_equal(l->at[0].conditions.at[0].last_transition_ms, i == 0 ? NOW : NOW + 60000);
+                arena_free(&s.arena);
+        }
+}
+
 /* spec/placement.md checklist 40 */
 static void a_binding_on_an_old_snapshot_has_not_started(void **state)
 {
@@ -365,6 +397,7 @@ int main(void)
                 cmocka_unit_test(all_clusters_true_complete_the_placement),
                 cmocka_unit_test(an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk),
                 cmocka_unit_test(a_cluster_that_was_filtered_is_named),
+                cmocka_unit_test(a_cluster_that_is_still_missing_is_so_since_it_was_first_told),
                 cmocka_unit_test(what_is_under_way_may_wait_to_be_told_but_a_failure_not),
                 cmocka_unit_test(a_binding_on_an_old_snapshot_has_not_started),
                 cmocka_unit_test(an_older_schedule_is_pending),

@@ -224,7 +224,6 @@ static int interpolate(struct cycle *c, struct candidate *k, const struct proper
         if (!found || max <= min)
                 return 0;
         ratio = (quantity_to_double(q) - min) / (max - min);
-        ratio = ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
         if (text_equal(s->sort_order, SORT_ASCENDING))
                 ratio = 1 - ratio;
         *ret = round_half_away(ratio * (double)weight);

@@ -320,6 +320,7 @@ static void scaling_down_drops_scheduled_before_bound_and_the_least_fitting_firs
         run(&c);
         assert_string_equal(unscheduled(&c), "on-c on-b");
         assert_int_equal(c.plan.n_decisions, 1);
+        assert_string_equal(c.plan.decisions[0].cluster_name, "a"); /* what stays is told, not what goes */
         end(&c);
 }
 

@@ -70,11 +70,11 @@ int applied_work_ensure_live(struct member_agent *a, const char *name, struct ar
 
 /* ---- status ---- */
 
+/* A uid stands for one kind, namespace and name. */
 static bool same_resource(const struct applied_resource *a, const struct applied_resource *b)
 {
         return text_equal(a->uid, b->uid) && a->id.ordinal.value == b->id.ordinal.value &&
-               text_equal(a->id.kind, b->id.kind) && text_equal(a->id.name, b->id.name) &&
-               text_equal(a->id.ns, b->id.ns) && text_equal(a->id.version, b->id.version);
+               text_equal(a->id.version, b->id.version);
 }
 
 static const char *none_if_empty(const char *s)

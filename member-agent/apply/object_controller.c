@@ -395,17 +395,16 @@ static bool may_be_there(const struct pass *p, const struct manifest *m)
 
 static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **live, struct error *err)
 {
-        int r = look ? find_live(p, m, live, err) : 0;
+        int r;
 
-        if (r == 0 && stale_check_object(p, m, *live))
+        if (look && (r = find_live(p, m, live, err)) != 0)
+                return r;
+        if (stale_check_object(p, m, *live))
                 return DECIDED;
-        if (r == 0)
-                r = receive(p, m, live, err);
-        if (r == 0)
-                r = take_over(p, m, live, err);
-        if (r == 0)
-                r = report_diff(p, m, *live, err);
-        return r == 0 ? apply(p, m, look, live, err) : r;
+        if ((r = receive(p, m, live, err)) != 0 || (r = take_over(p, m, live, err)) != 0 ||
+            (r = report_diff(p, m, *live, err)) != 0)
+                return r;
+        return apply(p, m, look, live, err);
 }
 
 int object_process(struct pass *p, struct manifest *m, struct error *err)

@@ -174,7 +174,7 @@ int owner_swapped(const json_t *live, const char *const *uids, size_t n, const s
         json_array_foreach(references_of(live), i, reference) {
                 const char *uid = json_string_value(json_object_get(reference, "uid"));
 
-                if (owner_is_applied_work(reference) && (text_in(uid, uids, n) || is_ours(reference, to)))
+                if (text_in(uid, uids, n) || is_ours(reference, to))
                         continue;
                 if (json_array_append(kept, reference) < 0)
                         return error_no_memory(err);

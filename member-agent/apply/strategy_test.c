@@ -40,6 +40,27 @@ static void words_become_a_strategy(void **state)
         }
 }
 
+/* What was applied under another strategy is applied anew: no two have one number. */
+static void whatever_a_strategy_says_is_in_its_number(void **state)
+{
+        static const struct strategy others[] = {
+                { 0 },
+                { STRATEGY_SERVER_SIDE },
+                { STRATEGY_REPORT_DIFF },
+                { STRATEGY_CLIENT_SIDE, TAKING_IF_NO_DIFF },
+                { STRATEGY_CLIENT_SIDE, TAKING_NEVER },
+                { .full_comparison = true },
+                { .only_if_not_drifted = true },
+                { .allow_co_ownership = true },
+                { .force = true },
+                { STRATEGY_SERVER_SIDE, .force = true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(others); i++)
+                for (size_t k = 0; k < ARRAY_LEN(others); k++)
+                        assert_int_equal(strategy_number(&others[i]) == strategy_number(&others[k]), i == k);
+}
+
 static void an_unknown_word_is_named_with_its_field(void **state)
 {
         static const struct {
@@ -70,6 +91,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(words_become_a_strategy),
+                cmocka_unit_test(whatever_a_strategy_says_is_in_its_number),
                 cmocka_unit_test(an_unknown_word_is_named_with_its_field),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

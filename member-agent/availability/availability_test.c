@@ -61,6 +61,8 @@ static const struct line lines[] = {
           "desiredNumberScheduled':3,"
           "'currentNumberScheduled':3,'updatedNumberScheduled':3}}",
           AVAILABILITY_NOT_YET },
+        { "daemon set for no node", "apps", "v1", "daemonsets",
+          "{'metadata':{'generation':1},'status':{'observedGeneration':1}}", AVAILABILITY_AVAILABLE },
         { "service with an address", "", "v1", "services", "{'spec':{'clusterIPs':['10.0.0.1']}}",
           AVAILABILITY_AVAILABLE },
         { "headless service", "", "v1", "services", "{'spec':{'type':'ClusterIP','clusterIPs':['None']}}",
