@@ -55,6 +55,20 @@ struct approval {
         const char *name, *ns, *words;
 };
 
+/* Who names a plan approves no other. */
+static int check_plan(const struct session *s, const struct approval_request *r, struct error *err)
+{
+        const char *wanted = s->options.plan_hash, *shown = r->status->plan_hash;
+
+        if (text_empty(wanted) || text_equal(wanted, shown))
+                return 0;
+        if (text_empty(shown))
+                return error_set(err, ERR_INVALID, "it shows no plan, and --plan-hash names one");
+        return error_set(err, ERR_INVALID,
+                         "it shows another plan by now, with hash %s: `kubectl fleet plan %s`", shown,
+                         r->spec && r->spec->parent_stage_rollout ? r->spec->parent_stage_rollout : "");
+}
+
 static int approve_once(struct session *s, void *ctx, struct error *err)
 {
         const struct approval *a = ctx;
@@ -73,6 +87,7 @@ static int approve_once(struct session *s, void *ctx, struct error *err)
         if (!wanted ||
             (!wanted->status && !(wanted->status = ARENA_NEW(s->arena, struct approval_request_status))))
                 return error_no_memory(err);
+        TRY(check_plan(s, wanted, err));
         wanted->status->approved_plan_hash = wanted->status->plan_hash; /* of the plan that is shown now */
         approved.observed_generation = OPT_INT(now->object.meta.generation);
         if (condition_set(&wanted->status->conditions, &approved, loop_wall_ms(s->world->loop), s->arena) < 0)
@@ -102,6 +117,8 @@ static const struct flag flags[] = {
           .completes = COMPLETES_APPROVAL },
         { "namespace", FLAG_STRING, "", OPTION(namespace), "Namespace of an approvalrequest.", .letter = 'n',
           .completes = COMPLETES_NAMESPACE },
+        { "plan-hash", FLAG_STRING, "", OPTION(plan_hash),
+          "Hash of the plan that is approved, as `kubectl fleet plan` shows it: no other is approved." },
         { "timeout", FLAG_DURATION, "5m", OPTION(timeout_ms), "How long all of it may take." },
 };
 

@@ -71,10 +71,18 @@ USER_TEST(an_approval_is_for_the_plan_that_is_shown, {
         request(u, "ClusterApprovalRequest", FLEET "clusterapprovalrequests", "a",
                 ",'status':{'planHash':'abc','plan':{'clusters':[{'clusterName':'edge','added':1,'changed':0,"
                 "'removed':0}]}}");
+        assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", "--plan-hash=old", HUB), 1);
+        assert_lines(u->err.data,
+                     "Error: failed to approve ClusterApprovalRequest \"a\": it shows another plan by "
+                     "now, with hash abc: `kubectl fleet plan run`");
         assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", HUB), 0);
         rig_get(u->rig, FLEET "clusterapprovalrequests/a");
         assert_string_equal(rig_string(u->rig, "status.approvedPlanHash"), "abc");
         assert_int_equal(json_array_size(doc_get_array(u->rig->answer, "status.plan.clusters")), 1);
+        assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", "--plan-hash=abc", HUB), 0);
+        request(u, "ClusterApprovalRequest", FLEET "clusterapprovalrequests", "b", "");
+        assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=b", "--plan-hash=abc", HUB), 1);
+        assert_lines(u->err.data, "\"b\": it shows no plan, and --plan-hash names one\n");
 })
 
 USER_TEST(a_request_in_a_namespace_is_told_with_it, {

@@ -45,6 +45,8 @@ size_t command_tables(const struct command *c, struct flag_table ret[COMMAND_TAB
 #define COMMAND_DEPTH 4
 size_t command_find(int argc, const char *const *argv, const struct command *path[COMMAND_DEPTH],
                     const char **ret_rest, int *ret_n);
+/* The first word in what command_find() left that is neither a flag nor its value; NULL = none. */
+const char *command_other_word(const struct command *c, int n, const char *const *rest);
 const struct command *command_below(const struct command *c, const char *name); /* NULL = none */
 
 /* "Usage:" and what follows, and the whole help. */

@@ -1,10 +1,12 @@
 #include "kubectl-fleet/command.h"
 
-extern const struct command status_command, runs_command, where_command, approve_command,
-        draincluster_command, uncordoncluster_command, version_command, help_command;
+extern const struct command status_command, runs_command, where_command, why_command, diff_command,
+        plan_command, approve_command, draincluster_command, uncordoncluster_command, version_command,
+        help_command;
 
 static const struct command *const commands[] = {
         &status_command,  &runs_command,         &where_command,
+        &why_command,     &diff_command,         &plan_command,
         &approve_command, &draincluster_command, &uncordoncluster_command,
         &version_command, &help_command,         NULL,
 };
@@ -52,6 +54,17 @@ static bool takes_next(const struct command *c, const char *word)
                 if (takes_next(c->commands[i], word))
                         return true;
         return false;
+}
+
+const char *command_other_word(const struct command *c, int n, const char *const *rest)
+{
+        for (int i = 0; i < n; i++) {
+                if (rest[i][0] != '-')
+                        return rest[i];
+                if (takes_next(c, rest[i]))
+                        i++;
+        }
+        return NULL;
 }
 
 size_t command_find(int argc, const char *const *argv, const struct command *path[COMMAND_DEPTH],

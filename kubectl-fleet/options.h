@@ -14,7 +14,7 @@ struct fleet_options {
         const char *output, *colour;
         bool watch, no_headers;
         /* Of single commands. */
-        const char *cluster_name, *cluster, *name, *file;
+        const char *cluster_name, *cluster, *name, *file, *plan_hash;
         int64_t timeout_ms;
         bool all;
 };

@@ -66,12 +66,18 @@ static int parse(struct invocation *v, int argc, const char *const *argv, struct
         struct session *s = v->s;
         struct flag_table tables[COMMAND_TABLES_MAX];
         AUTO_FREE const char **rest = mem_calloc((size_t)argc + 1, sizeof(*rest));
+        const char *other;
         int n = 0;
 
         if (!rest)
                 return error_no_memory(err);
         v->depth = command_find(argc, argv, v->path, rest, &n);
         s->command = v->path[v->depth - 1];
+        if (!s->command->run && (other = command_other_word(s->command, n, rest))) {
+                v->unknown_command = true;
+                return error_set(err, ERR_INVALID, "unknown command \"%s\" for \"%s\"", other,
+                                 s->command->name);
+        }
         return posix_flags_parse(tables, command_tables(s->command, tables), n, rest, &s->options, &s->line,
                                  err);
 }
@@ -81,11 +87,6 @@ static int check(struct invocation *v, struct error *err)
         struct session *s = v->s;
         const struct command *c = s->command;
 
-        if (c->commands && !c->run && s->line.n_words) {
-                v->unknown_command = true;
-                return error_set(err, ERR_INVALID, "unknown command \"%s\" for \"%s\"", s->line.words[0],
-                                 v->depth > 1 ? c->name : PROGRAM_NAME);
-        }
         TRY(check_count(v, err));
         TRY(check_required(v, err));
         TRY(shared_flags_check(c->shared, &s->options, err));
@@ -97,7 +98,7 @@ static int carry_out(struct invocation *v, int argc, const char *const *argv, st
         struct session *s = v->s;
 
         TRY(parse(v, argc, argv, err));
-        if (s->options.help || (s->command->commands && !s->command->run && !s->line.n_words)) {
+        if (s->options.help || !s->command->run) {
                 command_help(v->path, v->depth, &s->out);
                 return 0;
         }

@@ -60,6 +60,8 @@ USER_TEST(an_unknown_command_points_at_the_help, {
                             "Run 'kubectl-fleet --help' for usage.\n"
                             "2026/01/01 00:00:00 Error executing command: unknown command \"aprove\" for "
                             "\"kubectl-fleet\"\n");
+        assert_int_equal(FLEET_RUN(u, "--context", "hub", "aprove", "--name=x"), 1);
+        assert_lines(u->err.data, "Error: unknown command \"aprove\" for \"kubectl-fleet\"\n");
 })
 
 USER_TEST(flags_may_stand_before_the_command, {

@@ -112,6 +112,13 @@ static int requirement_matches(const struct property_requirement *r, struct cand
                          : holds;
 }
 
+int cluster_meets(const struct property_requirement *r, const struct member_cluster *c, struct error *err)
+{
+        struct candidate k = { .cluster = c };
+
+        return requirement_matches(r, &k, err);
+}
+
 static int term_matches(const struct cluster_selector_term *t, struct candidate *k, struct error *err)
 {
         int match = term_labels_match(t, k->cluster, err);

@@ -480,6 +480,42 @@ static void plan_silent(const struct cycle *c, struct schedule_plan *p)
                         p->silent[p->n_silent++] = c->candidates[i].cluster;
 }
 
+#define NOT_NAMED "the policy does not name the cluster"
+
+/* PickFixed runs no filters: the policy names a cluster or not, and it can be used or not. */
+static int judge_fixed(const struct cycle *c, const struct candidate *k, const char **ret)
+{
+        struct ineligibility is;
+
+        *ret = NULL;
+        if (!text_in(k->cluster->object.meta.name, c->policy->cluster_names.at, c->policy->cluster_names.n))
+                *ret = NOT_NAMED;
+        else if (!cluster_is_eligible(k->cluster, c->in->now_ms, c->arena, &is) && !(*ret = is.reason))
+                return error_no_memory(c->err);
+        return 0;
+}
+
+static int plan_verdicts(const struct cycle *c, struct schedule_plan *p)
+{
+        bool fixed = c->policy && text_equal(c->policy->placement_type, PLACEMENT_PICK_FIXED);
+
+        p->verdicts = ARENA_NEW_ARRAY(c->arena, struct schedule_verdict, c->n + 1);
+        if (!p->verdicts)
+                return error_no_memory(c->err);
+        for (size_t i = 0; i < c->n; i++) {
+                const struct candidate *k = &c->candidates[i];
+                struct schedule_verdict *v = &p->verdicts[i];
+
+                *v = (struct schedule_verdict){ k->cluster, k->picked, k->filtered, k->affinity,
+                                                k->topology };
+                if (fixed)
+                        TRY(judge_fixed(c, k, &v->filtered));
+                if (v->picked)
+                        v->filtered = NULL; /* what spoke against it was its being picked */
+        }
+        return 0;
+}
+
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err)
 {
@@ -498,6 +534,8 @@ int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct 
         TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
         plan_unreadable(&c, &plan);
         plan_silent(&c, &plan);
+        if (in->tell_all)
+                TRY(plan_verdicts(&c, &plan));
         *ret = plan;
         return 0;
 }

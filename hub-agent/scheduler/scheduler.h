@@ -12,6 +12,15 @@ struct schedule_input {
         struct object_list clusters; /* struct member_cluster, sorted by name */
         struct object_list bindings; /* struct binding of this placement, sorted by name */
         int64_t now_ms;              /* wall */
+        bool tell_all;               /* verdicts on all clusters are wanted, for who asks why */
+};
+
+/* What a cycle made of one cluster. */
+struct schedule_verdict {
+        const struct member_cluster *cluster;
+        bool picked;          /* in this cycle */
+        const char *filtered; /* why resources cannot be placed there; NULL = nothing speaks against it */
+        int32_t affinity, topology; /* its scores, of PickN; in the eyes of the last pick */
 };
 
 struct schedule_create {
@@ -50,7 +59,8 @@ struct schedule_plan {
         struct cluster_decision *decisions;
         size_t n_decisions;
         struct condition scheduled;
-        int64_t observed_generation;            /* of the placement */
+        int64_t observed_generation;       /* of the placement */
+        struct schedule_verdict *verdicts; /* one per cluster in their order, if all were to be told of */
         struct unreadable_property *unreadable; /* at most one per cluster; it counts as absent there */
         size_t n_unreadable;
         const struct member_cluster **silent; /* out of the question for the time that has gone by */
@@ -80,6 +90,10 @@ const char *binding_name(struct arena *arena, const char *placement, const char 
 /* What a member reports for a property (spec 11.1.1), as it stands; NULL if nothing, or for a malformed name.
  */
 const char *cluster_property_text(const struct member_cluster *c, const char *name);
+
+/* Whether what a member reports holds against one requirement: 1, 0, ERR_INVALID for a requirement that is
+ * none. */
+int cluster_meets(const struct property_requirement *r, const struct member_cluster *c, struct error *err);
 
 /* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
  * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone.

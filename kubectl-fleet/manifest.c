@@ -1,0 +1,128 @@
+#include "kubectl-fleet/manifest.h"
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "common/json/schema.h"
+#include "hub-agent/common.h"
+
+static int read_text(struct session *s, const char *path, char **ret, size_t *ret_len, struct error *err)
+{
+        if (!text_equal(path, "-"))
+                return s->world->files->read(s->world->ctx, path, LIMIT_YAML_BYTES, ret, ret_len, err);
+        if (!s->terminal->read_input)
+                return error_set(err, ERR_INVALID, "there is no standard input");
+        return s->terminal->read_input(s->terminal->ctx, ret, ret_len, err);
+}
+
+/* ---- the definitions ---- */
+
+static const char *definition_of(const struct kind *kind)
+{
+        char name[256];
+
+        snprintf(name, sizeof(name), "%s.%s", kind->plural, kind->group);
+        for (size_t i = 0; i < n_crd_texts; i++)
+                if (text_equal(crd_texts[i].name, name))
+                        return crd_texts[i].json;
+        return NULL;
+}
+
+static int schema_of(struct session *s, const struct kind *kind, const char *version,
+                     const struct schema **ret, struct error *err)
+{
+        AUTO_JSON json_t *crd = NULL;
+        json_t *v;
+        size_t i;
+
+        TRY(doc_parse(slice_of(definition_of(kind)), &crd, err));
+        json_array_foreach(doc_get_array(crd, "spec.versions"), i, v) {
+                if (!text_equal(doc_get_string(v, "name"), version))
+                        continue;
+                return arena_defer(s->arena, (void (*)(void *))json_decref, json_incref(crd)) < 0
+                               ? error_no_memory(err)
+                               : schema_from_crd(s->arena, doc_get(v, "schema.openAPIV3Schema"), ret, err);
+        }
+        return error_set(err, ERR_INVALID, "%s has no version \"%s\"", kind->kind, version);
+}
+
+/* Values left out get their defaults; what is wrong is told as the hub would. */
+static int complete(struct session *s, const struct kind *kind, json_t *doc, struct error *err)
+{
+        struct schema_problems problems = { .arena = s->arena };
+        const char *api_version = doc_get_string(doc, "apiVersion");
+        const struct schema *schema;
+
+        TRY(schema_of(s, kind, strchr(api_version, '/') + 1, &schema, err));
+        TRY(schema_apply_defaults(schema, doc, err));
+        TRY(schema_validate(schema, doc, NULL, &problems, err));
+        if (problems.n)
+                return error_set(err, ERR_INVALID, "%s: %s", problems.at[0].field, problems.at[0].message);
+        return doc_set_string(doc, "apiVersion", kind->api_version);
+}
+
+/* ---- documents ---- */
+
+static const struct kind *kind_of(const json_t *doc)
+{
+        const char *api_version = or_empty(doc_get_string(doc, "apiVersion"));
+        const char *kind = doc_get_string(doc, "kind");
+
+        if (!text_starts_with(api_version, GROUP_PLACEMENT "/"))
+                return NULL;
+        if (text_equal(kind, placement_names.cluster->kind))
+                return placement_names.cluster;
+        return text_equal(kind, placement_names.namespaced->kind) ? placement_names.namespaced : NULL;
+}
+
+static int choose(const json_t *docs, const char *name, json_t **ret, struct error *err)
+{
+        json_t *doc, *found = NULL;
+        size_t i;
+
+        json_array_foreach(docs, i, doc) {
+                if (!kind_of(doc) || (name && !text_equal(doc_get_string(doc, "metadata.name"), name)))
+                        continue;
+                if (found)
+                        return error_set(err, ERR_INVALID,
+                                         "holds several placements: name the one that is meant");
+                found = doc;
+        }
+        if (!found && name)
+                return error_set(err, ERR_NOT_FOUND, "holds no placement \"%s\"", name);
+        if (!found)
+                return error_set(err, ERR_NOT_FOUND,
+                                 "holds no ClusterResourcePlacement and no ResourcePlacement");
+        *ret = found;
+        return 0;
+}
+
+static int take(struct session *s, json_t *doc, const struct placement **ret, struct error *err)
+{
+        const struct kind *kind = kind_of(doc);
+        const char *name = doc_get_string(doc, "metadata.name");
+        struct object *o;
+
+        if (text_empty(name))
+                return error_set(err, ERR_INVALID, "%s: metadata.name: is required", kind->kind);
+        if (kind->namespaced && !doc_get(doc, "metadata.namespace"))
+                TRY(doc_set_string(doc, "metadata.namespace", session_namespace(s)));
+        if (complete(s, kind, doc, err) < 0 || object_from_doc(kind, doc, s->arena, &o, err) < 0)
+                return error_wrap(err, "%s \"%s\"", kind->kind, name);
+        *ret = (const struct placement *)o;
+        return 0;
+}
+
+int manifest_read(struct session *s, const char *path, const char *name, const struct placement **ret,
+                  struct error *err)
+{
+        AUTO_JSON json_t *docs = NULL;
+        AUTO_FREE char *text = NULL;
+        json_t *doc = NULL;
+        size_t len;
+
+        TRY(read_text(s, path, &text, &len, err));
+        if (yaml_parse_all((struct slice){ text, len }, &docs, err) < 0 ||
+            choose(docs, name, &doc, err) < 0 || take(s, doc, ret, err) < 0)
+                return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
+        return 0;
+}

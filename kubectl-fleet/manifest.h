@@ -1,0 +1,11 @@
+/* Placements that are not on the hub yet: read from files as kubectl reads them, checked and completed by the
+ * definitions that come with this program. */
+#pragma once
+
+#include "kubectl-fleet/output.h"
+#include "proto/gen/kinds.h"
+
+/* The placement of that name (NULL: the only one) in a file or, for "-", on standard input. Errors name file,
+ * object, field and rule. */
+int manifest_read(struct session *s, const char *path, const char *name, const struct placement **ret,
+                  struct error *err);
