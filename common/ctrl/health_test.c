@@ -3,7 +3,7 @@
 #include "common/ctrl/health.h"
 
 struct scene {
-        struct bench bench; /* first: the frame's context */
+        struct bench bench;       /* first: the frame's context */
         struct http_endpoint hub; /* of the frame: the rig's own asks the agent */
         struct health health;
 };

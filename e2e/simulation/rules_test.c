@@ -190,7 +190,7 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
 
 #define HOLDING(hash)                                                                                        \
         "{'metadata':{'name':'s'," OF_APP "},'annotations':{'kubernetes-fleet.io/resource-hash':'" hash "'}" \
-                                                                                                        "}}"
+        "}}"
 
 static void a_snapshot_that_is_named_does_not_come_back_with_another_content(void **state)
 {
