@@ -28,6 +28,7 @@ extern const struct rule rule_binding_after_works; /* no binding goes while its 
 extern const struct rule rule_latest_snapshot;     /* never two latest ones */
 extern const struct rule rule_index_once;          /* no snapshot's name stands for two contents */
 extern const struct rule rule_budget;              /* maxUnavailable of each rollout */
+extern const struct rule rule_picks;               /* and of each decision of it */
 extern const struct rule rule_external;            /* strategy External: nothing is rolled out */
 /* members */
 extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
@@ -63,3 +64,5 @@ bool rule_is_leaving(const json_t *doc); /* has a deletionTimestamp */
 const struct wish_placement *rule_wished(const struct wish *w, const char *key);
 /* A binding that stands for a choice: neither unscheduled nor leaving. */
 bool rule_binding_lives(const json_t *binding);
+/* What is placed there is available, or its difference told, of its newest generation: rules_rest.c. */
+bool rule_binding_is_ready(const json_t *binding);

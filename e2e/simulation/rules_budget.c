@@ -33,15 +33,15 @@ static void rollout_free(void *value)
         mem_free(r);
 }
 
-static struct rollout *rollout_of(struct budget *b, const char *placement)
+static struct rollout *rollout_of(struct map *rollouts, const char *placement)
 {
-        struct rollout *r = map_get(&b->rollouts, placement);
+        struct rollout *r = map_get(rollouts, placement);
 
         if (r)
                 return r;
         r = mem_must(NEW(struct rollout));
         map_init(&r->clusters, MAP_OWN_KEYS, mem_free);
-        if (map_put(&b->rollouts, placement, r) < 0)
+        if (map_put(rollouts, placement, r) < 0)
                 abort();
         return r;
 }
@@ -191,7 +191,7 @@ static void budget_changed(struct watch *w, void *state, const struct change *c)
         if (!b->begun)
                 map_init(&b->rollouts, MAP_OWN_KEYS, rollout_free);
         b->begun = true;
-        r = rollout_of(b, placement);
+        r = rollout_of(&b->rollouts, placement);
         note(w, r, placement, c);
         judge(w, r, placement, p);
 }
@@ -206,4 +206,119 @@ static void budget_end(void *state)
 
 const struct rule rule_budget = {
         .name = "budget", .state_size = sizeof(struct budget), .changed = budget_changed, .end = budget_end
+};
+
+/* ---- the decision itself ---- */
+
+/* The rollout decides by bindings: to take a ready one to something else it needs as many others that are.
+ * What loses its readiness otherwise may do so after the decision. */
+
+#define DECIDED_MS 60000 /* a decision may be so old when it is written */
+
+struct target {
+        char placement[192];
+        bool ready;
+        int64_t since_ms, lost_ms; /* lost_ms: ready no more, by no pick; 0 = no such time */
+};
+
+struct picks {
+        bool begun;
+        struct map targets;  /* binding with namespace -> struct target */
+        struct map rollouts; /* placement -> struct rollout, of which only the percents */
+};
+
+static struct target *target_of(struct picks *s, const char *key, const struct change *c)
+{
+        struct target *t = map_get(&s->targets, key);
+
+        if (t)
+                return t;
+        t = mem_must(NEW(struct target));
+        t->since_ms = c->at_ms;
+        if (!rule_placement_of(c->after, t->placement) || map_put(&s->targets, key, t) < 0)
+                abort();
+        return t;
+}
+
+static bool differ(const struct change *c, const char *path)
+{
+        const json_t *before = doc_get(c->before, path), *after = doc_get(c->after, path);
+
+        return before != after && (!before || !after || !json_equal((json_t *)before, (json_t *)after));
+}
+
+static bool is_pick(const struct change *c)
+{
+        return c->before && rule_is_hub_agent(c->who) &&
+               (differ(c, "spec.resourceSnapshotName") || differ(c, "spec.resourceOverrideSnapshots") ||
+                differ(c, "spec.clusterResourceOverrideSnapshots"));
+}
+
+static void judge_pick(struct watch *w, struct picks *s, const struct change *c, const char *placement)
+{
+        const struct wish_placement *p = rule_wished(watch_wish(w), placement);
+        unsigned n = 0, ready = 0, may;
+
+        if (!p || !p->exists)
+                return;
+        map_for_each(&s->targets, e) {
+                const struct target *t = e->value;
+
+                if (!text_equal(t->placement, placement))
+                        continue;
+                n += c->at_ms - t->since_ms > DECIDED_MS;
+                ready += t->ready || (t->lost_ms && c->at_ms - t->lost_ms < DECIDED_MS);
+        }
+        if (p->policy.type == POLICY_PICK_N)
+                n = MIN(n, p->policy.n);
+        may = (n * percent_allowed(rollout_of(&s->rollouts, placement), p, c->at_ms) + 99) / 100;
+        watch_judged(w, &rule_picks);
+        if (ready + may < n)
+                watch_broken(w, &rule_picks,
+                             "placement %s: %s was taken to another content, %u of %u are ready", placement,
+                             c->name, ready, n);
+}
+
+static void picks_changed(struct watch *w, void *state, const struct change *c)
+{
+        bool is_binding = text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS);
+        struct picks *s = state;
+        struct target *t;
+        bool was_ready, picked;
+        char key[320];
+
+        if (!is_binding)
+                return;
+        if (!s->begun) {
+                map_init(&s->targets, MAP_OWN_KEYS, mem_free);
+                map_init(&s->rollouts, MAP_OWN_KEYS, rollout_free);
+        }
+        s->begun = true;
+        snprintf(key, sizeof(key), "%s/%s", c->ns, c->name);
+        if (!c->after || !rule_binding_lives(c->after)) {
+                map_remove(&s->targets, key);
+                return;
+        }
+        t = target_of(s, key, c);
+        was_ready = t->ready;
+        picked = is_pick(c);
+        t->ready = rule_binding_is_ready(c->after);
+        if (was_ready && !t->ready)
+                t->lost_ms = picked ? 0 : c->at_ms;
+        if (was_ready && picked)
+                judge_pick(w, s, c, t->placement);
+}
+
+static void picks_end(void *state)
+{
+        struct picks *s = state;
+
+        if (!s->begun)
+                return;
+        map_free(&s->targets);
+        map_free(&s->rollouts);
+}
+
+const struct rule rule_picks = {
+        .name = "picks", .state_size = sizeof(struct picks), .changed = picks_changed, .end = picks_end
 };

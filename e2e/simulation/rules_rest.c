@@ -48,7 +48,7 @@ static bool is_fresh_true(const json_t *doc, const char *type)
         return false;
 }
 
-static bool is_ready(const json_t *binding)
+bool rule_binding_is_ready(const json_t *binding)
 {
         return is_fresh_true(binding, CONDITION_AVAILABLE) || is_fresh_true(binding, CONDITION_DIFF_REPORTED);
 }
@@ -65,7 +65,7 @@ static bool count_ready(void *ctx, const json_t *binding)
 
         if (!rule_placement_of(binding, key) || !text_equal(key, r->placement))
                 return true;
-        r->ready += is_ready(binding);
+        r->ready += rule_binding_is_ready(binding);
         r->targeted += rule_binding_lives(binding);
         return true;
 }
@@ -83,7 +83,7 @@ static bool may_stay(struct watch *w, const char *resource, const json_t *bindin
                 return false;
         if (p->strategy.external_ms)
                 return true;
-        if (!is_ready(binding))
+        if (!rule_binding_is_ready(binding))
                 return false;
         r.placement = key;
         watch_each(w, "hub", resource, NULL, count_ready, &r);

@@ -242,6 +242,34 @@ static void what_others_roll_out_is_left_alone_once_that_is_known(void **state)
         close_watch(&w);
 }
 
+#define TARGET(name, snapshot, generation)                                                                   \
+        "{'metadata':{'name':'" name "','generation':" generation "," OF_APP                                 \
+        "}},'spec':{'resourceSnapshotName':'" snapshot                                                       \
+        "'},'status':{'conditions':[{'type':'Available','status':'True','observedGeneration':1}]}}"
+
+static void a_ready_binding_is_taken_away_only_while_enough_others_are(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_picks);
+        w.wish.apps[0].placements[PLACE_MAIN].policy.type = POLICY_PICK_ALL;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "one", "1"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("b", "one", "1"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "one", "1"));
+        w.now += 70000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "two", "2"));
+        FINE(&w);
+        assert_int_equal(w.judged, 1);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "two", "1")); /* it is ready again */
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("b", "one", "2")); /* by no pick */
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "two", "2"));
+        FINE(&w);
+        w.now += 70000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "2"));
+        BROKEN(&w, "placement app-0: a was taken to another content, 0 of 3 are ready");
+        close_watch(&w);
+}
+
 /* ---- members ---- */
 
 #define OWNER(name) "{'kind':'AppliedWork','name':'" name "','uid':'uid-" name "'}"
@@ -516,6 +544,7 @@ int main(void)
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
                 cmocka_unit_test(a_snapshot_that_is_named_does_not_come_back_with_another_content),
                 cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
+                cmocka_unit_test(a_ready_binding_is_taken_away_only_while_enough_others_are),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
                 cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),
