@@ -88,6 +88,43 @@ static void a_standby_keeps_its_caches_and_reconciles_all_once_it_leads(void **s
         rig_run(body_standby);
 }
 
+/* What its watch did not bring yet is known at the first visit: the one who led before wrote it. */
+static void body_lagging_standby(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                  "{\"metadata\":{\"name\":\"test\"},\"spec\":{\"holderIdentity\":\"other\","
+                                  "\"leaseDurationSeconds\":15}}"),
+                         201);
+        open_bench(r, &b, true);
+        make(r, "a");
+        make(r, "gone");
+        run_manager(&b);
+        b.stalled = true;
+        wait_ms(&b, 1000);
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":77}}");
+        make(r, "b");
+        assert_int_equal(rig_delete(r, GROUP "/gone"), 200);
+        wait_ms(&b, 20000); /* the lease has run out */
+        assert_true(manager_is_leader(b.manager));
+        assert_true(b.visits.n >= 2);
+        vec_for_each(&b.visits, v) {
+                if (text_equal(v->key, "a"))
+                        assert_int_equal(v->heartbeat, 77);
+                else if (text_equal(v->key, "gone"))
+                        assert_int_equal(v->heartbeat, -1);
+                else
+                        assert_true(text_equal(v->key, "b") && v->heartbeat >= 0);
+        }
+        close_bench(&b);
+}
+
+static void a_new_leader_lists_its_caches_anew_before_it_decides(void **state)
+{
+        rig_run(body_lagging_standby);
+}
+
 static struct outcome takes_200_ms(struct bench *b, struct reconcile *rc)
 {
         if (fiber_sleep(b->rig->loop, 200) < 0)
@@ -170,6 +207,7 @@ int main(void)
                 cmocka_unit_test(a_manager_that_loses_its_lease_stops_and_says_so),
                 cmocka_unit_test(a_manager_whose_server_was_away_leads_again),
                 cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
+                cmocka_unit_test(a_new_leader_lists_its_caches_anew_before_it_decides),
                 cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
                 cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
         };

@@ -326,6 +326,12 @@ int check(int *a, int b, int c, struct error *e)
             swapped.append([p.line for p in found if p.kind == "statements swapped"])
         self.assertEqual(swapped, [[9], [7, 9]])
 
+    def test_how_much_smaller_is_no_place(self):
+        source = "int by_size(const void *a, const void *b);\nint by_size(const void *a, const void *b)\n{\n        " \
+                 "return a < b ? -1 : a > b ? 1 : 0;\n}\n"
+        found = [(source[p.start:p.end], p.text) for p in self.found_in(source) if p.kind == "constant off by one"]
+        self.assertEqual(found, [("1", "0"), ("1", "0"), ("0", "1")])
+
     def test_room_is_no_place(self):
         found = self.found_in("#include <stddef.h>\nvoid *arena_alloc(size_t n);\nvoid *f(size_t n);\nvoid *f(size_t n)\n{\n"
                               "        return arena_alloc(n + 1);\n}\n")

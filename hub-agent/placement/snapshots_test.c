@@ -14,7 +14,7 @@
 struct scene {
         struct arena arena;
         struct error err;
-        const struct object *existing[16];
+        const struct object *existing[64];
         struct object_list list;
         struct placement *p;
         struct snapshots_in_use in_use;
@@ -360,6 +360,91 @@ static void a_lowered_limit_takes_old_groups_though_nothing_is_new(void **state)
         arena_free(&s.arena);
 }
 
+/* In whatever order a cache holds them: forward, backward, and by name, where 10 stands before 2. */
+enum order { AS_MADE, BACKWARD, BY_NAME, N_ORDERS };
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp((*(const struct object *const *)a)->meta.name,
+                      (*(const struct object *const *)b)->meta.name);
+}
+
+static void put_in_order(struct scene *s, enum order order)
+{
+        if (order == BY_NAME)
+                qsort(s->existing, s->list.n, sizeof(s->existing[0]), by_name);
+        for (size_t i = 0; order == BACKWARD && i < s->list.n / 2; i++) {
+                const struct object *o = s->existing[i];
+
+                s->existing[i] = s->existing[s->list.n - 1 - i];
+                s->existing[s->list.n - 1 - i] = o;
+        }
+}
+
+/* Who ends in between has removed the oldest, and never a part of a group that an older one outlives. */
+static void history_goes_oldest_first_and_a_group_as_a_whole(void **state)
+{
+        static const char expected[] = "web-0-snapshot web-0-0 web-1-snapshot web-1-0 web-2-snapshot web-2-0 "
+                                       "web-3-snapshot web-3-0 web-4-snapshot web-4-0 web-5-snapshot web-5-0 "
+                                       "web-6-snapshot web-6-0 web-7-snapshot web-7-0 web-8-snapshot web-8-0 "
+                                       "web-9-snapshot web-9-0 ";
+
+        for (enum order order = AS_MADE; order < N_ORDERS; order++) {
+                struct resource_snapshot_plan plan;
+                struct selection sel;
+                char removed[512] = "";
+                struct scene s;
+
+                begin(&s, "\"revisionHistoryLimit\":12");
+                for (size_t i = 0; i < 12; i++) {
+                        const size_t sizes[] = { 500000 + i, 500000 };
+
+                        sel = select_sizes(&s, sizes, 2);
+                        plan_resources(&s, &sel, &at_once, &plan);
+                        assert_int_equal(plan.n_remove, 0);
+                        assert_int_equal(plan.n_create, 2);
+                        keep_resources(&s, &plan);
+                }
+                put_in_order(&s, order);
+                s.p->spec->revision_history_limit = OPT_INT(2);
+                plan_resources(&s, &sel, &at_once, &plan);
+                assert_int_equal(plan.n_create, 0);
+                for (size_t i = 0; i < plan.n_remove; i++)
+                        snprintf(removed + strlen(removed), sizeof(removed) - strlen(removed), "%s ",
+                                 plan.remove[i]->meta.name);
+                assert_string_equal(removed, expected);
+                arena_free(&s.arena);
+        }
+}
+
+static void policies_go_oldest_first_too(void **state)
+{
+        for (enum order order = AS_MADE; order < N_ORDERS; order++) {
+                struct policy_snapshot_plan plan;
+                char removed[512] = "";
+                struct scene s;
+
+                begin(&s, "\"revisionHistoryLimit\":12");
+                for (int i = 0; i < 12; i++) {
+                        s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
+                        s.p->spec->policy->placement_type = arena_printf(&s.arena, "type %d", i);
+                        assert_int_equal(
+                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                        assert_int_equal(plan.n_remove, 0);
+                        keep_created(&s, &plan);
+                }
+                put_in_order(&s, order);
+                s.p->spec->revision_history_limit = OPT_INT(2);
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                assert_null(plan.create);
+                for (size_t i = 0; i < plan.n_remove; i++)
+                        snprintf(removed + strlen(removed), sizeof(removed) - strlen(removed), "%s ",
+                                 plan.remove[i]->meta.name);
+                assert_string_equal(removed, "web-0 web-1 web-2 web-3 web-4 web-5 web-6 web-7 web-8 web-9 ");
+                arena_free(&s.arena);
+        }
+}
+
 static void changes_are_collected_before_a_new_group_is_made(void **state)
 {
         static const size_t one[] = { 10 }, two[] = { 20 };
@@ -579,6 +664,8 @@ int main(void)
                 cmocka_unit_test(resources_are_split_at_800_kib_in_order),
                 cmocka_unit_test(equal_content_plans_nothing_and_a_missing_part_is_made_again),
                 cmocka_unit_test(new_content_unmarks_the_old_group_and_makes_the_next),
+                cmocka_unit_test(history_goes_oldest_first_and_a_group_as_a_whole),
+                cmocka_unit_test(policies_go_oldest_first_too),
                 cmocka_unit_test(changes_are_collected_before_a_new_group_is_made),
                 cmocka_unit_test(a_policy_index_that_was_given_is_not_given_again),
                 cmocka_unit_test(a_policy_that_was_edited_in_its_snapshot_is_replaced),
