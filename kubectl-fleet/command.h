@@ -55,6 +55,12 @@ void command_help(const struct command *const *path, size_t depth, struct buf *b
 /* A page of the manual, in man(7)'s macros. */
 void command_man(const struct command *const *path, size_t depth, struct buf *b);
 
+/* What could stand in place of the last word: the lines that kubectl and the shells' scripts read,
+ * "value\tabout it", then ":4", or ":0" where names of files go on. The hub is asked where its objects are
+ * wanted. */
+#define COMPLETE_COMMAND "__complete"
+int command_complete(struct session *s, int argc, const char *const *argv);
+
 /* Parses, checks, runs. Returns the exit code: 0, or 1 after telling why. In a fiber. */
 int fleet_run(struct world *w, struct fiber_group *group, const struct terminal *t, int argc,
               const char *const *argv);

@@ -158,7 +158,10 @@ int fleet_run(struct world *w, struct fiber_group *group, const struct terminal 
         s.deadline_ms = DEADLINE_NONE;
         s.log = (struct log){ .sink = w->log_sink };
         buf_init(&s.out, OUTPUT_MAX);
-        code = carry_out(&v, argc, argv, &err);
+        if (argc > 0 && text_equal(argv[0], COMPLETE_COMMAND))
+                code = command_complete(&s, argc - 1, argv + 1);
+        else
+                code = carry_out(&v, argc, argv, &err);
         if (code >= 0)
                 code = buf_status(&s.out, &err, "the output");
         session_flush(&s);

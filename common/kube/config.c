@@ -316,6 +316,33 @@ int kube_config_load(struct world *w, const char *path, const char *context, str
         return 0;
 }
 
+int kube_config_contexts(struct world *w, const char *path, struct arena *arena, const char ***ret,
+                         size_t *ret_n, struct error *err)
+{
+        CLEANUP(sources_free) struct sources s = { 0 };
+        size_t n = 0, k;
+        json_t *item;
+
+        TRY(load_sources(w, path, &s, err));
+        for (size_t i = 0; i < s.n; i++)
+                n += json_array_size(doc_get_array(s.at[i].doc, "contexts"));
+        *ret = ARENA_NEW_ARRAY(arena, const char *, n + 1);
+        if (!*ret)
+                return error_no_memory(err);
+        *ret_n = 0;
+        for (size_t i = 0; i < s.n; i++)
+                json_array_foreach(doc_get_array(s.at[i].doc, "contexts"), k, item) {
+                        const char *name = doc_get_string(item, "name");
+
+                        if (text_empty(name) || text_in(name, *ret, *ret_n))
+                                continue;
+                        if (!((*ret)[*ret_n] = arena_strdup(arena, name)))
+                                return error_no_memory(err);
+                        ++*ret_n;
+                }
+        return 0;
+}
+
 int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct error *err)
 {
         CLEANUP(kube_config_free) struct kube_config c = { 0 };

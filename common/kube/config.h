@@ -15,6 +15,9 @@ void kube_config_free(struct kube_config *c);
  * auth-provider plugins are refused with a sentence. Errors name file, context and field. */
 int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
                      struct error *err);
+/* The names of all contexts that kube_config_load() would find, in the arena, in the order of the files. */
+int kube_config_contexts(struct world *w, const char *path, struct arena *arena, const char ***ret,
+                         size_t *ret_n, struct error *err);
 /* KUBERNETES_SERVICE_HOST/PORT and the projected token and CA. ERR_NOT_FOUND outside a cluster. */
 int kube_config_in_cluster(struct world *w, struct kube_config *ret, struct error *err);
 /* `path` if given, else in-cluster, else the default kubeconfig. Inside a cluster without the files of its
