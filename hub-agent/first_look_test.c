@@ -56,8 +56,10 @@ static void nothing_is_made_or_removed(struct rig *r, const char *unfilled, int 
         http_transport_free(f.world.transport);
 }
 
-RIG_TEST(while_works_cannot_be_listed_none_is_made_or_removed, { nothing_is_made_or_removed(r, LISTS_WORKS, 503); })
-RIG_TEST(nor_while_nobody_says_whether_they_can_be, { nothing_is_made_or_removed(r, LISTS_WORKS, ERR_TIMEOUT); })
+RIG_TEST(while_works_cannot_be_listed_none_is_made_or_removed,
+         { nothing_is_made_or_removed(r, LISTS_WORKS, 503); })
+RIG_TEST(nor_while_nobody_says_whether_they_can_be,
+         { nothing_is_made_or_removed(r, LISTS_WORKS, ERR_TIMEOUT); })
 RIG_TEST(while_bindings_cannot_be_listed_no_work_goes_and_no_binding_comes,
          { nothing_is_made_or_removed(r, FLEET "clusterresourcebindings?", 503); })
 RIG_TEST(while_members_cannot_be_listed_nothing_is_taken_from_them,

@@ -224,7 +224,7 @@ static void offer_for_word(struct completion *c)
 int command_complete(struct session *s, int argc, const char *const *argv)
 {
         struct completion c = { .s = s, .prefix = argc > 0 ? argv[argc - 1] : "", .before = "" };
-        const struct command *path[COMMAND_DEPTH];
+        const struct command *path[COMMAND_DEPTH] = { NULL };
         struct flag_table tables[COMMAND_TABLES_MAX];
         AUTO_FREE const char **rest = mem_calloc((size_t)argc + 1, sizeof(*rest));
         struct error err = { 0 };

@@ -77,7 +77,7 @@ int request_timeout_parse(const char *text, int64_t *ret_ms, struct error *err)
                 return error_set(err, ERR_INVALID,
                                  "--request-timeout: must be a duration like 30s, or seconds, is \"%s\"",
                                  text);
-        *ret_ms = MAX(ns / 1000000, ns > 0);
+        *ret_ms = ns > 0 ? MAX(ns / 1000000, 1) : 0;
         return 0;
 }
 

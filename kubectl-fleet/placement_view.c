@@ -128,7 +128,7 @@ static struct cluster_word word_of(const struct binding *b)
 static int add_work(struct arena *arena, const struct object *work, struct placement_view *v)
 {
         const size_t prefix = strlen(NAMESPACE_MEMBER_PREFIX);
-        struct cluster_view key, *c;
+        struct cluster_view key = { 0 }, *c;
         const char **more;
 
         if (!text_starts_with(work->meta.ns, NAMESPACE_MEMBER_PREFIX))

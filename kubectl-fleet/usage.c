@@ -48,8 +48,8 @@ static void print_flags(const char *heading, const struct flag_table *t, size_t 
 void command_usage(const struct command *const *path, size_t depth, struct buf *b)
 {
         const struct command *c = path[depth - 1];
-        struct flag_table tables[COMMAND_TABLES_MAX], hub[SHARED_TABLES_MAX];
-        size_t n = 0;
+        struct flag_table tables[COMMAND_TABLES_MAX], hub[SHARED_TABLES_MAX] = { { 0 } };
+        size_t n = 0, n_hub;
 
         buf_append_str(b, "Usage:\n");
         if (c->run || !c->commands) {
@@ -72,7 +72,8 @@ void command_usage(const struct command *const *path, size_t depth, struct buf *
                 tables[n++] = c->flags;
         n += shared_flag_tables((c->shared | SHARED_HELP) & ~(unsigned)SHARED_HUB, tables + n);
         print_flags("Flags", tables, n, b);
-        print_flags("Flags of the hub", hub, shared_flag_tables(c->shared & SHARED_HUB, hub), b);
+        n_hub = shared_flag_tables(c->shared & SHARED_HUB, hub);
+        print_flags("Flags of the hub", hub, n_hub, b);
         if (!c->commands)
                 return;
         buf_append_str(b, "\nUse \"");

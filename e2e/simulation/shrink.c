@@ -197,17 +197,15 @@ static bool is_of_player(const char *line)
         return false;
 }
 
-static void tell_lines(FILE *from, FILE *trace)
+static void tell_lines(char *told, FILE *trace)
 {
-        char line[1024];
+        char *rest;
 
-        rewind(from);
-        while (fgets(line, sizeof(line), from)) {
-                if (trace)
-                        fputs(line, trace);
+        if (trace)
+                fputs(told, trace);
+        for (char *line = strtok_r(told, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
                 if (is_of_player(line))
-                        printf("  %s", line);
-        }
+                        printf("  %s\n", line);
 }
 
 /* Plays what is left once more. */
@@ -215,17 +213,20 @@ static int tell(const struct shrunk *s, FILE *trace, struct error *err)
 {
         struct coverage *coverage = mem_must(coverage_new());
         struct run_result last;
-        FILE *told = tmpfile();
+        char *text = NULL;
+        size_t n = 0;
+        FILE *told = open_memstream(&text, &n);
         int code;
 
         if (!told)
-                return error_errno(err, errno, "a temporary file");
+                return error_errno(err, errno, "the lines of the run");
         code = run_play(&s->plan, told, coverage, &last);
+        fclose(told);
         printf("left of seed %llu after %u tries: %zu moves, %zu message faults\n",
                (unsigned long long)s->plan.seed, s->tries, s->plan.n_moves, s->plan.n_faults);
-        tell_lines(told, trace);
+        tell_lines(text, trace);
         printf("%s\n", code < 0 ? last.err.text : "it passes now");
-        fclose(told);
+        free(text);
         run_result_clear(&last);
         coverage_free(coverage);
         return code < 0 ? 0 : error_set(err, ERR_NOT_FOUND, "what is left passes");
