@@ -534,6 +534,48 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
                 map_to_owner(agent, e, emit, to);
 }
 
+static const char *bound_snapshot(const struct object *binding)
+{
+        const struct binding_spec *spec = ((const struct binding *)binding)->spec;
+
+        return spec ? or_empty(spec->resource_snapshot_name) : "";
+}
+
+static bool was_kept_for(struct hub_agent *a, const struct object *placement, const struct object *binding)
+{
+        const struct scope *scope = scope_of(placement->meta.ns);
+        int64_t index =
+                index_in_name(bound_snapshot(binding), placement->meta.name, SUFFIX_RESOURCE_SNAPSHOT);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_KEY struct key key = KEY_EMPTY;
+        struct object_list snapshots;
+
+        if (index == NO_INDEX)
+                return false;
+        if (!key_text(&key, placement->meta.ns, placement->meta.name) ||
+            informer_by_index(manager_informer(a->manager, scope->resource_snapshot), INDEX_OWNER, key.text,
+                              &arena, &snapshots) < 0)
+                return true; /* not known for want of memory: the intake looks itself */
+        return resource_group_is_past((const struct placement *)placement, &snapshots, index);
+}
+
+/* A group that is in use stays though the history is full, and goes when its last binding has moved on:
+ * rarely enough that the whole intake may look again. */
+static void map_let_go(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+        const char *name = label_of(e->now, LABEL_PARENT_PLACEMENT);
+        const struct object *placement;
+
+        if (e->type == INFORMER_ADDED || text_empty(name) ||
+            (e->type == INFORMER_UPDATED && text_equal(bound_snapshot(e->old), bound_snapshot(e->now))))
+                return;
+        placement = informer_get(manager_informer(a->manager, scope_of(e->now->meta.ns)->placement),
+                                 e->now->meta.ns, name);
+        if (placement && was_kept_for(a, placement, e->old))
+                emit_owner(e->now, emit, to);
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
         { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
@@ -541,8 +583,8 @@ static const struct watch watches[] = {
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
         { &cluster_resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
         { &resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
-        { &cluster_resource_binding_kind, 0, NULL }, /* read, not followed */
-        { &resource_binding_kind, 0, NULL },
+        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_let_go },
+        { &resource_binding_kind, ON_SPEC | ON_DELETION, map_let_go },
 };
 
 const struct controller intake_controller = {

@@ -245,6 +245,22 @@ RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_sa
         close_all(&f);
 })
 
+RIG_TEST(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        rig_merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":1}}");
+        assert_int_equal(r->status, 200);
+        wait_ms(r, 2000);
+        change_content(r);
+        wait_ms(r, 90000);
+        assert_string_equal(bound_to(r, "resourceSnapshotName"), "web-1-snapshot");
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        assert_true(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -257,6 +273,7 @@ int main(void)
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
+                cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
         };
 

@@ -292,15 +292,20 @@ static int64_t heads_above(const struct object_list *existing, int64_t index)
         return n;
 }
 
+bool resource_group_is_past(const struct placement *p, const struct object_list *existing, int64_t index)
+{
+        return heads_above(existing, index) >= snapshot_history_limit(p);
+}
+
 bool resource_history_is_kept(const struct placement *p, const struct object_list *existing,
                               const struct snapshots_in_use *in_use)
 {
-        int64_t limit = snapshot_history_limit(p), index;
+        int64_t index;
 
         for (size_t i = 0; i < existing->n; i++)
                 if (annotation_of(existing->at[i], ANNOTATION_RESOURCE_HASH) &&
                     label_number(existing->at[i], LABEL_RESOURCE_INDEX, &index, NULL) == 0 &&
-                    !is_in_use(in_use, index) && heads_above(existing, index) >= limit)
+                    !is_in_use(in_use, index) && resource_group_is_past(p, existing, index))
                         return false;
         return true;
 }

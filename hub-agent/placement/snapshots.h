@@ -67,6 +67,8 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
                             struct resource_snapshot_plan *ret, struct error *err);
 
 int64_t snapshot_history_limit(const struct placement *p); /* of either kind, at least 1 */
+/* So many groups are above this one that it stays only as long as it is in use. */
+bool resource_group_is_past(const struct placement *p, const struct object_list *existing, int64_t index);
 /* No group is there that is too much. */
 bool resource_history_is_kept(const struct placement *p, const struct object_list *existing,
                               const struct snapshots_in_use *in_use);
