@@ -125,7 +125,8 @@ static bool check_work(void *ctx, const json_t *doc)
 struct history {
         struct tidy tidy;
         char placement[192];
-        unsigned groups, latest;
+        unsigned groups, latest, in_use;
+        VEC(const json_t *) first;
 };
 
 static bool is_first_of_group(const json_t *doc)
@@ -143,9 +144,54 @@ static bool count_groups(void *ctx, const json_t *doc)
         if (!is_first_of_group(doc) || !rule_placement_of(doc, placement) ||
             !text_equal(placement, h->placement))
                 return true;
+        ASSERT(vec_push(&h->first, doc) == 0);
         h->groups++;
         h->latest += text_equal(rule_label(doc, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE);
         return true;
+}
+
+static int64_t index_of(const json_t *snapshot)
+{
+        const char *text = rule_label(snapshot, LABEL_RESOURCE_INDEX);
+        int64_t index;
+
+        return text && text_parse_i64(text, &index) ? index : -1;
+}
+
+static unsigned groups_above(const struct history *h, const json_t *snapshot)
+{
+        unsigned n = 0;
+
+        vec_for_each(&h->first, s)
+                n += index_of(*s) > index_of(snapshot);
+        return n;
+}
+
+struct use {
+        const char *snapshot;
+        bool found;
+};
+
+static bool note_use(void *ctx, const json_t *binding)
+{
+        struct use *u = ctx;
+
+        u->found = !rule_is_leaving(binding) &&
+                   text_equal(doc_get_string(binding, "spec.resourceSnapshotName"), u->snapshot);
+        return !u->found;
+}
+
+/* What a binding names stays, however many have followed. */
+static void count_in_use(struct history *h, const char *ns, unsigned limit)
+{
+        vec_for_each(&h->first, s) {
+                struct use u = { doc_get_string(*s, "metadata.name"), false };
+
+                if (groups_above(h, *s) < limit)
+                        continue;
+                watch_each(h->tidy.w, "hub", ns ? RES_NS_BINDINGS : RES_BINDINGS, ns, note_use, &u);
+                h->in_use += u.found;
+        }
 }
 
 static bool has_slot(const struct wish_app *a, unsigned slot)
@@ -190,9 +236,12 @@ static void check_history(struct watch *w, const char *resource, const char *pla
         watch_each(w, "hub", resource, slash ? ns : NULL, count_groups, &h);
         if (h.latest != 1 && !(may_have_none && h.latest == 0))
                 watch_broken(w, &rule_tidy, "placement %s has %u latest %s", placement, h.latest, resource);
-        if (h.groups > limit)
-                watch_broken(w, &rule_tidy, "placement %s keeps %u %s, %u allowed", placement, h.groups,
-                             resource, limit);
+        if (text_ends_with(resource, "resourcesnapshots"))
+                count_in_use(&h, slash ? ns : NULL, limit);
+        if (h.groups - h.in_use > limit)
+                watch_broken(w, &rule_tidy, "placement %s keeps %u %s, %u allowed and %u in use", placement,
+                             h.groups, resource, limit, h.in_use);
+        vec_free(&h.first);
 }
 
 static bool check_placement(void *ctx, const json_t *doc)

@@ -456,6 +456,25 @@ static void nothing_stale_is_left(void **state)
         }
 }
 
+#define BOUND_TO(snapshot)                                                                                   \
+        "{'metadata':{'name':'b2'," OF_APP "}},'spec':{'state':'Bound','resourceSnapshotName':'" snapshot    \
+        "'}}"
+
+static void a_snapshot_that_a_binding_names_is_kept_beside_the_history(void **state)
+{
+        struct watch w;
+
+        tidy_fleet(&w);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "false"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BOUND_TO("app-0-0-snapshot"));
+        rest(&w);
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BOUND_TO("app-0-1-snapshot"));
+        rest(&w);
+        BROKEN(&w, "keeps 2");
+        close_watch(&w);
+}
+
 static void what_a_member_misses_of_its_works_is_told(void **state)
 {
         struct watch w;
@@ -552,6 +571,7 @@ int main(void)
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(nothing_stale_is_left),
+                cmocka_unit_test(a_snapshot_that_a_binding_names_is_kept_beside_the_history),
                 cmocka_unit_test(what_a_member_misses_of_its_works_is_told),
                 cmocka_unit_test(a_kind_that_a_placement_still_holds_is_missed_until_it_is_defined),
                 cmocka_unit_test(at_rest_nothing_is_written),
