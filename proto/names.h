@@ -417,6 +417,7 @@
 #define CONDITION_APPROVED "Approved"
 #define CONDITION_APPROVAL_ACCEPTED "ApprovalAccepted"
 #define REASON_APPROVAL_ACCEPTED "ApprovalRequestApprovalAccepted"
+#define REASON_APPROVAL_OF_ANOTHER_PLAN "ApprovalOfAnotherPlan" /* of Approved and ApprovalAccepted: of our own */
 #define MESSAGE_APPROVAL_ACCEPTED "The approval request has been approved and cannot be reverted"
 
 /* ---- evictions (12.9) ---- */
@@ -535,6 +536,9 @@
 #define CLUSTER_CHANGE_CONTINUE "Continue"
 #define LEFT_OUT_IN_NO_STAGE "InNoStage"
 #define LEFT_OUT_JOINED "Joined"
+#define PLANNED_ADDED "Added"
+#define PLANNED_CHANGED "Changed"
+#define PLANNED_REMOVED "Removed"
 #define STAGE_TASK_TIMED_WAIT "TimedWait"
 #define STAGE_TASK_APPROVAL "Approval"
 #define PROPERTY_GT "Gt"

@@ -105,6 +105,19 @@ int stop_run(struct pass *p, int stage);
 
 const struct stage_config *config_of(const struct pass *p, size_t stage); /* NULL: none */
 int max_concurrency(struct pass *p, const struct stage_config *config, size_t n_clusters, size_t *ret);
+/* approvals.c */
+struct approval_task {
+        struct stage_task_status *task;
+        const struct stage_status *stage;
+        const char *type;                   /* value of the label */
+        const struct stage_status *planned; /* what the request shows a plan of; NULL = it shows none */
+        bool removal;                       /* that is the deletion stage */
+};
+/* Of the stage's task of that place in the list: if it asks for a plan, what of. */
+void ask_for_plan(const struct pass *p, struct approval_task *t, size_t stage, uint32_t task);
+/* *ret: it was approved, which cannot be taken back. */
+int run_approval(struct pass *p, const struct approval_task *t, bool *ret);
+
 /* *ret_done: the stage and its tasks are. */
 int update_clusters(struct pass *p, size_t stage, bool *ret_done);
 int run_before_tasks(struct pass *p, size_t stage, bool *ret_done);

@@ -26,6 +26,10 @@ struct update_run_input {
         /* What applies to the cluster of each binding with the snapshot's resources; NULL = none anywhere. */
         int (*overrides)(void *ctx, const struct resource_snapshot *master,
                          const struct cluster_overrides **ret);
+        /* What changes on the clusters of `stage` when it goes on; `removal`: the placement goes off them.
+         * The plan may be left out (NULL) if its hash is `known` (NULL: no plan is). */
+        int (*plan)(void *ctx, const struct update_run *run, const struct stage_status *stage, bool removal,
+                    const char *known, struct update_plan **ret, const char **ret_hash);
         /* For how long a moment that is yet to come was seen to be so: a clock was set back. */
         int64_t (*ahead_ms)(void *ctx, int64_t moment);
         void *ctx;

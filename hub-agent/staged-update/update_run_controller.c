@@ -3,6 +3,7 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
 #include "hub-agent/placement/select.h"
+#include "hub-agent/staged-update/plan_maker.h"
 #include "hub-agent/staged-update/update_run.h"
 #include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/work-generator/binding_memory.h"
@@ -22,6 +23,7 @@ struct run_memory {
         struct update_run *draft;
         int64_t retrying_since_ms; /* loop time; 0 = it does not */
         VEC(struct ahead) ahead;
+        struct plan_memory plan;
         struct update_run_series series;
 };
 
@@ -230,6 +232,20 @@ static int64_t ahead_ms(void *ctx, int64_t moment)
         return 0;
 }
 
+static int plan_stage(void *ctx, const struct update_run *run, const struct stage_status *stage, bool removal,
+                      const char *known, struct update_plan **ret, const char **ret_hash)
+{
+        struct pass *s = ctx;
+        struct plan_question q = { .run = run,
+                                   .stage = stage,
+                                   .removal = removal,
+                                   .bindings = &s->in.bindings,
+                                   .snapshots = &s->in.resource_snapshots,
+                                   .known = known };
+
+        return make_update_plan(&s->as_placement, &q, &s->memory->plan, ret, ret_hash);
+}
+
 /* ---- the input ---- */
 
 static int load(struct pass *s)
@@ -243,6 +259,7 @@ static int load(struct pass *s)
         s->in = (struct update_run_input){ .run = is_current ? m->draft : s->run,
                                            .approval = find_approval,
                                            .overrides = find_overrides,
+                                           .plan = plan_stage,
                                            .ahead_ms = ahead_ms,
                                            .ctx = s,
                                            .now_ms = s->rc->now_ms };

@@ -607,6 +607,57 @@ static void a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_sta
         rig_run(costs);
 }
 
+/* ---- plans ---- */
+
+static void is_planned(struct rig *r)
+{
+        char hash[65];
+        struct fleet f;
+
+        begin(r, &f);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/app/secrets",
+                                  "{\"metadata\":{\"name\":\"key\"},\"data\":{\"a\":\"b2xk\"}}"),
+                         201);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "", "");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(rig_merge(r, "/api/v1/namespaces/app/secrets/key", "{\"data\":{\"a\":\"bmV3\"}}"),
+                         200);
+        change_app(r, "c");
+        assert_int_equal(rig_delete(r, STRATEGIES "/slow"), 200);
+        post_strategy(
+                r, STAGE("canary", ",\"beforeStageTasks\":[{\"type\":\"Approval\",\"plan\":true}]") "," STAGE(
+                           "prod", ""));
+        post_run(r, "second", "", "");
+        settle_often(&f, 3);
+        assert_int_equal(rig_get(r, REQUESTS "/second-before-canary"), 200);
+        assert_non_null(strstr(r->text, "\"from\":\"\\\"b\\\"\""));
+        assert_non_null(strstr(r->text, "\"kind\":\"Secret\""));
+        assert_null(strstr(r->text, "b2xk"));
+        assert_null(strstr(r->text, "bmV3"));
+        assert_string_equal(rig_string(r, "status.plan.resourceSnapshotIndex"), "2");
+        snprintf(hash, sizeof(hash), "%s", rig_string(r, "status.planHash"));
+        assert_int_equal(strlen(hash), 64);
+        assert_int_equal(rig_merge(r, REQUESTS "/second-before-canary/status",
+                                   "{\"status\":{\"approvedPlanHash\":\"abc\"}}"),
+                         200);
+        approve(r, "second-before-canary");
+        rig_settle(r);
+        rig_get(r, REQUESTS "/second-before-canary");
+        assert_string_equal(condition_of(r, "ApprovalAccepted"), "False");
+        assert_string_equal(rig_string(r, "status.planHash"), hash);
+        approve(r, "second-before-canary");
+        settle_often(&f, 6);
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        stop(&f);
+}
+static void a_plan_is_shown_without_secrets_and_approved_by_its_name(void **state)
+{
+        rig_run(is_planned);
+}
+
 /* ---- definitions ---- */
 
 struct ended {
@@ -681,6 +732,7 @@ int main(void)
                 cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
                 cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
                 cmocka_unit_test(a_run_ends_with_its_placement),
+                cmocka_unit_test(a_plan_is_shown_without_secrets_and_approved_by_its_name),
                 cmocka_unit_test(an_agent_without_the_definitions_ends_unless_they_are_not_needed),
                 cmocka_unit_test(a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status),
         };

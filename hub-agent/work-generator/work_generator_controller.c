@@ -4,6 +4,7 @@
 #include "hub-agent/override/load.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/binding_memory.h"
+#include "hub-agent/work-generator/rendering.h"
 #include "hub-agent/work-generator/work_generator.h"
 #include "hub-agent/work-generator/work_index.h"
 
@@ -330,27 +331,34 @@ static int refuse_taken_names(struct pass *s, const struct work_plan *plan)
         return 0;
 }
 
-static int sync_rendered(struct pass *s, const struct object *master, struct sync_result *r)
+int render_for_binding(struct reconcile *rc, const struct object_list *snapshots, const struct object *master,
+                       struct override_applier *overrides, struct wanted_works *ret,
+                       bool *ret_override_failed)
 {
         const struct resource_snapshot *const *group;
+        struct manifest_override override = { override_apply, overrides };
+        struct manifest_rules rules = { scope_of_kind, is_allowed, agent_of(rc) };
+        size_t n;
+
+        TRY(body_get_group(rc, snapshots, or_empty(label_of(master, LABEL_RESOURCE_INDEX)), &group, &n));
+        return render_works(rc->arena, group, n, &override, &rules, ret, ret_override_failed, rc->err);
+}
+
+static int sync_rendered(struct pass *s, const struct object *master, struct sync_result *r)
+{
         struct object_list snapshots;
-        struct manifest_override overrides = { override_apply, &s->overrides };
-        struct manifest_rules rules = { scope_of_kind, is_allowed, s->agent };
         struct wanted_works wanted;
         struct work_plan plan;
         AUTO_KEY struct key owner = KEY_EMPTY;
-        size_t n;
         int code;
 
         r->override_failed = true;
         if (object_key(&owner, s->b->object.meta.ns, or_empty(label_of(master, LABEL_PARENT_PLACEMENT))) < 0)
                 return error_no_memory(s->rc->err);
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, owner.text, &snapshots));
-        TRY(body_get_group(s->rc, &snapshots, label_of(master, LABEL_RESOURCE_INDEX), &group, &n));
         if (!s->overrides.cluster)
                 TRY(load_overrides(s));
-        TRY(render_works(s->rc->arena, group, n, &overrides, &rules, &wanted, &r->override_failed,
-                         s->rc->err));
+        TRY(render_for_binding(s->rc, &snapshots, master, &s->overrides, &wanted, &r->override_failed));
         code = plan_works(s->rc->arena, s->b, &wanted, &s->works, s->labels, &plan, s->rc->err);
         if (code == ERR_INTERNAL)
                 event_record(manager_events(s->rc->manager), &s->b->object, EVENT_TYPE_WARNING,

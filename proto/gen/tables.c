@@ -236,9 +236,10 @@ static const struct field planned_object_fields[] = {
         { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, kind), NULL },
         { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, name), NULL },
         { "namespace", FIELD_STRING, 0, offsetof(struct planned_object, ns), NULL },
+        { "omittedFields", FIELD_INT, 0, offsetof(struct planned_object, omitted_fields), NULL },
         { "version", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct planned_object, version), NULL },
 };
-const struct type planned_object_type = { "PlannedObject", planned_object_fields, 7, sizeof(struct planned_object) };
+const struct type planned_object_type = { "PlannedObject", planned_object_fields, 8, sizeof(struct planned_object) };
 
 static const struct field planned_field_fields[] = {
         { "from", FIELD_STRING, 0, offsetof(struct planned_field, from), NULL },

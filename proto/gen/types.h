@@ -496,6 +496,7 @@ struct planned_object {
         const char *name; /* Required. Name. */
         const char *change; /* Required. Added, Changed or Removed. */
         struct planned_field_list fields; /* Which fields change; of Secrets without values. */
+        struct opt_int omitted_fields; /* How many changed fields are not listed for want of room. */
 };
 
 /* A field that an update changes. */
