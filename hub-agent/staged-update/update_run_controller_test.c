@@ -487,6 +487,37 @@ static void the_later_of_two_runs_wins_and_the_other_says_so(void **state)
         rig_run(overtakes);
 }
 
+static void asks_first(struct rig *r)
+{
+        struct line line;
+        char path[256];
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        snprintf(path, sizeof(path), BINDINGS "/%s",
+                 doc_get_string(binding_on(r, "member-1"), "metadata.name"));
+        line.path = path;
+        line.fate = 503;
+        assert_int_equal(rig_merge(r, path, "{\"spec\":{\"resourceSnapshotName\":\"web-9-snapshot\"}}"), 200);
+        rig_settle(r);
+        assert_run(r, "first", "Succeeded", "absent");
+        line.path = NULL;
+        fiber_sleep(r->loop, 30000);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void no_run_ends_on_the_word_of_a_cache_alone(void **state)
+{
+        rig_run(asks_first);
+}
+
 /* One file has both, and the caches hear of them in any order. */
 static void comes_together(struct rig *r)
 {
@@ -729,6 +760,7 @@ int main(void)
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
                 cmocka_unit_test(who_ended_between_its_writes_finds_what_it_did),
                 cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
+                cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),
                 cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
                 cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
                 cmocka_unit_test(a_run_ends_with_its_placement),
