@@ -417,7 +417,8 @@
 #define CONDITION_APPROVED "Approved"
 #define CONDITION_APPROVAL_ACCEPTED "ApprovalAccepted"
 #define REASON_APPROVAL_ACCEPTED "ApprovalRequestApprovalAccepted"
-#define REASON_APPROVAL_OF_ANOTHER_PLAN "ApprovalOfAnotherPlan" /* of Approved and ApprovalAccepted: of our own */
+#define REASON_APPROVAL_OF_ANOTHER_PLAN                                                                      \
+        "ApprovalOfAnotherPlan" /* of Approved and ApprovalAccepted: of our own */
 #define MESSAGE_APPROVAL_ACCEPTED "The approval request has been approved and cannot be reverted"
 
 /* ---- evictions (12.9) ---- */

@@ -26,16 +26,17 @@ enum {
 #define CONDITION(type, message)                                                                             \
         "{\"type\":\"" type "\",\"status\":\"True\",\"reason\":\"AsInAFleet\",\"message\":\"" message        \
         "\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}"
-#define CONDITIONS                                                                                                                \
-        CONDITION("RolloutStarted", "Detected the new changes on the resources and started the rollout")                          \
-        "," CONDITION("Overridden", "No override rules are configured for the selected resources") "," CONDITION(                 \
-                "WorkSynchronized",                                                                                               \
-                "All of the works are synchronized to the latest") "," CONDITION("Applied", "All "                                \
-                                                                                            "corresponding "                      \
-                                                                                            "work "                               \
-                                                                                            "objects are "                        \
-                                                                                            "applied") "," CONDITION("Available", \
-                                                                                                                     "All corresponding work objects are available")
+#define CONDITIONS                                                                                                     \
+        CONDITION("RolloutStarted", "Detected the new changes on the resources and started the rollout")               \
+        "," CONDITION("Overridden", "No override rules are configured for the selected resources") "," CONDITION(      \
+                "WorkSynchronized",                                                                                    \
+                "All of the works are synchronized to the latest") "," CONDITION("Applied",                            \
+                                                                                 "All "                                \
+                                                                                 "corresponding "                      \
+                                                                                 "work "                               \
+                                                                                 "objects are "                        \
+                                                                                 "applied") "," CONDITION("Available", \
+                                                                                                          "All corresponding work objects are available")
 
 struct run {
         struct bench *bench;

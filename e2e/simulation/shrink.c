@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 
 /* What fails later than the first failure and so much is taken as another one. */
+#define TOLD_MAX (256u << 20)
 #define PATIENCE_MS 30000
 
 /* What is left of the plan while it shrinks. */
@@ -197,15 +198,18 @@ static bool is_of_player(const char *line)
         return false;
 }
 
-static void tell_lines(char *told, FILE *trace)
+static void tell_line(struct slice line)
 {
-        char *rest;
+        char text[1024];
 
-        if (trace)
-                fputs(told, trace);
-        for (char *line = strtok_r(told, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-                if (is_of_player(line))
-                        printf("  %s\n", line);
+        snprintf(text, sizeof(text), "%.*s", (int)line.len, line.data);
+        if (is_of_player(text))
+                printf("  %s\n", text);
+}
+
+static ssize_t keep(void *told, const char *data, size_t n)
+{
+        return buf_append(told, data, n) < 0 ? 0 : (ssize_t)n;
 }
 
 /* Plays what is left once more. */
@@ -213,20 +217,24 @@ static int tell(const struct shrunk *s, FILE *trace, struct error *err)
 {
         struct coverage *coverage = mem_must(coverage_new());
         struct run_result last;
-        char *text = NULL;
-        size_t n = 0;
-        FILE *told = open_memstream(&text, &n);
+        AUTO_BUF struct buf told;
+        FILE *to = fopencookie(&told, "w", (cookie_io_functions_t){ .write = keep });
+        struct slice rest, line;
         int code;
 
-        if (!told)
+        buf_init(&told, TOLD_MAX);
+        if (!to)
                 return error_errno(err, errno, "the lines of the run");
-        code = run_play(&s->plan, told, coverage, &last);
-        fclose(told);
+        code = run_play(&s->plan, to, coverage, &last);
+        fclose(to);
+        rest = (struct slice){ told.data, told.len };
         printf("left of seed %llu after %u tries: %zu moves, %zu message faults\n",
                (unsigned long long)s->plan.seed, s->tries, s->plan.n_moves, s->plan.n_faults);
-        tell_lines(text, trace);
+        if (trace)
+                fwrite(told.data, 1, told.len, trace);
+        while (slice_cut(&rest, '\n', &line))
+                tell_line(line);
         printf("%s\n", code < 0 ? last.err.text : "it passes now");
-        free(text);
         run_result_clear(&last);
         coverage_free(coverage);
         return code < 0 ? 0 : error_set(err, ERR_NOT_FOUND, "what is left passes");
