@@ -198,6 +198,8 @@ static int judge_content(const struct placed *o, unsigned place, const struct mo
                 return error_set(err, ERR_INVALID, "it has %s, which nobody put there", d->extra);
         ret->drifted =
                 s->compare == COMPARE_FULL || s->when == WHEN_NOT_DRIFTED ? finds(o, place, d) : TELL_NOT;
+        if (d->differs && may_conflict(o, place)) /* with another manifest since, it was not compared */
+                ret->drifted = MIN(ret->drifted, TELL_MAY);
         if (s->when == WHEN_NOT_DRIFTED)
                 ret->failed = d->differs ? TELL_MUST : MIN(ret->drifted, TELL_MAY);
         judge_availability(o, ret);

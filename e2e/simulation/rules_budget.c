@@ -271,6 +271,8 @@ static void judge_pick(struct watch *w, struct picks *s, const struct change *c,
         }
         if (p->policy.type == POLICY_PICK_N)
                 n = MIN(n, p->policy.n);
+        else if (p->policy.type == POLICY_PICK_FIXED)
+                n = MIN(n, (unsigned)__builtin_popcount(p->policy.fixed));
         may = (n * percent_allowed(rollout_of(&s->rollouts, placement), p, c->at_ms) + 99) / 100;
         watch_judged(w, &rule_picks);
         if (ready + may < n)

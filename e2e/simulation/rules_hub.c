@@ -220,9 +220,17 @@ static bool names_snapshot(void *ctx, const json_t *binding)
 {
         struct find_user *f = ctx;
 
-        f->found = rule_binding_lives(binding) &&
+        f->found = !rule_is_leaving(binding) &&
                    text_equal(doc_get_string(binding, "spec.resourceSnapshotName"), f->snapshot);
         return !f->found;
+}
+
+static bool is_named(struct watch *w, const char *ns, const char *snapshot)
+{
+        struct find_user user = { .snapshot = snapshot };
+
+        watch_each(w, "hub", *ns ? RES_NS_BINDINGS : RES_BINDINGS, *ns ? ns : NULL, names_snapshot, &user);
+        return user.found;
 }
 
 /* Bindings name snapshots, and nobody compares contents again under the same name. */
@@ -230,7 +238,6 @@ static void index_once(struct watch *w, void *state, const struct change *c)
 {
         static const char *const keys[] = { "metadata", "annotations", ANNOTATION_RESOURCE_HASH };
         bool in_namespace = text_equal(c->resource, RES_NS_SNAPSHOTS);
-        struct find_user user = { .snapshot = c->name };
         struct contents *s = state;
         const char *hash, *before;
         char key[320];
@@ -244,10 +251,7 @@ static void index_once(struct watch *w, void *state, const struct change *c)
         snprintf(key, sizeof(key), "%s/%s", c->ns, c->name);
         before = map_get(&s->of, key);
         watch_judged(w, &rule_index_once);
-        if (before && !text_equal(before, hash))
-                watch_each(w, "hub", in_namespace ? RES_NS_BINDINGS : RES_BINDINGS,
-                           in_namespace ? c->ns : NULL, names_snapshot, &user);
-        if (user.found)
+        if (before && !text_equal(before, hash) && is_named(w, c->ns, c->name))
                 watch_broken(w, &rule_index_once, "%s %s%s%s holds another content than bindings had of it",
                              c->resource, c->ns, in_namespace ? "/" : "", c->name);
         if (map_put(&s->of, key, mem_must(mem_strdup(hash))) < 0)
@@ -312,19 +316,14 @@ static void note_told(struct told_all *s, const struct change *c)
                 abort();
 }
 
-/* A snapshot of resources is made, a binding moves to one. Works only follow their bindings. */
+/* A binding moves to another snapshot. Works only follow their bindings, and snapshots are made for whoever
+ * is to roll them out. */
 static bool rolls_out(const struct change *c)
 {
-        if (!c->after || rule_is_leaving(c->after) || !rule_is_hub_agent(c->who))
-                return false;
-        if (text_equal(c->resource, RES_SNAPSHOTS) || text_equal(c->resource, RES_NS_SNAPSHOTS))
-                return c->type == CHANGE_ADDED;
-        if (text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS)) {
-                const char *to = doc_get_string(c->after, "spec.resourceSnapshotName");
+        const char *to = doc_get_string(c->after, "spec.resourceSnapshotName");
 
-                return to && *to && !text_equal(to, doc_get_string(c->before, "spec.resourceSnapshotName"));
-        }
-        return false;
+        return rule_is_hub_agent(c->who) && to && *to &&
+               !text_equal(to, doc_get_string(c->before, "spec.resourceSnapshotName"));
 }
 
 static void external_changed(struct watch *w, void *state, const struct change *c)
@@ -340,8 +339,9 @@ static void external_changed(struct watch *w, void *state, const struct change *
                 note_told(s, c);
                 return;
         }
-        if (!c->after || !rule_placement_of(c->after, placement) || !(t = map_get(&s->told, placement)) ||
-            c->at_ms - t->ms < RULE_LAG_MS / 2)
+        if ((!text_equal(c->resource, RES_BINDINGS) && !text_equal(c->resource, RES_NS_BINDINGS)) ||
+            !c->after || rule_is_leaving(c->after) || !rule_placement_of(c->after, placement) ||
+            !(t = map_get(&s->told, placement)) || c->at_ms - t->ms < RULE_LAG_MS / 2)
                 return;
         watch_judged(w, &rule_external);
         if (rolls_out(c))

@@ -236,9 +236,6 @@ static void what_others_roll_out_is_left_alone_once_that_is_known(void **state)
         FINE(&w);
         put(&w, "hub-agent", "hub", RES_BINDINGS, ON_SNAPSHOT("five"));
         BROKEN(&w, "placement app-0 is External, and hub-agent wrote " RES_BINDINGS " b");
-        w.broken[0] = '\0';
-        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, "{'metadata':{'name':'s'," OF_APP "}}}");
-        BROKEN(&w, "hub-agent wrote " RES_SNAPSHOTS " s");
         close_watch(&w);
 }
 
