@@ -326,25 +326,67 @@ static bool is_defined(struct watch *w, const char *api)
         return watch_get(w, "hub", RES_DEFINITIONS, "", name) != NULL;
 }
 
-static bool note_undefined(void *ctx, const json_t *snapshot)
+static bool holds_undefined(struct watch *w, const json_t *snapshot)
 {
-        struct tidy *t = ctx;
         json_t *resource;
         size_t i;
 
-        if (!text_equal(rule_label(snapshot, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE))
-                return true;
         json_array_foreach(doc_get_array(snapshot, "spec.selectedResources"), i, resource)
-                t->misses |= !is_defined(t->w, doc_get_string(resource, "apiVersion"));
+                if (!is_defined(w, doc_get_string(resource, "apiVersion")))
+                        return true;
+        return false;
+}
+
+struct newer {
+        char placement[192];
+        int64_t than;
+        bool is_there;
+};
+
+static int64_t index_of(const json_t *snapshot)
+{
+        const char *index = rule_label(snapshot, LABEL_RESOURCE_INDEX);
+
+        return index ? strtoll(index, NULL, 10) : -1;
+}
+
+static bool find_newer(void *ctx, const json_t *snapshot)
+{
+        struct newer *n = ctx;
+        char placement[192];
+
+        n->is_there = rule_placement_of(snapshot, placement) && text_equal(placement, n->placement) &&
+                      index_of(snapshot) > n->than;
+        return !n->is_there;
+}
+
+/* Not the one marked latest, which somebody may have deleted. */
+static bool is_newest(const struct tidy *t, const json_t *snapshot)
+{
+        struct newer n = { .than = index_of(snapshot) };
+
+        if (rule_placement_of(snapshot, n.placement))
+                watch_each(t->w, "hub", t->resource, NULL, find_newer, &n);
+        return !n.is_there;
+}
+
+static bool note_undefined(void *ctx, const json_t *snapshot)
+{
+        struct tidy *t = ctx;
+
+        t->misses = holds_undefined(t->w, snapshot) && is_newest(t, snapshot);
         return !t->misses;
 }
 
 bool rules_miss_kinds(struct watch *w)
 {
+        static const char *const snapshots[] = { RES_SNAPSHOTS, RES_NS_SNAPSHOTS };
         struct tidy t = { .w = w };
 
-        watch_each(w, "hub", RES_SNAPSHOTS, NULL, note_undefined, &t);
-        watch_each(w, "hub", RES_NS_SNAPSHOTS, NULL, note_undefined, &t);
+        for (size_t i = 0; i < ARRAY_LEN(snapshots) && !t.misses; i++) {
+                t.resource = snapshots[i];
+                watch_each(w, "hub", t.resource, NULL, note_undefined, &t);
+        }
         return t.misses;
 }
 

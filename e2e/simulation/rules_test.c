@@ -485,24 +485,25 @@ static void what_a_member_misses_of_its_works_is_told(void **state)
         close_watch(&w);
 }
 
-#define SNAPSHOT_OF(latest, api)                                                                             \
-        "{'metadata':{'name':'app-1-0-snapshot','labels':{'kubernetes-fleet.io/"                             \
-        "is-latest-snapshot':'" latest "'}},'spec':{'selectedResources':[{'apiVersion':'v1'},"               \
-        "{'apiVersion':'" api "'}]}}"
+#define SNAPSHOT_OF(index, api)                                                                              \
+        "{'metadata':{'name':'app-1-" index "-snapshot','labels':{'kubernetes-fleet.io/parent-CRP':"         \
+        "'app-1','kubernetes-fleet.io/resource-index':'" index                                               \
+        "'}},'spec':{'selectedResources':[{'apiVersion':'v1'},{'apiVersion':'" api "'}]}}"
 
 static void a_kind_that_a_placement_still_holds_is_missed_until_it_is_defined(void **state)
 {
         struct watch w;
 
         open_watch(&w, &rule_tidy);
-        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "apps/v1"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("9", "apps/v1"));
         assert_false(rules_miss_kinds(&w));
-        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "app-1.play.test/v1"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("10", "app-1.play.test/v1"));
         assert_true(rules_miss_kinds(&w));
-        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("false", "app-1.play.test/v1"));
-        assert_false(rules_miss_kinds(&w));
-        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("true", "app-1.play.test/v1"));
         put(&w, "player", "hub", RES_DEFINITIONS, "{'metadata':{'name':'widgets.app-1.play.test'}}");
+        assert_false(rules_miss_kinds(&w));
+        take(&w, "player", "hub", RES_DEFINITIONS, "", "widgets.app-1.play.test");
+        assert_true(rules_miss_kinds(&w));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_OF("11", "apps/v1"));
         assert_false(rules_miss_kinds(&w));
         close_watch(&w);
 }
