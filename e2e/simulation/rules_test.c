@@ -262,7 +262,13 @@ static void a_ready_binding_is_taken_away_only_while_enough_others_are(void **st
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "two", "2"));
         FINE(&w);
         w.now += 70000;
+        w.wish.apps[0].placements[PLACE_MAIN].policy =
+                (struct wish_policy){ .type = POLICY_PICK_FIXED, .fixed = 1 << 1 };
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "2"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "1"));
+        w.wish.apps[0].placements[PLACE_MAIN].policy.type = POLICY_PICK_ALL;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "four", "2"));
         BROKEN(&w, "placement app-0: a was taken to another content, 0 of 3 are ready");
         close_watch(&w);
 }
