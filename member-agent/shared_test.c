@@ -111,6 +111,99 @@ static void what_others_own_is_taken_over_only_where_sharing_is_allowed(void **s
         rig_run(refused_body);
 }
 
+/* The reason why the Work's first manifest is not applied. */
+static const char *applied_reason(struct rig *r)
+{
+        json_t *c;
+        size_t i;
+
+        get(r, HUB, WORKS "/w");
+        json_array_foreach(
+                doc_get_array(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 0),
+                              "conditions"),
+                i, c)
+                if (text_equal(doc_get_string(c, "type"), "Applied"))
+                        return doc_get_string(c, "reason");
+        return "";
+}
+
+static const char *version_of_shared(struct rig *r)
+{
+        assert_int_equal(get(r, MEMBER, SHARED), 200);
+        return arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
+}
+
+/* Whoever owns it, or nobody: it is not even written. */
+static void never_body(struct rig *r, bool owned, const char *strategy)
+{
+        const char *version;
+        struct agent a;
+
+        begin(&a, r);
+        if (owned)
+                make_owned(r);
+        else
+                post(r, MEMBER, NS "/default/configmaps", CONFIG_MAP("shared", "theirs"));
+        version = version_of_shared(r);
+        place(r, "w", strategy, CONFIG_MAP("shared", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_string_equal(applied_reason(r), "NotTakenOver");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        replace_manifests(r, "w", CONFIG_MAP("shared", "2"));
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_string_equal(applied_reason(r), "NotTakenOver");
+        delete (r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_string_equal(version_of_shared(r), version);
+        stop(&a);
+}
+
+#define NEVER_TAKE "'whenToTakeOver':'Never'"
+
+/* spec/member-agent.md 2.7 */
+RIG_TEST(what_nobody_owns_is_not_touched_where_taking_over_is_forbidden,
+         { never_body(r, false, "'applyStrategy':{" NEVER_TAKE "},"); })
+RIG_TEST(nor_what_others_own, { never_body(r, true, "'applyStrategy':{" NEVER_TAKE "},"); })
+RIG_TEST(nor_where_sharing_is_allowed,
+         { never_body(r, true, "'applyStrategy':{" NEVER_TAKE ",'allowCoOwnership':true},"); })
+RIG_TEST(nor_by_an_apply_that_forces_its_fields, {
+        never_body(r, true,
+                   "'applyStrategy':{" NEVER_TAKE
+                   ",'type':'ServerSideApply','serverSideApplyConfig':{'force':true}},");
+})
+
+/* spec/member-agent.md 2.10: what was ours alone, and somebody else owns too by now. */
+RIG_TEST(what_others_came_to_own_is_changed_only_where_sharing_is_allowed, {
+        const char *uid;
+        struct agent a;
+
+        begin(&a, r);
+        post(r, MEMBER, NS "/default/configmaps", CONFIG_MAP("boss", "1"));
+        uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+        place(r, "w", "", CONFIG_MAP("shared", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(get(r, MEMBER, SHARED), 200);
+        merge(r, MEMBER, SHARED,
+              arena_printf(
+                      &r->arena,
+                      "{'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'ConfigMap','name':'boss',"
+                      "'uid':'%s'},{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':"
+                      "'AppliedWork','name':'w','uid':'%s','blockOwnerDeletion':true}]}}",
+                      uid,
+                      doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
+                                     "uid")));
+        replace_manifests(r, "w", CONFIG_MAP("shared", "2"));
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_string_equal(applied_reason(r), "ManifestApplyFailed");
+        expect_owners(r, 1, 1);
+        assert_string_equal(rig_string(r, "data.k"), "1");
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'allowCoOwnership':true}}}");
+        wait_for(r, MEMBER, SHARED, "data.k", "2");
+        expect_owners(r, 1, 1);
+        stop(&a);
+})
+
 /* ---- when a difference was first seen ---- */
 
 static const char *detail(struct rig *r, const char *field)
@@ -262,6 +355,11 @@ int main(void)
                 cmocka_unit_test(what_others_own_too_stays_when_it_leaves_the_work),
                 cmocka_unit_test(what_others_own_too_stays_when_the_work_goes),
                 cmocka_unit_test(what_others_own_is_taken_over_only_where_sharing_is_allowed),
+                cmocka_unit_test(what_nobody_owns_is_not_touched_where_taking_over_is_forbidden),
+                cmocka_unit_test(nor_what_others_own),
+                cmocka_unit_test(nor_where_sharing_is_allowed),
+                cmocka_unit_test(nor_by_an_apply_that_forces_its_fields),
+                cmocka_unit_test(what_others_came_to_own_is_changed_only_where_sharing_is_allowed),
                 cmocka_unit_test(a_drift_was_first_seen_once_over_looks_changes_and_restarts),
                 cmocka_unit_test(a_difference_of_an_owned_object_is_reported_and_was_first_seen_once),
                 cmocka_unit_test(waves_are_written_one_after_another),
