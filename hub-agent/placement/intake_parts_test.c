@@ -56,16 +56,21 @@ static void change_maps(struct rig *r, int n, int value)
         }
 }
 
-static int placed(struct rig *r, int value)
+static int placed_on(struct rig *r, const char *works, int value)
 {
         char what[32];
         int n = 0;
 
         snprintf(what, sizeof(what), "\"a\":\"v%d\"", value);
-        rig_get(r, FLEET "namespaces/fleet-member-member-1/works");
+        rig_get(r, works);
         for (const char *at = r->text; (at = strstr(at, what)); at++)
                 n++;
         return n;
+}
+
+static int placed(struct rig *r, int value)
+{
+        return placed_on(r, FLEET "namespaces/fleet-member-member-1/works", value);
 }
 
 static void wait_ms(struct rig *r, int64_t ms)
@@ -127,6 +132,46 @@ RIG_TEST(a_group_whose_last_answer_was_lost_is_taken_as_it_is, { end_between(r, 
 RIG_TEST(a_binding_to_the_head_of_a_group_moves_on_to_the_next_group, { end_between(r, 1, ERR_TIMEOUT, 5); })
 RIG_TEST(a_binding_to_a_part_of_a_group_moves_on_to_the_next_group, { end_between(r, 2, ERR_TIMEOUT, 5); })
 
+/* The group before it is whole and of one part. It took the only slot; what cannot be completed gives it
+ * back. */
+RIG_TEST(a_group_that_stays_a_part_keeps_no_slot, {
+        struct cut_line line;
+        struct fleet f;
+
+        line = (struct cut_line){ .faults = { .ctx = &line, .fate = cut_fate }, .left = -1 };
+        start(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &line.faults);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"app\"}}"), 201);
+        add_map(r, 0);
+        place(r, ",\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":1,"
+                 "\"maxSurge\":0,\"unavailablePeriodSeconds\":0}}");
+        wait_ms(r, 5000);
+        settle(&f);
+        settle(&f);
+        assert_int_equal(placed_on(r, FLEET "works", 0), 2);
+        stop(&f); /* what follows is one change to it */
+        for (int i = 1; i < MAPS; i++)
+                add_map(r, i);
+        line.left = 1;
+        line.fate = ERR_TIMEOUT;
+        start_again(r, &f);
+        wait_ms(r, 5000);
+        stop(&f);
+        line.left = -1;
+        change_maps(r, MAPS, 2);
+        start_again(r, &f);
+        for (int i = 0; i < 6; i++) {
+                wait_ms(r, 5000);
+                settle(&f);
+        }
+        assert_int_equal(placed_on(r, FLEET "works", 2), 2 * MAPS);
+        close_all(&f);
+})
+
 /* Nobody ended: the server refuses for a while, and what is selected changes meanwhile. */
 RIG_TEST(a_group_that_was_given_up_for_the_next_one_holds_no_binding, {
         struct cut_line line;
@@ -172,6 +217,7 @@ int main(void)
                 cmocka_unit_test(a_group_whose_last_answer_was_lost_is_taken_as_it_is),
                 cmocka_unit_test(a_binding_to_the_head_of_a_group_moves_on_to_the_next_group),
                 cmocka_unit_test(a_binding_to_a_part_of_a_group_moves_on_to_the_next_group),
+                cmocka_unit_test(a_group_that_stays_a_part_keeps_no_slot),
                 cmocka_unit_test(a_group_that_was_given_up_for_the_next_one_holds_no_binding),
                 cmocka_unit_test(the_rest_of_a_group_is_placed_as_soon_as_it_is_there),
         };

@@ -150,6 +150,78 @@ static void works_that_failed_without_naming_what_are_mended_by_the_next_rollout
         rig_run(mends);
 }
 
+/* As a member says whose objects have nothing to be watched by: they count as available after a while. */
+static void say_untrackable(struct fleet *f)
+{
+        AUTO_JSON json_t *list = NULL;
+        json_t *item;
+        size_t i;
+
+        rig_get(f->rig, FLEET "works");
+        list = json_incref(f->rig->answer);
+        json_array_foreach(json_object_get(list, "items"), i, item) {
+                char path[512], body[1024], now[RFC3339_SIZE];
+                long long generation = doc_get_int(item, "metadata.generation", 0);
+
+                stamp_now(f, now);
+                snprintf(path, sizeof(path), FLEET "namespaces/%s/works/%s/status",
+                         doc_get_string(item, "metadata.namespace"), doc_get_string(item, "metadata.name"));
+                snprintf(body, sizeof(body),
+                         "{\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"True\",\"reason\":"
+                         "\"A\","
+                         "\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld},"
+                         "{\"type\":\"Available\",\"status\":\"True\",\"reason\":\"WorkNotTrackable\","
+                         "\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld}]}}",
+                         now, generation, now, generation);
+                assert_int_equal(rig_merge(f->rig, path, body), 200);
+        }
+}
+
+static size_t works_of_index(struct rig *r, const char *index)
+{
+        char path[256];
+
+        snprintf(path, sizeof(path),
+                 FLEET "works?labelSelector=kubernetes-fleet.io%%2Fparent-resource-snapshot-index%%3D%s",
+                 index);
+        return count(r, path);
+}
+
+static void clock_is_set_back(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":1,\"maxSurge\":0,"
+                 "\"unavailablePeriodSeconds\":60}}");
+        rig_settle(r);
+        say_untrackable(&f);
+        fiber_sleep(r->loop, 61000);
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        fiber_sleep(r->loop, 5000);
+        assert_int_equal(works_of_index(r, "1"), 1);
+        say_untrackable(&f); /* available now, and ready in a minute */
+        fiber_sleep(r->loop, 1000);
+        loop_shift_wall(r->loop, -600000);
+        fiber_sleep(r->loop, 30000);
+        assert_int_equal(works_of_index(r, "1"), 1);
+        for (int i = 0; i < 12; i++) { /* members are alive by their own clocks, which are right */
+                report_member(&f, "member-1", "True");
+                report_member(&f, "member-2", "True");
+                fiber_sleep(r->loop, 10000);
+        }
+        assert_int_equal(works_of_index(r, "1"), 2);
+        stop(&f);
+}
+
+static void a_clock_that_is_set_back_holds_up_a_rollout_no_longer_than_the_period(void **state)
+{
+        rig_run(clock_is_set_back);
+}
+
 static void replaces(struct rig *r)
 {
         static const struct loopback_faults slow = { .delay = new_override_snapshots_take_2_s };
@@ -227,6 +299,7 @@ int main(void)
                 cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
                 cmocka_unit_test(an_override_stays_in_force_until_its_successor_is_there),
                 cmocka_unit_test(a_binding_that_was_given_up_goes_when_its_cluster_is_gone),
+                cmocka_unit_test(a_clock_that_is_set_back_holds_up_a_rollout_no_longer_than_the_period),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
