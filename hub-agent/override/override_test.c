@@ -28,6 +28,10 @@ static void a_rule_matches_clusters_by_its_selector(void **state)
                 { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"region\","
                   "\"operator\":\"Near\"}]}}]}",
                   ERR_INVALID },
+                /* Broken, though what can be read of it would match. */
+                { "{\"clusterSelectorTerms\":[{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"region\","
+                  "\"operator\":\"Exists\",\"values\":[\"eu\"]}]}}]}",
+                  ERR_INVALID },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
