@@ -353,6 +353,15 @@ static void a_lowered_limit_takes_old_groups_though_nothing_is_new(void **state)
                 keep_resources(&s, &plan);
         }
         s.p->spec->revision_history_limit = OPT_INT(2);
+        s.in_use = (struct snapshots_in_use){ (int64_t[]){ 0 }, 1, false };
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_int_equal(plan.n_remove, 0);
+        assert_true(resource_history_is_kept(s.p, &s.list, &s.in_use));
+        s.in_use = (struct snapshots_in_use){ .unknown = true };
+        plan_resources(&s, &sel, &at_once, &plan);
+        assert_int_equal(plan.n_remove, 0);
+        s.in_use = (struct snapshots_in_use){ 0 };
+        assert_false(resource_history_is_kept(s.p, &s.list, &s.in_use));
         plan_resources(&s, &sel, &at_once, &plan);
         assert_int_equal(plan.n_create, 0);
         assert_int_equal(plan.n_remove, 1);

@@ -265,6 +265,22 @@ static void several_clusters_that_are_preempted_are_all_told(void **state)
         ends(&s);
 }
 
+static void a_run_that_ends_begins_nothing_new(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        add_cluster(&s, "a3", "\"stage\":\"a\"", "Scheduled");
+        step(&s);
+        change_snapshot(&s, binding_of(&s, "a1"));
+        arrive(&s, "a2"); /* so there is room for a3 */
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
+        assert_int_equal(s.plan.n_update, 0);
+        assert_string_equal(cluster_says(&s, "a3", "Started"), "absent");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md checklist 31 */
 static void a_rollout_that_was_begun_and_not_announced_is_announced_again(void **state)
 {
@@ -417,6 +433,7 @@ int main(void)
                 cmocka_unit_test(a_clock_that_was_set_back_delays_the_five_minutes_by_no_more),
                 cmocka_unit_test(whoever_changes_a_binding_under_way_ends_the_run),
                 cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
+                cmocka_unit_test(a_run_that_ends_begins_nothing_new),
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
                 cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
                 cmocka_unit_test(a_cluster_that_fails_gives_way_where_that_is_tolerated),

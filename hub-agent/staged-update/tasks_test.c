@@ -248,6 +248,9 @@ static void an_approval_that_comes_late_finds_the_wait_over(void **state)
                             "True AfterStageTaskWaitTimeElapsed");
         assert_string_equal(stage_says(&s, 0, "Succeeded"), "absent");
         assert_int_equal(s.plan.after_ms, UPDATE_RUN_STAGE_POLL_MS);
+        s.now_ms -= 3600000; /* a wait that is over stays so */
+        step(&s);
+        assert_int_equal(s.plan.after_ms, UPDATE_RUN_STAGE_POLL_MS);
         approve(&s, "run-after-a");
         step(&s);
         assert_string_equal(stage_says(&s, 0, "Succeeded"), "True StageUpdatingSucceeded");
