@@ -343,13 +343,6 @@ struct newer {
         bool is_there;
 };
 
-static int64_t index_of(const json_t *snapshot)
-{
-        const char *index = rule_label(snapshot, LABEL_RESOURCE_INDEX);
-
-        return index ? strtoll(index, NULL, 10) : -1;
-}
-
 static bool find_newer(void *ctx, const json_t *snapshot)
 {
         struct newer *n = ctx;
