@@ -53,7 +53,7 @@ static void draw_snapshot(struct drawing *g)
 
         tree_branch(&g->tree, 1, v->n_clusters == 0);
         screen_text(s, TONE_PLAIN, "snapshot %s", v->snapshot ? v->snapshot : "none yet");
-        if (status)
+        if (status && status->selected_resources.n)
                 screen_text(s, TONE_PLAIN, "  %u resource%s", status->selected_resources.n,
                             status->selected_resources.n == 1 ? "" : "s");
         if (v->snapshot && v->snapshot_ms != TIME_NONE) {
@@ -156,11 +156,16 @@ static void draw_below(struct drawing *g, const struct cluster_view *c)
 static void draw_cluster(struct drawing *g, const struct cluster_view *c, size_t width, bool last)
 {
         struct screen *s = screen_of(g);
+        const char *latest = g->view->latest;
 
         tree_branch(&g->tree, 1, last);
         screen_text(s, TONE_PLAIN, "%-*s  ", (int)width, c->cluster);
         if (*c->revision)
-                screen_text(s, TONE_PLAIN, "revision %s  ", c->revision);
+                screen_text(s, TONE_PLAIN, "revision %s", c->revision);
+        if (*c->revision && *latest && !text_equal(c->revision, latest))
+                screen_text(s, TONE_BUSY, " (%s is latest)", latest);
+        if (*c->revision)
+                screen_text(s, TONE_PLAIN, "  ");
         screen_text(s, tone_of(c->word.standing), "%s", c->word.word);
         if (c->word.standing != STANDING_DONE && c->word.because && !text_empty(c->word.because->message))
                 screen_text(s, TONE_PLAIN, "  %s", c->word.because->message);

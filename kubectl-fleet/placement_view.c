@@ -105,9 +105,9 @@ static int by_cluster(const void *a, const void *b)
 }
 
 /* The index in a snapshot's name: what a binding is on. */
-static const char *revision_of(struct arena *arena, const struct binding *b, const char *placement)
+static const char *revision_of(struct arena *arena, const char *snapshot, const char *placement)
 {
-        int64_t index = index_in_name(b->spec->resource_snapshot_name, placement, SUFFIX_RESOURCE_SNAPSHOT);
+        int64_t index = index_in_name(snapshot, placement, SUFFIX_RESOURCE_SNAPSHOT);
 
         return index == NO_INDEX ? "" : number_text(arena, index);
 }
@@ -165,7 +165,8 @@ int placement_look(struct arena *arena, const struct placement_parts *parts, str
                         continue;
                 *c = (struct cluster_view){ .cluster = b->spec->target_cluster,
                                             .binding = b,
-                                            .revision = revision_of(arena, b, p->object.meta.name),
+                                            .revision = revision_of(arena, b->spec->resource_snapshot_name,
+                                                                    p->object.meta.name),
                                             .word = word_of(b) };
                 if (!c->revision)
                         return ERR_NO_MEMORY;
@@ -187,5 +188,6 @@ int placement_look(struct arena *arena, const struct placement_parts *parts, str
                         ret->snapshot = parts->snapshots.at[i]->meta.name;
                         ret->snapshot_ms = parts->snapshots.at[i]->meta.creation_ms;
                 }
-        return 0;
+        ret->latest = revision_of(arena, ret->snapshot, p->object.meta.name);
+        return ret->latest ? 0 : ERR_NO_MEMORY;
 }

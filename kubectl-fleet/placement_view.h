@@ -31,6 +31,7 @@ struct cluster_view {
 struct placement_view {
         struct placement_summary summary;
         const char *snapshot; /* name of the latest resource snapshot; NULL = none */
+        const char *latest;   /* its index; "" = none */
         int64_t snapshot_ms;
         struct cluster_view *clusters; /* those in trouble first, then by name */
         size_t n_clusters;

@@ -12,20 +12,40 @@ struct question {
         struct fetch parts[N_PARTS];
 };
 
+static bool asks_for_plan(const struct stage_task_list *l)
+{
+        for (uint32_t i = 0; i < l->n; i++)
+                if (l->at[i].plan.value)
+                        return true;
+        return false;
+}
+
+static bool strategy_asks(const struct update_run *run, const char *stage)
+{
+        const struct strategy_spec *s = run->status ? run->status->strategy_snapshot : NULL;
+
+        for (uint32_t i = 0; s && i < s->stages.n; i++)
+                if ((!stage || text_equal(stage, s->stages.at[i].name)) &&
+                    (asks_for_plan(&s->stages.at[i].before_stage_tasks) ||
+                     asks_for_plan(&s->stages.at[i].after_stage_tasks)))
+                        return true;
+        return false;
+}
+
 static int explain_none(const struct session *s, const struct question *q, const struct plan_view *v,
                         struct error *err)
 {
-        const char *stage = session_argument(s, 1);
-        const char *of = stage ? " for stage " : "";
+        const char *stage = session_argument(s, 1), *of = stage ? " for stage " : "";
+        const char *kind = q->named.kind->kind, *name = q->named.name;
 
-        if (v->n_without)
-                return error_set(
-                        err, ERR_NOT_FOUND,
-                        "%s \"%s\" shows no plan%s%s: its strategy's Approval tasks do not ask for one "
-                        "(plan: true)",
-                        q->named.kind->kind, q->named.name, of, stage ? stage : "");
-        return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has asked for no approval%s%s yet",
-                         q->named.kind->kind, q->named.name, of, stage ? stage : "");
+        if (v->n_without == 0)
+                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has asked for no approval%s%s yet", kind,
+                                 name, of, or_empty(stage));
+        return error_set(err, ERR_NOT_FOUND, "%s \"%s\" shows no plan%s%s: %s", kind, name, of,
+                         or_empty(stage),
+                         strategy_asks(v->run, stage)
+                                 ? "its strategy asks for one, but the hub's agent has made none"
+                                 : "its strategy's Approval tasks do not ask for one (plan: true)");
 }
 
 static int draw(struct session *s, void *ctx, struct error *err)

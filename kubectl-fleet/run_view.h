@@ -7,14 +7,6 @@
 #include "proto/gen/kinds.h"
 #include "proto/names.h"
 
-#ifndef CONDITION_SKIPPED
-#define CONDITION_SKIPPED "Skipped" /* of a cluster that left while the run was under way */
-#endif
-#ifndef LEFT_OUT_JOINED
-#define LEFT_OUT_IN_NO_STAGE "InNoStage"
-#define LEFT_OUT_JOINED "Joined"
-#endif
-
 enum run_state {
         RUN_NEW,   /* not initialized */
         RUN_READY, /* initialized, and asked to do no more */

@@ -97,9 +97,9 @@ USER_TEST(a_placement_is_a_tree_with_its_troubles_first, {
                             "  bravo    revision 4  apply failed  Work web-work is not applied\n"
                             "    work web-work\n"
                             "    Deployment web/nginx  Applied ManifestApplyFailed: no such namespace\n"
-                            "  delta    revision 3  being removed\n"
+                            "  delta    revision 3 (4 is latest)  being removed\n"
                             "    ConfigMap web/c  drifted in 1 field\n"
-                            "  charlie  revision 3  held back  blocked by the strategy\n"
+                            "  charlie  revision 3 (4 is latest)  held back  blocked by the strategy\n"
                             "  alpha    revision 4  available\n"
                             "    work web-work\n");
         assert_int_equal(u->requests, 4);
@@ -121,9 +121,11 @@ USER_TEST(on_a_terminal_the_tree_has_lines_bars_and_an_edge, {
                 "\033[2m│  \033[0m\033[2m└─ \033[0m\033[31mDeployment web/nginx\033[0m  Applied "
                 "ManifestApplyFailed: "
                 "no…\033[0m\n"
-                "\033[2m├─ \033[0mdelta    revision 3  \033[33mbeing removed\033[0m\n"
+                "\033[2m├─ \033[0mdelta    revision 3\033[33m (4 is latest)\033[0m  \033[33mbeing "
+                "removed\033[0m\n"
                 "\033[2m│  \033[0m\033[2m└─ \033[0m\033[33mConfigMap web/c\033[0m  drifted in 1 field\n"
-                "\033[2m├─ \033[0mcharlie  revision 3  \033[2mheld back\033[0m  blocked by the strategy\n"
+                "\033[2m├─ \033[0mcharlie  revision 3\033[33m (4 is latest)\033[0m  \033[2mheld back\033[0m  "
+                "blocked by…\033[0m\n"
                 "\033[2m└─ \033[0malpha    revision 4  \033[32mavailable\033[0m\n"
                 "\033[2m   \033[0m\033[2m└─ \033[0mwork web-work\n");
 })
