@@ -159,12 +159,28 @@ USER_TEST(a_run_without_plans_says_why, {
                 "Approval tasks do not ask for one (plan: true)\n");
 })
 
+USER_TEST(a_plan_that_was_asked_for_and_not_made_is_told_apart, {
+        store(u, FLEET "clusterstagedupdateruns",
+              "{'apiVersion':'placement.kubernetes-fleet.io/"
+              "v1beta1','kind':'ClusterStagedUpdateRun','metadata':"
+              "{'name':'r'},'spec':{'placementName':'web','stagedRolloutStrategyName':'three'},'status':"
+              "{'stagedUpdateStrategySnapshot':{'stages':[{'name':'canary','beforeStageTasks':[{'type':'"
+              "Approval',"
+              "'plan':true}]}]}}}");
+        request(u, "r-before-canary", "canary", "");
+        assert_int_equal(FLEET_RUN(u, "plan", "r"), 1);
+        assert_string_equal(u->err.data,
+                            "Error: ClusterStagedUpdateRun \"r\" shows no plan: its strategy asks for "
+                            "one, but the hub's agent has made none\n");
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(both_sides_of_each_field_are_shown),
                 cmocka_unit_test(a_plan_shows_what_changes_once_for_clusters_that_get_the_same),
                 cmocka_unit_test(a_run_without_plans_says_why),
+                cmocka_unit_test(a_plan_that_was_asked_for_and_not_made_is_told_apart),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

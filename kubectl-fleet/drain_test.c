@@ -48,6 +48,22 @@ static void add_placement(struct user *u, const char *name)
               name);
 }
 
+/* Another one at the same hub, so that two fibers do not share an answer. */
+static struct rig beside(const struct user *u)
+{
+        struct rig r = *u->rig;
+
+        r.answer = NULL;
+        r.arena = (struct arena){ 0 };
+        return r;
+}
+
+static void end_beside(struct rig *r)
+{
+        json_decref(r->answer);
+        arena_free(&r->arena);
+}
+
 /* Which conditions an eviction of a placement gets, and when. */
 struct verdicts {
         struct user *user;
@@ -55,7 +71,7 @@ struct verdicts {
         int64_t after_ms;
 };
 
-static void judge(const struct verdicts *v, const json_t *eviction)
+static void judge(const struct verdicts *v, struct rig *r, const json_t *eviction)
 {
         for (size_t i = 0; i < ARRAY_LEN(v->placement) && v->placement[i]; i++) {
                 char path[256], body[1024];
@@ -68,14 +84,14 @@ static void judge(const struct verdicts *v, const json_t *eviction)
                 for (char *c = body; *c; c++)
                         if (*c == '\'')
                                 *c = '"';
-                rig_merge(v->user->rig, path, body);
+                rig_merge(r, path, body);
         }
 }
 
 static void controller(void *ctx)
 {
         const struct verdicts *v = ctx;
-        struct rig *r = v->user->rig;
+        struct rig own = beside(v->user), *r = &own;
 
         while (fiber_sleep(r->loop, v->after_ms) == 0) {
                 AUTO_JSON json_t *all = NULL;
@@ -86,8 +102,9 @@ static void controller(void *ctx)
                 all = json_incref(r->answer);
                 json_array_foreach(json_object_get(all, "items"), i, item)
                         if (!doc_get(item, "status.conditions"))
-                                judge(v, item);
+                                judge(v, r, item);
         }
+        end_beside(r);
 }
 
 static int drain(struct user *u, struct verdicts *v, const char *extra)
@@ -231,8 +248,11 @@ USER_TEST(an_eviction_is_waited_for_as_long_as_the_timeout_says, {
 /* Somebody else makes an eviction of that name just before. */
 static int be_quicker(struct user *u, const struct http_request *rq)
 {
+        struct rig own = beside(u);
+
         if (text_equal(rq->method, "POST") && u->requests <= 5)
-                rig_post(u->rig, FLEET "clusterresourceplacementevictions", rq->body.data);
+                rig_post(&own, FLEET "clusterresourceplacementevictions", rq->body.data);
+        end_beside(&own);
         return 0;
 }
 

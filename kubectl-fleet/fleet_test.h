@@ -153,6 +153,14 @@ static inline int fleet_command(struct user *u, int argc, const char *const *arg
         fleet_command((u), (int)ARRAY_LEN(((const char *const[]){ __VA_ARGS__ })),                           \
                       (const char *const[]){ __VA_ARGS__ })
 
+/* What was printed becomes the rig's answer. */
+static inline void parse_output(struct user *u)
+{
+        json_decref(u->rig->answer);
+        u->rig->answer = NULL;
+        assert_int_equal(doc_parse((struct slice){ u->out.data, u->out.len }, &u->rig->answer, NULL), 0);
+}
+
 /* Stores an object with its status; `path` is the collection's. Single quotes stand for double ones. */
 static inline void store(struct user *u, const char *path, const char *fmt, ...) PRINTF_LIKE(3, 4);
 static inline void store(struct user *u, const char *path, const char *fmt, ...)

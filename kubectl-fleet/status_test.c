@@ -133,7 +133,7 @@ USER_TEST(on_a_terminal_the_tree_has_lines_bars_and_an_edge, {
 USER_TEST(programs_get_documents_and_names, {
         set_scene(u);
         assert_int_equal(FLEET_RUN(u, "status", "web", "-ojson"), 0);
-        assert_int_equal(doc_parse((struct slice){ u->out.data, u->out.len }, &u->rig->answer, NULL), 0);
+        parse_output(u);
         assert_string_equal(rig_string(u->rig, "state"), "failed");
         assert_string_equal(rig_string(u->rig, "snapshot"), "web-4-snapshot");
         assert_int_equal(doc_get_int(u->rig->answer, "progress.available", 0), 1);
@@ -176,7 +176,7 @@ USER_TEST(all_placements_stand_in_a_table, {
         assert_int_equal(FLEET_RUN(u, "status", "--no-headers", "-o", "name"), 0);
         assert_lines(u->out.data, "clusterresourceplacement.placement.kubernetes-fleet.io/database\n");
         assert_int_equal(FLEET_RUN(u, "status", "-o", "json"), 0);
-        assert_int_equal(doc_parse((struct slice){ u->out.data, u->out.len }, &u->rig->answer, NULL), 0);
+        parse_output(u);
         assert_int_equal(json_array_size(doc_get_array(u->rig->answer, "items")), 4);
 })
 
