@@ -8,6 +8,7 @@
 #include "hub-agent/placement/status.h"
 
 #define RETRY_MS (30 * 60 * 1000)
+#define PRUNE_MS 1000
 #define PASSING_MS 5000  /* what is not the user's doing is tried again after */
 #define LASTING_MS 20000 /* and told when it lasts */
 
@@ -447,8 +448,19 @@ static int load(struct pass *s)
         return given_in_cache(s->rc, &s->p->object, &s->given);
 }
 
+/* A binding that let go of a group while the pass made another one woke nobody: the group was not too much
+ * then. */
+static int look_again_ms(struct pass *s, int64_t *ret)
+{
+        TRY(load(s));
+        *ret = resource_history_is_kept(s->p, &s->snapshots, &s->in_use) ? 0 : PRUNE_MS;
+        return 0;
+}
+
 static struct outcome take_in(struct pass *s)
 {
+        int64_t again_ms = 0;
+        struct outcome o;
         struct chosen_list chosen;
         bool stop;
 
@@ -464,7 +476,12 @@ static struct outcome take_in(struct pass *s)
                 return found_refusal(s);
         if (load(s) < 0 || sync_policy(s) < 0 || sync_resources(s, &chosen) < 0)
                 return failed(s->rc->err);
-        return is_refused(&s->refusal) ? found_refusal(s) : found_selected(s);
+        if (is_refused(&s->refusal))
+                return found_refusal(s);
+        o = found_selected(s);
+        if (o.code == 0 && o.after_ms == 0 && makes_snapshots(s) && look_again_ms(s, &again_ms) < 0)
+                return failed(s->rc->err);
+        return again_ms > 0 ? again_after(again_ms) : o;
 }
 
 /* ---- for an update run ---- */
