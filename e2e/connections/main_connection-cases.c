@@ -38,19 +38,32 @@ static struct run *of(struct program *p)
         return container_of(p, struct run, program);
 }
 
+static bool is_free(int port)
+{
+        const struct sockaddr_in at = { .sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool is_free = fd >= 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0;
+
+        if (fd >= 0)
+                close(fd);
+        return is_free;
+}
+
+/* Below those that the system gives to connections and to servers which ask for any: one of these may be
+ * taken again before the agent listens. */
+#define PORT_FIRST 10000
+#define PORT_COUNT 20000
 int bench_free_port(struct bench *b)
 {
-        struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        socklen_t n = sizeof(at);
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        for (int i = 0; i < PORT_COUNT; i++) {
+                int port = PORT_FIRST + (int)(((unsigned)getpid() * 37u + b->n_ports++) % PORT_COUNT);
 
-        if (fd < 0)
-                return 0;
-        if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-            getsockname(fd, (struct sockaddr *)&at, &n) < 0)
-                at.sin_port = 0;
-        close(fd);
-        return ntohs(at.sin_port);
+                if (is_free(port))
+                        return port;
+        }
+        return 0;
 }
 
 /* ---- certificates ---- */

@@ -36,7 +36,7 @@ struct bench {
         const char *programs, *scratch;
         char *ca, *ca_key, *other_ca, *other_ca_key; /* of the API servers' certificates */
         struct tls_identity good, other_authority, other_name, expired, not_yet;
-        unsigned passed, failed;
+        unsigned passed, failed, n_ports;
 };
 
 struct scene {
