@@ -364,14 +364,19 @@ static bool is_ready(const struct round *r, const struct binding *b, size_t i, i
         return *ret_wait_ms == 0;
 }
 
-/* Keeps the round's counters and wait. */
+static bool has_departed(const struct round *r, size_t i)
+{
+        return r->in->departed && r->in->departed[i];
+}
+
+/* Keeps the round's counters and wait. On a cluster that is gone nothing is available, whatever was said. */
 static void count_ready(struct round *r, const struct binding *b, size_t i)
 {
         int64_t wait;
 
         if (is_ready(r, b, i, &wait)) {
                 r->n_ready++;
-                r->n_can_be_unavailable += is_deleting(&b->object);
+                r->n_can_be_unavailable += is_deleting(&b->object) || has_departed(r, i);
                 return;
         }
         r->all_ready = false;
@@ -413,9 +418,8 @@ static void classify_bound(struct round *r, const struct binding *b, size_t i)
 static bool is_no_loss(struct round *r, const struct binding *b, size_t i)
 {
         return text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_SCHEDULED) ||
-               (r->in->departed && r->in->departed[i]) || has_failed(r, b, i) ||
-               is_false(fresh(b, CONDITION_APPLIED)) || is_false(fresh(b, CONDITION_AVAILABLE)) ||
-               is_false(fresh(b, CONDITION_DIFF_REPORTED));
+               has_departed(r, i) || has_failed(r, b, i) || is_false(fresh(b, CONDITION_APPLIED)) ||
+               is_false(fresh(b, CONDITION_AVAILABLE)) || is_false(fresh(b, CONDITION_DIFF_REPORTED));
 }
 
 static void classify_unscheduled(struct round *r, const struct binding *b, size_t i)

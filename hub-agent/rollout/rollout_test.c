@@ -576,6 +576,23 @@ static void what_a_departed_cluster_held_needs_no_slot(void **state)
         arena_free(&r.arena);
 }
 
+/* Nothing is available there any more, whatever its binding still says. */
+static void a_departed_cluster_makes_no_room_for_others(void **state)
+{
+        static const bool departed[] = { false, false, true };
+        char picked[64];
+        struct round r;
+
+        begin(&r, 2, "1", "0");
+        add(&r, "Bor");
+        add(&r, "Bor");
+        add(&r, "Uor");
+        r.in.departed = departed;
+        run(&r);
+        assert_string_equal(picks(&r, picked), "+0 -2 !1");
+        arena_free(&r.arena);
+}
+
 /* A cache that is behind still has the snapshots of a deleted placement, under the names of the new one's. */
 static void snapshots_of_a_former_placement_of_the_name_do_not_count(void **state)
 {
@@ -673,6 +690,7 @@ int main(void)
                 cmocka_unit_test(a_new_binding_waits_for_the_one_that_goes),
                 cmocka_unit_test(a_cluster_that_is_still_cleaned_up_waits_alone),
                 cmocka_unit_test(what_a_departed_cluster_held_needs_no_slot),
+                cmocka_unit_test(a_departed_cluster_makes_no_room_for_others),
                 cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
                 cmocka_unit_test(who_was_given_a_part_of_a_group_moves_on_without_a_slot),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
