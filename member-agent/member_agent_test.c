@@ -541,7 +541,7 @@ static void nothing_waits_for_a_timer_on_the_way_to_available(void **state)
 static void changed_body(struct rig *r)
 {
         struct agent a;
-        uint64_t reads, reports;
+        uint64_t reads, reports, owners;
 
         begin(&a, r);
         place(r, "w", "", CONFIG_MAP("c", "1"));
@@ -549,10 +549,12 @@ static void changed_body(struct rig *r)
         assert_int_equal(fiber_sleep(r->loop, 2000), 0);
         reads = requests(r, "hub", "get", "works");
         reports = requests(r, "hub", "patch", "works/status");
+        owners = requests(r, "m1", "get", "appliedworks");
         replace_manifests(r, "w", CONFIG_MAP("c", "2"));
         assert_int_equal(fiber_sleep(r->loop, 2000), 0);
         assert_int_equal(requests(r, "hub", "get", "works") - reads, 0);
         assert_int_equal(requests(r, "hub", "patch", "works/status") - reports, 1);
+        assert_int_equal(requests(r, "m1", "get", "appliedworks") - owners, 0);
         get(r, MEMBER, CONFIG_MAP_PATH("c"));
         assert_string_equal(rig_string(r, "data.k"), "2");
         stop(&a);

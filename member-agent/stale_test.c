@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "member-agent/member_agent_test.h"
+#include "member-agent/store/key.h"
 
 static void begin_with(struct agent *a, struct rig *r, const struct loopback_faults *faults)
 {
@@ -131,6 +132,40 @@ static void drop_work(struct rig *r, const char *path)
         delete (r, HUB, path);
         wait_until_gone(r, HUB, path);
 }
+
+/* What the key opens, on the file as it is; ERR_NOT_FOUND if it does not open the Work. */
+static int read_with(struct rig *r, const struct file *f, const uint8_t key[STORE_KEY_SIZE])
+{
+        struct store_options o = { .path = f->path, .random = store_random, .random_ctx = r->loop };
+        struct error err = { 0 };
+        struct stored_work stored;
+        struct store *store;
+        int code;
+
+        memcpy(o.key, key, STORE_KEY_SIZE);
+        assert_int_equal(store_open(&o, &store, &err), 0);
+        code = store_work_get(store, "w", &r->arena, &stored, &err);
+        store_close(store);
+        return code;
+}
+
+/* Works may hold Secrets. */
+RIG_TEST(what_an_agent_keeps_of_a_work_opens_with_the_key_beside_the_file_alone, {
+        uint8_t key[STORE_KEY_SIZE] = { 0 };
+        struct error err = { 0 };
+        struct agent a;
+        struct file f;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        assert_true(read_with(r, &f, key) < 0);
+        assert_int_equal(store_key(&r->world, f.path, key, &err), 0);
+        assert_int_equal(read_with(r, &f, key), 0);
+        file_remove(&f);
+})
 
 struct meanwhile {
         const char *story;
@@ -521,6 +556,7 @@ static void what_a_vanished_work_applied_is_not_forgotten_while_the_cluster_is_s
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_an_agent_keeps_of_a_work_opens_with_the_key_beside_the_file_alone),
                 cmocka_unit_test(a_work_that_is_made_again_at_once_does_not_take_a_dead_owner),
                 cmocka_unit_test(
                         nor_does_one_that_is_made_again_before_the_agent_knows_that_the_first_one_went),

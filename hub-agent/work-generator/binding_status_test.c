@@ -52,6 +52,33 @@ static void the_worst_work_decides_the_bindings_conditions(void **state)
         }
 }
 
+/* One Work of which nothing or not all can be watched makes the binding's availability one that is assumed.
+ */
+static void what_cannot_be_tracked_is_told_for_the_whole_binding(void **state)
+{
+        static const struct {
+                const char *reason, *expected;
+        } rows[] = {
+                { REASON_WORK_NOT_TRACKABLE, "True " REASON_BINDING_NOT_TRACKABLE },
+                { REASON_WORK_SOME_NOT_TRACKABLE, "True " REASON_BINDING_NOT_TRACKABLE },
+                { "WorkAvailable", "True AllWorkAreAvailable" },
+        };
+        static const struct sync_result in_sync;
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct work *second;
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                add_work(&s, "w1", "3", "True", "True", "");
+                add_work(&s, "w2", "3", "True", "True", "");
+                second = (struct work *)(uintptr_t)s.works[1];
+                second->status->conditions.at[1].reason = rows[i].reason;
+                assert_string_equal(status_of(&s, &in_sync, "Available"), rows[i].expected);
+                arena_free(&s.arena);
+        }
+}
+
 static void failures_are_told_where_they_belong(void **state)
 {
         static const struct sync_result override = { ERR_INVALID, "because", true, false },
@@ -346,6 +373,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_worst_work_decides_the_bindings_conditions),
+                cmocka_unit_test(what_cannot_be_tracked_is_told_for_the_whole_binding),
                 cmocka_unit_test(failures_are_told_where_they_belong),
                 cmocka_unit_test(failed_and_drifted_manifests_are_listed_in_the_order_of_the_work),
                 cmocka_unit_test(nothing_is_listed_while_a_work_is_under_way),

@@ -152,10 +152,49 @@ static void a_field_of_a_wrong_type_is_named(void **state)
         assert_non_null(strstr(err.text, "spec.replicas"));
 }
 
+/* Everything that a rule asks for, spoilt one at a time. */
+static void one_number_that_is_not_right_is_enough(void **state)
+{
+        static const struct {
+                const char *plural, *object, *spoilt[6];
+        } rows[] = {
+                { "deployments",
+                  "{'metadata':{'generation':4},'spec':{'replicas':3},'status':{'observedGeneration':4,"
+                  "'availableReplicas':3,'updatedReplicas':3,'unavailableReplicas':0}}",
+                  { "observedGeneration", "availableReplicas", "updatedReplicas", "unavailableReplicas" } },
+                { "statefulsets",
+                  "{'metadata':{'generation':4},'spec':{'replicas':3},'status':{'observedGeneration':4,"
+                  "'availableReplicas':3,'currentReplicas':3,'updatedReplicas':3,'currentRevision':'a',"
+                  "'updateRevision':'a'}}",
+                  { "observedGeneration", "availableReplicas", "currentReplicas", "updatedReplicas" } },
+                { "daemonsets",
+                  "{'metadata':{'generation':4},'status':{'observedGeneration':4,'numberAvailable':3,"
+                  "'desiredNumberScheduled':3,'currentNumberScheduled':3,'updatedNumberScheduled':3}}",
+                  { "observedGeneration", "numberAvailable", "desiredNumberScheduled",
+                    "currentNumberScheduled", "updatedNumberScheduled" } },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+                for (size_t k = 0; k == 0 || rows[i].spoilt[k - 1]; k++) {
+                        AUTO_JSON json_t *o = parse(rows[i].object);
+                        json_t *status = json_object_get(o, "status");
+                        struct error err = { 0 };
+
+                        if (k > 0)
+                                json_object_set_new(
+                                        status, rows[i].spoilt[k - 1],
+                                        json_integer(doc_get_int(status, rows[i].spoilt[k - 1], 0) + 1));
+                        if (availability_of("apps", "v1", rows[i].plural, o, &err) !=
+                            (k == 0 ? AVAILABILITY_AVAILABLE : AVAILABILITY_NOT_YET))
+                                fail_msg("%s %s", rows[i].plural, k ? rows[i].spoilt[k - 1] : "as it is");
+                }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_kind_is_judged_by_its_own_rule),
+                cmocka_unit_test(one_number_that_is_not_right_is_enough),
                 cmocka_unit_test(a_field_of_a_wrong_type_is_named),
         };
 
