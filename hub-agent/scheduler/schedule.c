@@ -176,10 +176,6 @@ static int plan_create(struct cycle *c, const struct candidate *picked, const st
 
         if (!name)
                 return error_no_memory(c->err);
-        if (!text_is_dns1123_label(name))
-                return error_set(c->err, ERR_INVALID,
-                                 "placement \"%s\", cluster \"%s\": \"%s\" is no valid binding name",
-                                 c->in->placement_name, cluster, name);
         p->create[p->n_create++] = (struct schedule_create){ name, cluster, *d };
         return 0;
 }
