@@ -232,7 +232,8 @@ static void stay_first_seen(struct rig *r, struct agent *a, const char *path, co
         start(a, r, path);
         assert_int_equal(fiber_sleep(r->loop, 1000000), 0);
         assert_string_equal(detail(r, field), first);
-        merge(r, HUB, WORKS "/w/status", "{'status':{'conditions':[],'manifestConditions':[]}}"); /* the hub forgot it */
+        merge(r, HUB, WORKS "/w/status",
+              "{'status':{'conditions':[],'manifestConditions':[]}}"); /* the hub forgot it */
         assert_int_equal(fiber_sleep(r->loop, 1000000), 0);
         assert_string_equal(detail(r, field), first);
         merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'1'}}");

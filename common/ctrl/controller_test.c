@@ -74,6 +74,30 @@ static void each_class_of_error_has_its_own_delay(void **state)
                 rig_run_for(body_retries, &row);
 }
 
+static void body_later(struct rig *r)
+{
+        int64_t begun;
+        struct bench b;
+
+        open_bench(r, &b, false);
+        run_manager(&b);
+        assert_int_equal(b.visits.n, 0);
+        begun = loop_now_ms(r->loop);
+        manager_enqueue_after(b.manager, &two_at_a_time, "late", 5000);
+        wait_ms(&b, 4900);
+        assert_int_equal(b.visits.n, 0);
+        wait_ms(&b, 200);
+        assert_int_equal(b.visits.n, 1);
+        assert_string_equal(b.visits.at[0].key, "late");
+        assert_int_equal(b.visits.at[0].at_ms - begun, 5000);
+        close_bench(&b);
+}
+
+static void what_another_controller_asks_for_later_comes_then(void **state)
+{
+        rig_run(body_later);
+}
+
 static struct outcome fails_five_times(struct bench *b, struct reconcile *rc)
 {
         if (b->visits.n > 5 && b->visits.n != 7)
@@ -540,6 +564,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(each_class_of_error_has_its_own_delay),
+                cmocka_unit_test(what_another_controller_asks_for_later_comes_then),
                 cmocka_unit_test(the_backoff_of_a_key_doubles_and_success_resets_it),
                 cmocka_unit_test(a_reconcile_past_its_deadline_is_cancelled_and_tried_again),
                 cmocka_unit_test(a_failure_is_told_once_and_not_before_it_had_time_to_pass),

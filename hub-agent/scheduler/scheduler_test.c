@@ -271,6 +271,57 @@ static void property_requirements_compare_quantities_and_fail_on_absence(void **
         }
 }
 
+/* spec/scheduler.md 11.2: what a member says of itself, and since when. */
+static void a_member_is_eligible_while_it_is_joined_healthy_and_heard_of(void **state)
+{
+#define SAYS(type, status, since)                                                                            \
+        "{\"type\":\"" type "\",\"status\":\"" status                                                        \
+        "\",\"reason\":\"x\",\"message\":\"\",\"lastTransitionTime\":\"" since "\"}"
+#define LONG_AGO "2025-12-31T23:00:00Z"
+        static const struct {
+                const char *meta, *agent, *heard, *conditions;
+                bool eligible, counts_time;
+        } rows[] = {
+                { "", "MemberAgent", ALIVE,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO), true },
+                { "", "MemberAgent", ALIVE, SAYS("Healthy", "True", LONG_AGO) },
+                { "", "MemberAgent", ALIVE,
+                  SAYS("Joined", "False", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO) },
+                { "", "MemberAgent", ALIVE,
+                  SAYS("Joined", "Unknown", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO) },
+                { "", "MemberAgent", ALIVE, SAYS("Joined", "True", LONG_AGO) },
+                { "", "MemberAgent", ALIVE,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "False", ALIVE), true },
+                { "", "MemberAgent", ALIVE,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "False", LONG_AGO), false, true },
+                { "", "MemberAgent", LONG_AGO,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO), false, true },
+                { "", "ServiceExportImportAgent", ALIVE,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO) },
+                { "\"deletionTimestamp\":\"" ALIVE "\",", "MemberAgent", ALIVE,
+                  SAYS("Joined", "True", LONG_AGO) "," SAYS("Healthy", "True", LONG_AGO) },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct member_cluster *cluster;
+                struct ineligibility why;
+                char json[1024];
+                struct case_ c;
+
+                begin(&c, PICK_N "}", "1");
+                snprintf(json, sizeof(json),
+                         "{\"metadata\":{%s\"name\":\"a\"},\"spec\":{},\"status\":{\"agentStatus\":[{"
+                         "\"type\":\"%s\","
+                         "\"lastReceivedHeartbeat\":\"%s\",\"conditions\":[%s]}]}}",
+                         rows[i].meta, rows[i].agent, rows[i].heard, rows[i].conditions);
+                cluster = (const struct member_cluster *)parse(&c, &member_cluster_kind, json);
+                if (cluster_is_eligible(cluster, NOW, &c.arena, &why) != rows[i].eligible ||
+                    why.counts_time != rows[i].counts_time || (why.reason == NULL) != rows[i].eligible)
+                        fail_msg("row %zu: %s", i, or_empty(why.reason));
+                end(&c);
+        }
+}
+
 /* ---- PickN ---- */
 
 /* spec/scheduler.md checklist 25 */
@@ -676,6 +727,7 @@ int main(void)
                 cmocka_unit_test(exists_without_key_tolerates_everything),
                 cmocka_unit_test(a_namespaced_placement_needs_its_namespace_on_the_cluster),
                 cmocka_unit_test(property_requirements_compare_quantities_and_fail_on_absence),
+                cmocka_unit_test(a_member_is_eligible_while_it_is_joined_healthy_and_heard_of),
                 cmocka_unit_test(equal_clusters_are_taken_from_the_end_of_the_alphabet),
                 cmocka_unit_test(too_few_clusters_are_reported_as_unfulfilled),
                 cmocka_unit_test(scaling_down_drops_scheduled_before_bound_and_the_least_fitting_first),

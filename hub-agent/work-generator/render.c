@@ -227,8 +227,7 @@ static int unwrap(struct rendering *r, struct wrapping w, const json_t *envelope
                 TRY(check_wrapped(r, &w, &m));
                 TRY(canonical_text(r, manifest, &texts[n++]));
         }
-        if (n > 1)
-                qsort(texts, n, sizeof(texts[0]), descending);
+        qsort(texts, n, sizeof(texts[0]), descending);
         *ret_n = n;
         return 0;
 }

@@ -94,6 +94,37 @@ static void an_envelope_becomes_a_work_of_its_own(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/rollout-and-work.md 6.5: the keys of an envelope are the user's and stand in any order: what the Work
+ * holds depends on the content.
+ */
+static void what_is_in_an_envelope_comes_in_one_order_whatever_its_keys(void **state)
+{
+#define IN(key, name)                                                                                        \
+        "\"" key "\":{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" name "\"}}"
+        static const char *const envelopes[] = {
+                CM
+                "," ENVELOPE("ClusterResourceEnvelope", "", IN("a", "x") "," IN("b", "y") "," IN("c", "z")),
+                CM
+                "," ENVELOPE("ClusterResourceEnvelope", "", IN("c", "x") "," IN("a", "z") "," IN("b", "y")),
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(envelopes); i++) {
+                struct wanted_works w;
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                add_snapshot(&s, HEAD, envelopes[i]);
+                assert_int_equal(render(&s, &w), 0);
+                assert_int_equal(w.n, 2);
+                assert_int_equal(w.at[1].manifests.n, 3);
+                for (size_t k = 0; k < 3; k++)
+                        assert_non_null(strstr(w.at[1].manifests.at[k].data, k == 0   ? "\"z\""
+                                                                             : k == 1 ? "\"y\""
+                                                                                      : "\"x\""));
+                arena_free(&s.arena);
+        }
+}
+
 #define OBJECT(api, kind, meta)                                                                              \
         "\"k\":{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"metadata\":{" meta "\"name\":\"z\"}}"
 
@@ -365,6 +396,7 @@ int main(void)
                 cmocka_unit_test(every_snapshot_of_a_group_becomes_a_work),
                 cmocka_unit_test(an_empty_selection_still_makes_a_work),
                 cmocka_unit_test(an_envelope_becomes_a_work_of_its_own),
+                cmocka_unit_test(what_is_in_an_envelope_comes_in_one_order_whatever_its_keys),
                 cmocka_unit_test(several_works_of_one_envelope_are_told_and_left_alone),
                 cmocka_unit_test(envelopes_hold_only_what_their_scope_allows),
                 cmocka_unit_test(an_envelope_that_breaks_a_rule_leaves_its_work_as_it_is),
