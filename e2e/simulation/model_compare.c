@@ -25,7 +25,7 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 /* ---- the hub ---- */
 
 struct hub_view {
-        json_t *placements, *parts, *members, *shown;
+        json_t *placements, *parts, *members, *shown, *evictions;
 };
 
 static void hub_view_clear(struct hub_view *h)
@@ -34,6 +34,7 @@ static void hub_view_clear(struct hub_view *h)
         json_decref(h->parts);
         json_decref(h->members);
         json_decref(h->shown);
+        json_decref(h->evictions);
 }
 
 static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *err)
@@ -43,6 +44,7 @@ static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *er
         TRY(f->ops->client(f, "hub", &k, err));
         TRY(kube_doc_list(k, &member_clusters, NULL, NULL, &ret->members, err));
         TRY(kube_doc_list(k, &shown_statuses, NULL, NULL, &ret->shown, err));
+        TRY(kube_doc_list(k, &wish_eviction_resource, NULL, NULL, &ret->evictions, err));
         TRY(kube_doc_list(k, wish_placement_resource(PLACE_MAIN), NULL, NULL, &ret->placements, err));
         return kube_doc_list(k, wish_placement_resource(PLACE_PART), NULL, NULL, &ret->parts, err);
 }
@@ -216,6 +218,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
                 code = judge_membership(w, &hub, err);
         if (code == 0)
                 code = judge_places(w, &hub, places, err);
+        if (code == 0)
+                code = model_judge_evictions(w, hub.evictions, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
                         code = judge_member(f, w, i, places, err);

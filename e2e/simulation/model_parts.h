@@ -71,6 +71,9 @@ int model_judge_app(const struct wish *w, unsigned app, const struct model_place
 int model_judge_report(const struct wish *w, const struct model_place *p, unsigned member,
                        const struct model_tells tells[MODEL_SLOTS], struct error *err);
 
+/* The evictions there are and what each says, given the list of all of them. */
+int model_judge_evictions(const struct wish *w, const json_t *list, struct error *err);
+
 /* ---- small things the parts share ---- */
 
 struct model_difference {

@@ -38,6 +38,13 @@ const struct move_kind move_kinds[] = {
         { "override-add", 8, move_override_add },
         { "override-change", 4, move_override_change },
         { "override-delete", 3, move_override_delete },
+        /* evictions */
+        { "evict", 5, move_evict },
+        { "evict-many", 4, move_evict_many },
+        { "evict-nothing", 2, move_evict_nothing },
+        { "eviction-delete", 4, move_eviction_delete },
+        { "budget", 6, move_budget },
+        { "budget-delete", 2, move_budget_delete },
         /* clusters */
         { "relabel", 10, move_relabel },
         { "taint", 4, move_taint },

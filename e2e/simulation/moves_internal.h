@@ -32,6 +32,13 @@ MOVE_PLAY(move_history);
 MOVE_PLAY(move_override_add);
 MOVE_PLAY(move_override_change);
 MOVE_PLAY(move_override_delete);
+/* ---- evictions: moves_evict.c ---- */
+MOVE_PLAY(move_evict);
+MOVE_PLAY(move_evict_many);
+MOVE_PLAY(move_evict_nothing);
+MOVE_PLAY(move_eviction_delete);
+MOVE_PLAY(move_budget);
+MOVE_PLAY(move_budget_delete);
 /* ---- clusters: moves_cluster.c ---- */
 MOVE_PLAY(move_relabel);
 MOVE_PLAY(move_taint);

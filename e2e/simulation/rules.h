@@ -19,6 +19,8 @@
 #define RES_DEFINITIONS "apiextensions.k8s.io/customresourcedefinitions"
 #define RES_MEMBERS "cluster.kubernetes-fleet.io/memberclusters"
 #define RES_INTERNAL_MEMBERS "cluster.kubernetes-fleet.io/internalmemberclusters"
+#define RES_BUDGETS "placement.kubernetes-fleet.io/clusterresourceplacementdisruptionbudgets"
+#define RES_EVICTIONS "placement.kubernetes-fleet.io/clusterresourceplacementevictions"
 #define RES_LEASES "coordination.k8s.io/leases"
 
 /* the hub */
@@ -30,6 +32,7 @@ extern const struct rule rule_index_once;          /* no snapshot's name stands 
 extern const struct rule rule_budget;              /* maxUnavailable of each rollout */
 extern const struct rule rule_picks;               /* and of each decision of it */
 extern const struct rule rule_external;            /* strategy External: nothing is rolled out */
+extern const struct rule rule_evictions; /* each decided once, as the budget allows; nothing else evicts */
 /* members */
 extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
 extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */

@@ -128,6 +128,28 @@ struct wish_override {
                            name>" */
 };
 
+/* ---- evictions, and the budgets that limit them: of cluster-wide placements ---- */
+
+#define WISH_EVICTABLE PLACE_PART /* MAIN and TWIN */
+#define WISH_EVICTIONS 10         /* "evict-0" ... */
+
+struct wish_budget { /* of the placement's name, whether there is one or not */
+        bool exists;
+        bool max;     /* maxUnavailable; else minAvailable */
+        bool percent; /* of `value` */
+        unsigned value;
+        int64_t changed_ms; /* 0 = there never was one */
+};
+
+struct wish_eviction {
+        bool exists;
+        unsigned app;
+        enum wish_place place;
+        unsigned member;
+        int64_t made_ms;
+        bool of_nothing; /* the placement was not there, nor going, when it was made */
+};
+
 struct wish_app {
         bool exists;  /* its namespace on the hub */
         bool leaving; /* the namespace was deleted and may still be there */
@@ -135,6 +157,7 @@ struct wish_app {
         VEC(struct wish_asked) asked[WISH_SLOTS]; /* all of them, oldest first */
         struct wish_placement placements[WISH_PLACES];
         struct wish_override overrides[WISH_OVERRIDES];
+        struct wish_budget budgets[WISH_EVICTABLE];
         int64_t by_hand_ms[WISH_PLACES]; /* when a user last deleted a Work, binding or snapshot; 0 = never */
 };
 
@@ -175,6 +198,7 @@ struct wish {
         unsigned n_members;
         struct wish_app apps[WISH_APPS];
         struct wish_member members[WISH_MEMBERS + 1];
+        struct wish_eviction evictions[WISH_EVICTIONS];
 };
 
 void wish_clear(struct wish *w);
@@ -202,6 +226,10 @@ void wish_placement_name(unsigned app, enum wish_place place, char ret[64]); /* 
 const struct kube_resource *wish_override_resource(enum wish_override_what what);
 void wish_override_name(unsigned app, enum wish_override_what what, char ret[64]);
 json_t *wish_override_doc(const struct wish *w, unsigned app, enum wish_override_what what);
+extern const struct kube_resource wish_budget_resource, wish_eviction_resource;
+void wish_eviction_name(unsigned eviction, char ret[64]);
+json_t *wish_budget_doc(const struct wish *w, unsigned app, enum wish_place place);
+json_t *wish_eviction_doc(const struct wish *w, unsigned eviction);
 json_t *wish_member_labels(const struct wish_member_state *s); /* {"tier":..,"zone":..}, null where none */
 /* The slots that a placement selects now: bit s of slot s. The namespace itself comes with every selection of
  * MAIN but SELECT_ROLE. */

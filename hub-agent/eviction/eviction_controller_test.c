@@ -311,6 +311,43 @@ RIG_TEST(what_is_decided_rests_on_what_the_server_has_now, {
         end(r, &s);
 })
 
+/* A definition of bindings that lets anything in, as another maker's may. */
+static void loosen(struct rig *r)
+{
+#define DEFINITION                                                                                           \
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"                                           \
+        "clusterresourcebindings.placement.kubernetes-fleet.io"
+        AUTO_FREE char *text = NULL;
+        json_t *version;
+        size_t i;
+
+        assert_int_equal(rig_get(r, DEFINITION), 200);
+        json_array_foreach(doc_get_array(r->answer, "spec.versions"), i, version)
+                json_object_set_new(version, "schema",
+                                    json_pack("{s:{s:s, s:b}}", "openAPIV3Schema", "type", "object",
+                                              "x-kubernetes-preserve-unknown-fields", true));
+        text = json_dumps(r->answer, 0);
+        assert_int_equal(rig_put(r, DEFINITION, text), 200);
+        rig_settle(r);
+}
+
+RIG_TEST(a_binding_that_nobody_can_read_is_there_and_not_available, {
+        char name[128], path[256];
+        struct scene s;
+
+        begin(r, &s, PICK_2, 2);
+        loosen(r);
+        binding_on(r, "member-2", "metadata.name", name);
+        snprintf(path, sizeof(path), BINDINGS "/%s", name);
+        assert_int_equal(rig_merge(r, path, "{\"spec\":{\"resourceOverrideSnapshots\":\"none\"}}"), 200);
+        allow(r, "\"minAvailable\":1");
+        evict(r, "e", "member-1");
+        rig_settle(r);
+        expect(r, "e", "True", "False");
+        assert_string_equal(executed_message(r), BLOCKED(1, 2));
+        end(r, &s);
+})
+
 /* ---- between the writes ---- */
 
 /* spec/staged-update-and-eviction.md checklist 51 */
@@ -435,6 +472,7 @@ int main(void)
                 cmocka_unit_test(of_two_evictions_at_once_the_second_finds_the_budget_used),
                 cmocka_unit_test(a_decision_that_is_not_carried_out_yet_uses_the_budget_too),
                 cmocka_unit_test(what_is_decided_rests_on_what_the_server_has_now),
+                cmocka_unit_test(a_binding_that_nobody_can_read_is_there_and_not_available),
                 cmocka_unit_test(a_binding_that_changes_meanwhile_is_decided_about_again),
                 cmocka_unit_test(after_a_crash_before_the_deletion_the_decision_is_made_again),
                 cmocka_unit_test(after_a_crash_behind_the_deletion_the_eviction_says_what_was_decided),
