@@ -27,6 +27,7 @@
 extern const struct rule rule_one_leader;          /* who does not hold the lease writes nothing */
 extern const struct rule rule_live_bindings;       /* never above N, never two on one cluster */
 extern const struct rule rule_binding_after_works; /* no binding goes while its Works live */
+extern const struct rule rule_fresh_news;          /* nothing is told of a binding before its Works tell it */
 extern const struct rule rule_latest_snapshot;     /* never two latest ones */
 extern const struct rule rule_index_once;          /* no snapshot's name stands for two contents */
 extern const struct rule rule_budget;              /* maxUnavailable of each rollout */

@@ -160,6 +160,66 @@ static void binding_after_works(struct watch *w, void *state, const struct chang
 const struct rule rule_binding_after_works = { .name = "binding-after-works",
                                                .changed = binding_after_works };
 
+/* ---- a binding says of its newest generation what its Works say of theirs ---- */
+
+struct find_stale {
+        struct find_work of;
+        const char *type;
+        const char *stale;
+};
+
+static bool is_of_generation(const json_t *doc, const char *type, bool true_only)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(doc, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_int(c, "observedGeneration", -1) ==
+                                       doc_get_int(doc, "metadata.generation", 0) &&
+                               (!true_only || text_equal(doc_get_string(c, "status"), CONDITION_TRUE));
+        return false;
+}
+
+static bool is_fresh_work(void *ctx, const json_t *work)
+{
+        struct find_stale *f = ctx;
+
+        f->of.found = NULL;
+        (void)is_of_binding(&f->of, work);
+        if (f->of.found && !rule_is_leaving(work) && !is_of_generation(work, f->type, false))
+                f->stale = f->of.found;
+        return !f->stale;
+}
+
+static void fresh_news(struct watch *w, void *state, const struct change *c)
+{
+        static const char *const types[] = { CONDITION_APPLIED, CONDITION_AVAILABLE,
+                                             CONDITION_DIFF_REPORTED };
+        const char *cluster = doc_get_string(c->after, "spec.targetCluster");
+        struct find_stale f = { .of = { .binding = c->name } };
+        char ns[96];
+
+        if ((!text_equal(c->resource, RES_BINDINGS) && !text_equal(c->resource, RES_NS_BINDINGS)) ||
+            !c->after || !c->before || !rule_is_hub_agent(c->who) || rule_is_leaving(c->after) || !cluster ||
+            !rule_placement_of(c->after, f.of.placement))
+                return;
+        snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, cluster);
+        for (size_t i = 0; i < ARRAY_LEN(types) && !f.stale; i++) {
+                f.type = types[i];
+                if (!is_of_generation(c->after, f.type, true) || is_of_generation(c->before, f.type, true))
+                        continue;
+                watch_judged(w, &rule_fresh_news);
+                watch_each(w, "hub", RES_WORKS, ns, is_fresh_work, &f);
+        }
+        if (f.stale)
+                watch_broken(w, &rule_fresh_news,
+                             "binding %s of placement %s is %s, its Work %s has yet to say so", c->name,
+                             f.of.placement, f.type, f.stale);
+}
+
+const struct rule rule_fresh_news = { .name = "fresh-news", .changed = fresh_news };
+
 /* ---- one latest snapshot ---- */
 
 struct latest {

@@ -359,12 +359,36 @@ static bool is_own_record(const char *resource)
                text_ends_with(resource, "/events");
 }
 
+/* A Work takes over what it may not: its member has seen that it never may. */
+static const char *taken_by_force(struct watch *w, const struct change *c)
+{
+        char ns[96];
+        json_t *owner;
+        size_t i;
+
+        snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, c->cluster);
+        json_array_foreach(doc_get_array(c->after, "metadata.ownerReferences"), i, owner) {
+                const char *name = doc_get_string(owner, "name");
+                const json_t *work = is_applied_work(owner) ? watch_get(w, "hub", RES_WORKS, ns, name) : NULL;
+
+                if (work && is_observed(work) &&
+                    text_equal(doc_get_string(work, "spec.applyStrategy.whenToTakeOver"), "Never"))
+                        return name;
+        }
+        return NULL;
+}
+
 static void not_ours(struct watch *w, void *state, const struct change *c)
 {
+        const char *taker;
+
         if (!rule_is_member(c->cluster) || !rule_is_member(c->who) || !c->before ||
             is_own_record(c->resource))
                 return;
         watch_judged(w, &rule_not_ours);
+        if (count_owners(c->before) == 0 && (taker = taken_by_force(w, c)))
+                watch_broken(w, &rule_not_ours, "Work %s took over %s %s/%s on %s, which it never may", taker,
+                             c->resource, c->ns, c->name, c->cluster);
         if (count_owners(c->before) == 0 && count_owners(c->after) == 0)
                 watch_broken(w, &rule_not_ours, "%s %s %s %s/%s, which is not ours", c->who,
                              c->after ? "wrote" : "deleted", c->resource, c->ns, c->name);

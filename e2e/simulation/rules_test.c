@@ -344,6 +344,32 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
         close_watch(&w);
 }
 
+#define TOLD_WORK(generation)                                                                                \
+        "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1','generation':" generation \
+        "," OF_APP ",'kubernetes-fleet.io/parent-resource-binding':'b'}},'status':{'conditions':[{'type':"   \
+        "'Applied','status':'True','observedGeneration':1}]}}"
+#define TOLD_BINDING(observed)                                                                               \
+        "{'metadata':{'name':'b','generation':2," OF_APP                                                     \
+        "}},'spec':{'targetCluster':'member-1'},'status':{'conditions':[{'type':'Applied','status':'True',"  \
+        "'observedGeneration':" observed "}]}}"
+
+static void a_binding_tells_only_what_its_works_told_of_their_newest_generation(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_fresh_news);
+        put(&w, "hub-agent", "hub", RES_WORKS, TOLD_WORK("1"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TOLD_BINDING("1"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TOLD_BINDING("2"));
+        FINE(&w);
+        assert_int_equal(w.judged, 1);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TOLD_BINDING("1"));
+        put(&w, "hub-agent", "hub", RES_WORKS, TOLD_WORK("2"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TOLD_BINDING("2"));
+        BROKEN(&w, "binding b of placement app-0 is Applied, its Work w has yet to say so");
+        close_watch(&w);
+}
+
 #define HOLDING(hash)                                                                                        \
         "{'metadata':{'name':'s'," OF_APP "},'annotations':{'kubernetes-fleet.io/resource-hash':'" hash "'}" \
         "}}"
@@ -560,6 +586,21 @@ static void what_is_not_ours_is_not_written(void **state)
         close_watch(&w);
 }
 
+static void what_is_not_ours_is_not_taken_by_one_that_never_may(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_not_ours);
+        put(&w, "hub-agent", "hub", RES_WORKS, HUB_WORK("'whenToTakeOver':'Never'"));
+        put(&w, "player", "member-1", "/configmaps", CONFIG_MAP(OWNER("other")));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        put(&w, "player", "member-1", "/configmaps", CONFIG_MAP(""));
+        FINE(&w);
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("w")));
+        BROKEN(&w, "Work w took over /configmaps app-0/c on member-1, which it never may");
+        close_watch(&w);
+}
+
 /* ---- at rest ---- */
 
 #define PLACEMENT(limit) "{'metadata':{'name':'app-0'},'spec':{'revisionHistoryLimit':" limit "}}"
@@ -735,6 +776,8 @@ int main(void)
                 cmocka_unit_test(users_and_works_that_go_may_take_it_away),
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),
+                cmocka_unit_test(what_is_not_ours_is_not_taken_by_one_that_never_may),
+                cmocka_unit_test(a_binding_tells_only_what_its_works_told_of_their_newest_generation),
                 cmocka_unit_test(nothing_stale_is_left),
                 cmocka_unit_test(a_snapshot_that_a_binding_names_is_kept_beside_the_history),
                 cmocka_unit_test(what_a_member_misses_of_its_works_is_told),

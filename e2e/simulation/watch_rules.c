@@ -4,6 +4,7 @@
 const struct rule *const watch_rules[] = { &rule_one_leader,
                                            &rule_live_bindings,
                                            &rule_binding_after_works,
+                                           &rule_fresh_news,
                                            &rule_latest_snapshot,
                                            &rule_index_once,
                                            &rule_budget,
