@@ -8,7 +8,9 @@
 #define SLOT_HOME WISH_SLOTS
 #define MODEL_SLOTS (WISH_SLOTS + 1)
 
-#define MODEL_SLACK_MS 60000 /* how late the scheduler may have heard of clusters and policies */
+/* How late the scheduler may have heard of clusters and policies: links stay down for longer than a minute.
+ */
+#define MODEL_SLACK_MS 120000
 /* A cluster that joined again cleans up what its former membership left; so long after joining it may be
  * there still. Shorter than the quiet time between the two looks at a run's end. */
 #define MODEL_REJOIN_MS 540000
