@@ -14,6 +14,18 @@ static int look_up(struct member_agent *a, const char *name, struct arena *arena
         return agent_observe(a, a->applied_works, *ret, err);
 }
 
+/* One made for a Work that goes would outlive it: who deletes the Work has looked for it already, perhaps
+ * while the caller waited for an answer. */
+static int check_stays(const struct member_agent *a, const char *name, struct error *err)
+{
+        const struct object *work = informer_get(a->works, a->ns, name);
+
+        if (work && work->meta.deletion_ms == TIME_NONE)
+                return 0;
+        return error_set(err, ERR_RETRY, "Work %s, whose AppliedWork is to be made, %s", name,
+                         work ? "is being deleted" : "is gone");
+}
+
 static int make(struct member_agent *a, const char *name, struct arena *arena, struct object **ret,
                 struct error *err)
 {
@@ -24,6 +36,7 @@ static int make(struct member_agent *a, const char *name, struct arena *arena, s
 
         if (!w || !spec)
                 return error_no_memory(err);
+        TRY(check_stays(a, name, err));
         *spec = (struct applied_work_spec){ name, a->ns };
         w->spec = spec;
         if (string_map_put(&w->object.meta.annotations, ANNOTATION_OWNER, a->owner, arena) < 0)
