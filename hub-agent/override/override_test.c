@@ -168,6 +168,20 @@ static void an_override_concerns_the_placements_whose_resources_it_names(void **
         }
 }
 
+static void what_selects_nothing_is_concerned_by_no_override(void **state)
+{
+        struct override_set found;
+        struct bench b;
+
+        begin(&b);
+        add(&b, "web", "o-0", "{" SELECT_CM("c") "}");
+        add(&b, NULL, "c-0", "{" SELECT_NS("web") "}");
+        assert_null(b.subjects.keys);
+        assert_int_equal(override_set_match(&b.arena, NULL, "p", &b.subjects, &b.set, &found, &b.err), 0);
+        assert_int_equal(found.cluster.n + found.own.n, 0);
+        arena_free(&b.arena);
+}
+
 /* Thousands of resources and overrides meet in time that grows with their number alone. */
 static void matching_looks_each_selector_up(void **state)
 {
@@ -439,6 +453,7 @@ int main(void)
                 cmocka_unit_test(a_cluster_gets_those_with_a_rule_for_it_in_sorted_order),
                 cmocka_unit_test(a_broken_selector_concerns_every_cluster_and_fails_to_apply),
                 cmocka_unit_test(an_override_concerns_the_placements_whose_resources_it_names),
+                cmocka_unit_test(what_selects_nothing_is_concerned_by_no_override),
                 cmocka_unit_test(matching_looks_each_selector_up),
                 cmocka_unit_test(what_rules_do_to_a_manifest),
                 cmocka_unit_test(variables_stand_for_the_clusters_name_and_labels),
