@@ -114,6 +114,9 @@ static const struct line lines[] = {
         { "job", "batch", "v1", "jobs", "{}", AVAILABILITY_NOT_TRACKABLE },
         { "ingress", "networking.k8s.io", "v1", "ingresses", "{}", AVAILABILITY_NOT_TRACKABLE },
         { "custom resource", "example.com", "v1", "widgets", "{}", AVAILABILITY_NOT_TRACKABLE },
+        { "custom resource with a name that we know", "example.com", "v1", "services", "{}",
+          AVAILABILITY_NOT_TRACKABLE },
+        { "another version of a kind that we know", "", "v2", "services", "{}", AVAILABILITY_NOT_TRACKABLE },
 };
 
 static json_t *parse(const char *text)
@@ -141,6 +144,24 @@ static void every_kind_is_judged_by_its_own_rule(void **state)
                         print_error("%s: is %s\n", l->what, availability_word(is));
                 assert_int_equal(is, l->expected);
         }
+}
+
+static void which_kinds_are_available_at_once(void **state)
+{
+        static const struct {
+                const char *group, *plural;
+        } known[] = { { "", "configmaps" },
+                      { "apps", "controllerrevisions" },
+                      { "storage.k8s.io", "csinodes" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(known); i++)
+                for (size_t k = 0; k < ARRAY_LEN(known); k++) {
+                        AUTO_JSON json_t *doc = parse("{}");
+                        struct error err = { 0 };
+
+                        assert_int_equal(availability_of(known[i].group, "v1", known[k].plural, doc, &err),
+                                         i == k ? AVAILABILITY_AVAILABLE : AVAILABILITY_NOT_TRACKABLE);
+                }
 }
 
 static void a_field_of_a_wrong_type_is_named(void **state)
@@ -195,6 +216,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_kind_is_judged_by_its_own_rule),
                 cmocka_unit_test(one_number_that_is_not_right_is_enough),
+                cmocka_unit_test(which_kinds_are_available_at_once),
                 cmocka_unit_test(a_field_of_a_wrong_type_is_named),
         };
 
