@@ -15,6 +15,7 @@ struct limit {
 };
 struct count {
         unsigned available, total;
+        uint64_t decided; /* members whose binding is available, and which some eviction said it deletes */
         int64_t until_ms;
 };
 struct history {
@@ -118,6 +119,13 @@ struct counting {
         struct count now;
 };
 
+static uint64_t bit_of(const char *member)
+{
+        unsigned number;
+
+        return member && sscanf(member, "member-%u", &number) == 1 ? (uint64_t)1 << number % 64 : 0;
+}
+
 static bool count_binding(void *ctx, const json_t *binding)
 {
         struct counting *c = ctx;
@@ -125,8 +133,12 @@ static bool count_binding(void *ctx, const json_t *binding)
         if (!text_equal(rule_label(binding, LABEL_PARENT_PLACEMENT), c->placement))
                 return true;
         c->now.total++;
-        c->now.available += is_available(binding) && !rule_is_leaving(binding) &&
-                            !is_decided(c->w, doc_get_string(binding, "metadata.uid"), NULL);
+        if (!is_available(binding) || rule_is_leaving(binding))
+                return true;
+        if (is_decided(c->w, doc_get_string(binding, "metadata.uid"), NULL))
+                c->now.decided |= bit_of(doc_get_string(binding, "spec.targetCluster"));
+        else
+                c->now.available++;
         return true;
 }
 
@@ -156,8 +168,12 @@ static void note(struct watch *w, struct evictions *s, const char *placement, in
 
 /* ---- the verdict on a decision ---- */
 
-static bool follows(const struct eviction_said *said, const struct limit *l, const struct count *c)
+/* Of the target it does not matter whether another eviction deletes it, too: that is one disruption. */
+static bool follows(const struct eviction_said *said, uint64_t target, const struct limit *l,
+                    const struct count *c)
 {
+        unsigned available = c->available + !!(c->decided & target);
+
         switch (said->word) {
         case WORD_NO_BUDGET:
                 return !l->limit.exists;
@@ -166,21 +182,21 @@ static bool follows(const struct eviction_said *said, const struct limit *l, con
         case WORD_ALLOWED:
         case WORD_BLOCKED:
                 return l->limit.exists && !eviction_limit_unmeasurable(&l->limit) &&
-                       c->available == said->available && c->total == said->total &&
-                       eviction_limit_allows(&l->limit, c->available, c->total) ==
-                               (said->word == WORD_ALLOWED);
+                       available == said->available && c->total == said->total &&
+                       eviction_limit_allows(&l->limit, available, c->total) == (said->word == WORD_ALLOWED);
         default:
                 return true; /* not by a budget */
         }
 }
 
-static bool follows_from_history(const struct history *h, const struct eviction_said *said, int64_t asked_ms)
+static bool follows_from_history(const struct history *h, const struct eviction_said *said, uint64_t target,
+                                 int64_t asked_ms)
 {
         int64_t from = MAX(asked_ms - RULE_LAG_MS, h->decided_ms);
 
         vec_for_each(&h->limits, l)
                 vec_for_each(&h->counts, c)
-                        if (l->until_ms >= from && c->until_ms >= from && follows(said, l, c))
+                        if (l->until_ms >= from && c->until_ms >= from && follows(said, target, l, c))
                                 return true;
         return false;
 }
@@ -218,7 +234,8 @@ static void judge_decision(struct watch *w, struct evictions *s, const struct ch
                 return;
         watch_judged(w, &rule_evictions);
         if (said.word == EVICTION_WORDS ||
-            !follows_from_history(history_of(s, placement), &said, c->asked_ms))
+            !follows_from_history(history_of(s, placement), &said,
+                                  bit_of(doc_get_string(c->after, "spec.clusterName")), c->asked_ms))
                 watch_broken(w, &rule_evictions,
                              "eviction %s of %s: word %u, %u of %u available, does not follow from anything "
                              "that was true",

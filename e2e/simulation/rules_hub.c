@@ -168,17 +168,37 @@ struct find_stale {
         const char *stale;
 };
 
-static bool is_of_generation(const json_t *doc, const char *type, bool true_only)
+static const json_t *condition_of(const json_t *doc, const char *type)
 {
         json_t *c;
         size_t i;
 
         json_array_foreach(doc_get_array(doc, "status.conditions"), i, c)
                 if (text_equal(doc_get_string(c, "type"), type))
-                        return doc_get_int(c, "observedGeneration", -1) ==
-                                       doc_get_int(doc, "metadata.generation", 0) &&
-                               (!true_only || text_equal(doc_get_string(c, "status"), CONDITION_TRUE));
-        return false;
+                        return c;
+        return NULL;
+}
+
+static bool is_of_generation(const json_t *doc, const json_t *condition)
+{
+        return condition &&
+               doc_get_int(condition, "observedGeneration", -1) == doc_get_int(doc, "metadata.generation", 0);
+}
+
+static bool tells(const json_t *binding, const char *type)
+{
+        const json_t *c = condition_of(binding, type);
+
+        return is_of_generation(binding, c) && text_equal(doc_get_string(c, "status"), CONDITION_TRUE);
+}
+
+/* What a member said of this generation and took back while the binding was on its way is no news: it speaks
+ * of other conditions now. */
+static bool told_of_generation(const json_t *work, const char *type)
+{
+        const json_t *c = condition_of(work, type);
+
+        return is_of_generation(work, c ? c : condition_of(work, CONDITION_APPLIED));
 }
 
 static bool is_fresh_work(void *ctx, const json_t *work)
@@ -187,7 +207,7 @@ static bool is_fresh_work(void *ctx, const json_t *work)
 
         f->of.found = NULL;
         (void)is_of_binding(&f->of, work);
-        if (f->of.found && !rule_is_leaving(work) && !is_of_generation(work, f->type, false))
+        if (f->of.found && !rule_is_leaving(work) && !told_of_generation(work, f->type))
                 f->stale = f->of.found;
         return !f->stale;
 }
@@ -207,7 +227,7 @@ static void fresh_news(struct watch *w, void *state, const struct change *c)
         snprintf(ns, sizeof(ns), NAME_MEMBER_NAMESPACE, cluster);
         for (size_t i = 0; i < ARRAY_LEN(types) && !f.stale; i++) {
                 f.type = types[i];
-                if (!is_of_generation(c->after, f.type, true) || is_of_generation(c->before, f.type, true))
+                if (!tells(c->after, f.type) || tells(c->before, f.type))
                         continue;
                 watch_judged(w, &rule_fresh_news);
                 watch_each(w, "hub", RES_WORKS, ns, is_fresh_work, &f);

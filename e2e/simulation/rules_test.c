@@ -17,9 +17,11 @@
         "','generation':1," OF_APP "}" more "},'spec':{'state':'Bound','targetCluster':'" cluster            \
         "'},'status':{'conditions':[{'type':'Available','status':'True','observedGeneration':1}]}}"
 #define BUDGET(spec) "{'metadata':{'name':'app-0'},'spec':{" spec "}}"
-#define EVICTION(name, status)                                                                               \
-        "{'metadata':{'name':'" name "','generation':1},'spec':{'placementName':'app-0','clusterName':"      \
-        "'member-1'},'status':{" status "}}"
+#define EVICTION_FROM(name, cluster, status)                                                                 \
+        "{'metadata':{'name':'" name                                                                         \
+        "','generation':1},'spec':{'placementName':'app-0','clusterName':'" cluster "'},'status':{" status   \
+        "}}"
+#define EVICTION(name, status) EVICTION_FROM(name, "member-1", status)
 #define DECISION(name, version, message)                                                                     \
         "'decision':{'bindingName':'" name "','bindingUID':'u-" name "','bindingResourceVersion':'" version  \
         "','message':'" message "'}"
@@ -121,6 +123,25 @@ static void an_eviction_is_decided_after_the_one_before(void **state)
         put(&w, "hub-agent", "hub", RES_EVICTIONS,
             EVICTION("second", DECISION("b2", "1", ALLOWED TWO_OF_TWO)));
         BROKEN(&w, "eviction second of app-0");
+        close_watch(&w);
+}
+
+/* For the second that evicts the same, its target is available until it is gone; for others it is not. */
+static void of_a_target_it_does_not_matter_who_else_evicts_it(void **state)
+{
+        struct watch w;
+
+        place_evictable(&w);
+        say(&w, DECISION("b1", "1", ALLOWED TWO_OF_TWO));
+        put(&w, "player", "hub", RES_BUDGETS, BUDGET("'minAvailable':2"));
+        put(&w, "player", "hub", RES_EVICTIONS, EVICTION("same", ""));
+        put(&w, "player", "hub", RES_EVICTIONS, EVICTION_FROM("other", "member-2", ""));
+        w.now += RULE_LAG_MS * 4;
+        put(&w, "hub-agent", "hub", RES_EVICTIONS, EVICTION("same", NOT_EXECUTED(BLOCKED TWO_OF_TWO)));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_EVICTIONS,
+            EVICTION_FROM("other", "member-2", NOT_EXECUTED(BLOCKED TWO_OF_TWO)));
+        BROKEN(&w, "eviction other of app-0");
         close_watch(&w);
 }
 
@@ -348,10 +369,12 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
         "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1','generation':" generation \
         "," OF_APP ",'kubernetes-fleet.io/parent-resource-binding':'b'}},'status':{'conditions':[{'type':"   \
         "'Applied','status':'True','observedGeneration':1}]}}"
-#define TOLD_BINDING(observed)                                                                               \
+#define BINDING_THAT_IS(type, observed)                                                                      \
         "{'metadata':{'name':'b','generation':2," OF_APP                                                     \
-        "}},'spec':{'targetCluster':'member-1'},'status':{'conditions':[{'type':'Applied','status':'True',"  \
-        "'observedGeneration':" observed "}]}}"
+        "}},'spec':{'targetCluster':'member-1'},'status':{'conditions':[{'type':'" type                      \
+        "','status':'True','observedGeneration':" observed "}]}}"
+#define TOLD_BINDING(observed) BINDING_THAT_IS("Applied", observed)
+#define IS_AVAILABLE(observed) BINDING_THAT_IS("Available", observed)
 
 static void a_binding_tells_only_what_its_works_told_of_their_newest_generation(void **state)
 {
@@ -367,6 +390,22 @@ static void a_binding_tells_only_what_its_works_told_of_their_newest_generation(
         put(&w, "hub-agent", "hub", RES_WORKS, TOLD_WORK("2"));
         put(&w, "hub-agent", "hub", RES_BINDINGS, TOLD_BINDING("2"));
         BROKEN(&w, "binding b of placement app-0 is Applied, its Work w has yet to say so");
+        close_watch(&w);
+}
+
+static void what_a_work_took_back_meanwhile_is_not_old(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_fresh_news);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, IS_AVAILABLE("1"));
+        put(&w, "hub-agent", "hub", RES_WORKS, TOLD_WORK("1"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, IS_AVAILABLE("2"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, IS_AVAILABLE("1"));
+        put(&w, "hub-agent", "hub", RES_WORKS, TOLD_WORK("2"));
+        put(&w, "hub-agent", "hub", RES_BINDINGS, IS_AVAILABLE("2"));
+        BROKEN(&w, "binding b of placement app-0 is Available, its Work w has yet to say so");
         close_watch(&w);
 }
 
@@ -757,6 +796,7 @@ int main(void)
                 cmocka_unit_test(an_eviction_goes_from_its_decision_to_its_end),
                 cmocka_unit_test(an_eviction_says_what_follows_from_budget_and_bindings),
                 cmocka_unit_test(an_eviction_is_decided_after_the_one_before),
+                cmocka_unit_test(of_a_target_it_does_not_matter_who_else_evicts_it),
                 cmocka_unit_test(nothing_is_evicted_without_an_eviction),
                 cmocka_unit_test(an_eviction_is_executed_when_the_binding_goes),
                 cmocka_unit_test(only_the_leader_writes),
@@ -778,6 +818,7 @@ int main(void)
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(what_is_not_ours_is_not_taken_by_one_that_never_may),
                 cmocka_unit_test(a_binding_tells_only_what_its_works_told_of_their_newest_generation),
+                cmocka_unit_test(what_a_work_took_back_meanwhile_is_not_old),
                 cmocka_unit_test(nothing_stale_is_left),
                 cmocka_unit_test(a_snapshot_that_a_binding_names_is_kept_beside_the_history),
                 cmocka_unit_test(what_a_member_misses_of_its_works_is_told),
