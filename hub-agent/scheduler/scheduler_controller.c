@@ -232,6 +232,23 @@ static int ensure_finalizer(struct reconcile *rc, const struct object *p)
         return rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL);
 }
 
+static int release_if_going(struct reconcile *rc, void *ctx, size_t i)
+{
+        const struct object *b = ((const struct object_list *)ctx)->at[i];
+
+        return is_deleting(b) && has_finalizer(b, FINALIZER_SCHEDULER_BINDING) ? release_binding(rc, b) : 0;
+}
+
+/* What goes needs no policy to go by: there may be none for long, while a placement's selectors are invalid.
+ */
+static int let_go(struct reconcile *rc, const struct scope *scope)
+{
+        struct object_list bindings;
+
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
+        return rc_for_each(rc, bindings.n, release_if_going, &bindings);
+}
+
 static int schedule(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
         struct schedule_input in = {
@@ -245,7 +262,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         drop_of_predecessors(&snapshots, p);
         in.snapshot = active_snapshot(&snapshots);
         if (!in.snapshot)
-                return 0;
+                return let_go(rc, scope);
         TRY(ensure_finalizer(rc, p));
         TRY(cache_list(rc, &member_cluster_kind, &in.clusters));
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings));

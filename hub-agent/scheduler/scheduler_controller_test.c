@@ -211,6 +211,53 @@ static void a_cluster_that_leaves_is_given_up_before_another_takes_its_place(voi
         rig_run(replaces_in_order);
 }
 
+static void removes_binding_without_policy(struct rig *r)
+{
+        struct fleet f;
+        const char *path;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        assert_int_equal(
+                rig_post(r, FLEET "clusterresourceplacements",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"one\"},\"spec\":{" SELECT_APP
+                         "}}"),
+                201);
+        rig_settle(r);
+        fiber_sleep(r->loop, 2000);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcebindings"), 200);
+        path = arena_printf(
+                &r->arena, FLEET "clusterresourcebindings/%s",
+                doc_get_string(json_array_get(doc_get_array(r->answer, "items"), 0), "metadata.name"));
+        assert_int_equal(
+                rig_merge(r, FLEET "clusterresourceplacements/one",
+                          "{\"spec\":{\"resourceSelectors\":[{\"group\":\"no.such\",\"version\":\"v1\","
+                          "\"kind\":\"Thing\",\"name\":\"a\"}]}}"),
+                200);
+        rig_settle(r);
+        assert_int_equal(rig_delete(r, FLEET "clusterschedulingpolicysnapshots/one-0"), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, FLEET "clusterschedulingpolicysnapshots/one-0"), 404);
+        assert_int_equal(rig_delete(r, path), 200);
+        settle(&f);
+        fiber_sleep(r->loop, 2000);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, path), 200); /* its Work waits for the member */
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 1);
+        assert_string_equal(
+                json_string_value(json_array_get(doc_get_array(r->answer, "metadata.finalizers"), 0)),
+                "kubernetes-fleet.io/work-cleanup");
+        stop(&f);
+}
+
+/* While the selectors are invalid nobody makes a policy snapshot anew. */
+static void a_binding_that_goes_is_let_go_without_a_policy_snapshot(void **state)
+{
+        rig_run(removes_binding_without_policy);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -219,6 +266,7 @@ int main(void)
                 cmocka_unit_test(
                         a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of),
                 cmocka_unit_test(a_cluster_that_leaves_is_given_up_before_another_takes_its_place),
+                cmocka_unit_test(a_binding_that_goes_is_let_go_without_a_policy_snapshot),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
