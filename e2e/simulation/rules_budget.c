@@ -1,3 +1,5 @@
+#include <limits.h>
+
 #include "common/base/map.h"
 #include "common/base/memory.h"
 #include "e2e/simulation/rules.h"
@@ -219,19 +221,69 @@ struct target {
         char placement[192];
         bool ready;
         int64_t since_ms, lost_ms; /* lost_ms: ready no more, by no pick; 0 = no such time */
+        int64_t gone_ms;           /* 0 = it is there */
+};
+
+struct setting { /* what a placement asks for */
+        unsigned n, percent;
+        int64_t until_ms;
+};
+struct settings {
+        VEC(struct setting) all; /* the last one is in force */
 };
 
 struct picks {
         bool begun;
         struct map targets;  /* binding with namespace -> struct target */
-        struct map rollouts; /* placement -> struct rollout, of which only the percents */
+        struct map settings; /* placement -> struct settings */
 };
+
+static void settings_free(void *value)
+{
+        struct settings *s = value;
+
+        vec_free(&s->all);
+        mem_free(s);
+}
+
+static struct setting setting_of(const json_t *placement)
+{
+        const json_t *policy = doc_get(placement, "spec.policy");
+        const char *type = doc_get_string(policy, "placementType"),
+                   *may = doc_get_string(placement, "spec.strategy.rollingUpdate.maxUnavailable");
+        struct setting s = { UINT_MAX, may ? (unsigned)strtoul(may, NULL, 10) : 25, INT64_MAX };
+
+        if (text_equal(type, "PickN"))
+                s.n = (unsigned)doc_get_int(policy, "numberOfClusters", 0);
+        else if (text_equal(type, "PickFixed"))
+                s.n = (unsigned)json_array_size(doc_get_array(policy, "clusterNames"));
+        return s;
+}
+
+static void note_setting(struct picks *s, const struct change *c)
+{
+        struct settings *of;
+        char key[320];
+
+        snprintf(key, sizeof(key), "%s%s%s", text_empty(c->ns) ? "" : c->ns, text_empty(c->ns) ? "" : "/",
+                 c->name);
+        of = map_get(&s->settings, key);
+        if (!of) {
+                of = mem_must(NEW(struct settings));
+                ASSERT(map_put(&s->settings, key, of) == 0);
+        }
+        if (of->all.n > 0)
+                of->all.at[of->all.n - 1].until_ms = c->at_ms;
+        while (of->all.n > 0 && of->all.at[0].until_ms < c->at_ms - 2 * DECIDED_MS)
+                vec_remove(&of->all, 0);
+        ASSERT(vec_push(&of->all, setting_of(c->after)) == 0);
+}
 
 static struct target *target_of(struct picks *s, const char *key, const struct change *c)
 {
         struct target *t = map_get(&s->targets, key);
 
-        if (t)
+        if (t && !t->gone_ms)
                 return t;
         t = mem_must(NEW(struct target));
         t->since_ms = c->at_ms;
@@ -254,51 +306,77 @@ static bool is_pick(const struct change *c)
                 differ(c, "spec.clusterResourceOverrideSnapshots"));
 }
 
-static void judge_pick(struct watch *w, struct picks *s, const struct change *c, const char *placement)
+/* Whether it may be, for who saw the bindings as they were at `seen_ms`. */
+static bool may_pick(struct picks *s, const struct change *c, const char *placement,
+                     const struct setting *setting, int64_t seen_ms, unsigned *n, unsigned *ready)
 {
-        const struct wish_placement *p = rule_wished(watch_wish(w), placement);
-        unsigned n = 0, ready = 0, may;
+        unsigned may;
 
-        if (!p || !p->exists)
-                return;
+        *n = *ready = 0;
         map_for_each(&s->targets, e) {
                 const struct target *t = e->value;
 
-                if (!text_equal(t->placement, placement))
+                if (!text_equal(t->placement, placement) || (t->gone_ms && t->gone_ms <= seen_ms))
                         continue;
-                n += c->at_ms - t->since_ms > DECIDED_MS;
-                ready += t->ready || (t->lost_ms && c->at_ms - t->lost_ms < DECIDED_MS);
+                *n += c->at_ms - t->since_ms > DECIDED_MS;
+                *ready += t->ready || (t->lost_ms && c->at_ms - t->lost_ms < DECIDED_MS);
         }
-        if (p->policy.type == POLICY_PICK_N)
-                n = MIN(n, p->policy.n);
-        else if (p->policy.type == POLICY_PICK_FIXED)
-                n = MIN(n, (unsigned)__builtin_popcount(p->policy.fixed));
-        may = (n * percent_allowed(rollout_of(&s->rollouts, placement), p, c->at_ms) + 99) / 100;
-        watch_judged(w, &rule_picks);
-        if (ready + may < n)
-                watch_broken(w, &rule_picks,
-                             "placement %s: %s was taken to another content, %u of %u are ready", placement,
-                             c->name, ready, n);
+        *n = MIN(*n, setting->n);
+        may = (*n * setting->percent + 99) / 100;
+        return *ready + may >= *n;
 }
 
-static void picks_changed(struct watch *w, void *state, const struct change *c)
+static bool may_pick_before_some_went(struct picks *s, const struct change *c, const char *placement,
+                                      const struct setting *setting)
 {
-        bool is_binding = text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS);
-        struct picks *s = state;
+        unsigned n, ready;
+
+        map_for_each(&s->targets, e) {
+                const struct target *t = e->value;
+
+                if (t->gone_ms && c->at_ms - t->gone_ms < DECIDED_MS && text_equal(t->placement, placement) &&
+                    may_pick(s, c, placement, setting, t->gone_ms - 1, &n, &ready))
+                        return true;
+        }
+        return false;
+}
+
+static void judge_pick(struct watch *w, struct picks *s, const struct change *c, const char *placement)
+{
+        struct settings *of = map_get(&s->settings, placement);
+        unsigned n = 0, ready = 0;
+
+        if (!of)
+                return;
+        watch_judged(w, &rule_picks);
+        vec_for_each(&of->all, setting)
+                if (c->at_ms - setting->until_ms < DECIDED_MS &&
+                    (may_pick_before_some_went(s, c, placement, setting) ||
+                     may_pick(s, c, placement, setting, c->at_ms, &n, &ready)))
+                        return;
+        watch_broken(w, &rule_picks, "placement %s: %s was taken to another content, %u of %u are ready",
+                     placement, c->name, ready, n);
+}
+
+static bool is_gone(const struct target *t, int64_t now)
+{
+        return t->gone_ms && now - t->gone_ms > DECIDED_MS;
+}
+
+static void target_changed(struct watch *w, struct picks *s, const struct change *c)
+{
         struct target *t;
         bool was_ready, picked;
         char key[320];
 
-        if (!is_binding)
-                return;
-        if (!s->begun) {
-                map_init(&s->targets, MAP_OWN_KEYS, mem_free);
-                map_init(&s->rollouts, MAP_OWN_KEYS, rollout_free);
-        }
-        s->begun = true;
+        map_for_each(&s->targets, e)
+                if (is_gone(e->value, c->at_ms))
+                        map_remove(&s->targets, e->key);
         snprintf(key, sizeof(key), "%s/%s", c->ns, c->name);
         if (!c->after || !rule_binding_lives(c->after)) {
-                map_remove(&s->targets, key);
+                t = map_get(&s->targets, key);
+                if (t && !t->gone_ms)
+                        t->gone_ms = c->at_ms;
                 return;
         }
         t = target_of(s, key, c);
@@ -311,6 +389,23 @@ static void picks_changed(struct watch *w, void *state, const struct change *c)
                 judge_pick(w, s, c, t->placement);
 }
 
+static void picks_changed(struct watch *w, void *state, const struct change *c)
+{
+        struct picks *s = state;
+
+        if (!s->begun) {
+                map_init(&s->targets, MAP_OWN_KEYS, mem_free);
+                map_init(&s->settings, MAP_OWN_KEYS, settings_free);
+        }
+        s->begun = true;
+        if (text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS))
+                target_changed(w, s, c);
+        else if (c->after &&
+                 (text_equal(c->resource, RES_PLACEMENTS) || text_equal(c->resource, RES_NS_PLACEMENTS)) &&
+                 (!c->before || differ(c, "spec")))
+                note_setting(s, c);
+}
+
 static void picks_end(void *state)
 {
         struct picks *s = state;
@@ -318,7 +413,7 @@ static void picks_end(void *state)
         if (!s->begun)
                 return;
         map_free(&s->targets);
-        map_free(&s->rollouts);
+        map_free(&s->settings);
 }
 
 const struct rule rule_picks = {

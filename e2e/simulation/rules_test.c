@@ -465,16 +465,26 @@ static void what_others_roll_out_is_left_alone_once_that_is_known(void **state)
         "}},'spec':{'resourceSnapshotName':'" snapshot                                                       \
         "'},'status':{'conditions':[{'type':'Available','status':'True','observedGeneration':1}]}}"
 
+#define PLACES(policy, may)                                                                                  \
+        "{'metadata':{'name':'app-0'},'spec':{'policy':{" policy                                             \
+        "},'strategy':{'rollingUpdate':{'maxUnavailable':'" may "'}}}}"
+#define PLACES_ALL PLACES("'placementType':'PickAll'", "25%")
+
+static void place_three(struct watch *w)
+{
+        open_watch(w, &rule_picks);
+        put(w, "player", "hub", RES_PLACEMENTS, PLACES_ALL);
+        put(w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "one", "1"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, TARGET("b", "one", "1"));
+        put(w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "one", "1"));
+        w->now += 70000;
+}
+
 static void a_ready_binding_is_taken_away_only_while_enough_others_are(void **state)
 {
         struct watch w;
 
-        open_watch(&w, &rule_picks);
-        w.wish.apps[0].placements[PLACE_MAIN].policy.type = POLICY_PICK_ALL;
-        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "one", "1"));
-        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("b", "one", "1"));
-        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "one", "1"));
-        w.now += 70000;
+        place_three(&w);
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "two", "2"));
         FINE(&w);
         assert_int_equal(w.judged, 1);
@@ -483,14 +493,36 @@ static void a_ready_binding_is_taken_away_only_while_enough_others_are(void **st
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("c", "two", "2"));
         FINE(&w);
         w.now += 70000;
-        w.wish.apps[0].placements[PLACE_MAIN].policy =
-                (struct wish_policy){ .type = POLICY_PICK_FIXED, .fixed = 1 << 1 };
+        put(&w, "player", "hub", RES_PLACEMENTS,
+            PLACES("'placementType':'PickFixed','clusterNames':['member-1']", "25%"));
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "2"));
         FINE(&w);
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "1"));
-        w.wish.apps[0].placements[PLACE_MAIN].policy.type = POLICY_PICK_ALL;
+        put(&w, "player", "hub", RES_PLACEMENTS, PLACES_ALL);
         put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "four", "2"));
+        FINE(&w); /* it was decided while one was asked for */
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "four", "1"));
+        w.now += 70000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "five", "2"));
         BROKEN(&w, "placement app-0: a was taken to another content, 0 of 3 are ready");
+        close_watch(&w);
+}
+
+/* Who decided before one of them went had one more to count on. */
+static void a_ready_binding_may_be_taken_away_while_another_goes(void **state)
+{
+        struct watch w;
+
+        place_three(&w);
+        put(&w, "player", "hub", RES_BINDINGS, TARGET("b", "one", "2"));
+        take(&w, "hub-agent", "hub", RES_BINDINGS, "", "c");
+        w.now += 30000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "two", "2"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "two", "1"));
+        w.now += 70000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, TARGET("a", "three", "2"));
+        BROKEN(&w, "placement app-0: a was taken to another content, 0 of 2 are ready");
         close_watch(&w);
 }
 
@@ -810,6 +842,7 @@ int main(void)
                 cmocka_unit_test(a_snapshot_that_is_named_does_not_come_back_with_another_content),
                 cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
                 cmocka_unit_test(a_ready_binding_is_taken_away_only_while_enough_others_are),
+                cmocka_unit_test(a_ready_binding_may_be_taken_away_while_another_goes),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
                 cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),
