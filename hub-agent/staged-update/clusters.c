@@ -256,7 +256,7 @@ static int64_t timeout_of(const struct stage_config *config)
 {
         int64_t ns;
 
-        if (!tolerates_failures(config) || text_empty(config->cluster_timeout) ||
+        if (!config || text_empty(config->cluster_timeout) ||
             duration_parse_go(slice_of(config->cluster_timeout), &ns) < 0)
                 return UPDATE_RUN_STUCK_MS;
         return ns / 1000000;

@@ -145,6 +145,23 @@ static void a_cluster_that_takes_more_than_five_minutes_is_named(void **state)
         ends(&s);
 }
 
+static void a_stage_may_have_a_time_of_its_own(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"clusterTimeout\":\"10s\"", "");
+        step(&s);
+        s.now_ms += 10000;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+        assert_int_equal(s.plan.after_ms, 1);
+        s.now_ms += 1;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "absent");
+        ends(&s);
+}
+
 static void of_many_that_are_stuck_three_are_named(void **state)
 {
         struct scene s;
@@ -364,6 +381,27 @@ static void a_cluster_that_fails_gives_way_where_that_is_tolerated(void **state)
         ends(&s);
 }
 
+/* What cannot be applied counts when its time is over, not before: it may be mended. */
+static void without_a_time_of_its_own_a_cluster_has_five_minutes_to_fail(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxFailedClusters\":1", "");
+        step(&s);
+        set_binding_condition(&s, binding_of(&s, "a1"), "Applied", "False", "ApplyFailed");
+        s.now_ms += UPDATE_RUN_STUCK_MS;
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "absent");
+        s.now_ms += 1;
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "False ClusterUpdatingFailed");
+        assert_string_equal(condition_find(&cluster(&s, "a1")->conditions, "Succeeded")->message,
+                            "cluster `a1` was not updated within 300s: in whatever words");
+        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+        assert_string_equal(written(&s), "a2");
+        ends(&s);
+}
+
 static void one_more_than_tolerated_ends_the_run(void **state)
 {
         static const struct {
@@ -428,6 +466,7 @@ int main(void)
                 cmocka_unit_test(a_binding_that_is_up_to_date_is_not_written),
                 cmocka_unit_test(a_cluster_is_done_when_it_is_available_or_has_reported_its_differences),
                 cmocka_unit_test(a_cluster_that_takes_more_than_five_minutes_is_named),
+                cmocka_unit_test(a_stage_may_have_a_time_of_its_own),
                 cmocka_unit_test(of_many_that_are_stuck_three_are_named),
                 cmocka_unit_test(a_binding_in_place_that_is_not_available_becomes_stuck_too),
                 cmocka_unit_test(a_clock_that_was_set_back_delays_the_five_minutes_by_no_more),
@@ -437,6 +476,7 @@ int main(void)
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
                 cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
                 cmocka_unit_test(a_cluster_that_fails_gives_way_where_that_is_tolerated),
+                cmocka_unit_test(without_a_time_of_its_own_a_cluster_has_five_minutes_to_fail),
                 cmocka_unit_test(one_more_than_tolerated_ends_the_run),
                 cmocka_unit_test(how_single_clusters_fare_is_not_urgent),
         };

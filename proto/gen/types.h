@@ -1144,7 +1144,7 @@ struct stage_config {
         const char *sorting_label_key; /* A label with integer values that orders the clusters; equal ones go by name. */
         struct int_or_string max_concurrency; /* How many clusters, as a number or percentage, are updated at the same time. Default 1. */
         struct int_or_string max_failed_clusters; /* How many clusters of the stage, as a number or percentage rounded down, may fail; one more ends the run. If absent, a cluster that does not become available is waited for without end. */
-        const char *cluster_timeout; /* How long a cluster may take before it has failed, such as 10m; 5m if absent. Only with maxFailedClusters. */
+        const char *cluster_timeout; /* How long a cluster may take, such as 10m; 5m if absent. After that the run says that it is stuck, or, with maxFailedClusters, the cluster has failed. */
         struct stage_task_list after_stage_tasks; /* What must be done before the next stage begins. */
         struct stage_task_list before_stage_tasks; /* What must be done before the stage begins. */
 };
