@@ -261,7 +261,6 @@ static void keeps(struct rig *r)
         assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-2-snapshot"), 200);
         assert_int_equal(rig_delete(r, RUNS "/second"), 200);
         rig_settle(r);
-        change_app(r, "f");
         assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-2-snapshot"), 404);
         assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 200);
         stop(&f);
@@ -269,6 +268,32 @@ static void keeps(struct rig *r)
 static void snapshots_that_bindings_and_unfinished_runs_name_are_kept(void **state)
 {
         rig_run(keeps);
+}
+
+static void lets_go(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web",
+                                   "{\"spec\":{\"revisionHistoryLimit\":1}}"),
+                         200);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", ",\"state\":\"Initialize\"");
+        rig_settle(r);
+        change_app(r, "c");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 200);
+        assert_int_equal(rig_merge(r, CLUSTERS "memberclusters/member-1",
+                                   "{\"metadata\":{\"labels\":{\"stage\":\"prod\"}}}"),
+                         200);
+        rig_settle(r);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 404);
+        stop(&f);
+}
+static void what_only_a_run_that_ended_needed_goes_at_once(void **state)
+{
+        rig_run(lets_go);
 }
 
 /* ---- approvals ---- */
@@ -755,6 +780,7 @@ int main(void)
                 cmocka_unit_test(without_an_index_a_run_takes_what_is_selected_when_it_begins),
                 cmocka_unit_test(where_only_runs_make_snapshots_the_first_makes_the_first),
                 cmocka_unit_test(snapshots_that_bindings_and_unfinished_runs_name_are_kept),
+                cmocka_unit_test(what_only_a_run_that_ended_needed_goes_at_once),
                 cmocka_unit_test(approvals_move_a_run_at_once_and_cannot_be_taken_back),
                 cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
