@@ -501,3 +501,46 @@ int finish_clusters(struct pass *p, size_t stage, bool *ret_finished, const char
         buf_free(&l.stuck);
         return code;
 }
+
+/* ---- when the run ends ---- */
+
+/* From the input: the pass may have ended before it sorted the bindings. */
+static int map_bound(struct pass *p, struct map *ret)
+{
+        map_init(ret, MAP_BORROW_KEYS, NULL);
+        for (size_t i = 0; i < p->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)p->in->bindings.at[i];
+
+                if (b->spec && is_bound(b) && !is_deleting(&b->object) && !has_started(b) &&
+                    !was_taken_back(b) && map_put(ret, or_empty(b->spec->target_cluster), (void *)b) < 0)
+                        return error_no_memory(p->err);
+        }
+        return 0;
+}
+
+static int list_begun_of(struct pass *p, size_t stage, const struct map *bound, struct rollout_list *ret)
+{
+        struct loop_of_stage l;
+
+        TRY(loop_init(&l, p, stage));
+        for (uint32_t i = 0; i < l.stage->clusters.n; i++) {
+                const struct cluster_updating_status *c = &l.stage->clusters.at[i];
+                const struct binding *b = map_get(bound, c->cluster_name);
+
+                if (b && !cluster_is_over(p, l.config, c) && in_sync(&l, b, c))
+                        ret->at[ret->n++] = b;
+        }
+        buf_free(&l.stuck);
+        return 0;
+}
+
+int list_begun(struct pass *p, struct rollout_list *ret)
+{
+        struct map bound;
+        int code = map_bound(p, &bound);
+
+        for (uint32_t i = 0; code == 0 && i < p->status->stages_status.n; i++)
+                code = list_begun_of(p, i, &bound, ret);
+        map_free(&bound);
+        return code;
+}

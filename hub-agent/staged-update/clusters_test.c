@@ -323,6 +323,77 @@ static void a_rollout_that_was_begun_and_not_announced_is_announced_again(void *
         ends(&s);
 }
 
+static void is_announced(struct scene *s, const char *cluster)
+{
+        set_binding_condition(s, binding_of(s, cluster), "RolloutStarted", "True", "R");
+}
+
+/* A crash may come between the two writes, and nobody else would finish what the run began. */
+static void a_run_ends_when_what_it_began_is_announced(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        change_snapshot(&s, binding_of(&s, "a1"));
+        step(&s);
+        assert_non_null(s.plan.retry);
+        assert_null(s.plan.wanted);
+        assert_int_equal(s.plan.confirm.n, 0);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_ptr_equal(s.plan.started.at[0], binding_of(&s, "a2"));
+        s.waited_ms = UPDATE_RUN_GRACE_MS;
+        plan(&s);
+        assert_null(s.plan.retry); /* it is not for ever */
+        s.waited_ms = 0;
+        is_announced(&s, "a2");
+        step(&s);
+        assert_null(s.plan.retry);
+        assert_int_equal(s.plan.started.n, 0);
+        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
+        ends(&s);
+}
+
+/* The placement, too, may end it. */
+static void a_run_whose_ground_is_gone_announces_what_it_began(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        set_placement(&s, "\"type\":\"RollingUpdate\"");
+        step(&s);
+        assert_non_null(s.plan.retry);
+        assert_int_equal(s.plan.started.n, 1);
+        is_announced(&s, "a1");
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
+        ends(&s);
+}
+
+static void a_deleted_run_announces_what_it_began_and_no_more(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        is_announced(&s, "a2");
+        s.run->object.meta.deletion_ms = s.now_ms;
+        plan(&s);
+        assert_non_null(s.plan.retry);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_int_equal(s.plan.n_update + s.plan.n_approvals + s.plan.remove.n, 0);
+        is_announced(&s, "a1");
+        plan(&s);
+        assert_null(s.plan.retry);
+        assert_null(s.plan.wanted);
+        assert_int_equal(s.plan.started.n + s.plan.n_update, 0);
+        ends(&s);
+}
+
 /* Somebody may have written the spec and not the state. */
 static void a_binding_in_place_but_not_bound_is_bound(void **state)
 {
@@ -474,6 +545,9 @@ int main(void)
                 cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
                 cmocka_unit_test(a_run_that_ends_begins_nothing_new),
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
+                cmocka_unit_test(a_run_ends_when_what_it_began_is_announced),
+                cmocka_unit_test(a_run_whose_ground_is_gone_announces_what_it_began),
+                cmocka_unit_test(a_deleted_run_announces_what_it_began_and_no_more),
                 cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
                 cmocka_unit_test(a_cluster_that_fails_gives_way_where_that_is_tolerated),
                 cmocka_unit_test(without_a_time_of_its_own_a_cluster_has_five_minutes_to_fail),

@@ -127,6 +127,9 @@ int stop_deletion_stage(struct pass *p, bool *ret_stopped);
 
 /* *ret_stuck: what to say of those that take too long; NULL = there are none. */
 int finish_clusters(struct pass *p, size_t stage, bool *ret_finished, const char **ret_stuck);
+/* Adds to the list the bindings that have what the run gives their clusters, by its own record, and were not
+ * announced yet. */
+int list_begun(struct pass *p, struct rollout_list *ret);
 /* It succeeded, was skipped, or failed where that is tolerated. */
 bool cluster_is_over(const struct pass *p, const struct stage_config *config,
                      const struct cluster_updating_status *c);

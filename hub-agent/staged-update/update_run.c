@@ -307,9 +307,36 @@ static int execute(struct pass *p, int stage)
 
 /* ---- the pass ---- */
 
+static int put_off(struct pass *p)
+{
+        *p->plan = (struct update_run_plan){ .retry = p->words, .after_ms = NO_WAKE_UP };
+        p->run = NULL;
+        return 0;
+}
+
+/* A cluster is begun by two writes. Whoever leads after a crash in between learns from the run what is to be
+ * announced yet, so it lasts until then. */
+static bool finishes_first(struct pass *p)
+{
+        struct update_run_plan *plan = p->plan;
+
+        if (plan->started.n + plan->n_update == 0 || p->in->retrying_ms >= UPDATE_RUN_GRACE_MS)
+                return false;
+        plan->confirm.n = 0;
+        plan->n_approvals = 0;
+        plan->remove.n = 0;
+        plan->retry = "the clusters that it began are not announced yet";
+        p->run = NULL;
+        return true;
+}
+
 /* What became of a part of the pass: an aborted run is a plan like any other. */
 static int give_up(struct pass *p, struct stage_status *stage)
 {
+        p->plan->started.n = 0;
+        TRY(list_begun(p, &p->plan->started));
+        if (finishes_first(p))
+                return 0;
         if (stage)
                 stage_failed(p, stage, p->words);
         run_failed(p, p->words);
@@ -317,10 +344,12 @@ static int give_up(struct pass *p, struct stage_status *stage)
         return 0;
 }
 
-static int put_off(struct pass *p)
+/* The user deletes it, and what it began is finished without it. */
+static int leave(struct pass *p)
 {
-        p->plan->retry = p->words;
-        p->run = NULL;
+        TRY(list_begun(p, &p->plan->started));
+        if (!finishes_first(p))
+                p->run = NULL;
         return 0;
 }
 
@@ -406,6 +435,8 @@ int plan_update_run(struct arena *arena, const struct update_run_input *in, stru
         if (!in->run->spec || update_run_ended(in->run))
                 return 0;
         TRY(pass_init(&p));
+        if (is_deleting(&in->run->object))
+                return leave(&p);
         TRY(is_true(&p, &p.status->conditions, CONDITION_INITIALIZED) ? go_on(&p) : begin(&p));
         if (p.no_memory)
                 return error_no_memory(err);

@@ -61,14 +61,15 @@ struct update_run_plan {
         struct rollout_list remove;  /* delete */
         struct update_run *wanted;   /* with its next status; NULL: it stays */
         bool urgent;       /* more changed in it than how single clusters fare: it is not held back */
-        const char *retry; /* what has to pass first; NULL = nothing */
+        const char *retry; /* what has to pass first, beside what is done here; NULL = nothing */
         int64_t after_ms;  /* 0 = at once, NO_WAKE_UP = by events alone */
         struct update_run_measure measured[UPDATE_RUN_MEASURES_MAX];
         size_t n_measured;
 };
 #define NO_WAKE_UP (-1)
 
-/* Fails for want of memory, or with what the calls fail with. */
+/* A run that is being deleted, too, may have something to start before it goes. Fails for want of memory, or
+ * with what the calls fail with. */
 int plan_update_run(struct arena *arena, const struct update_run_input *in, struct update_run_plan *ret,
                     struct error *err);
 

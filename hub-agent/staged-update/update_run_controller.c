@@ -77,8 +77,6 @@ static int clean_up(struct pass *s)
         const struct object *run = &s->run->object;
         struct object *wanted;
 
-        if (!has_finalizer(run, FINALIZER_UPDATE_RUN))
-                return 0;
         TRY(delete_approvals(s));
         wanted = object_copy(run, s->rc->arena);
         if (!wanted)
@@ -325,11 +323,16 @@ static int write_approval(struct reconcile *rc, const struct update_run_approval
         return rc_create(rc, &a->wanted->object, &stored);
 }
 
+static const char *rollout_message(const struct pass *s)
+{
+        return update_run_rollout_message(s->plan.wanted ? s->plan.wanted : s->in.run, s->rc->arena);
+}
+
 static int write_binding(struct reconcile *rc, void *ctx, size_t i)
 {
         struct pass *s = ctx;
         const struct rollout_write *w = &s->plan.update[i];
-        const char *message = update_run_rollout_message(s->plan.wanted, rc->arena);
+        const char *message = rollout_message(s);
         const struct object *stored;
 
         if (!message)
@@ -341,7 +344,7 @@ static int write_binding(struct reconcile *rc, void *ctx, size_t i)
 
 static int let_start(struct pass *s)
 {
-        const char *message = update_run_rollout_message(s->plan.wanted, s->rc->arena);
+        const char *message = rollout_message(s);
 
         if (!message)
                 return error_no_memory(s->rc->err);
@@ -430,11 +433,11 @@ static struct outcome proceed(struct pass *s)
 
         if (load(s) < 0 || plan(s) < 0)
                 return failed(s->rc->err);
+        if (carry_out(s) < 0)
+                return failed(s->rc->err);
         if (s->plan.retry)
                 return put_off(s);
         s->memory->retrying_since_ms = 0;
-        if (carry_out(s) < 0)
-                return failed(s->rc->err);
         o = write_status(s);
         update_run_show(s->agent->run_metrics, &s->memory->series, s->plan.wanted ? s->plan.wanted : s->run,
                         s->rc->now_ms);
@@ -442,10 +445,21 @@ static struct outcome proceed(struct pass *s)
         return o;
 }
 
+static struct outcome leave(struct pass *s)
+{
+        if (!has_finalizer(&s->run->object, FINALIZER_UPDATE_RUN))
+                return done();
+        if (s->run->spec && (load(s) < 0 || plan(s) < 0 || carry_out(s) < 0))
+                return failed(s->rc->err);
+        if (s->plan.retry)
+                return put_off(s);
+        return clean_up(s) < 0 ? failed(s->rc->err) : done();
+}
+
 static struct outcome reconcile_run(struct pass *s)
 {
         if (is_deleting(&s->run->object))
-                return clean_up(s) < 0 ? failed(s->rc->err) : done();
+                return leave(s);
         if (!s->run->spec)
                 return done();
         if (ensure_finalizer(s) < 0)

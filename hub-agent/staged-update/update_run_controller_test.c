@@ -1,78 +1,5 @@
 /* Update runs within a whole agent: a run from end to end, and what happens between the controllers. */
-#include "hub-agent/hub_agent_test.h"
-
-#define RUNS FLEET "clusterstagedupdateruns"
-#define STRATEGIES FLEET "clusterstagedupdatestrategies"
-#define REQUESTS FLEET "clusterapprovalrequests"
-#define BINDINGS FLEET "clusterresourcebindings"
-
-static void post(struct rig *r, const char *path, const char *kind, const char *name, const char *spec)
-{
-        char body[4096];
-
-        snprintf(body, sizeof(body),
-                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"%s\",\"metadata\":{"
-                 "\"name\":\"%s\"},\"spec\":{%s}}",
-                 kind, name, spec);
-        if (rig_post(r, path, body) != 201)
-                fail_msg("%s: %s", name, r->text);
-}
-
-#define STAGE(name, more)                                                                                    \
-        "{\"name\":\"" name "\",\"labelSelector\":{\"matchLabels\":{\"stage\":\"" name "\"}}" more "}"
-
-static void post_strategy(struct rig *r, const char *stages)
-{
-        char spec[2048];
-
-        snprintf(spec, sizeof(spec), "\"stages\":[%s]", stages);
-        post(r, STRATEGIES, "ClusterStagedUpdateStrategy", "slow", spec);
-}
-
-static void post_run(struct rig *r, const char *name, const char *index, const char *more)
-{
-        char spec[1024];
-
-        snprintf(spec, sizeof(spec),
-                 "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"slow\",\"resourceSnapshotIndex\":"
-                 "\"%s\"%s",
-                 index, more);
-        post(r, RUNS, "ClusterStagedUpdateRun", name, spec);
-}
-
-/* "True UpdateRunSucceeded" of the run that was read last. */
-static const char *said(struct rig *r, const char *type, char ret[256])
-{
-        json_t *c;
-        size_t i;
-
-        snprintf(ret, 256, "absent");
-        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        snprintf(ret, 256, "%s %s", doc_get_string(c, "status"), doc_get_string(c, "reason"));
-        return ret;
-}
-
-static void assert_run(struct rig *r, const char *name, const char *type, const char *expected)
-{
-        char path[256], got[256];
-
-        snprintf(path, sizeof(path), RUNS "/%s", name);
-        assert_int_equal(rig_get(r, path), 200);
-        if (!text_equal(said(r, type, got), expected))
-                fail_msg("%s of %s: wanted %s, got %s in %s", type, name, expected, got, r->text);
-}
-
-static void begin(struct rig *r, struct fleet *f)
-{
-        start(r, f);
-        add_member(f, "member-1", "\"stage\":\"canary\"");
-        add_member(f, "member-2", "\"stage\":\"prod\"");
-        add_member(f, "member-3", "\"stage\":\"prod\"");
-        add_app(r);
-        place(r, ",\"strategy\":{\"type\":\"External\"}");
-        rig_settle(r);
-}
+#include "hub-agent/staged-update/update_run_agent_test.h"
 
 static void runs(struct rig *r)
 {
@@ -117,45 +44,6 @@ static void a_run_carries_its_finalizer_and_keeps_an_empty_index(void **state)
 }
 
 /* ---- RolloutStarted ---- */
-
-static const json_t *condition_at(const json_t *o, const char *type)
-{
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(doc_get_array(o, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        return c;
-        return NULL;
-}
-
-static const json_t *binding_on(struct rig *r, const char *cluster)
-{
-        json_t *b;
-        size_t i;
-
-        rig_get(r, BINDINGS);
-        json_array_foreach(json_object_get(r->answer, "items"), i, b)
-                if (text_equal(doc_get_string(b, "spec.targetCluster"), cluster))
-                        return b;
-        fail_msg("no binding on %s", cluster);
-        return NULL;
-}
-
-static void change_app(struct rig *r, const char *value)
-{
-        char patch[64];
-
-        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
-        assert_int_equal(rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", patch), 200);
-        rig_settle(r);
-}
-
-static void settle_often(struct fleet *f, int n)
-{
-        for (int i = 0; i < n; i++)
-                settle(f);
-}
 
 /* spec/staged-update-and-eviction.md checklist 27 */
 static void announces(struct rig *r)
@@ -298,22 +186,6 @@ static void what_only_a_run_that_ended_needed_goes_at_once(void **state)
 
 /* ---- approvals ---- */
 
-static void approve(struct rig *r, const char *request)
-{
-        char path[256], body[512], now[RFC3339_SIZE];
-
-        time_format_rfc3339(loop_wall_ms(r->loop), now);
-        snprintf(path, sizeof(path), REQUESTS "/%s/status", request);
-        snprintf(
-                body, sizeof(body),
-                "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\",\"reason\":\"lgtm\","
-                "\"message\":\"lgtm\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":1}]}}",
-                now);
-        assert_int_equal(rig_merge(r, path, body), 200);
-}
-
-#define APPROVAL(when) ",\"" when "StageTasks\":[{\"type\":\"Approval\"}]"
-
 /* spec/staged-update-and-eviction.md checklist 23, 24, 25 */
 static void is_approved(struct rig *r)
 {
@@ -440,171 +312,6 @@ static void in_namespace(struct rig *r)
 static void a_namespaced_run_does_the_same_in_its_namespace(void **state)
 {
         rig_run(in_namespace);
-}
-
-/* ---- what happens in between ---- */
-
-static int64_t at_once(void *ctx, const struct http_request *rq, bool answer)
-{
-        return 0;
-}
-
-static int lose_run_status(void *ctx, const struct http_request *rq)
-{
-        return *(bool *)ctx && text_equal(rq->method, "PATCH") && strstr(rq->path, "updateruns") &&
-                               strstr(rq->path, "/status")
-                       ? ERR_RETRY
-                       : 0;
-}
-
-/* The agent ends after it wrote bindings and before it wrote down that it had begun. */
-static void crashes(struct rig *r)
-{
-        bool lost = true;
-        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_run_status };
-        struct fleet f;
-
-        begin(r, &f);
-        stop(&f);
-        f.world.transport = loopback_transport(r->net, &f.world, &faults);
-        start_again(r, &f);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        assert_run(r, "first", "Initialized", "absent");
-        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
-        stop(&f);
-        lost = false;
-        start_again(r, &f);
-        settle_often(&f, 8);
-        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
-        assert_int_equal(doc_get_int(binding_on(r, "member-1"), "metadata.generation", 0), 2);
-        stop(&f);
-        http_transport_free(f.world.transport);
-}
-static void who_ended_between_its_writes_finds_what_it_did(void **state)
-{
-        rig_run(crashes);
-}
-
-/* spec/staged-update-and-eviction.md checklist 60 */
-static void overtakes(struct rig *r)
-{
-        struct fleet f;
-
-        begin(r, &f);
-        change_app(r, "c");
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        rig_settle(r); /* member-1 is under way, and does not answer */
-        post_run(r, "second", "1", "");
-        settle_often(&f, 8);
-        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
-        assert_non_null(strstr(r->text, "see if there is a concurrent updateRun"));
-        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
-        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.resourceSnapshotName"),
-                            "web-1-snapshot");
-        stop(&f);
-}
-static void the_later_of_two_runs_wins_and_the_other_says_so(void **state)
-{
-        rig_run(overtakes);
-}
-
-static void asks_first(struct rig *r)
-{
-        struct line line;
-        char path[256];
-        struct fleet f;
-
-        begin(r, &f);
-        line_lay(&f, &line);
-        start_again(r, &f);
-        rig_settle(r);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        snprintf(path, sizeof(path), BINDINGS "/%s",
-                 doc_get_string(binding_on(r, "member-1"), "metadata.name"));
-        line.path = path;
-        line.fate = 503;
-        assert_int_equal(rig_merge(r, path, "{\"spec\":{\"resourceSnapshotName\":\"web-9-snapshot\"}}"), 200);
-        rig_settle(r);
-        assert_run(r, "first", "Succeeded", "absent");
-        line.path = NULL;
-        fiber_sleep(r->loop, 30000);
-        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
-        stop(&f);
-        http_transport_free(f.world.transport);
-}
-static void no_run_ends_on_the_word_of_a_cache_alone(void **state)
-{
-        rig_run(asks_first);
-}
-
-/* One file has both, and the caches hear of them in any order. */
-static void comes_together(struct rig *r)
-{
-        struct line line;
-        struct fleet f;
-
-        begin(r, &f);
-        line_lay(&f, &line);
-        line.lagging = "clusterstagedupdatestrategies";
-        start_again(r, &f);
-        rig_settle(r);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
-        stop(&f);
-        http_transport_free(f.world.transport);
-}
-static void a_strategy_that_the_cache_lacks_is_asked_for(void **state)
-{
-        rig_run(comes_together);
-}
-
-static void leaves_hand(struct rig *r)
-{
-        struct fleet f;
-
-        begin(r, &f);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        fiber_sleep(r->loop, 301000);
-        assert_run(r, "first", "Progressing", "False UpdateRunStuck");
-        settle_often(&f, 6);
-        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
-        stop(&f);
-}
-/* spec/staged-update-and-eviction.md checklist 29 */
-static void a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does(void **state)
-{
-        rig_run(leaves_hand);
-}
-
-static void loses_placement(struct rig *r)
-{
-        struct fleet f;
-
-        begin(r, &f);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
-        assert_int_equal(rig_delete(r, FLEET "clusterresourceplacements/web"), 200);
-        rig_settle(r);
-        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
-        assert_non_null(strstr(r->text,
-                               "failed to process the request due to a client error: parent placement "
-                               "not found"));
-        stop(&f);
-}
-static void a_run_ends_with_its_placement(void **state)
-{
-        rig_run(loses_placement);
 }
 
 /* ---- what it costs ---- */
@@ -784,12 +491,6 @@ int main(void)
                 cmocka_unit_test(approvals_move_a_run_at_once_and_cannot_be_taken_back),
                 cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
-                cmocka_unit_test(who_ended_between_its_writes_finds_what_it_did),
-                cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
-                cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),
-                cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
-                cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
-                cmocka_unit_test(a_run_ends_with_its_placement),
                 cmocka_unit_test(a_plan_is_shown_without_secrets_and_approved_by_its_name),
                 cmocka_unit_test(an_agent_without_the_definitions_ends_unless_they_are_not_needed),
                 cmocka_unit_test(a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status),

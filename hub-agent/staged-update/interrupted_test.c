@@ -1,0 +1,240 @@
+/* What may happen to an update run while it lasts: crashes, other runs, caches that lag, what it needs goes. */
+#include "hub-agent/staged-update/update_run_agent_test.h"
+
+/* ctx: of which resource a status cannot be written; NULL = none. */
+static int lose_status(void *ctx, const struct http_request *rq)
+{
+        const char *resource = *(const char **)ctx;
+
+        return resource && text_equal(rq->method, "PATCH") && strstr(rq->path, resource) &&
+                               strstr(rq->path, "/status")
+                       ? ERR_RETRY
+                       : 0;
+}
+
+/* The agent ends after it wrote bindings and before it wrote down that it had begun. */
+static void crashes(struct rig *r)
+{
+        const char *lost = "updateruns";
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "absent");
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
+        stop(&f);
+        lost = NULL;
+        start_again(r, &f);
+        settle_often(&f, 8);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(doc_get_int(binding_on(r, "member-1"), "metadata.generation", 0), 2);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void who_ended_between_its_writes_finds_what_it_did(void **state)
+{
+        rig_run(crashes);
+}
+
+/* The agent ends after it wrote a binding and before it wrote RolloutStarted; meanwhile the run comes to its
+ * end. */
+static void crashes_before(struct rig *r, struct fleet *f, void (*then)(struct rig *r))
+{
+        const char *lost = "resourcebindings";
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
+
+        begin(r, f);
+        stop(f);
+        f->world.transport = loopback_transport(r->net, &f->world, &faults);
+        start_again(r, f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
+        assert_null(condition_at(binding_on(r, "member-1"), "RolloutStarted"));
+        stop(f);
+        then(r);
+        lost = NULL;
+        start_again(r, f);
+        assert_string_equal(
+                doc_get_string(condition_at(binding_on(r, "member-1"), "RolloutStarted"), "message"),
+                "Detected the new changes on the resources and started the rollout process, "
+                "resourceSnapshotIndex: 0, updateRun: first");
+        stop(f);
+        http_transport_free(f->world.transport);
+        assert_int_equal(count(r, FLEET "works"), 1);
+}
+static void delete_run(struct rig *r)
+{
+        assert_int_equal(rig_delete(r, RUNS "/first"), 200);
+}
+static void relabel_member(struct rig *r)
+{
+        assert_int_equal(rig_merge(r, CLUSTERS "memberclusters/member-1",
+                                   "{\"metadata\":{\"labels\":{\"stage\":\"prod\"}}}"),
+                         200);
+}
+static void crashes_and_goes(struct rig *r)
+{
+        struct fleet f;
+
+        crashes_before(r, &f, delete_run);
+        assert_int_equal(rig_get(r, RUNS "/first"), 404);
+}
+static void crashes_and_fails(struct rig *r)
+{
+        struct fleet f;
+
+        crashes_before(r, &f, relabel_member);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+}
+static void what_a_run_began_is_announced_before_it_is_deleted(void **state)
+{
+        rig_run(crashes_and_goes);
+}
+static void what_a_run_began_is_announced_before_it_fails(void **state)
+{
+        rig_run(crashes_and_fails);
+}
+
+/* spec/staged-update-and-eviction.md checklist 60 */
+static void overtakes(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        change_app(r, "c");
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        rig_settle(r); /* member-1 is under way, and does not answer */
+        post_run(r, "second", "1", "");
+        settle_often(&f, 8);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_non_null(strstr(r->text, "see if there is a concurrent updateRun"));
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.resourceSnapshotName"),
+                            "web-1-snapshot");
+        stop(&f);
+}
+static void the_later_of_two_runs_wins_and_the_other_says_so(void **state)
+{
+        rig_run(overtakes);
+}
+
+static void asks_first(struct rig *r)
+{
+        struct line line;
+        char path[256];
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        snprintf(path, sizeof(path), BINDINGS "/%s",
+                 doc_get_string(binding_on(r, "member-1"), "metadata.name"));
+        line.path = path;
+        line.fate = 503;
+        assert_int_equal(rig_merge(r, path, "{\"spec\":{\"resourceSnapshotName\":\"web-9-snapshot\"}}"), 200);
+        rig_settle(r);
+        assert_run(r, "first", "Succeeded", "absent");
+        line.path = NULL;
+        fiber_sleep(r->loop, 30000);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void no_run_ends_on_the_word_of_a_cache_alone(void **state)
+{
+        rig_run(asks_first);
+}
+
+/* One file has both, and the caches hear of them in any order. */
+static void comes_together(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        line.lagging = "clusterstagedupdatestrategies";
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_strategy_that_the_cache_lacks_is_asked_for(void **state)
+{
+        rig_run(comes_together);
+}
+
+static void leaves_hand(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        fiber_sleep(r->loop, 301000);
+        assert_run(r, "first", "Progressing", "False UpdateRunStuck");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        stop(&f);
+}
+/* spec/staged-update-and-eviction.md checklist 29 */
+static void a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does(void **state)
+{
+        rig_run(leaves_hand);
+}
+
+static void loses_placement(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_int_equal(rig_delete(r, FLEET "clusterresourceplacements/web"), 200);
+        rig_settle(r);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_non_null(strstr(r->text,
+                               "failed to process the request due to a client error: parent placement "
+                               "not found"));
+        stop(&f);
+}
+static void a_run_ends_with_its_placement(void **state)
+{
+        rig_run(loses_placement);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(who_ended_between_its_writes_finds_what_it_did),
+                cmocka_unit_test(what_a_run_began_is_announced_before_it_is_deleted),
+                cmocka_unit_test(what_a_run_began_is_announced_before_it_fails),
+                cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
+                cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),
+                cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
+                cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
+                cmocka_unit_test(a_run_ends_with_its_placement),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

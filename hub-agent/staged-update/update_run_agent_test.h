@@ -1,0 +1,137 @@
+/* What the tests of update runs within a whole agent share. */
+#pragma once
+
+#include "hub-agent/hub_agent_test.h"
+
+#define RUNS FLEET "clusterstagedupdateruns"
+#define STRATEGIES FLEET "clusterstagedupdatestrategies"
+#define REQUESTS FLEET "clusterapprovalrequests"
+#define BINDINGS FLEET "clusterresourcebindings"
+
+static inline void post(struct rig *r, const char *path, const char *kind, const char *name, const char *spec)
+{
+        char body[4096];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"%s\",\"metadata\":{"
+                 "\"name\":\"%s\"},\"spec\":{%s}}",
+                 kind, name, spec);
+        if (rig_post(r, path, body) != 201)
+                fail_msg("%s: %s", name, r->text);
+}
+
+#define STAGE(name, more)                                                                                    \
+        "{\"name\":\"" name "\",\"labelSelector\":{\"matchLabels\":{\"stage\":\"" name "\"}}" more "}"
+
+static inline void post_strategy(struct rig *r, const char *stages)
+{
+        char spec[2048];
+
+        snprintf(spec, sizeof(spec), "\"stages\":[%s]", stages);
+        post(r, STRATEGIES, "ClusterStagedUpdateStrategy", "slow", spec);
+}
+
+static inline void post_run(struct rig *r, const char *name, const char *index, const char *more)
+{
+        char spec[1024];
+
+        snprintf(spec, sizeof(spec),
+                 "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"slow\",\"resourceSnapshotIndex\":"
+                 "\"%s\"%s",
+                 index, more);
+        post(r, RUNS, "ClusterStagedUpdateRun", name, spec);
+}
+
+/* "True UpdateRunSucceeded" of the run that was read last. */
+static inline const char *said(struct rig *r, const char *type, char ret[256])
+{
+        json_t *c;
+        size_t i;
+
+        snprintf(ret, 256, "absent");
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        snprintf(ret, 256, "%s %s", doc_get_string(c, "status"), doc_get_string(c, "reason"));
+        return ret;
+}
+
+static inline void assert_run(struct rig *r, const char *name, const char *type, const char *expected)
+{
+        char path[256], got[256];
+
+        snprintf(path, sizeof(path), RUNS "/%s", name);
+        assert_int_equal(rig_get(r, path), 200);
+        if (!text_equal(said(r, type, got), expected))
+                fail_msg("%s of %s: wanted %s, got %s in %s", type, name, expected, got, r->text);
+}
+
+static inline void begin(struct rig *r, struct fleet *f)
+{
+        start(r, f);
+        add_member(f, "member-1", "\"stage\":\"canary\"");
+        add_member(f, "member-2", "\"stage\":\"prod\"");
+        add_member(f, "member-3", "\"stage\":\"prod\"");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        rig_settle(r);
+}
+
+static inline const json_t *condition_at(const json_t *o, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(o, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return c;
+        return NULL;
+}
+
+static inline const json_t *binding_on(struct rig *r, const char *cluster)
+{
+        json_t *b;
+        size_t i;
+
+        rig_get(r, BINDINGS);
+        json_array_foreach(json_object_get(r->answer, "items"), i, b)
+                if (text_equal(doc_get_string(b, "spec.targetCluster"), cluster))
+                        return b;
+        fail_msg("no binding on %s", cluster);
+        return NULL;
+}
+
+static inline void change_app(struct rig *r, const char *value)
+{
+        char patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
+        assert_int_equal(rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", patch), 200);
+        rig_settle(r);
+}
+
+static inline void settle_often(struct fleet *f, int n)
+{
+        for (int i = 0; i < n; i++)
+                settle(f);
+}
+
+static inline void approve(struct rig *r, const char *request)
+{
+        char path[256], body[512], now[RFC3339_SIZE];
+
+        time_format_rfc3339(loop_wall_ms(r->loop), now);
+        snprintf(path, sizeof(path), REQUESTS "/%s/status", request);
+        snprintf(
+                body, sizeof(body),
+                "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\",\"reason\":\"lgtm\","
+                "\"message\":\"lgtm\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":1}]}}",
+                now);
+        assert_int_equal(rig_merge(r, path, body), 200);
+}
+
+#define APPROVAL(when) ",\"" when "StageTasks\":[{\"type\":\"Approval\"}]"
+
+static inline int64_t at_once(void *ctx, const struct http_request *rq, bool answer)
+{
+        return 0;
+}
