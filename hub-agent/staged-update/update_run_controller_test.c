@@ -314,6 +314,50 @@ static void a_namespaced_run_does_the_same_in_its_namespace(void **state)
         rig_run(in_namespace);
 }
 
+/* ---- of the oldest version ---- */
+
+#define ALPHA "/apis/placement.kubernetes-fleet.io/v1alpha1/"
+
+static void post_alpha(struct rig *r, const char *resource, const char *kind, const char *name,
+                       const char *spec)
+{
+        char path[128], body[1024];
+
+        snprintf(path, sizeof(path), ALPHA "%s", resource);
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1alpha1\",\"kind\":\"%s\",\"metadata\":{"
+                 "\"name\":\"%s\"},\"spec\":{%s}}",
+                 kind, name, spec);
+        if (rig_post(r, path, body) != 201)
+                fail_msg("%s: %s", name, r->text);
+}
+
+static void is_alpha(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_alpha(r, "clusterstagedupdatestrategies", "ClusterStagedUpdateStrategy", "slow",
+                   "\"stages\":[" STAGE("canary", APPROVAL("after")) "," STAGE("prod", "") "]");
+        post_alpha(r, "clusterstagedupdateruns", "ClusterStagedUpdateRun", "first",
+                   "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"slow\","
+                   "\"resourceSnapshotIndex\":\"0\"");
+        settle_often(&f, 3);
+        assert_int_equal(rig_get(r, ALPHA "clusterapprovalrequests/first-after-canary"), 200);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        approve(r, "first-after-canary");
+        settle_often(&f, 4);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(rig_get(r, ALPHA "clusterstagedupdateruns/first"), 200);
+        assert_string_equal(condition_of(r, "Succeeded"), "True");
+        assert_int_equal(count(r, FLEET "works"), 3);
+        stop(&f);
+}
+static void objects_of_version_v1alpha1_are_run_as_any_other(void **state)
+{
+        rig_run(is_alpha);
+}
+
 /* ---- what it costs ---- */
 
 struct counted {
@@ -492,6 +536,7 @@ int main(void)
                 cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
                 cmocka_unit_test(a_plan_is_shown_without_secrets_and_approved_by_its_name),
+                cmocka_unit_test(objects_of_version_v1alpha1_are_run_as_any_other),
                 cmocka_unit_test(an_agent_without_the_definitions_ends_unless_they_are_not_needed),
                 cmocka_unit_test(a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status),
         };
