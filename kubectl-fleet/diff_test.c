@@ -133,7 +133,8 @@ USER_TEST(a_plan_shows_what_changes_once_for_clusters_that_get_the_same, {
                             "  c  no change\n"
                             "  g  an override cannot be applied\n"
                             "  7 more objects are not listed for want of room\n"
-                            "  kubectl fleet approve careq --name r-before-production --plan-hash abc\n"
+                            "  kubectl fleet approve careq --name r-before-production --hub-cluster-context "
+                            "hub --plan-hash abc\n"
                             "before stage canary  revision 2  approved  r-before-canary\n");
         assert_int_equal(u->requests, 2);
         assert_int_equal(FLEET_RUN(u, "plan", "r", "canary"), 0);

@@ -73,7 +73,7 @@ static inline void user_write(void *ctx, bool to_stderr, const char *text, size_
         buf_append(to_stderr ? &u->err : &u->out, text, n);
 }
 
-static inline int user_input(void *ctx, char **ret, size_t *ret_len, struct error *err)
+static inline int user_input(void *ctx, int descriptor, char **ret, size_t *ret_len, struct error *err)
 {
         const struct user *u = ctx;
 

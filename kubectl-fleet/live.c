@@ -67,15 +67,27 @@ static int start_sources(struct watcher *w, struct error *err)
 
 /* ---- drawing ---- */
 
-static void draw_lines(struct watcher *w, unsigned rows)
+/* Rows that a line takes; those that are not cut wrap. */
+static unsigned rows_of(struct slice line, unsigned columns)
+{
+        size_t width = screen_width_of(line.data, line.len);
+
+        return width > columns && columns ? (unsigned)((width + columns - 1) / columns) : 1;
+}
+
+static void draw_lines(struct watcher *w, unsigned columns, unsigned rows)
 {
         struct slice rest = { w->shown.data, w->shown.len }, line;
+        unsigned used = 0;
         AUTO_BUF struct buf b;
 
         buf_init(&b, w->shown.max);
         buf_append_str(&b, "\033[H");
-        for (unsigned i = 0; rest.len && i + 1 < rows; i++) {
+        while (rest.len) {
                 slice_cut(&rest, '\n', &line);
+                used += rows_of(line, columns);
+                if (used >= rows)
+                        break;
                 buf_append(&b, line.data, line.len);
                 buf_append_str(&b, "\033[K\n");
         }
@@ -106,7 +118,7 @@ static void put(struct watcher *w)
                         s->terminal->write(s->terminal->ctx, false, "\033[2J", 4);
                 s->terminal->size(s->terminal->ctx, &columns, &rows);
                 buf_clear(&s->out);
-                draw_lines(w, rows);
+                draw_lines(w, columns, rows);
                 return;
         }
         if (!first && !output_is(s, "json"))

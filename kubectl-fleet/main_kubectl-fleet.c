@@ -5,11 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/ctrl/program.h"
 #include "kubectl-fleet/command.h"
-
-#define INPUT_MAX (8u << 20)
 
 struct tool {
         struct program program;
@@ -26,20 +25,33 @@ static void write_out(void *ctx, bool to_stderr, const char *text, size_t n)
         fflush(to);
 }
 
-static int read_input(void *ctx, char **ret, size_t *ret_len, struct error *err)
+static int read_all(FILE *from, char **ret, size_t *ret_len, struct error *err)
 {
         AUTO_BUF struct buf b;
         char piece[16384];
         size_t n;
 
-        buf_init(&b, INPUT_MAX);
-        while ((n = fread(piece, 1, sizeof(piece), stdin)) > 0)
+        buf_init(&b, LIMIT_YAML_BYTES);
+        while (buf_status(&b, NULL, "") == 0 && (n = fread(piece, 1, sizeof(piece), from)) > 0)
                 buf_append(&b, piece, n);
-        if (ferror(stdin))
-                return error_errno(err, errno, "standard input");
-        TRY(buf_status(&b, err, "standard input"));
+        if (ferror(from))
+                return error_errno(err, errno, "read");
+        TRY(buf_status(&b, err, "read"));
         *ret = buf_take(&b, ret_len);
         return *ret ? 0 : error_no_memory(err);
+}
+
+static int read_input(void *ctx, int descriptor, char **ret, size_t *ret_len, struct error *err)
+{
+        FILE *from = descriptor == STDIN_FILENO ? stdin : fdopen(descriptor, "r");
+        int code;
+
+        if (!from)
+                return error_errno(err, errno, "descriptor %d", descriptor);
+        code = read_all(from, ret, ret_len, err);
+        if (from != stdin)
+                fclose(from);
+        return code;
 }
 
 static int64_t local_offset_ms(void *ctx, int64_t wall_ms)

@@ -5,13 +5,29 @@
 #include "common/json/schema.h"
 #include "hub-agent/common.h"
 
+/* Descriptors that names stand for, as in what shells put in place of <(command). -1 = it is a file. */
+static int descriptor_of(const char *path)
+{
+        static const char folder[] = "/dev/fd/";
+        int64_t n;
+
+        if (text_equal(path, "-") || text_equal(path, "/dev/stdin"))
+                return 0;
+        if (!text_starts_with(path, folder) || !text_parse_i64(path + strlen(folder), &n) || n < 0 ||
+            n > INT32_MAX)
+                return -1;
+        return (int)n;
+}
+
 static int read_text(struct session *s, const char *path, char **ret, size_t *ret_len, struct error *err)
 {
-        if (!text_equal(path, "-"))
+        int descriptor = descriptor_of(path);
+
+        if (descriptor < 0)
                 return s->world->files->read(s->world->ctx, path, LIMIT_YAML_BYTES, ret, ret_len, err);
-        if (!s->terminal->read_input)
-                return error_set(err, ERR_INVALID, "there is no standard input");
-        return s->terminal->read_input(s->terminal->ctx, ret, ret_len, err);
+        if (s->terminal->read_input(s->terminal->ctx, descriptor, ret, ret_len, err) < 0)
+                return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
+        return 0;
 }
 
 /* ---- the definitions ---- */

@@ -64,7 +64,7 @@ static int draw(struct session *s, void *ctx, struct error *err)
         if (output_is_document(s))
                 return output_document(s, plan_doc(&v), err);
         if (!output_is(s, "name")) {
-                plan_draw(&v, &screen);
+                plan_draw(&v, &screen, session_hub_words(s));
                 return 0;
         }
         for (size_t i = 0; i < v.n; i++)

@@ -2,6 +2,7 @@
 
 #include "hub-agent/common.h"
 #include "kubectl-fleet/placement_view.h"
+#include "kubectl-fleet/run_view.h"
 
 /* ---- clusters with the same changes ---- */
 
@@ -189,7 +190,8 @@ static void draw_group(struct screen *s, const struct plan_group *g)
                 draw_object(s, &p->objects.at[i]);
 }
 
-static void draw_request(const struct plan_view *v, struct screen *s, const struct request_plan *r)
+static void draw_request(const struct plan_view *v, struct screen *s, const struct request_plan *r,
+                         const char *hub)
 {
         const struct approval_request_status *status = r->request->status;
         const struct object *o = &r->request->object;
@@ -211,18 +213,13 @@ static void draw_request(const struct plan_view *v, struct screen *s, const stru
         }
         if (r->approved)
                 return;
-        start = s->out->len;
-        screen_text(s, TONE_PLAIN, "  kubectl fleet approve %s --name %s%s%s --plan-hash %s",
-                    v->run->object.meta.ns ? "areq" : "careq", o->meta.name,
-                    v->run->object.meta.ns ? " -n " : "", or_empty(v->run->object.meta.ns),
-                    or_empty(status->plan_hash));
-        screen_end_line(s, start);
+        approve_draw(s, "  ", &v->run->object, o->meta.name, status->plan_hash, hub);
 }
 
-void plan_draw(const struct plan_view *v, struct screen *s)
+void plan_draw(const struct plan_view *v, struct screen *s, const char *hub)
 {
         for (size_t i = 0; i < v->n; i++)
-                draw_request(v, s, &v->at[i]);
+                draw_request(v, s, &v->at[i], hub);
 }
 
 /* ---- documents ---- */

@@ -27,5 +27,5 @@ struct plan_view {
 /* `stage`: of this one alone; NULL = all. 0 or ERR_NO_MEMORY. */
 int plan_look(struct arena *arena, const struct update_run *run, const struct object_list *requests,
               const char *stage, struct plan_view *ret);
-void plan_draw(const struct plan_view *v, struct screen *s);
-json_t *plan_doc(const struct plan_view *v); /* new; NULL on no memory */
+void plan_draw(const struct plan_view *v, struct screen *s, const char *hub); /* as struct run_drawing's */
+json_t *plan_doc(const struct plan_view *v);                                  /* new; NULL on no memory */

@@ -5,15 +5,17 @@
 
 #define OUTPUT_MAX (256u << 20)
 #define REQUIRED_MAX 8
+#define COMMAND_NAME_MAX 32
 
 struct invocation {
         struct session *s;
         const struct command *path[COMMAND_DEPTH];
         size_t depth;
-        bool unknown_command;
+        const char *unknown_command;
         bool began; /* what was asked for was understood */
 };
 
+/* Published commands count; ours name what is missing and what is too much. */
 static int check_count(const struct invocation *v, struct error *err)
 {
         const struct command *c = v->s->command;
@@ -21,6 +23,12 @@ static int check_count(const struct invocation *v, struct error *err)
 
         if (n >= c->least && n <= c->most)
                 return 0;
+        if (!c->published && n < c->n_arguments)
+                return error_set(err, ERR_INVALID, "the %s is missing: %s %s", c->arguments[n].name, c->name,
+                                 c->usage);
+        if (!c->published && n > 0)
+                return error_set(err, ERR_INVALID, "\"%s\" is one word too many",
+                                 session_argument(v->s, c->most));
         if (c->least == c->most)
                 return error_set(err, ERR_INVALID, "accepts %u arg(s), received %zu", c->least, n);
         if (c->most == WORDS_ANY)
@@ -74,7 +82,7 @@ static int parse(struct invocation *v, int argc, const char *const *argv, struct
         v->depth = command_find(argc, argv, v->path, rest, &n);
         s->command = v->path[v->depth - 1];
         if (!s->command->run && (other = command_other_word(s->command, n, rest))) {
-                v->unknown_command = true;
+                v->unknown_command = other;
                 return error_set(err, ERR_INVALID, "unknown command \"%s\" for \"%s\"", other,
                                  s->command->name);
         }
@@ -120,6 +128,45 @@ static void tell_usage(const struct invocation *v)
         s->terminal->write(s->terminal->ctx, true, usage.data, usage.len);
 }
 
+static size_t distance(const char *a, const char *b)
+{
+        size_t n = strlen(a), m = strlen(b), row[COMMAND_NAME_MAX + 1];
+
+        if (n > COMMAND_NAME_MAX || m > COMMAND_NAME_MAX)
+                return SIZE_MAX;
+        for (size_t k = 0; k <= m; k++)
+                row[k] = k;
+        for (size_t i = 1; i <= n; i++) {
+                size_t corner = row[0];
+
+                row[0] = i;
+                for (size_t k = 1; k <= m; k++) {
+                        size_t above = row[k];
+
+                        row[k] = MIN(MIN(above, row[k - 1]) + 1, corner + (a[i - 1] != b[k - 1]));
+                        corner = above;
+                }
+        }
+        return row[m];
+}
+
+/* Commands at most two letters away from what was written, or which it begins. */
+static void suggest(const struct invocation *v)
+{
+        const struct command *const *below = v->s->command->commands;
+        bool any = false;
+
+        for (size_t i = 0; v->unknown_command && below && below[i]; i++) {
+                if (below[i]->hidden || (distance(v->unknown_command, below[i]->name) > 2 &&
+                                         !text_starts_with(below[i]->name, v->unknown_command)))
+                        continue;
+                session_note(v->s, "%s\t%s", any ? "" : "\nDid you mean this?\n", below[i]->name);
+                any = true;
+        }
+        if (any)
+                session_note(v->s, "%s", "");
+}
+
 static void point_at_help(const struct invocation *v)
 {
         char path[128];
@@ -136,6 +183,7 @@ static void tell(const struct invocation *v, const struct error *err)
         struct session *s = v->s;
 
         session_note(s, "Error: %s", err->text);
+        suggest(v);
         if (v->unknown_command)
                 point_at_help(v);
         else if (s->command->published)

@@ -45,9 +45,19 @@ static const char *duration_text(int64_t ms, char ret[32])
 
 /* ---- gates ---- */
 
-static void draw_approval(struct board *b, struct screen *s, const struct gate *g)
+void approve_draw(struct screen *s, const char *indent, const struct object *run, const char *request,
+                  const char *hash, const char *hub)
 {
-        const struct object *run = &b->view->run->object;
+        char text[1024];
+
+        snprintf(text, sizeof(text), "kubectl fleet approve %s --name %s%s%s%s%s%s",
+                 run->meta.ns ? "areq" : "careq", or_empty(request), run->meta.ns ? " -n " : "",
+                 or_empty(run->meta.ns), or_empty(hub), hash ? " --plan-hash " : "", or_empty(hash));
+        screen_command(s, indent, text);
+}
+
+static void draw_approval(struct board *b, struct screen *s, const struct gate *g, bool past)
+{
         const struct condition *accepted =
                 g->asked && g->asked->status
                         ? condition_find(&g->asked->status->conditions, CONDITION_APPROVAL_ACCEPTED)
@@ -59,25 +69,22 @@ static void draw_approval(struct board *b, struct screen *s, const struct gate *
                 return;
         }
         if (g->state == GATE_AHEAD) {
-                screen_text(s, TONE_FAINT, "asked for later");
+                screen_text(s, TONE_FAINT, past ? "not asked for" : "asked for later");
                 return;
         }
         screen_text(s, TONE_BUSY, "waits for approval");
         if (accepted && text_equal(accepted->status, CONDITION_FALSE))
                 screen_text(s, TONE_BAD, "  %s", or_empty(accepted->message));
-        screen_text(s, TONE_PLAIN, "  kubectl fleet approve %s --name %s%s%s",
-                    run->meta.ns ? "areq" : "careq", or_empty(g->request), run->meta.ns ? " -n " : "",
-                    or_empty(run->meta.ns));
 }
 
-static void draw_wait(struct board *b, struct screen *s, const struct gate *g)
+static void draw_wait(struct board *b, struct screen *s, const struct gate *g, bool past)
 {
         char text[32];
 
         if (g->state == GATE_PASSED)
                 screen_text(s, TONE_GOOD, "wait is over");
         else if (g->state == GATE_AHEAD)
-                screen_text(s, TONE_FAINT, "waits later");
+                screen_text(s, TONE_FAINT, past ? "not waited for" : "waits later");
         else if (g->until_ms <= b->d->now_ms)
                 screen_text(s, TONE_BUSY, "wait is over in a moment");
         else
@@ -85,17 +92,22 @@ static void draw_wait(struct board *b, struct screen *s, const struct gate *g)
                             duration_text(g->until_ms - b->d->now_ms, text));
 }
 
-static void draw_gates(struct board *b, const char *when, const struct gate *gates, size_t n)
+/* `past`: what was not reached by now never will be. */
+static void draw_gates(struct board *b, const char *when, const struct gate *gates, size_t n, bool past)
 {
         for (size_t i = 0; i < n; i++) {
+                bool approval = text_equal(gates[i].type, STAGE_TASK_APPROVAL);
                 struct screen *s = begin(b, "    ");
 
                 screen_text(s, TONE_PLAIN, "%-6s  ", when);
-                if (text_equal(gates[i].type, STAGE_TASK_APPROVAL))
-                        draw_approval(b, s, &gates[i]);
+                if (approval)
+                        draw_approval(b, s, &gates[i], past);
                 else
-                        draw_wait(b, s, &gates[i]);
+                        draw_wait(b, s, &gates[i], past);
                 end(b);
+                if (approval && gates[i].state == GATE_WAITS)
+                        approve_draw(s, "            ", &b->view->run->object, gates[i].request, NULL,
+                                     b->d->hub);
         }
 }
 
@@ -150,6 +162,7 @@ static void draw_times(struct board *b, struct screen *s, const struct stage_vie
 static void draw_stage(struct board *b, const struct stage_view *v, const char *name)
 {
         const struct condition *done = condition_find(&v->status->conditions, CONDITION_SUCCEEDED);
+        bool past = run_is_over(b->view->state) || v->state == STAGE_SKIPPED;
         struct screen *s = begin(b, "  ");
 
         if (s->drawn)
@@ -161,10 +174,10 @@ static void draw_stage(struct board *b, const struct stage_view *v, const char *
         if (v->state == STAGE_FAILED && done)
                 screen_text(s, TONE_PLAIN, "  %s", or_empty(done->message));
         end(b);
-        draw_gates(b, "before", v->before, v->n_before);
+        draw_gates(b, "before", v->before, v->n_before, past);
         for (uint32_t i = 0; i < v->status->clusters.n; i++)
                 draw_cluster(b, &v->status->clusters.at[i]);
-        draw_gates(b, "after", v->after, v->n_after);
+        draw_gates(b, "after", v->after, v->n_after, past);
 }
 
 /* ---- the run ---- */

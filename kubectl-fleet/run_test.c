@@ -57,11 +57,16 @@ USER_TEST(an_unknown_command_points_at_the_help, {
         assert_int_equal(FLEET_RUN(u, "aprove", "careq"), 1);
         assert_string_equal(u->err.data,
                             "Error: unknown command \"aprove\" for \"kubectl-fleet\"\n"
+                            "\nDid you mean this?\n\tapprove\n\n"
                             "Run 'kubectl-fleet --help' for usage.\n"
                             "2026/01/01 00:00:00 Error executing command: unknown command \"aprove\" for "
                             "\"kubectl-fleet\"\n");
         assert_int_equal(FLEET_RUN(u, "--context", "hub", "aprove", "--name=x"), 1);
         assert_lines(u->err.data, "Error: unknown command \"aprove\" for \"kubectl-fleet\"\n");
+        assert_int_equal(FLEET_RUN(u, "wh"), 1);
+        assert_lines(u->err.data, "Did you mean this?\n\twhere\n\twhy\n");
+        assert_int_equal(FLEET_RUN(u, "get", "crp"), 1);
+        assert_null(strstr(u->err.data, "Did you mean"));
 })
 
 USER_TEST(flags_may_stand_before_the_command, {
@@ -86,8 +91,10 @@ USER_TEST(the_kubeconfig_variable_may_be_a_list, {
 
 USER_TEST(other_commands_tell_an_error_once_and_usage_only_where_it_helps, {
         assert_int_equal(FLEET_RUN(u, "where"), 1);
-        assert_string_equal(u->err.data, "Error: accepts 1 arg(s), received 0\n"
+        assert_string_equal(u->err.data, "Error: the cluster is missing: where <cluster>\n"
                                          "Run 'kubectl-fleet where --help' for usage.\n");
+        assert_int_equal(FLEET_RUN(u, "where", "a", "b"), 1);
+        assert_lines(u->err.data, "Error: \"b\" is one word too many\n");
         assert_int_equal(FLEET_RUN(u, "runs", "stop", "a", "--al"), 1);
         assert_string_equal(u->err.data, "Error: unknown flag: --al\n"
                                          "Run 'kubectl-fleet runs stop --help' for usage.\n");

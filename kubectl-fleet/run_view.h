@@ -67,7 +67,11 @@ enum tone run_tone(enum run_state state);
 struct run_drawing {
         struct screen screen;
         int64_t now_ms;
-        bool all; /* every cluster, not only those that are under way or failed */
+        bool all;        /* every cluster, not only those that are under way or failed */
+        const char *hub; /* session_hub_words(), for what is to be typed */
 };
 void run_draw(const struct run_view *v, struct run_drawing *d);
+/* A line with the command that approves a request of the run; `hash`: of this plan alone, NULL = any. */
+void approve_draw(struct screen *s, const char *indent, const struct object *run, const char *request,
+                  const char *hash, const char *hub);
 json_t *run_doc(const struct run_view *v); /* new; NULL on no memory */

@@ -21,7 +21,8 @@ static int draw_one(struct session *s, void *ctx, struct error *err)
         const struct update_run *run = (const struct update_run *)fetched(&o->parts[RUN]);
         struct run_drawing d = { .screen = session_screen(s),
                                  .now_ms = loop_wall_ms(s->world->loop),
-                                 .all = s->options.all };
+                                 .all = s->options.all,
+                                 .hub = session_hub_words(s) };
         struct run_view v;
 
         if (!run)

@@ -158,6 +158,10 @@ static int check_retry(const struct named *n, const struct run_view *v, struct e
                 return error_set(err, ERR_INVALID,
                                  "%s \"%s\" was never initialized: there is nothing to retry; make a new run",
                                  n->kind->kind, n->name);
+        if (v->state == RUN_DONE && v->progress.good == v->progress.total && status->left_out_clusters.n == 0)
+                return error_set(err, ERR_INVALID,
+                                 "%s \"%s\" succeeded on all its clusters (%zu): there is nothing to retry",
+                                 n->kind->kind, n->name, v->progress.total);
         return 0;
 }
 

@@ -113,6 +113,9 @@ static void add_run(struct user *u, const char *name, const char *spec, const ch
         "," NOW("Progressing", "False", "UpdateRunWaiting",                                                  \
                 "The updateRun is waiting for after-stage tasks in stage canary to complete") "]}"
 
+#define ENDED(status, reason)                                                                                \
+        "," NOW("Progressing", "False", reason, "over") "," NOW("Succeeded", status, reason, "over")
+
 USER_TEST(a_run_is_a_board_of_stages_and_gates, {
         add_run(u, "r", "", WAITING);
         assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
@@ -125,7 +128,8 @@ USER_TEST(a_run_is_a_board_of_stages_and_gates, {
                 "    after   wait is over\n"
                 "  canary      1/1  waiting  for 5m\n"
                 "    after   waits another 58m\n"
-                "    after   waits for approval  kubectl fleet approve careq --name r-after-canary\n"
+                "    after   waits for approval\n"
+                "            kubectl fleet approve careq --name r-after-canary --hub-cluster-context hub\n"
                 "  production  0/2  to come\n"
                 "    before  asked for later\n");
         assert_int_equal(u->requests, 2);
@@ -134,6 +138,27 @@ USER_TEST(a_run_is_a_board_of_stages_and_gates, {
         assert_lines(u->out.data, "\033[32m██████\033[0m\033[2m░░░░\033[0m 3/5\033[33m  waiting\033[0m\n"
                                   "\033[32m✔ \033[0mstaging   \n\033[33m▶ \033[0m\033[1mcanary      \033[0m\n"
                                   "\033[2m○ \033[0mproduction  ");
+        user_gets_terminal(u, 40, 24); /* what is to be typed is never cut */
+        assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
+        assert_lines(u->out.data,
+                     "  placement web…\033[0m\n"
+                     "kubectl fleet approve careq --name r-after-canary --hub-cluster-context hub\n");
+})
+
+USER_TEST(what_is_to_be_typed_names_the_same_hub, {
+        add_run(u, "r", "", WAITING);
+        u->file = "clusters: [{name: c, cluster: {server: 'https://dev/clusters/hub'}}]\n"
+                  "contexts: [{name: 'the hub', context: {cluster: c}}]\ncurrent-context: the hub\n";
+        assert_int_equal(FLEET_RUN(u, "runs", "r", "--kubeconfig", "/it's"), 0);
+        assert_lines(u->out.data, "kubectl fleet approve careq --name r-after-canary --hub-cluster-context "
+                                  "'the hub' --kubeconfig '/it'\\''s'\n");
+})
+
+USER_TEST(gates_that_a_run_never_came_to_are_not_announced, {
+        add_run(u, "r", "",
+                ",'status':{" STAGES ",'conditions':[" INITIALIZED ENDED("False", "UpdateRunFailed") "]}");
+        assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
+        assert_lines(u->out.data, "  production  0/2  to come\n    before  not asked for\n");
 })
 
 #define UPDATING(status)                                                                                                                            \
@@ -253,9 +278,6 @@ static const char *state_of(struct user *u, const char *name)
         return rig_string(u->rig, "spec.state");
 }
 
-#define ENDED(status, reason)                                                                                \
-        "," NOW("Progressing", "False", reason, "over") "," NOW("Succeeded", status, reason, "over")
-
 USER_TEST(a_run_is_stopped_and_resumed_by_its_state, {
         add_run(u, "r", "", WAITING);
         assert_int_equal(FLEET_RUN(u, "runs", "stop", "r"), 0);
@@ -279,7 +301,7 @@ USER_TEST(a_run_is_stopped_and_resumed_by_its_state, {
                      "Error: ClusterStagedUpdateRun \"over\" is over (failed): it cannot be resumed; "
                      "`kubectl fleet runs retry` begins a new one\n");
         assert_int_equal(FLEET_RUN(u, "runs", "stop"), 1);
-        assert_lines(u->err.data, "Error: accepts 1 arg(s), received 0\n");
+        assert_lines(u->err.data, "Error: the run is missing: stop <run>\n");
         assert_int_equal(FLEET_RUN(u, "runs", "stop", "missing"), 1);
         assert_lines(u->err.data, "Error: ClusterStagedUpdateRun \"missing\" not found");
 })
@@ -308,6 +330,14 @@ USER_TEST(a_retry_is_a_new_run_that_names_the_old_one, {
         assert_lines(u->err.data,
                      "Error: ClusterStagedUpdateRun \"bad\" was never initialized: there is nothing to "
                      "retry; make a new run\n");
+        add_run(u, "well", "",
+                ",'status':{'resourceSnapshotIndexUsed':'1','stagesStatus':[{'stageName':'all','conditions':"
+                "[],'clusters':[" CLUSTER("a", CLUSTER_DONE) "]}],'conditions':[" INITIALIZED ENDED(
+                        "True", "UpdateRunSucceeded") "]}");
+        assert_int_equal(FLEET_RUN(u, "runs", "retry", "well"), 1);
+        assert_lines(u->err.data,
+                     "Error: ClusterStagedUpdateRun \"well\" succeeded on all its clusters (1): there is "
+                     "nothing to retry\n");
 })
 
 /* The original's definition of runs. */
@@ -346,6 +376,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_run_is_a_board_of_stages_and_gates),
+                cmocka_unit_test(what_is_to_be_typed_names_the_same_hub),
+                cmocka_unit_test(gates_that_a_run_never_came_to_are_not_announced),
                 cmocka_unit_test(clusters_under_way_failed_skipped_and_left_out_are_named),
                 cmocka_unit_test(runs_stand_in_a_table_with_the_stage_they_are_at),
                 cmocka_unit_test(a_run_is_stopped_and_resumed_by_its_state),

@@ -91,6 +91,12 @@ void screen_end_line(struct screen *s, size_t start)
         buf_append_char(b, '\n');
 }
 
+void screen_command(struct screen *s, const char *indent, const char *command)
+{
+        screen_text(s, TONE_PLAIN, "%s%s", indent, command);
+        buf_append_char(s->out, '\n');
+}
+
 /* ---- bars ---- */
 
 static void draw_part(const struct screen *s, enum tone tone, const char *block, size_t n, struct buf *b)

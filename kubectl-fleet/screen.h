@@ -15,6 +15,8 @@ struct screen {
 };
 
 void screen_text(struct screen *s, enum tone tone, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* A line with what is to be typed, as it is: never cut, never in colours. */
+void screen_command(struct screen *s, const char *indent, const char *command);
 /* Ends the line that began behind `start` (out->len then), cut to the terminal's width. */
 void screen_end_line(struct screen *s, size_t start);
 size_t screen_width_of(const char *text, size_t n); /* columns: escapes have none, a UTF-8 character one */

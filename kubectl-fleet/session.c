@@ -69,6 +69,47 @@ int session_connect(struct session *s, struct error *err)
         return 0;
 }
 
+/* As a shell reads it back. */
+static const char *shell_word(struct arena *arena, const char *text)
+{
+        static const char plain[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/@%+=,";
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 16384);
+        if (text[strspn(text, plain)] == '\0')
+                return text;
+        buf_append_char(&b, '\'');
+        for (const char *c = text; *c; c++)
+                if (*c == '\'')
+                        buf_append_str(&b, "'\\''");
+                else
+                        buf_append_char(&b, *c);
+        buf_append_char(&b, '\'');
+        return buf_status(&b, NULL, "") < 0 ? NULL : arena_strndup(arena, b.data, b.len);
+}
+
+const char *session_hub_words(const struct session *s)
+{
+        const struct fleet_options *o = &s->options;
+        const struct {
+                const char *flag, *value;
+        } flags[] = {
+                { "hub-cluster-context", s->config.context },
+                { "kubeconfig", o->kubeconfig },
+                { "server", o->server },
+        };
+        const char *words = "";
+
+        for (size_t i = 0; words && i < ARRAY_LEN(flags); i++) {
+                const char *value = text_empty(flags[i].value) ? NULL : shell_word(s->arena, flags[i].value);
+
+                if (value)
+                        words = arena_printf(s->arena, "%s --%s %s", words, flags[i].flag, value);
+        }
+        return words ? words : "";
+}
+
 int session_time_left(struct session *s, struct error *err)
 {
         int64_t left = s->deadline_ms - loop_now_ms(s->world->loop), limit_ms = 0;

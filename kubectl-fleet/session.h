@@ -10,8 +10,8 @@
 /* What the program is attached to. */
 struct terminal {
         void (*write)(void *ctx, bool to_stderr, const char *text, size_t n);
-        /* All of standard input; mem_free the result. NULL: there is none. */
-        int (*read_input)(void *ctx, char **ret, size_t *ret_len, struct error *err);
+        /* All of what is open already: 0 is standard input; mem_free the result. */
+        int (*read_input)(void *ctx, int descriptor, char **ret, size_t *ret_len, struct error *err);
         int64_t (*local_offset_ms)(void *ctx, int64_t wall_ms); /* of local time from UTC; NULL = none */
         /* Columns and rows now, of a screen that is drawn anew; NULL = standard output is no terminal. */
         void (*size)(void *ctx, unsigned *ret_columns, unsigned *ret_rows);
@@ -42,6 +42,8 @@ const char *session_argument(const struct session *s, size_t i); /* NULL if ther
 int session_connect(struct session *s, struct error *err);
 /* The namespace that -n names, or the context's. */
 const char *session_namespace(const struct session *s);
+/* " --hub-cluster-context hub": flags that make another command speak to the same hub; "" on no memory. */
+const char *session_hub_words(const struct session *s);
 /* Before a request: it may take what --timeout leaves. ERR_TIMEOUT when nothing is left. */
 int session_time_left(struct session *s, struct error *err);
 /* Sleeps, but not beyond --timeout: ERR_TIMEOUT at its end, ERR_CANCELLED. */

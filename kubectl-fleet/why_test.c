@@ -162,6 +162,8 @@ USER_TEST(a_manifest_is_asked_about_before_it_is_applied, {
         u->input = MANIFEST;
         assert_int_equal(FLEET_RUN(u, "why", "idea", "west-1", "-f-"), 0);
         assert_lines(u->out.data, "west-1 would be picked for ClusterResourcePlacement idea (PickAll)\n");
+        assert_int_equal(FLEET_RUN(u, "why", "-f", "/dev/fd/63"), 0); /* as of <(command) */
+        assert_lines(u->out.data, "ClusterResourcePlacement idea  PickAll\n");
         rig_get(u->rig, FLEET "clusterresourceplacements");
         assert_int_equal(json_array_size(doc_get_array(u->rig->answer, "items")), 0);
 })
