@@ -1,5 +1,5 @@
 .PHONY: demo-fresh
-demo: ## a hub, three members and an application on this machine; run again, goes on with that fleet
+demo: ## a hub, three members and applications on this machine, one updated in stages; run again, goes on with that fleet
 	@e2e/demo/run
 
 demo-fresh: ## the same from nothing: wipes the fleet that is there
