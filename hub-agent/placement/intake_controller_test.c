@@ -59,9 +59,12 @@ static bool is_there(struct rig *r, const char *snapshot)
         return rig_get(r, path) == 200;
 }
 
-static void change_content(struct rig *r)
+static void change_content(struct rig *r, const char *value)
 {
-        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"c\"}}");
+        char patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", patch);
         assert_int_equal(r->status, 200);
 }
 
@@ -99,7 +102,7 @@ RIG_TEST(an_index_that_only_a_work_tells_is_not_given_again, {
         rig_delete(r, path);
         rig_delete(r, SNAPSHOTS "/web-0-snapshot");
         assert_int_equal(count(r, BINDINGS), 0);
-        change_content(r);
+        change_content(r, "c");
         line.slow = "clusterresourcebindings/web-";
         start_again(r, &f);
         settle(&f);
@@ -159,7 +162,7 @@ RIG_TEST(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for, {
         assert_int_equal(rig_post(r, SNAPSHOTS, made_group), 201);
         bind(r, "resourceSnapshotName", "web-1-snapshot");
         rig_settle(r);
-        change_content(r);
+        change_content(r, "c");
         wait_ms(r, 5000);
         assert_false(is_there(r, "web-2-snapshot"));
         line.lagging = NULL;
@@ -234,7 +237,7 @@ RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_sa
         struct fleet f;
 
         start_on(r, &f, &line);
-        change_content(r);
+        change_content(r, "c");
         wait_ms(r, 90000);
         assert_int_equal(count(r, SNAPSHOTS), 2);
         rig_merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":1}}");
@@ -253,11 +256,41 @@ RIG_TEST(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_
         rig_merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":1}}");
         assert_int_equal(r->status, 200);
         wait_ms(r, 2000);
-        change_content(r);
+        change_content(r, "c");
         wait_ms(r, 90000);
         assert_string_equal(bound_to(r, "resourceSnapshotName"), "web-1-snapshot");
         assert_int_equal(count(r, SNAPSHOTS), 1);
         assert_true(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
+/* It was not too much yet when the binding moved on, and the pass that made it too much had read the binding
+ * before. */
+RIG_TEST(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept, {
+        struct line line;
+        struct fleet f;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"},\"revisionHistoryLimit\":2");
+        settle(&f);
+        bind(r, "resourceSnapshotName", "web-0-snapshot");
+        change_content(r, "c");
+        wait_ms(r, 5000);
+        assert_int_equal(count(r, SNAPSHOTS), 2);
+        line.slow = "clusterresourcesnapshots";
+        change_content(r, "d");
+        fiber_sleep(r->loop, 1000);
+        bind(r, "resourceSnapshotName", "web-1-snapshot");
+        fiber_sleep(r->loop, 4000);
+        line.slow = NULL;
+        assert_true(is_there(r, "web-2-snapshot"));
+        wait_ms(r, 5000);
+        assert_false(is_there(r, "web-0-snapshot"));
+        assert_int_equal(count(r, SNAPSHOTS), 2);
         close_all(&f);
 })
 
@@ -274,6 +307,7 @@ int main(void)
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
+                cmocka_unit_test(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
         };
 
