@@ -596,6 +596,65 @@ static void a_sibling_without_a_spec_is_in_nobodys_way(void **state)
         rig_run(bare_sibling_body);
 }
 
+/* ---- an heir that goes while it is made ready ---- */
+
+/* The first look at the heir's AppliedWork takes so long that the Work may go meanwhile. */
+struct slow_look {
+        bool active, is_begun;
+};
+
+static int64_t delay_look(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct slow_look *look = ctx;
+
+        if (answer || !look->active || look->is_begun || !text_equal(rq->method, "GET") ||
+            !text_starts_with(rq->path, APPLIED_WORKS "/w-1"))
+                return 0;
+        look->is_begun = true;
+        return 5000;
+}
+
+/* ctx: whether the heir stays on the hub for a while, deleted, when its AppliedWork is gone. */
+static void going_heir_body(struct rig *r)
+{
+        const bool stays_a_while = *(const bool *)r->ctx;
+        struct slow_look look = { 0 };
+        struct loopback_faults faults = { .ctx = &look, .delay = delay_look };
+        uint64_t made;
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        make_part(r, "", &(struct part){ "w", 1, 2, A });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, B });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        made = requests(r, "m1", "create", "appliedworks");
+        if (stays_a_while)
+                merge(r, HUB, WORKS "/w-1",
+                      "{'metadata':{'finalizers':['kubernetes-fleet.io/work-cleanup','example.com/later']}}");
+        look.active = true;
+        delete (r, HUB, WORKS "/w"); /* as part of a set that stays: its sibling takes care of what it has */
+        for (int i = 0; i < PATIENCE_MS && !look.is_begun; i++)
+                assert_int_equal(fiber_sleep(r->loop, 1), 0);
+        assert_true(look.is_begun);
+        delete (r, HUB, WORKS "/w-1");
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w-1");
+        assert_int_equal(get(r, HUB, WORKS "/w-1"), stays_a_while ? 200 : 404);
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        assert_int_equal(requests(r, "m1", "create", "appliedworks"), made);
+        stop(&a);
+}
+
+static void no_applied_work_is_made_for_an_heir_that_goes_or_is_gone(void **state)
+{
+        static const bool stays_a_while[] = { false, true };
+
+        for (size_t i = 0; i < ARRAY_LEN(stays_a_while); i++)
+                rig_run_for(going_heir_body, (void *)(uintptr_t)&stays_a_while[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -608,6 +667,7 @@ int main(void)
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
                 cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),
                 cmocka_unit_test(a_sibling_without_a_spec_is_in_nobodys_way),
+                cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
         };
 
         if (getenv("AGENT_TEST"))
