@@ -32,6 +32,7 @@ struct hub_agent {
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
         struct map turned_away;     /* names of clusters that the scheduler found silent for too long */
+        struct map unanswered;      /* of "placement cluster": the binding whose creation nobody answered */
         struct memories members, intakes, statuses, bindings,
                 update_runs; /* what their controllers remember */
         struct held held;

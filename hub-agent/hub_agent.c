@@ -161,6 +161,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         };
         map_init(&a->unreadable_told, MAP_OWN_KEYS, mem_free);
         map_init(&a->turned_away, MAP_OWN_KEYS, NULL);
+        map_init(&a->unanswered, MAP_OWN_KEYS, mem_free);
         memories_init(&a->members, &member_memory_kind);
         memories_init(&a->intakes, &intake_memory_kind);
         memories_init(&a->statuses, &status_memory_kind);
@@ -192,6 +193,7 @@ static void agent_close(struct hub_agent *a)
         fiber_group_end(a->group);
         map_free(&a->unreadable_told);
         map_free(&a->turned_away);
+        map_free(&a->unanswered);
         memories_free(&a->members);
         memories_free(&a->intakes);
         memories_free(&a->statuses);

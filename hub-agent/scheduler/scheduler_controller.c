@@ -58,15 +58,39 @@ static int release(struct reconcile *rc, void *ctx, size_t i)
         return release_binding(rc, &carrying->plan->release.at[i]->object);
 }
 
+/* A binding's name is made of what the cache shows, which may move on while nobody knows whether a binding
+ * was made: the next attempt takes the same name, so that there cannot be two. */
+static int note_answer(struct reconcile *rc, const char *key, const char *name, int code)
+{
+        struct map *unanswered = &agent_of(rc)->unanswered;
+        bool refused = code < 0 && rc->err->http_status >= 400 && rc->err->http_status < 500;
+        char *copy;
+
+        if (code == 0 || refused) {
+                map_remove(unanswered, key);
+                return code == ERR_EXISTS ? 0 : code;
+        }
+        copy = mem_strdup(name);
+        if (copy && map_put(unanswered, key, copy) == 0)
+                return code;
+        mem_free(copy);
+        return error_no_memory(rc->err);
+}
+
 static int create_binding(struct reconcile *rc, void *ctx, size_t i)
 {
         const struct carrying *carrying = ctx;
         const struct schedule_input *in = carrying->in;
         const struct schedule_create *c = &carrying->plan->create[i];
-        struct binding *b =
-                (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, c->name, rc->arena);
-        int code;
+        AUTO_KEY struct key key = KEY_EMPTY;
+        const char *name;
+        struct binding *b;
 
+        if (key_join(&key, rc->key, ' ', c->cluster) < 0)
+                return error_no_memory(rc->err);
+        name = map_get(&agent_of(rc)->unanswered, key.text);
+        name = arena_strdup(rc->arena, name ? name : c->name);
+        b = name ? (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, name, rc->arena) : NULL;
         if (!b || !(b->spec = ARENA_NEW(rc->arena, struct binding_spec)) ||
             set_label(&b->object, LABEL_PARENT_PLACEMENT, in->placement_name, rc->arena) < 0 ||
             add_finalizer(&b->object, FINALIZER_SCHEDULER_BINDING, rc->arena) < 0)
@@ -76,8 +100,7 @@ static int create_binding(struct reconcile *rc, void *ctx, size_t i)
         b->spec->scheduling_policy_snapshot_name = in->snapshot->object.meta.name;
         b->spec->target_cluster = c->cluster;
         b->spec->cluster_decision = (struct cluster_decision *)&c->decision;
-        code = rc_create(rc, &b->object, NULL);
-        return code == ERR_EXISTS ? 0 : code;
+        return note_answer(rc, key.text, name, rc_create(rc, &b->object, NULL));
 }
 
 static int patch_binding(struct reconcile *rc, void *ctx, size_t i)

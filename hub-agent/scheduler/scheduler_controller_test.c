@@ -258,6 +258,62 @@ static void a_binding_that_goes_is_let_go_without_a_policy_snapshot(void **state
         rig_run(removes_binding_without_policy);
 }
 
+static size_t live_bindings(struct rig *r)
+{
+        size_t n = 0, i;
+        json_t *item;
+
+        assert_int_equal(rig_get(r, FLEET "clusterresourcebindings"), 200);
+        json_array_foreach(json_object_get(r->answer, "items"), i, item)
+                n += !doc_get(item, "metadata.deletionTimestamp");
+        return n;
+}
+
+static void loses_the_answer_of_a_creation(struct rig *r)
+{
+        struct fleet f;
+        struct line line;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        assert_int_equal(
+                rig_post(r, FLEET "clusterresourceplacements",
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"one\"},\"spec\":{" SELECT_APP
+                         ",\"strategy\":{\"type\":\"External\"}}}"),
+                201);
+        rig_settle(r);
+        fiber_sleep(r->loop, 2000);
+        assert_int_equal(live_bindings(r), 1);
+        line.lagging = "clusterresourcebindings";
+        line.path = line.slow = "clusterresourcebindings?"; /* creations: they come well after what goes */
+        line.fate = ERR_CLOSED;
+        assert_int_equal(
+                rig_delete(r,
+                           arena_printf(&r->arena, FLEET "clusterresourcebindings/%s",
+                                        doc_get_string(json_array_get(doc_get_array(r->answer, "items"), 0),
+                                                       "metadata.name"))),
+                200);
+        for (int i = 0; i < 60; i++) { /* all is heard of 20 s later */
+                fiber_sleep(r->loop, 1000);
+                assert_true(live_bindings(r) <= 1);
+        }
+        line.path = NULL;
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(live_bindings(r), 1);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+
+/* Its name is made of what goes, which is gone when it is tried again. */
+static void a_binding_whose_creation_nobody_answered_is_made_once(void **state)
+{
+        rig_run(loses_the_answer_of_a_creation);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -267,6 +323,7 @@ int main(void)
                         a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of),
                 cmocka_unit_test(a_cluster_that_leaves_is_given_up_before_another_takes_its_place),
                 cmocka_unit_test(a_binding_that_goes_is_let_go_without_a_policy_snapshot),
+                cmocka_unit_test(a_binding_whose_creation_nobody_answered_is_made_once),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

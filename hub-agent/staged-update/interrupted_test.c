@@ -1,4 +1,5 @@
-/* What may happen to an update run while it lasts: crashes, other runs, caches that lag, what it needs goes. */
+/* What may happen to an update run while it lasts: crashes, other runs, caches that lag, what it needs goes.
+ */
 #include "hub-agent/staged-update/update_run_agent_test.h"
 
 /* ctx: of which resource a status cannot be written; NULL = none. */
