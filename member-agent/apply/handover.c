@@ -25,16 +25,22 @@ static const struct handover_work *find_heir(const struct handover_question *q)
         return heir;
 }
 
-/* Another placement's Work, which would make the object again once it is gone. */
+/* Another placement's Work, which would make the object again once it is gone; one that is known to want it
+ * first, then one that wanted it and has just changed. */
 static const struct handover_work *find_stranger(const struct handover_question *q)
 {
+        const struct handover_work *changed = NULL;
+
         for (size_t i = 0; i < q->n; i++) {
                 const struct handover_work *w = &q->others[i];
 
-                if (!are_siblings(&q->self, w) && !w->deleting && w->known && w->wants && !w->reports)
+                if (are_siblings(&q->self, w) || w->deleting || !w->wants || w->reports)
+                        continue;
+                if (w->known)
                         return w;
+                changed = w;
         }
-        return NULL;
+        return changed;
 }
 
 static const struct handover_work *find_caretaker(const struct handover_question *q)
@@ -96,7 +102,9 @@ enum handover handover_decide(const struct handover_question *q, const struct ha
         /* A Work that goes cannot wait for good: one of its own name may be what is to come, and cannot be
          * made before it is gone. A sibling takes care of the object until then. */
         *ret_to = presence == PARTIAL ? find_caretaker(q) : find_stranger(q);
-        return *ret_to ? HANDOVER_GIVE : HANDOVER_REMOVE;
+        if (!*ret_to)
+                return HANDOVER_REMOVE;
+        return presence == PARTIAL || (*ret_to)->known ? HANDOVER_GIVE : HANDOVER_WAIT;
 }
 
 enum handover_claim handover_claim(const struct handover_work *self, const struct handover_work *holder)
