@@ -21,6 +21,8 @@ struct fleet {
 static inline void write_line(void *ctx, const char *line, size_t n)
 {
         fwrite(line, 1, n, stderr);
+        if (strstr(line, "left no error")) /* common/ctrl/frame.c: a bug, which a retry hides */
+                fail_msg("%.*s", (int)n, line);
 }
 static inline int64_t wall_of(void *ctx)
 {

@@ -210,8 +210,10 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
                 return failed(err);
         }
         o = r->controller->reconcile(&rc);
-        if (o.code == ERR_INTERNAL && err->code == 0)
+        if (o.code == ERR_INTERNAL && err->code == 0) {
                 error_set(err, ERR_INTERNAL, "the reconcile failed and left no error");
+                log_error(&rc.log, err->text); /* our own bug, which tests look for */
+        }
         if (a->timed_out && o.code < 0)
                 o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
         tell_outcome(r, &rc, o.code);

@@ -33,12 +33,14 @@ struct run {
         struct player player;
         int64_t play_ms; /* when the play began; 0 = it did not yet */
         bool enough;     /* the plan's patience is at an end */
+        bool bug;        /* a reconcile failed without an error: common/ctrl/frame.c */
 };
 
 static void write_trace(void *ctx, const char *line, size_t n)
 {
         struct run *r = ctx;
 
+        r->bug = r->bug || strstr(line, "left no error");
         if (r->trace)
                 fwrite(line, 1, n, r->trace);
 }
@@ -66,6 +68,8 @@ static int go_on(void *ctx, struct error *err)
         struct run *r = ctx;
         int64_t patience = r->plan->patience_ms;
 
+        if (r->bug)
+                return error_set(err, ERR_INTERNAL, "an agent: a reconcile failed and left no error");
         TRY(watch_verdict(r->watch, err));
         r->enough = patience > 0 && loop_now_ms(r->loop) - r->play_ms > patience;
         return r->enough ? ERR_CANCELLED : 0;

@@ -11,12 +11,14 @@ struct simulated_run {
         struct buf *log;
         struct error *err;
         int code;
+        bool bug; /* a reconcile failed without an error: common/ctrl/frame.c */
 };
 
 static void write_log(void *ctx, const char *line, size_t n)
 {
         struct simulated_run *r = ctx;
 
+        r->bug = r->bug || strstr(line, "left no error");
         buf_append(r->log, line, n); /* a full buffer keeps the beginning */
 }
 
@@ -70,5 +72,7 @@ int scenario_run_simulated(const struct scenario *s, uint64_t seed, struct scena
                 return code; /* parked for ever: the loop's fibers cannot be freed, the process ends soon */
         fiber_group_end(group);
         loop_free(r.loop);
+        if (r.code == 0 && r.bug)
+                return error_set(err, ERR_INTERNAL, "an agent: a reconcile failed and left no error");
         return r.code;
 }
