@@ -374,18 +374,18 @@ static void check_failures(struct loop_of_stage *l)
         if (!has_too_many_failed(l))
                 return;
         name_failed(l, &names);
-        note_problem(l->p,
-                     words_f(l->p,
-                             ERROR_RUN_ABORT ": %zu cluster(s) of stage %s failed, and "
-                                             "maxFailedClusters allows %lld: %s",
-                             l->failed, l->stage->stage_name, (long long)failures_allowed(l), names.data));
+        note_problem(l->p, words_f(l->p,
+                                   ERROR_RUN_ABORT ": %zu cluster(s) of stage %s failed, and "
+                                                   "maxFailedClusters allows %lld: %s",
+                                   l->failed, l->stage->stage_name, (long long)failures_allowed(l),
+                                   listed_text(l->p, &names)));
 }
 
 static const char *stuck_words(struct loop_of_stage *l)
 {
         if (l->n_stuck > STUCK_SHOWN_MAX)
                 buf_append_str(&l->stuck, "...");
-        return words_f(l->p, MESSAGE_RUN_STUCK, l->stuck.data, l->stage->stage_name);
+        return words_f(l->p, MESSAGE_RUN_STUCK, listed_text(l->p, &l->stuck), l->stage->stage_name);
 }
 
 static void tell_progress(struct loop_of_stage *l)
@@ -463,8 +463,7 @@ static int finish(struct loop_of_stage *l, struct cluster_updating_status *c)
         struct pass *p = l->p;
         const struct target *t;
 
-        if (!is_true(p, &c->conditions, CONDITION_STARTED) || cluster_is_over(p, l->config, c) ||
-            is_false(p, &c->conditions, CONDITION_SUCCEEDED)) {
+        if (!is_true(p, &c->conditions, CONDITION_STARTED) || cluster_is_over(p, l->config, c)) {
                 l->failed += is_false(p, &c->conditions, CONDITION_SUCCEEDED);
                 return 0;
         }

@@ -48,6 +48,8 @@ int run_retries(struct pass *p, const char *words); /* ERR_RETRY */
 /* What usually passes by itself: tried again for UPDATE_RUN_GRACE_MS, and then the run ends. */
 int run_waits_or_aborts(struct pass *p, const char *words);
 const char *words_f(struct pass *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* What was listed for words; without memory for it the pass ends. */
+const char *listed_text(struct pass *p, const struct buf *list);
 /* Of "namespace/name", as errors name it. */
 const char *ref_of(struct pass *p, const char *name);
 

@@ -347,7 +347,7 @@ static int refuse_unplaced(struct pass *p, const struct map *placed)
                 p, words_f(p,
                            ERROR_RUN_VALID ": " ERROR_CLASS_USER ": some clusters are not placed in any "
                                            "stage, total %zu, showing up to 10: %s",
-                           n, names.data));
+                           n, listed_text(p, &names)));
 }
 
 static int check_coverage(struct pass *p, const struct stage_status_list *stages)

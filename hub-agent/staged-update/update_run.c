@@ -27,6 +27,12 @@ const char *words_f(struct pass *p, const char *fmt, ...)
         return text;
 }
 
+const char *listed_text(struct pass *p, const struct buf *list)
+{
+        p->no_memory = p->no_memory || list->failed;
+        return list->data;
+}
+
 const char *ref_of(struct pass *p, const char *name)
 {
         const char *ref = words_f(p, "%s/%s", or_empty(p->run->object.meta.ns), or_empty(name));
