@@ -13,6 +13,7 @@ static const char *left_out(struct scene *s)
         const struct left_out_cluster_list *l = &s->run->status->left_out_clusters;
         const char *text = "";
 
+        assert_int_equal(l->set, l->n > 0);
         for (uint32_t i = 0; i < l->n; i++)
                 text = arena_printf(&s->arena, "%s%s%s:%s", text, i ? " " : "", l->at[i].cluster_name,
                                     l->at[i].reason);

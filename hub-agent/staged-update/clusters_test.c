@@ -33,14 +33,23 @@ static void so_many_clusters_at_a_time(void **state)
 
 static void a_concurrency_that_is_neither_number_nor_percentage_ends_the_run(void **state)
 {
-        struct scene s;
+        static const char *const rows[] = { "50", "%", "x%", "-1%", "101%" };
 
-        begin_usual(&s, ",\"maxConcurrency\":\"50\"", "");
-        step(&s);
-        assert_run_failed(&s, PREFIX_ABORT PREFIX_UNEXPECTED
-                          "maxConcurrency `50` of stage `a` is neither a number nor a percentage");
-        assert_int_equal(s.plan.n_update, 0);
-        ends(&s);
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char more[64], message[256];
+                struct scene s;
+
+                snprintf(more, sizeof(more), ",\"maxConcurrency\":\"%s\"", rows[i]);
+                begin_usual(&s, more, "");
+                step(&s);
+                snprintf(message, sizeof(message),
+                         PREFIX_ABORT PREFIX_UNEXPECTED
+                         "maxConcurrency `%s` of stage `a` is neither a number nor a percentage",
+                         rows[i]);
+                assert_run_failed(&s, message);
+                assert_int_equal(s.plan.n_update, 0);
+                ends(&s);
+        }
 }
 
 /* spec/staged-update-and-eviction.md checklist 27 */

@@ -109,6 +109,7 @@ static void waits_are_positive_and_kept_in_one_form(void **state)
                 { "90s", "1m30s", NULL },
                 { "1.5s", "1.5s", NULL },
                 { "0s", NULL, "task 0 of type TimedWait has wait duration <= 0" },
+                { "0", NULL, "task 0 of type TimedWait has wait duration <= 0" },
                 { "0.5s", NULL, "task 0 of type TimedWait has wait duration < 1s" },
         };
 

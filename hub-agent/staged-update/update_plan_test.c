@@ -154,6 +154,45 @@ static void another_plan_has_another_name(void **state)
         scene_free(&s);
 }
 
+/* One text at a time, and none passes into the next. */
+static void whatever_a_plan_tells_is_in_its_name(void **state)
+{
+        static const char *const before[] = { OBJECT("apps/v1", "Deployment", "web",
+                                                     ",\"spec\":{\"replicas\":1}") };
+        static const char *const after[] = { OBJECT("apps/v1", "Deployment", "web",
+                                                    ",\"spec\":{\"replicas\":2}") };
+        struct scene s = { .err.code = 0 };
+        struct update_plan p = { .resource_snapshot_index = "1" };
+        struct planned_object *o;
+        const char **texts[9], *hash;
+
+        plan(&s, before, 1, after, 1);
+        p.clusters.at = &s.plan;
+        p.clusters.n = 1;
+        o = s.plan.objects.at;
+        memcpy(texts,
+               ((const char **[]){ &o->change, &o->group, &o->version, &o->kind, &o->ns, &o->name,
+                                   &o->fields.at[0].path, &o->fields.at[0].from, &o->fields.at[0].to }),
+               sizeof(texts));
+        hash = update_plan_hash(&s.arena, &p, "basis");
+        for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+                const char *kept = *texts[i];
+
+                assert_non_null(kept);
+                *texts[i] = "other";
+                assert_string_not_equal(update_plan_hash(&s.arena, &p, "basis"), hash);
+                *texts[i] = kept;
+        }
+        assert_string_equal(update_plan_hash(&s.arena, &p, "basis"), hash);
+        o->group = "a";
+        o->version = "bc";
+        hash = update_plan_hash(&s.arena, &p, "basis");
+        o->group = "ab";
+        o->version = "c";
+        assert_string_not_equal(update_plan_hash(&s.arena, &p, "basis"), hash);
+        scene_free(&s);
+}
+
 static void what_does_not_fit_is_counted_and_the_numbers_stay(void **state)
 {
         struct scene s = { .err.code = 0 };
@@ -176,6 +215,7 @@ int main(void)
                 cmocka_unit_test(of_secrets_no_value_is_told),
                 cmocka_unit_test(long_values_lose_their_middle_and_many_fields_are_counted),
                 cmocka_unit_test(another_plan_has_another_name),
+                cmocka_unit_test(whatever_a_plan_tells_is_in_its_name),
                 cmocka_unit_test(what_does_not_fit_is_counted_and_the_numbers_stay),
         };
 

@@ -1,4 +1,5 @@
-/* What the tests of update runs within a whole agent share. */
+/* What the tests of update runs within a whole agent share: a placement that only runs roll out on three
+ * members, of stages canary and prod, and what a user does. */
 #pragma once
 
 #include "hub-agent/hub_agent_test.h"
@@ -65,15 +66,32 @@ static inline void assert_run(struct rig *r, const char *name, const char *type,
                 fail_msg("%s of %s: wanted %s, got %s in %s", type, name, expected, got, r->text);
 }
 
-static inline void begin(struct rig *r, struct fleet *f)
+/* `more`: of the placement's spec. */
+static inline void begin_with(struct rig *r, struct fleet *f, const char *more)
 {
+        char rest[512];
+
+        snprintf(rest, sizeof(rest), "%s,\"strategy\":{\"type\":\"External\"}", more);
         start(r, f);
         add_member(f, "member-1", "\"stage\":\"canary\"");
         add_member(f, "member-2", "\"stage\":\"prod\"");
         add_member(f, "member-3", "\"stage\":\"prod\"");
         add_app(r);
-        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        place(r, rest);
         rig_settle(r);
+}
+
+static inline void begin(struct rig *r, struct fleet *f)
+{
+        begin_with(r, f, "");
+}
+
+#define PICK_FIXED(names) ",\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[" names "]}"
+
+static inline void merge(struct rig *r, const char *path, const char *patch)
+{
+        if (rig_merge(r, path, patch) != 200)
+                fail_msg("%s: %s", path, r->text);
 }
 
 static inline const json_t *condition_at(const json_t *o, const char *type)
@@ -100,6 +118,12 @@ static inline const json_t *binding_on(struct rig *r, const char *cluster)
         return NULL;
 }
 
+static inline const char *path_of_binding(struct rig *r, const char *cluster, const char *rest, char ret[256])
+{
+        snprintf(ret, 256, BINDINGS "/%s%s", doc_get_string(binding_on(r, cluster), "metadata.name"), rest);
+        return ret;
+}
+
 static inline void change_app(struct rig *r, const char *value)
 {
         char patch[64];
@@ -113,6 +137,15 @@ static inline void settle_often(struct fleet *f, int n)
 {
         for (int i = 0; i < n; i++)
                 settle(f);
+}
+
+/* As the member's agent, when what was placed is gone. */
+static inline void let_go(struct rig *r, const char *cluster)
+{
+        char path[256];
+
+        snprintf(path, sizeof(path), FLEET "namespaces/fleet-member-%s/works/web-work", cluster);
+        merge(r, path, "{\"metadata\":{\"finalizers\":null}}");
 }
 
 static inline void approve(struct rig *r, const char *request)

@@ -184,6 +184,62 @@ static void what_only_a_run_that_ended_needed_goes_at_once(void **state)
         rig_run(lets_go);
 }
 
+/* A run that has ended keeps none. */
+static void forgets(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"revisionHistoryLimit\":1}}");
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        settle_often(&f, 6);
+        change_app(r, "c");
+        post_run(r, "second", "1", "");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        change_app(r, "d");
+        change_app(r, "e");
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 404);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-1-snapshot"), 200);
+        stop(&f);
+}
+static void snapshots_that_only_ended_runs_name_are_not_kept(void **state)
+{
+        rig_run(forgets);
+}
+
+/* Its snapshots were left when somebody took the finalizers off it. */
+static void is_a_ghost(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        assert_int_equal(rig_post(r, FLEET "clusterresourcesnapshots",
+                                  "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                  "\"ClusterResourceSnapshot\",\"metadata\":{\"name\":\"ghost-0-snapshot\","
+                                  "\"labels\":{\"kubernetes-fleet.io/parent-CRP\":\"ghost\","
+                                  "\"kubernetes-fleet.io/resource-index\":\"0\"},\"ownerReferences\":[{"
+                                  "\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                  "\"ClusterResourcePlacement\",\"name\":\"ghost\",\"uid\":\"1\","
+                                  "\"controller\":true}],\"finalizers\":[\"example.com/kept\"]},\"spec\":{"
+                                  "\"selectedResources\":[]}}"),
+                         201);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post(r, RUNS, "ClusterStagedUpdateRun", "first",
+             "\"placementName\":\"ghost\",\"stagedRolloutStrategyName\":\"slow\"");
+        rig_settle(r);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/ghost-0-snapshot"), 200);
+        assert_run(r, "first", "Initialized", "False UpdateRunInitializedFailed");
+        assert_non_null(strstr(r->text, "parent placement not found"));
+        stop(&f);
+}
+static void what_a_placement_left_does_not_stand_for_it(void **state)
+{
+        rig_run(is_a_ghost);
+}
+
 /* ---- approvals ---- */
 
 /* spec/staged-update-and-eviction.md checklist 23, 24, 25 */
@@ -361,13 +417,21 @@ static void objects_of_version_v1alpha1_are_run_as_any_other(void **state)
 /* ---- what it costs ---- */
 
 struct counted {
-        size_t bindings, binding_statuses, run_statuses;
+        size_t bindings, binding_statuses, run_statuses, reads;
 };
+
+/* Of single placements and strategies: caches have them. */
+static bool is_read(const struct http_request *rq)
+{
+        return text_equal(rq->method, "GET") &&
+               (strstr(rq->path, "clusterresourceplacements/") || strstr(rq->path, "updatestrategies/"));
+}
 
 static int count_write(void *ctx, const struct http_request *rq)
 {
         struct counted *c = ctx;
 
+        c->reads += is_read(rq);
         if (!text_equal(rq->method, "PATCH"))
                 return 0;
         if (strstr(rq->path, "resourcebindings/"))
@@ -399,10 +463,12 @@ static void costs(struct rig *r)
         start_again(r, &f);
         rig_settle(r);
         post_strategy(r, STAGE("canary", ",\"maxConcurrency\":4"));
+        rig_settle(r);
         n = (struct counted){ 0 };
         post_run(r, "first", "0", "");
         settle_often(&f, 8);
         assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_int_equal(n.reads, 0);
         assert_int_equal(n.bindings, COSTED);
         assert_in_range(n.binding_statuses, COSTED, 2 * COSTED);
         assert_in_range(n.run_statuses, 3, 6);
@@ -532,6 +598,8 @@ int main(void)
                 cmocka_unit_test(where_only_runs_make_snapshots_the_first_makes_the_first),
                 cmocka_unit_test(snapshots_that_bindings_and_unfinished_runs_name_are_kept),
                 cmocka_unit_test(what_only_a_run_that_ended_needed_goes_at_once),
+                cmocka_unit_test(snapshots_that_only_ended_runs_name_are_not_kept),
+                cmocka_unit_test(what_a_placement_left_does_not_stand_for_it),
                 cmocka_unit_test(approvals_move_a_run_at_once_and_cannot_be_taken_back),
                 cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),

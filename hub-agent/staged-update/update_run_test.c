@@ -87,6 +87,41 @@ static void an_empty_stage_is_skipped_with_its_tasks(void **state)
         ends(&s);
 }
 
+static void a_binding_that_went_by_itself_counts_as_removed(void **state)
+{
+        const struct condition_list *l;
+        struct scene s;
+
+        begin(&s, STAGE("a", ""));
+        add_cluster(&s, "z0", "", "Unscheduled");
+        step(&s);
+        drop_binding(&s, "z0");
+        step(&s);
+        l = &s.run->status->deletion_stage_status->clusters.at[0].conditions;
+        assert_string_equal(says(&s, l, "Started"), "True ClusterUpdatingStarted");
+        assert_string_equal(says(&s, l, "Succeeded"), "True ClusterUpdatingSucceeded");
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
+/* Somebody took its last condition away. */
+static void a_run_whose_stages_all_are_over_has_succeeded(void **state)
+{
+        struct scene s;
+
+        begin(&s, STAGE("a", ""));
+        add_cluster(&s, "a1", "\"stage\":\"a\"", "Scheduled");
+        step(&s);
+        finish(&s, "a1");
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        s.run->status->conditions.n--;
+        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md checklist 35 */
 static void the_deletion_stage_deletes_all_at_once_and_waits_until_they_are_gone(void **state)
 {
@@ -306,6 +341,8 @@ int main(void)
                 cmocka_unit_test(stages_come_one_after_the_other_and_the_deletion_stage_last),
                 cmocka_unit_test(a_run_that_ended_is_left_as_it_is),
                 cmocka_unit_test(an_empty_stage_is_skipped_with_its_tasks),
+                cmocka_unit_test(a_binding_that_went_by_itself_counts_as_removed),
+                cmocka_unit_test(a_run_whose_stages_all_are_over_has_succeeded),
                 cmocka_unit_test(the_deletion_stage_deletes_all_at_once_and_waits_until_they_are_gone),
                 cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again),
                 cmocka_unit_test(a_deleted_cluster_that_has_a_binding_again_ends_the_run),
