@@ -123,8 +123,25 @@ static void numbers_beyond_all_bounds_do_not_overflow(void **state)
         assert_true(budget_allows(&b, 3, 3, 3) > 0);
         spec.min_available.value = INT64_MAX;
         assert_int_equal(budget_allows(&b, 3, 3, 3), 0);
-        spec = (struct disruption_budget_spec){ .max_unavailable = { .text = "9999999999%", .set = true } };
+        spec = (struct disruption_budget_spec){ .max_unavailable = { .text = "5000000000%", .set = true } };
         assert_true(budget_allows(&b, INT32_MAX, 3, 3) > 0);
+}
+
+static void a_policy_that_names_no_type_picks_all(void **state)
+{
+        struct placement_policy policy = { .cluster_names.n = 0 };
+        struct placement_spec spec = { .policy = &policy };
+        struct placement placement = { .spec = &spec };
+        struct disruption_budget_spec limits = { .max_unavailable = { .value = 1, .set = true } };
+        struct disruption_budget budget = { .spec = &limits };
+
+        assert_string_equal(placement_type_of(&placement), "PickAll");
+        assert_true(budget_is_misconfigured(&budget, &placement));
+        policy.placement_type = "";
+        assert_string_equal(placement_type_of(&placement), "PickAll");
+        policy.placement_type = "PickN";
+        assert_string_equal(placement_type_of(&placement), "PickN");
+        assert_false(budget_is_misconfigured(&budget, &placement));
 }
 
 int main(void)
@@ -134,6 +151,7 @@ int main(void)
                 cmocka_unit_test(a_budget_allows_what_can_be_counted_out),
                 cmocka_unit_test(what_is_no_percentage_counts_as_none),
                 cmocka_unit_test(numbers_beyond_all_bounds_do_not_overflow),
+                cmocka_unit_test(a_policy_that_names_no_type_picks_all),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

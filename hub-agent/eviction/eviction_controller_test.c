@@ -446,6 +446,46 @@ RIG_TEST(a_decision_that_is_taken_back_deletes_nothing_later_either, {
         end(r, &s);
 })
 
+/* It is not told before it is so: who reads the answer relies on it. */
+RIG_TEST(a_decision_is_taken_back_before_that_is_told, {
+        struct scene s;
+
+        begin(r, &s, PICK_2, 2);
+        allow(r, "\"minAvailable\":1");
+        s.way = (struct way){ "DELETE", "clusterresourcebindings", .delay_ms = 10000 };
+        evict(r, "e", "member-1");
+        fiber_sleep(r->loop, 1000);
+        crash(&s);
+        assert_int_equal(rig_merge(r, BUDGETS "/web", "{\"spec\":{\"minAvailable\":2}}"), 200);
+        s.way = (struct way){ "PATCH", "clusterresourcebindings", .fate = 503 };
+        start_again(r, &s.fleet);
+        rig_settle(r);
+        assert_true(s.way.met > 0);
+        expect(r, "e", "True", "absent");
+        s.way = (struct way){ 0 };
+        fiber_sleep(r->loop, 60000);
+        expect(r, "e", "True", "False");
+        end(r, &s);
+})
+
+/* ---- what members report ---- */
+
+RIG_TEST(what_members_could_not_apply_is_evicted_past_the_budget, {
+        struct scene s;
+
+        begin(r, &s, PICK_2, 2);
+        allow(r, "\"minAvailable\":2");
+        evict(r, "early", "member-1");
+        rig_settle(r);
+        expect(r, "early", "True", "False");
+        report_works(&s.fleet, "False", "False");
+        rig_settle(r);
+        evict(r, "e", "member-1");
+        rig_settle(r);
+        expect(r, "e", "True", "True");
+        end(r, &s);
+})
+
 /* ---- switched off ---- */
 
 RIG_TEST(without_evictions_nothing_becomes_of_one, {
@@ -477,6 +517,8 @@ int main(void)
                 cmocka_unit_test(after_a_crash_before_the_deletion_the_decision_is_made_again),
                 cmocka_unit_test(after_a_crash_behind_the_deletion_the_eviction_says_what_was_decided),
                 cmocka_unit_test(a_decision_that_is_taken_back_deletes_nothing_later_either),
+                cmocka_unit_test(a_decision_is_taken_back_before_that_is_told),
+                cmocka_unit_test(what_members_could_not_apply_is_evicted_past_the_budget),
                 cmocka_unit_test(without_evictions_nothing_becomes_of_one),
         };
 

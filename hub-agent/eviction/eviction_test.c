@@ -566,6 +566,11 @@ static void where_no_decision_is_kept_a_valid_eviction_of_nothing_was_carried_ou
         expect_executed(&s,
                         "Eviction is allowed, resources propagated by placement is currently being removed "
                         "from cluster targeted by eviction");
+        s.in.placement = NULL; /* why nothing is there now says nothing of what was */
+        run(&s);
+        assert_non_null(condition_find(&s.plan.wanted->status->conditions, "Valid"));
+        assert_true(condition_is_false(&s.plan.wanted->status->conditions, "Valid", 1));
+        assert_null(condition_find(&s.plan.wanted->status->conditions, "Executed"));
         arena_free(&s.arena);
 }
 
