@@ -655,6 +655,55 @@ static void no_applied_work_is_made_for_an_heir_that_goes_or_is_gone(void **stat
                 rig_run_for(going_heir_body, (void *)(uintptr_t)&stays_a_while[i]);
 }
 
+/* ---- an heir that changes while the object is on its way to it ---- */
+
+struct slow_patch {
+        bool active, is_begun;
+};
+
+static int64_t delay_patch(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct slow_patch *slow = ctx;
+
+        if (answer || !slow->active || slow->is_begun || !text_equal(rq->method, "PATCH") ||
+            !text_starts_with(rq->path, B_PATH "?"))
+                return 0;
+        slow->is_begun = true;
+        return 5000;
+}
+
+static void changing_heir_body(struct rig *r)
+{
+        struct slow_patch slow = { 0 };
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_patch };
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
+        wait_until_applied(r, "w", 1);
+        place(r, "z", "", C "," B2);
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
+        slow.active = true;
+        delete (r, HUB, WORKS "/w");
+        for (int i = 0; i < PATIENCE_MS && !slow.is_begun; i++)
+                assert_int_equal(fiber_sleep(r->loop, 1), 0);
+        assert_true(slow.is_begun);
+        replace_manifests(r, "z", C);
+        wait_until_applied(r, "z", 2);
+        assert_string_equal(owner_of(r, B_PATH), "w"); /* the request is still on its way */
+        wait_until_gone(r, HUB, WORKS "/w");
+        wait_until_gone(r, MEMBER, B_PATH);
+        stop(&a);
+}
+
+/* It had looked already and found that the object was not its own. */
+static void what_an_heir_wants_no_more_when_it_comes_is_removed(void **state)
+{
+        rig_run(changing_heir_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -668,6 +717,7 @@ int main(void)
                 cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),
                 cmocka_unit_test(a_sibling_without_a_spec_is_in_nobodys_way),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
+                cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
         };
 
         if (getenv("AGENT_TEST"))

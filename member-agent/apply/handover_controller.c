@@ -190,19 +190,35 @@ static int swap_owners(struct member_agent *a, const struct kube_resource *r, co
                               patch, &write, ret, err);
 }
 
+/* While the request was on its way the heir may have come to want the object no more, found that it was not
+ * its own, and dropped its row. An unanswered request may have arrived, too. */
+static int remind_heir(struct giver *g, const struct row *row, const json_t *live, const char *to, int code,
+                       struct error *err)
+{
+        struct error again = { 0 };
+
+        agent_enqueue_work(g->agent, to, QUEUE_HIGH);
+        if (record_heir(g, row, live, to, &again) < 0 && code == 0) {
+                *err = again;
+                return again.code;
+        }
+        return code;
+}
+
 int handover_give(struct giver *g, const struct row *row, const json_t *live, const char *to,
                   struct error *err)
 {
         struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
+        int code;
 
         TRY(record_heir(g, row, live, to, err));
         TRY(find_heir(g, to, err));
-        TRY(swap_owners(g->agent, &r, row->namespaced ? row->ns : NULL, live, &g->owner.uid, 1, &g->heir,
-                        NULL, err));
+        code = swap_owners(g->agent, &r, row->namespaced ? row->ns : NULL, live, &g->owner.uid, 1, &g->heir,
+                           NULL, err);
+        TRY(remind_heir(g, row, live, to, code, err));
         TRY(store_row_remove(g->agent->store, row, err));
         log_debug(g->log, "an object was handed to another Work", "kind", row->kind, "namespace", row->ns,
                   "name", row->name, "to", to);
-        agent_enqueue_work(g->agent, to, QUEUE_HIGH);
         return 0;
 }
 
