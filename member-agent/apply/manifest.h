@@ -27,6 +27,9 @@ struct manifest {
         bool live_exists;
         /* Nothing changed since it was applied without drifts: results are remembered, not fresh. */
         bool reused;
+        /* Others changed the object each time that a patch of ours was on its way: the last one is sent all
+         * the same, and what came of it is looked at again. */
+        bool unguarded;
         struct slice observed_status; /* JSON text for back-reporting, data NULL if none */
 };
 

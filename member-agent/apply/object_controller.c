@@ -5,10 +5,11 @@
 #include "member-agent/apply/prepare.h"
 #include "member-agent/availability/availability.h"
 
-/* A step answers 0 (go on), DECIDED (the result is set), LOOK_FIRST (what was taken for absent may be there)
- * or an error that ends the pass. */
+/* A step answers 0 (go on), DECIDED (the result is set), LOOK_FIRST (what was taken for absent may be there),
+ * MOVED (it changed since it was read) or an error that ends the pass. */
 #define DECIDED 1
 #define LOOK_FIRST 2
+#define MOVED 3
 
 static bool is_fatal(int code)
 {
@@ -278,21 +279,44 @@ static int adopt_fields(struct pass *p, struct manifest *m, const struct prepare
         return r;
 }
 
+#define GUARDED_TRIES 3
+
+/* A patch is the difference to what was read. If that has changed since, the change is none of its business,
+ * and would come back with the answer as if it were ours: so it is bound to the version that was read. */
+static int guard(const struct manifest *m, const json_t *live, const struct apply_request *rq,
+                 struct error *why)
+{
+        json_t *version = doc_get(live, "metadata.resourceVersion"),
+               *meta = json_object_get(rq->body, "metadata");
+
+        if (rq->request != REQUEST_PATCH || m->unguarded || !version)
+                return 0;
+        if (!meta && (!(meta = json_object()) || json_object_set_new(rq->body, "metadata", meta) < 0))
+                return error_no_memory(why);
+        return json_object_set(meta, "resourceVersion", version) < 0 ? error_no_memory(why) : 0;
+}
+
 static int change(struct pass *p, struct manifest *m, const struct prepared *prepared, json_t **live,
                   struct error *why)
 {
         struct apply_request rq CLEANUP(apply_request_free) = { 0 };
         struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER };
         json_t *updated = NULL;
+        int r;
 
         if (adopt_fields(p, m, prepared, live, why) < 0 ||
             prepare_request(prepared, *live, m->group, m->kind, &p->strategy, &rq, why) < 0)
                 return error_wrap(why, "failed to patch the manifest object");
         if (rq.request == REQUEST_NOTHING)
                 return 0;
+        TRY(guard(m, *live, &rq, why));
         write.force = rq.force;
-        if (kube_doc_patch(member(p), &m->resource, m->ns, m->name, rq.patch_type, rq.body, &write, &updated,
-                           why) < 0)
+        r = kube_doc_patch(member(p), &m->resource, m->ns, m->name, rq.patch_type, rq.body, &write, &updated,
+                           why);
+        if (r == ERR_CONFLICT && rq.request == REQUEST_PATCH && !m->unguarded &&
+            !p->strategy.only_if_not_drifted)
+                return MOVED;
+        if (r < 0)
                 return error_wrap(why, rq.request == REQUEST_APPLY ? "failed to apply the manifest object"
                                                                    : "failed to patch the manifest object");
         json_decref(*live);
@@ -338,6 +362,8 @@ static int apply(struct pass *p, struct manifest *m, bool looked, json_t **live,
                 return LOOK_FIRST;
         if (r < 0)
                 return decide(p, m, RESULT_APPLY_FAILED, lead, &why, err);
+        if (r == MOVED)
+                return r;
         return drift_after(p, m, *live, err);
 }
 
@@ -371,7 +397,7 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
 
                 m->live_generation = doc_get_int(live, "metadata.generation", 0);
                 m->live_uid = arena_strdup(p->arena, uid ? uid : "");
-                m->live_version = arena_strdup(p->arena, version ? version : "");
+                m->live_version = arena_strdup(p->arena, version && !m->unguarded ? version : "");
                 if (!m->live_uid || !m->live_version)
                         return error_no_memory(err);
         }
@@ -412,9 +438,10 @@ int object_process(struct pass *p, struct manifest *m, struct error *err)
         AUTO_JSON json_t *live = NULL;
         int r = run_steps(p, m, may_be_there(p, m), &live, err);
 
-        if (r == LOOK_FIRST) {
+        for (int tries = 1; r == LOOK_FIRST || r == MOVED; tries++) {
                 json_decref(live); /* it may have been created, and the apply behind it was lost */
                 live = NULL;
+                m->unguarded = tries >= GUARDED_TRIES;
                 r = run_steps(p, m, true, &live, err);
         }
         if (r < 0)
