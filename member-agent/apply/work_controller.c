@@ -263,14 +263,13 @@ static int load_rows(struct pass *p, struct error *err)
 }
 
 /* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
- * stand. */
+ * stand. What was only compared was not applied. */
 static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
 {
         return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
                text_equal(row->hash, m->hash) && row->strategy == strategy_number(&p->strategy) &&
-               text_equal(row->version, m->version) && text_equal(row->handled, row->seen) &&
-               row->first_drift_ms == TIME_NONE && row->availability != AVAILABILITY_FAILED &&
-               p->strategy.type != STRATEGY_REPORT_DIFF && !p->mirror &&
+               text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
+               row->availability != AVAILABILITY_FAILED && !p->mirror &&
                p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
