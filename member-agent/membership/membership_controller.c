@@ -99,14 +99,19 @@ static int release_work(struct member_agent *a, const struct object *work, struc
         return r < 0 ? r : agent_observe(a, a->works, answer, err);
 }
 
+/* What the hub wishes; NULL = nothing. */
+static const char *wished_state(const struct internal_member_cluster *cluster)
+{
+        return cluster && cluster->spec ? cluster->spec->state : NULL;
+}
+
 static bool still_leaves(const struct member_agent *a, const struct internal_member_cluster *cluster)
 {
         const struct object_meta *m = &cluster->object.meta;
         const struct object *o = informer_get(a->clusters, m->ns, m->name);
         const struct internal_member_cluster *now = (const struct internal_member_cluster *)(const void *)o;
 
-        return now && text_equal(o->meta.uid, m->uid) && now->spec &&
-               text_equal(now->spec->state, CLUSTER_STATE_LEAVE);
+        return text_equal(wished_state(now), CLUSTER_STATE_LEAVE) && text_equal(o->meta.uid, m->uid);
 }
 
 /* No reconcile may put a finalizer back after the sweep: none starts any more, and those that run are waited
@@ -203,7 +208,7 @@ static int report(struct reconcile *rc, struct member_agent *a, struct membershi
         r->healthy = !a->health_problem[0];
         r->now_ms = loop_wall_ms(a->loop);
         TRY(hold_cluster(rc, a, &cluster));
-        if (!cluster || !cluster->spec || !text_equal(cluster->spec->state, CLUSTER_STATE_JOIN))
+        if (!text_equal(wished_state(cluster), CLUSTER_STATE_JOIN))
                 return 0; /* it went, or is to leave since: another pass is due */
         TRY(add_usage(rc, a, r));
         TRY(write_report(rc, a, cluster, r));
@@ -308,7 +313,7 @@ static struct outcome reconcile_membership(struct reconcile *rc)
                         return failed(rc->err);
                 return done();
         }
-        state = cluster->spec ? cluster->spec->state : NULL;
+        state = wished_state(cluster);
         if (text_equal(state, CLUSTER_STATE_JOIN))
                 return join(rc, a, cluster);
         if (text_equal(state, CLUSTER_STATE_LEAVE))
