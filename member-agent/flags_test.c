@@ -99,6 +99,29 @@ static void values_out_of_range_or_order_are_refused(void **state)
         }
 }
 
+#define LIMITER_FLAG "-work-applier-requeue-rate-limiter-"
+static void values_may_be_equal_where_one_is_the_limit_of_another(void **state)
+{
+        static const char *const words[] = {
+                "-hub-api-burst=50",
+                "-member-api-burst=250",
+                LIMITER_FLAG "initial-slow-backoff-delay-seconds=15",
+                LIMITER_FLAG "max-slow-backoff-delay-seconds=900",
+                LIMITER_FLAG "exponential-base-for-slow-backoff=1.5",
+        };
+        struct member_flags f;
+
+        assert_int_equal(parse(&f, NULL, NULL), 0);
+        assert_int_equal(f.member_qps, 250);
+        assert_true(f.max_slow_s == 15 && f.max_fast_s == 900 && f.fast_base == 1.5);
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct error err = { 0 };
+
+                if (parse(&f, words[i], &err) < 0)
+                        fail_msg("%s: %s", words[i], err.text);
+        }
+}
+
 static void flags_without_meaning_here_are_accepted(void **state)
 {
         static const char *const words[] = { "--add_dir_header",
@@ -137,6 +160,7 @@ int main(void)
                 cmocka_unit_test(the_defaults_are_those_of_the_reference),
                 cmocka_unit_test(the_secret_of_the_token_is_a_namespace_and_a_name),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
+                cmocka_unit_test(values_may_be_equal_where_one_is_the_limit_of_another),
                 cmocka_unit_test(flags_without_meaning_here_are_accepted),
                 cmocka_unit_test(addresses_may_be_short_or_off),
         };

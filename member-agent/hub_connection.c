@@ -56,16 +56,14 @@ static int load_ca(struct world *w, struct http_endpoint *e, struct error *err)
 {
         const char *bundle = variable(w, "CA_BUNDLE"), *data = variable(w, "HUB_CERTIFICATE_AUTHORITY");
 
-        if (bundle && !bundle[0])
-                return error_set(err, ERR_INVALID, "environment variable CA_BUNDLE is set but empty");
-        if (data && !data[0])
-                return error_set(err, ERR_INVALID,
-                                 "environment variable HUB_CERTIFICATE_AUTHORITY is set but empty");
         if (bundle && data)
                 return error_set(err, ERR_INVALID,
                                  "set one of CA_BUNDLE and HUB_CERTIFICATE_AUTHORITY, not both");
         if (bundle)
                 return read_pem(w, "CA_BUNDLE", e, HTTP_FILE_CA, err);
+        if (data && !data[0])
+                return error_set(err, ERR_INVALID,
+                                 "environment variable HUB_CERTIFICATE_AUTHORITY is set but empty");
         return data ? decode_ca(data, &e->ca_pem, err) : 0;
 }
 

@@ -186,6 +186,41 @@ static void if_not_drifted_is_bound_to_the_version_that_was_compared(void **stat
         assert_string_equal(doc_get_string(r.body, "metadata.resourceVersion"), "42");
 }
 
+static void what_is_as_it_should_be_is_not_written_for_the_sake_of_its_version(void **state)
+{
+        struct prepared p CLEANUP(prepared_free) = prepare(deployment, STRATEGY_CLIENT_SIDE);
+        struct apply_request r CLEANUP(apply_request_free) = { 0 };
+        AUTO_JSON json_t *live = doc_copy(p.doc);
+
+        doc_set_string(live, "metadata.resourceVersion", "42");
+        r = request(&p, live, "apps", "Deployment", (struct strategy){ .only_if_not_drifted = true });
+        assert_int_equal(r.request, REQUEST_NOTHING);
+}
+
+static void no_version_binds_who_may_overwrite_drifts(void **state)
+{
+        static const struct {
+                struct strategy strategy;
+                bool bound;
+        } lines[] = {
+                { { .type = STRATEGY_CLIENT_SIDE }, false },
+                { { .type = STRATEGY_CLIENT_SIDE, .only_if_not_drifted = true }, true },
+                { { .type = STRATEGY_SERVER_SIDE }, false },
+                { { .type = STRATEGY_SERVER_SIDE, .only_if_not_drifted = true }, true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct prepared p CLEANUP(prepared_free) = prepare(deployment, lines[i].strategy.type);
+                struct apply_request r CLEANUP(apply_request_free) = { 0 };
+                AUTO_JSON json_t *live = doc_copy(p.doc);
+
+                doc_set_string(live, "metadata.resourceVersion", "42");
+                doc_set_int(live, "spec.replicas", 9);
+                r = request(&p, live, "apps", "Deployment", lines[i].strategy);
+                assert_int_equal(doc_get(r.body, "metadata.resourceVersion") != NULL, lines[i].bound);
+        }
+}
+
 /* spec/member-agent.md checklist 30 */
 static void server_side_apply_is_forced_among_own_managers(void **state)
 {
@@ -298,6 +333,8 @@ int main(void)
                 cmocka_unit_test(what_server_side_apply_wrote_is_removed_by_merging),
                 cmocka_unit_test(a_custom_resource_keeps_its_other_owners),
                 cmocka_unit_test(if_not_drifted_is_bound_to_the_version_that_was_compared),
+                cmocka_unit_test(what_is_as_it_should_be_is_not_written_for_the_sake_of_its_version),
+                cmocka_unit_test(no_version_binds_who_may_overwrite_drifts),
                 cmocka_unit_test(server_side_apply_is_forced_among_own_managers),
                 cmocka_unit_test(kinds_of_kubernetes_merge_strategically),
         };
