@@ -67,6 +67,7 @@ struct work_memory {
         uint64_t looked_at;          /* hash of the versions of its objects then; 0 = never */
         int64_t gone_since_ms;       /* the hub does not have the Work, by loop_now_ms(); 0 = it does */
         bool owner_known;            /* the server has shown the AppliedWork since the Work came */
+        bool owner_gone;             /* and has not found it since, whatever the cache has */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);

@@ -30,11 +30,23 @@ static int64_t delay_watch(void *ctx, const struct http_request *rq, bool answer
         return lag->late && strstr(rq->path, "/works") && !text_equal(rq->method, "GET") ? 2000 : 0;
 }
 
+static void assert_living_owner(struct rig *r)
+{
+        const char *uid;
+
+        assert_int_equal(get(r, MEMBER, APPLIED_WORKS "/w"), 200);
+        uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
+                               "uid"),
+                uid);
+}
+
 static void expect_no_dead_owner(struct rig *r, bool late)
 {
         struct lag lag = { .late = late };
         struct loopback_faults faults = { .ctx = &lag, .delay = delay_watch };
-        const char *uid;
         struct agent a;
 
         begin_with(&a, r, &faults);
@@ -45,14 +57,7 @@ static void expect_no_dead_owner(struct rig *r, bool late)
         wait_until_gone(r, HUB, WORKS "/w");
         place(r, "w", "", CONFIG_MAP("c", "2"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
-        get(r, MEMBER, APPLIED_WORKS "/w");
-        assert_int_equal(r->status, 200);
-        uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
-        get(r, MEMBER, CONFIG_MAP_PATH("c"));
-        assert_string_equal(
-                doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
-                               "uid"),
-                uid);
+        assert_living_owner(r);
         stop(&a);
 }
 
@@ -74,6 +79,34 @@ static void dead_owner_late_body(struct rig *r)
 static void nor_does_one_that_is_made_again_before_the_agent_knows_that_the_first_one_went(void **state)
 {
         rig_run(dead_owner_late_body);
+}
+
+static void unheard_body(struct rig *r)
+{
+        struct lag lag = { 0 };
+        struct loopback_faults faults = { .ctx = &lag, .delay = delay_watch };
+        int64_t begun;
+        struct agent a;
+
+        begin_with(&a, r, &faults);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        lag.active = true;
+        begun = loop_now_ms(r->loop);
+        delete (r, MEMBER, APPLIED_WORKS "/w");
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w");
+        wait_for(r, MEMBER, APPLIED_WORKS "/w", "metadata.name", "w");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        assert_true(loop_now_ms(r->loop) - begun < 2000);
+        assert_living_owner(r);
+        stop(&a);
+}
+
+/* Garbage collection takes its object, which is made again at once: under which owner is the question. */
+static void an_applied_work_that_went_unheard_of_is_made_again(void **state)
+{
+        rig_run(unheard_body);
 }
 
 /* ---- a state file that is behind ---- */
@@ -556,6 +589,7 @@ static void what_a_vanished_work_applied_is_not_forgotten_while_the_cluster_is_s
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(an_applied_work_that_went_unheard_of_is_made_again),
                 cmocka_unit_test(what_an_agent_keeps_of_a_work_opens_with_the_key_beside_the_file_alone),
                 cmocka_unit_test(a_work_that_is_made_again_at_once_does_not_take_a_dead_owner),
                 cmocka_unit_test(

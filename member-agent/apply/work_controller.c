@@ -606,7 +606,11 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
                 return failed(rc->err);
         if (p->behind)
                 return wait_for_hub(p);
-        if (applied_work_write_status(p, rc->err) < 0 || wanted_status(p, s, &status, rc->err) < 0)
+        if (applied_work_write_status(p, rc->err) < 0) {
+                memory->owner_gone = rc->err->code == ERR_NOT_FOUND;
+                return failed(rc->err);
+        }
+        if (wanted_status(p, s, &status, rc->err) < 0)
                 return failed(rc->err);
         next = MAX(hold_status(p, s, memory, status), hold_for_siblings(p, memory, left));
         next = MAX(next, hold_for_answers(p, memory));
@@ -622,7 +626,8 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
 }
 
 /* A Work without rows is new: what the cache has under its name may be the AppliedWork of one that was
- * deleted, and be gone; garbage collection would take along what names it as owner. */
+ * deleted, and be gone; garbage collection would take along what names it as owner. So may any whose going
+ * has not been heard of. */
 static int find_owner(struct reconcile *rc, struct member_agent *a, const struct object **ret)
 {
         struct work_memory *memory = agent_memory(a, rc->name);
@@ -630,13 +635,15 @@ static int find_owner(struct reconcile *rc, struct member_agent *a, const struct
 
         if (!memory)
                 return error_no_memory(rc->err);
-        if (!memory->owner_known && informer_get(a->applied_works, NULL, rc->name))
+        if (!memory->owner_known)
                 TRY(store_rows_of_work(a->store, rc->name, rc->arena, &rows, rc->err));
-        if (memory->owner_known || rows.n > 0 || !informer_get(a->applied_works, NULL, rc->name))
-                TRY(applied_work_ensure(a, rc->name, rc->arena, ret, rc->err));
-        else
+        if (informer_get(a->applied_works, NULL, rc->name) &&
+            (memory->owner_gone || (!memory->owner_known && rows.n == 0)))
                 TRY(applied_work_ensure_live(a, rc->name, rc->arena, ret, rc->err));
+        else
+                TRY(applied_work_ensure(a, rc->name, rc->arena, ret, rc->err));
         memory->owner_known = true;
+        memory->owner_gone = false;
         return 0;
 }
 
