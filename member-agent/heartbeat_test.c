@@ -40,10 +40,11 @@ static void begin_on(struct agent *a, struct rig *r, struct ways *w, struct loop
         merge(r, MEMBER, "/api/v1/nodes/n1/status",
               "{'status':{'capacity':{'cpu':'4'},'allocatable':{'cpu':'4'}}}");
         post(r, HUB, IMCS,
-             arena_printf(&r->arena,
-                          "{'apiVersion':'cluster.kubernetes-fleet.io/v1beta1','kind':'InternalMemberCluster',"
-                          "'metadata':{'name':'m1'},'spec':{'state':'Join','heartbeatPeriodSeconds':%d}}",
-                          period_s));
+             arena_printf(
+                     &r->arena,
+                     "{'apiVersion':'cluster.kubernetes-fleet.io/v1beta1','kind':'InternalMemberCluster',"
+                     "'metadata':{'name':'m1'},'spec':{'state':'Join','heartbeatPeriodSeconds':%d}}",
+                     period_s));
         start(a, r, ":memory:");
         http_transport_free(a->world.transport);
         a->world.transport = loopback_transport(r->net, &a->world, faults);

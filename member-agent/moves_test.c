@@ -67,6 +67,12 @@ static const char *owner_of(struct rig *r, const char *path)
         return doc_get_string(json_array_get(owners, 0), "name");
 }
 
+static const char *owner_uid_of(struct rig *r, const char *path)
+{
+        get(r, MEMBER, path);
+        return doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0), "uid");
+}
+
 static void wait_for_owner(struct rig *r, const char *path, const char *work)
 {
         int64_t end = loop_now_ms(r->loop) + PATIENCE_MS;
@@ -513,13 +519,18 @@ static void a_placement_that_goes_takes_all_its_objects_along_without_waiting(vo
         rig_run(placement_goes_body);
 }
 
+/* ctx: whether the Work that has the object says of which placement it is. */
 static void other_placement_body(struct rig *r)
 {
+        const bool labelled = *(const bool *)r->ctx;
         const char *before;
         struct agent a;
 
         begin(&a, r);
-        make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
+        if (labelled)
+                make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
+        else
+                place(r, "w", "", A "," B);
         wait_until_applied(r, "w", 1);
         before = uid_of(r, B_PATH);
         place(r, "z", "", B2);
@@ -536,7 +547,10 @@ static void other_placement_body(struct rig *r)
 
 static void another_placement_that_waits_for_an_object_gets_it_as_it_is(void **state)
 {
-        rig_run(other_placement_body);
+        static const bool labelled[] = { true, false };
+
+        for (size_t i = 0; i < ARRAY_LEN(labelled); i++)
+                rig_run_for(other_placement_body, (void *)(uintptr_t)&labelled[i]);
 }
 
 /* Both sides may try at once; then one of them is told that it comes too late. */
@@ -594,6 +608,45 @@ static void bare_sibling_body(struct rig *r)
 static void a_sibling_without_a_spec_is_in_nobodys_way(void **state)
 {
         rig_run(bare_sibling_body);
+}
+
+/* ---- an heir whose AppliedWork is not there ---- */
+
+/* Nobody tells the agent that it went. */
+static int64_t delay_watch(void *ctx, const struct http_request *rq, bool answer)
+{
+        return *(const bool *)ctx && answer && strstr(rq->path, "appliedworks?watch=") ? 600000 : 0;
+}
+
+static void dead_heir_body(struct rig *r)
+{
+        bool deaf = false;
+        struct loopback_faults faults = { .ctx = &deaf, .delay = delay_watch };
+        const char *owner;
+        struct agent a;
+
+        begin(&a, r);
+        http_transport_free(a.world.transport);
+        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        make_part(r, "", &(struct part){ "w", 1, 2, A });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, B });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        deaf = true;
+        delete (r, MEMBER, APPLIED_WORKS "/w-1?propagationPolicy=Orphan");
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/w-1");
+        delete (r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w");
+        owner = uid_of(r, APPLIED_WORKS "/w-1");
+        get(r, MEMBER, CONFIG_MAP_PATH("a"));
+        if (!text_equal(owner_uid_of(r, CONFIG_MAP_PATH("a")), owner))
+                fail_msg("%s", r->text);
+        stop(&a);
+}
+
+static void an_heir_whose_applied_work_is_gone_gets_a_new_one(void **state)
+{
+        rig_run(dead_heir_body);
 }
 
 /* ---- an heir that goes while it is made ready ---- */
@@ -716,6 +769,7 @@ int main(void)
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
                 cmocka_unit_test(a_move_costs_one_patch_for_the_owner_and_one_for_the_content),
                 cmocka_unit_test(a_sibling_without_a_spec_is_in_nobodys_way),
+                cmocka_unit_test(an_heir_whose_applied_work_is_gone_gets_a_new_one),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
         };

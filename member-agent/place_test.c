@@ -169,12 +169,56 @@ static void a_refused_manifest_does_not_hold_up_the_others(void **state)
         rig_run(own_namespace_body);
 }
 
+/* What a Work may reach by its labels: namespace team-a alone, or all of the cluster. */
+static void reach_body(struct rig *r)
+{
+        static const struct {
+                const char *labels;
+                bool all;
+        } lines[] = {
+                { "", true },
+                { OF_PLACEMENT, false },
+                { OF_ENVELOPE, false },
+                { OF_PLACEMENT ",'kubernetes-fleet.io/envelope-work':'ResourceEnvelope',"
+                               "'kubernetes-fleet.io/envelope-namespace':'bystander'",
+                  false },
+                { "'kubernetes-fleet.io/envelope-work':'ClusterResourceEnvelope',"
+                  "'kubernetes-fleet.io/envelope-namespace':'team-a'",
+                  true },
+                { "'kubernetes-fleet.io/envelope-work':'ResourceEnvelope'", true },
+        };
+        struct agent a;
+
+        begin(&a, r);
+        post(r, MEMBER, NS, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'bystander'}}");
+        post(r, MEMBER, NS, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'team-a'}}");
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                const char *name = arena_printf(&r->arena, "w%zu", i);
+
+                place_labelled(r, name, lines[i].labels, "",
+                               IN("bystander", "theirs") "," IN("team-a", "ours"));
+                settle_work(r, name);
+                if (get(r, MEMBER, NS "/bystander/configmaps/theirs") != (lines[i].all ? 200 : 404))
+                        fail_msg("labels %s: %d", lines[i].labels, r->status);
+                assert_int_equal(get(r, MEMBER, NS "/team-a/configmaps/ours"), 200);
+                delete (r, HUB, arena_printf(&r->arena, WORKS "/%s", name));
+                wait_until_gone(r, HUB, arena_printf(&r->arena, WORKS "/%s", name));
+        }
+        stop(&a);
+}
+
+static void what_a_work_may_reach_is_said_by_its_placement_or_else_its_envelope(void **state)
+{
+        rig_run(reach_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_manifest_in_the_wrong_scope_makes_no_request),
                 cmocka_unit_test(a_namespaced_work_reaches_nothing_outside_its_namespace),
                 cmocka_unit_test(a_refused_manifest_does_not_hold_up_the_others),
+                cmocka_unit_test(what_a_work_may_reach_is_said_by_its_placement_or_else_its_envelope),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,13 +367,21 @@ static void an_identitys_token_comes_with_its_expiry(void **state)
         }
 }
 
-static void a_busy_identity_endpoint_is_asked_four_times(void **state)
+static void take_a_token_a_little_later(struct rig *r)
+{
+        int64_t begun = loop_now_ms(r->loop);
+
+        take_a_token(r);
+        assert_in_range(loop_now_ms(r->loop) - begun, 310, 330);
+}
+
+static void a_busy_identity_endpoint_is_asked_four_times_ever_more_slowly(void **state)
 {
         struct rig r = { .identity_status = 200,
                          .failures = 3,
                          .identity_answer = "{\"access_token\":\"abc\",\"expires_on\":\"1767229200\"}" };
 
-        run(&r, take_a_token);
+        run(&r, take_a_token_a_little_later);
         assert_int_equal(r.asked, 4);
 }
 
@@ -422,7 +430,7 @@ int main(void)
                 cmocka_unit_test(a_bad_token_does_not_replace_a_good_one),
                 cmocka_unit_test(the_expiry_is_that_of_the_token_or_a_day_ahead),
                 cmocka_unit_test(an_identitys_token_comes_with_its_expiry),
-                cmocka_unit_test(a_busy_identity_endpoint_is_asked_four_times),
+                cmocka_unit_test(a_busy_identity_endpoint_is_asked_four_times_ever_more_slowly),
                 cmocka_unit_test(strange_answers_of_the_identity_endpoint_are_refused),
         };
 
