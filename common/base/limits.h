@@ -33,6 +33,7 @@
 #define LIMIT_LOG_LINE_BYTES (16u << 10)
 #define LIMIT_KUBECONFIG_BYTES (1u << 20)
 #define LIMIT_TOKEN_BYTES (64u << 10)
+#define LIMIT_EXEC_CREDENTIAL_BYTES (1u << 20) /* what a credential program of a kubeconfig says */
 /* What the hub takes over of a member's report about itself; the rest is left out, and that is told. */
 #define LIMIT_MEMBER_AGENTS 8
 #define LIMIT_MEMBER_CONDITIONS 32 /* of the report, of each agent, and of the MemberCluster in all */

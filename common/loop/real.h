@@ -5,6 +5,8 @@
 
 #include "common/loop/loop.h"
 
+struct world_command;
+
 /* SIGTERM and SIGINT; closed with the loop. */
 struct terminate {
         uv_signal_t signals[2];
@@ -15,3 +17,7 @@ struct terminate {
 
 struct terminate *real_terminate(struct loop *l);
 void terminate_close(struct terminate *t);
+
+/* world_process.run; ctx is the loop. */
+int real_run(void *ctx, const struct world_command *c, char **ret_output, size_t *ret_len, int *ret_code,
+             struct error *err);

@@ -31,11 +31,25 @@ struct world_files {
         int (*remove)(void *ctx, const char *path, struct error *err);
 };
 
+/* A program that is run to its end. Its standard error is ours. */
+struct world_command {
+        const char *const *argv; /* NULL-terminated; without a slash the first is looked for on the PATH */
+        const char *const *env;  /* NAME=value beside and in place of ours, NULL-terminated; may be NULL */
+        bool reads_input;        /* our standard input is its; else it has none */
+        size_t max_output;
+};
+
 /* Environment and signals of the process; the simulation has none. */
 struct world_process {
         const char *(*getenv)(void *ctx, const char *name);
         int64_t (*cpu_us)(void *ctx); /* CPU time used, for metrics */
         size_t (*rss_bytes)(void *ctx);
+        /* Parks until the program has ended and its output was read; mem_free that, wiped: it may hold
+         * secrets. *ret_code is its exit code, 128 and the signal's number where one ended it. ERR_NOT_FOUND:
+         * there is no such program; ERR_LIMIT: it said more than max_output; ERR_CANCELLED: it was asked to
+         * end, and killed when it did not. NULL where nothing can be run. */
+        int (*run)(void *ctx, const struct world_command *c, char **ret_output, size_t *ret_len,
+                   int *ret_code, struct error *err);
 };
 
 /* Fills a world on the real backend; transport stays NULL until common/net sets it. */

@@ -7,6 +7,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/loop/real.h"
 #include "common/loop/world.h"
 
 static void close_fd(int *fd)
@@ -221,6 +222,7 @@ void world_init_real(struct world *w, struct loop *l, const struct log_sink *sin
                 .getenv = real_getenv,
                 .cpu_us = real_cpu_us,
                 .rss_bytes = real_rss_bytes,
+                .run = real_run,
         };
         *w = (struct world){ .loop = l, .log_sink = sink, .files = &files, .process = &process, .ctx = l };
         signal(SIGPIPE, SIG_IGN); /* a peer that hung up is an error of that write, not our end */
