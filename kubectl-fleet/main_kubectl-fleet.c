@@ -75,6 +75,7 @@ static struct terminal look_at_terminal(void)
 {
         struct terminal t = { .write = write_out,
                               .read_input = read_input,
+                              .interactive = isatty(STDIN_FILENO),
                               .local_offset_ms = local_offset_ms };
         const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
 

@@ -40,6 +40,7 @@ static int take_flags(struct session *s, struct http_endpoint *e, struct error *
         if (!text_empty(o->token)) {
                 TRY(replace(&e->bearer_token, o->token, err));
                 mem_free(TAKE_PTR(e->bearer_token_file));
+                json_decref(TAKE_PTR(s->config.exec.entry));
         }
         if (o->insecure) {
                 e->insecure_skip_verify = true;
@@ -54,9 +55,11 @@ int session_connect(struct session *s, struct error *err)
         const char *context = text_empty(o->hub_context) ? o->context : o->hub_context;
         int64_t limit_ms = 0;
 
-        if (kube_config_load(s->world, text_empty(o->kubeconfig) ? NULL : o->kubeconfig,
-                             text_empty(context) ? NULL : context, &s->config, err) < 0 ||
-            take_flags(s, &s->config.endpoint, err) < 0)
+        if (kube_config_load_exec(s->world, text_empty(o->kubeconfig) ? NULL : o->kubeconfig,
+                                  text_empty(context) ? NULL : context, &s->config, err) < 0 ||
+            take_flags(s, &s->config.endpoint, err) < 0 ||
+            (s->config.exec.entry &&
+             exec_login_open(&s->login, s->world, &s->config, s->terminal->interactive, err) < 0))
                 return error_wrap(err, "failed to create hub cluster client");
         TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));
         s->hub = (struct kube_client){ .world = s->world,

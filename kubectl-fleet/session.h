@@ -5,6 +5,7 @@
 #include "common/base/posix_flags.h"
 #include "common/kube/client.h"
 #include "common/kube/config.h"
+#include "kubectl-fleet/exec_credential.h"
 #include "kubectl-fleet/options.h"
 
 /* What the program is attached to. */
@@ -16,7 +17,8 @@ struct terminal {
         /* Columns and rows now, of a screen that is drawn anew; NULL = standard output is no terminal. */
         void (*size)(void *ctx, unsigned *ret_columns, unsigned *ret_rows);
         void *ctx;
-        bool colours; /* standard output takes them */
+        bool colours;     /* standard output takes them */
+        bool interactive; /* standard input is a terminal */
 };
 
 struct command;
@@ -32,6 +34,7 @@ struct session {
         struct buf out;         /* for standard output; session_flush() */
         struct kube_client hub; /* after session_connect() */
         struct kube_config config;
+        struct exec_login login; /* where its user has an exec entry */
         struct log log;
         int64_t deadline_ms; /* loop time for all requests together; DEADLINE_NONE */
 };

@@ -33,6 +33,10 @@ void kube_config_free(struct kube_config *c)
         http_endpoint_free(&c->endpoint);
         mem_free(c->namespace_);
         mem_free(c->context);
+        mem_free(c->exec.user);
+        mem_free(c->exec.file);
+        json_decref(c->exec.entry);
+        json_decref(c->exec.cluster_config);
         *c = (struct kube_config){ 0 };
 }
 
@@ -202,14 +206,29 @@ static int copy_string(const struct source *source, const json_t *body, const ch
         return *ret ? 0 : error_no_memory(err);
 }
 
-static int read_cluster(struct world *w, const struct sources *s, const char *name, struct http_endpoint *e,
+#define EXEC_EXTENSION "client.authentication.k8s.io/exec"
+
+static json_t *exec_extension(const json_t *cluster)
+{
+        json_t *item;
+        size_t i;
+
+        json_array_foreach(doc_get_array(cluster, "extensions"), i, item)
+                if (text_equal(doc_get_string(item, "name"), EXEC_EXTENSION))
+                        return doc_get(item, "extension");
+        return NULL;
+}
+
+static int read_cluster(struct world *w, const struct sources *s, const char *name, struct kube_config *c,
                         struct error *err)
 {
+        struct http_endpoint *e = &c->endpoint;
         const struct source *source;
         json_t *body;
         size_t len;
 
         TRY(find_named(s, "clusters", "cluster", name, &body, &source, err));
+        c->exec.cluster_config = json_incref(exec_extension(body));
         TRY(copy_string(source, body, "server", &e->base_url, err));
         if (!e->base_url)
                 return error_set(err, ERR_INVALID, "kubeconfig %s: cluster \"%s\": server: is required",
@@ -235,31 +254,41 @@ static int read_cluster(struct world *w, const struct sources *s, const char *na
         return 0;
 }
 
-static int refuse_plugins(const struct source *source, const json_t *body, const char *name,
-                          struct error *err)
+static int refuse(const char *file, const char *user, const char *plugin, struct error *err)
 {
-        static const char *const plugins[] = { "exec", "auth-provider" };
-
-        for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
-                if (doc_get(body, plugins[i]))
-                        return error_set(err, ERR_UNSUPPORTED,
-                                         "kubeconfig %s: user \"%s\": %s: credential plugins are not "
-                                         "supported; use a token, "
-                                         "a token file or a client certificate",
-                                         source->path, name, plugins[i]);
-        }
-        return 0;
+        return error_set(err, ERR_UNSUPPORTED,
+                         "kubeconfig %s: user \"%s\": %s: credential plugins are not supported; use a token, "
+                         "a token file or a client certificate",
+                         file, user, plugin);
 }
 
-static int read_user(struct world *w, const struct sources *s, const char *name, struct http_endpoint *e,
+static int read_plugins(const struct source *source, const json_t *body, const char *name,
+                        struct kube_exec *exec, struct error *err)
+{
+        json_t *exec_entry = NULL;
+
+        if (doc_get(body, "auth-provider"))
+                return refuse(source->path, name, "auth-provider", err);
+        if (doc_want_object(body, "exec", &exec_entry, err) < 0)
+                return error_wrap(err, "kubeconfig %s: user \"%s\"", source->path, name);
+        if (!exec_entry)
+                return 0;
+        exec->entry = json_incref((json_t *)body);
+        exec->user = mem_strdup(name);
+        exec->file = mem_strdup(source->path);
+        return exec->user && exec->file ? 0 : error_no_memory(err);
+}
+
+static int read_user(struct world *w, const struct sources *s, const char *name, struct kube_config *c,
                      struct error *err)
 {
+        struct http_endpoint *e = &c->endpoint;
         const struct source *source;
         json_t *body;
         AUTO_FREE char *token_file = NULL;
 
         TRY(find_named(s, "users", "user", name, &body, &source, err));
-        TRY(refuse_plugins(source, body, name, err));
+        TRY(read_plugins(source, body, name, &c->exec, err));
         TRY(read_pem(w, source, body, "client-certificate", e, HTTP_FILE_CERT, &e->client_cert_pem, err));
         TRY(read_pem(w, source, body, "client-key", e, HTTP_FILE_KEY, &e->client_key_pem, err));
         TRY(copy_string(source, body, "token", &e->bearer_token, err));
@@ -295,22 +324,37 @@ static int load_context(struct world *w, const struct sources *s, const char *co
         if (doc_need_string(body, "cluster", &cluster, err) < 0 ||
             doc_want_string(body, "user", &user, err) < 0 || doc_want_string(body, "namespace", &ns, err) < 0)
                 return error_wrap(err, "kubeconfig %s: context \"%s\"", source->path, name);
-        TRY(read_cluster(w, s, cluster, &c->endpoint, err));
+        TRY(read_cluster(w, s, cluster, c, err));
         if (!text_empty(user))
-                TRY(read_user(w, s, user, &c->endpoint, err));
+                TRY(read_user(w, s, user, c, err));
         c->context = mem_strdup(name);
         c->namespace_ = mem_strdup(text_empty(ns) ? "default" : ns);
         return c->context && c->namespace_ ? 0 : error_no_memory(err);
 }
 
-int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
-                     struct error *err)
+int kube_config_load_exec(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                          struct error *err)
 {
         CLEANUP(sources_free) struct sources sources = { 0 };
         CLEANUP(kube_config_free) struct kube_config c = { 0 };
 
         TRY(load_sources(w, path, &sources, err));
         TRY(load_context(w, &sources, context, &c, err));
+        if (c.endpoint.bearer_token || c.endpoint.bearer_token_file)
+                json_decref(TAKE_PTR(c.exec.entry));
+        *ret = c;
+        c = (struct kube_config){ 0 };
+        return 0;
+}
+
+int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
+                     struct error *err)
+{
+        CLEANUP(kube_config_free) struct kube_config c = { 0 };
+
+        TRY(kube_config_load_exec(w, path, context, &c, err));
+        if (c.exec.entry)
+                return refuse(c.exec.file, c.exec.user, "exec", err);
         *ret = c;
         c = (struct kube_config){ 0 };
         return 0;

@@ -166,6 +166,8 @@ static void bad_kubeconfigs_are_refused_with_a_sentence(void **state)
         } rows[] = {
                 { HEAD CLUSTER USER("{exec: {command: aws}}"), NULL, ERR_UNSUPPORTED,
                   "kubeconfig /k: user \"u\": exec: credential plugins are not supported" },
+                { HEAD CLUSTER USER("{exec: aws}"), NULL, ERR_INVALID,
+                  "kubeconfig /k: user \"u\": exec: must be an object" },
                 { HEAD CLUSTER USER("{auth-provider: {name: gcp}}"), NULL, ERR_UNSUPPORTED,
                   "user \"u\": auth-provider: credential plugins are not supported" },
                 { HEAD CLUSTER USER("{client-certificate-data: '%%%', client-key-data: S0VZ}"), NULL,

@@ -81,12 +81,23 @@ static int check_request(const struct http_request *rq, struct error *err)
         return 0;
 }
 
-/* The request as it leaves: the caller's headers, then the user agent and the credentials. */
-static int dress(struct http_transport *t, const struct http_request *rq, bool again, struct arena *arena,
-                 struct http_request *ret, const char **ret_credentials, struct error *err)
+/* A request as it leaves, and what it says about who asks. */
+struct dressed {
+        struct http_request request;
+        const char *credentials;
+        uint64_t login; /* its version */
+};
+
+/* The caller's headers, then the user agent and the credentials. */
+static int dress(struct http_transport *t, const struct http_request *rq, struct arena *arena,
+                 struct dressed *ret, struct error *err)
 {
+        struct http_login *login = rq->endpoint->login;
         const char *credentials = NULL;
-        TRY(http_credentials_header(t->credentials, rq->endpoint, again, arena, &credentials, err));
+        *ret = (struct dressed){ .request = *rq };
+        if (login)
+                TRY(login->refresh(login, 0, &ret->request.deadline_ms, err));
+        TRY(http_credentials_header(t->credentials, rq->endpoint, false, arena, &credentials, err));
         struct http_header *at = ARENA_NEW_ARRAY(arena, struct http_header, rq->headers.n + 2);
         if (!at)
                 return error_no_memory(err);
@@ -97,21 +108,35 @@ static int dress(struct http_transport *t, const struct http_request *rq, bool a
                 at[n++] = (struct http_header){ "User-Agent", rq->endpoint->user_agent };
         if (credentials && !http_header_get(&rq->headers, "Authorization"))
                 at[n++] = (struct http_header){ "Authorization", credentials };
-        *ret = *rq;
-        ret->headers = (struct http_headers){ at, n };
-        *ret_credentials = credentials;
+        ret->request.headers = (struct http_headers){ at, n };
+        ret->credentials = credentials;
+        ret->login = login ? login->version : 0;
         return 0;
 }
 
-/* Whether a 401 is worth a second request: the token file was read anew and says something else now. */
-static bool has_fresh_token(struct http_transport *t, const struct http_request *rq, struct arena *arena,
-                            const char *used)
+/* Whether the token file, read anew, says something else now. */
+static bool has_fresh_token(struct http_transport *t, const struct dressed *d, struct arena *arena)
 {
+        const struct http_endpoint *e = d->request.endpoint;
         const char *now = NULL;
-        if (!rq->endpoint->bearer_token_file ||
-            http_credentials_header(t->credentials, rq->endpoint, true, arena, &now, NULL) < 0)
+        if (!e->bearer_token_file || http_credentials_header(t->credentials, e, true, arena, &now, NULL) < 0)
                 return false;
-        return now && !text_equal(now, used);
+        return now && !text_equal(now, d->credentials);
+}
+
+/* After a 401: 1 = `d` is dressed in other credentials, to be asked once more; 0 = there are no others. */
+static int dress_again(struct http_transport *t, const struct http_request *rq, struct arena *arena,
+                       struct dressed *d, struct error *err)
+{
+        struct http_login *login = rq->endpoint->login;
+        struct http_request later = *rq;
+        later.deadline_ms = d->request.deadline_ms;
+        if (login)
+                TRY(login->refresh(login, d->login, &later.deadline_ms, err));
+        if (login ? login->version == d->login : !has_fresh_token(t, d, arena))
+                return 0;
+        TRY(dress(t, &later, arena, d, err));
+        return 1;
 }
 
 int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
@@ -119,14 +144,13 @@ int http_roundtrip(struct http_transport *t, const struct http_request *rq, stru
 {
         TRY(check_request(rq, err));
         AUTO_ARENA struct arena scratch = ARENA_INIT;
-        struct http_request dressed;
-        const char *credentials;
-        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
-        TRY(t->ops->roundtrip(t, &dressed, arena, ret, err));
-        if (ret->status != 401 || !has_fresh_token(t, rq, &scratch, credentials))
+        struct dressed d;
+        TRY(dress(t, rq, &scratch, &d, err));
+        TRY(t->ops->roundtrip(t, &d.request, arena, ret, err));
+        if (ret->status != 401)
                 return 0;
-        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
-        return t->ops->roundtrip(t, &dressed, arena, ret, err);
+        int again = dress_again(t, rq, &scratch, &d, err);
+        return again > 0 ? t->ops->roundtrip(t, &d.request, arena, ret, err) : again;
 }
 
 int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
@@ -134,18 +158,17 @@ int http_stream_open(struct http_transport *t, const struct http_request *rq, st
 {
         TRY(check_request(rq, err));
         AUTO_ARENA struct arena scratch = ARENA_INIT;
-        struct http_request dressed;
-        const char *credentials;
-        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
+        struct dressed d;
+        TRY(dress(t, rq, &scratch, &d, err));
         struct http_stream *s = NULL;
-        TRY(t->ops->open(t, &dressed, &s, err));
-        if (s->status != 401 || !has_fresh_token(t, rq, &scratch, credentials)) {
+        TRY(t->ops->open(t, &d.request, &s, err));
+        int again = s->status == 401 ? dress_again(t, rq, &scratch, &d, err) : 0;
+        if (again == 0) {
                 *ret = s;
                 return 0;
         }
         http_stream_close(s);
-        TRY(dress(t, rq, false, &scratch, &dressed, &credentials, err));
-        return t->ops->open(t, &dressed, ret, err);
+        return again < 0 ? again : t->ops->open(t, &d.request, ret, err);
 }
 
 int http_stream_read(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err)

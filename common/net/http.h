@@ -20,6 +20,15 @@ const char *http_header_get(const struct http_headers *h, const char *name); /* 
 
 struct http_files; /* common/net/http_files.h */
 
+/* Where the credentials of an endpoint are made while requests go on. */
+struct http_login {
+        /* Brings the endpoint's token and client certificate up to date. `refused`: the server did not take
+         * those of that version; 0 = they have not been refused. May park; *deadline_ms is put off by as long
+         * as it took. An error is the request's. */
+        int (*refresh)(struct http_login *l, uint64_t refused, int64_t *deadline_ms, struct error *err);
+        uint64_t version; /* of what the endpoint holds, counted from 1 */
+};
+
 /* Where and as whom. One per API server and identity; owned by who made it, must outlive its requests. */
 struct http_endpoint {
         char *base_url; /* https://host:port or with a path prefix, without trailing slash */
@@ -32,6 +41,7 @@ struct http_endpoint {
         char *bearer_token_file;                /* file, re-read when its stamp changes and on 401 */
         char *username, *password;              /* basic */
         char *user_agent;
+        struct http_login *login; /* borrowed; NULL = the fields hold as they are */
         struct http_files
                 *files;      /* behind the three PEM texts (http_files.h); NULL = they are not from files */
         uint64_t generation; /* bumped when certificates or CA change: old connections are not re-used */
@@ -105,9 +115,9 @@ struct http_transport_ops {
 #define HTTP_REASON_TOKEN_UNREADABLE "TokenFileUnreadable"
 
 /* Both add the endpoint's credentials and user agent to the request; a 401 on a token file makes them read
- * the file again and, if the token changed, ask once more. A status outside 2xx is not an error at this
- * layer. Network failures are ERR_RETRY, a passed deadline ERR_TIMEOUT, over-long answers ERR_LIMIT, bad
- * certificates ERR_UNAUTHORIZED with the reason in words. */
+ * the file again, one on a login refresh it, and, if the credentials changed, ask once more. A status outside
+ * 2xx is not an error at this layer. Network failures are ERR_RETRY, a passed deadline ERR_TIMEOUT, over-long
+ * answers ERR_LIMIT, bad certificates ERR_UNAUTHORIZED with the reason in words. */
 int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
                    struct http_response *ret, struct error *err);
 int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,
