@@ -1,7 +1,7 @@
 /* kubectl fleet plan: what an approval lets happen. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/command.h"
-#include "kubectl-fleet/live.h"
+#include "kubectl-fleet/fetch.h"
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/plan_view.h"
 
@@ -10,6 +10,7 @@ enum { RUN, REQUESTS, N_PARTS };
 struct question {
         struct named named;
         struct fetch parts[N_PARTS];
+        const char *stage; /* NULL = all */
 };
 
 static bool asks_for_plan(const struct stage_task_list *l)
@@ -32,50 +33,112 @@ static bool strategy_asks(const struct update_run *run, const char *stage)
         return false;
 }
 
-static int explain_none(const struct session *s, const struct question *q, const struct plan_view *v,
-                        struct error *err)
-{
-        const char *stage = session_argument(s, 1), *of = stage ? " for stage " : "";
-        const char *kind = q->named.kind->kind, *name = q->named.name;
+/* ---- where no request shows a plan ---- */
 
-        if (v->n_without == 0)
-                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has asked for no approval%s%s yet", kind,
-                                 name, of, or_empty(stage));
-        return error_set(err, ERR_NOT_FOUND, "%s \"%s\" shows no plan%s%s: %s", kind, name, of,
-                         or_empty(stage),
-                         strategy_asks(v->run, stage)
-                                 ? "its strategy asks for one, but the hub's agent has made none"
-                                 : "its strategy's Approval tasks do not ask for one (plan: true)");
+static bool has_stage(const struct update_run *run, const char *stage)
+{
+        const struct update_run_status *s = run->status;
+
+        for (uint32_t i = 0; i < s->stages_status.n; i++)
+                if (text_equal(s->stages_status.at[i].stage_name, stage))
+                        return true;
+        return s->deletion_stage_status && text_equal(stage, DELETION_NAME);
 }
 
-static int draw(struct session *s, void *ctx, struct error *err)
+/* What can be compared at all, and need not be waited for. */
+static int check_comparison(const struct question *q, const struct plan_view *v, struct error *err)
 {
-        struct question *q = ctx;
-        const struct update_run *run = (const struct update_run *)fetched(&q->parts[RUN]);
-        struct screen screen = session_screen(s);
-        struct plan_view v;
+        const char *kind = q->named.kind->kind, *name = q->named.name;
 
-        if (!run)
-                return explain_missing(s, &q->named, err);
-        if (plan_look(s->arena, run, &q->parts[REQUESTS].result, session_argument(s, 1), &v) < 0)
+        if (!v->run->spec || plan_target(v->run) == NO_INDEX)
+                return error_set(err, ERR_NOT_FOUND,
+                                 "%s \"%s\" is not initialized: nobody knows yet what it brings", kind, name);
+        if (q->stage && !has_stage(v->run, q->stage))
+                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has no stage \"%s\"", kind, name, q->stage);
+        if (v->n_without && strategy_asks(v->run, q->stage))
+                return error_set(
+                        err, ERR_NOT_FOUND,
+                        "%s \"%s\" shows no plan: its strategy asks for one, but the hub's agent has "
+                        "made none",
+                        kind, name);
+        return 0;
+}
+
+/* "parent-CRP=web,resource-index in (1,4)": of what the run brings and of what clusters have. */
+static const char *snapshots_selector(struct arena *arena, const struct update_run *run,
+                                      const struct object_list *bindings)
+{
+        int64_t *seen = ARENA_NEW_ARRAY(arena, int64_t, bindings->n + 1);
+        AUTO_BUF struct buf b;
+        size_t n = 0, k;
+
+        buf_init(&b, 1u << 20);
+        if (!seen)
+                return NULL;
+        seen[n++] = plan_target(run);
+        for (size_t i = 0; i < bindings->n; i++) {
+                int64_t index = plan_index_of(run, (const struct binding *)bindings->at[i]);
+
+                for (k = 0; k < n && seen[k] != index; k++)
+                        ;
+                if (k == n && index != NO_INDEX)
+                        seen[n++] = index;
+        }
+        buf_printf(&b, LABEL_PARENT_PLACEMENT "=%s," LABEL_RESOURCE_INDEX " in (", run->spec->placement_name);
+        for (k = 0; k < n; k++)
+                buf_printf(&b, "%s%lld", k ? "," : "", (long long)seen[k]);
+        buf_append_str(&b, ")");
+        return b.failed ? NULL : arena_strdup(arena, b.data);
+}
+
+static int compare(struct session *s, struct question *q, struct plan_view *v, struct error *err)
+{
+        const struct scope *scope = scope_of(q->named.ns);
+        struct plan_parts parts = { .run = v->run, .requests = q->parts[REQUESTS].result };
+        struct fetch bindings = { .kind = scope->binding, .ns = q->named.ns };
+        struct fetch snapshots = { .kind = scope->resource_snapshot, .ns = q->named.ns, .whole = true };
+
+        TRY(check_comparison(q, v, err));
+        bindings.selector = selector_of(s->arena, LABEL_PARENT_PLACEMENT, v->run->spec->placement_name);
+        if (!bindings.selector)
                 return error_no_memory(err);
-        if (v.n == 0)
-                return explain_none(s, q, &v, err);
+        TRY(fetch_all(s, &bindings, 1, err));
+        parts.bindings = bindings.result;
+        snapshots.selector = snapshots_selector(s->arena, v->run, &parts.bindings);
+        if (!snapshots.selector)
+                return error_no_memory(err);
+        TRY(fetch_all(s, &snapshots, 1, err));
+        parts.snapshots = snapshots.result;
+        TRY(plan_compare(s->arena, &parts, q->stage, v, err));
+        if (v->n == 0)
+                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has nothing ahead: all its stages are over",
+                                 q->named.kind->kind, q->named.name);
+        return 0;
+}
+
+/* ---- the command ---- */
+
+static int show(struct session *s, const struct plan_view *v, struct error *err)
+{
+        struct screen screen = session_screen(s);
+
         if (output_is_document(s))
-                return output_document(s, plan_doc(&v), err);
+                return output_document(s, plan_doc(v), err);
         if (!output_is(s, "name")) {
-                plan_draw(&v, &screen, session_hub_words(s));
+                plan_draw(v, &screen, session_hub_words(s));
                 return 0;
         }
-        for (size_t i = 0; i < v.n; i++)
-                output_name(s, &v.at[i].request->object);
+        for (size_t i = 0; i < v->n; i++)
+                if (v->at[i].request)
+                        output_name(s, &v->at[i].request->object);
         return 0;
 }
 
 static int run_plan(struct session *s, struct error *err)
 {
-        struct question q = { 0 };
-        struct live live = { .fetches = q.parts, .n = N_PARTS, .draw = draw, .ctx = &q };
+        struct question q = { .stage = session_argument(s, 1) };
+        const struct update_run *run;
+        struct plan_view v;
         const char *of;
 
         TRY(named_of(s, session_argument(s, 0), &run_names, &q.named, err));
@@ -92,7 +155,15 @@ static int run_plan(struct session *s, struct error *err)
                 .whole = true,
                 .may_lack = true,
         };
-        return live_show(s, &live, err);
+        TRY(fetch_all(s, q.parts, N_PARTS, err));
+        run = (const struct update_run *)fetched(&q.parts[RUN]);
+        if (!run)
+                return explain_missing(s, &q.named, err);
+        if (plan_look(s->arena, run, &q.parts[REQUESTS].result, q.stage, &v) < 0)
+                return error_no_memory(err);
+        if (v.n == 0)
+                TRY(compare(s, &q, &v, err));
+        return show(s, &v, err);
 }
 
 static const struct command_argument arguments[] = { { "run", COMPLETES_RUN }, { "stage", COMPLETES_STAGE } };
@@ -105,7 +176,11 @@ const struct command plan_command = {
                  "changed and\n"
                  "removed on which clusters, with the fields; those that wait come first. Values of Secrets "
                  "are not\n"
-                 "shown. A run makes plans where the Approval tasks of its strategy say `plan: true`.",
+                 "shown. A run makes plans where the Approval tasks of its strategy say `plan: true`; for "
+                 "other runs,\n"
+                 "those of a hub with the original agents included, its snapshots are compared with what the "
+                 "clusters of\n"
+                 "the stages ahead have.",
         .examples = "kubectl fleet plan example-run\n"
                     "kubectl fleet plan example-run canary -o yaml",
         .arguments = arguments,

@@ -45,9 +45,9 @@ static struct plan_group *group_of(struct request_plan *r, const struct cluster_
         return &r->groups[r->n_groups++];
 }
 
-static int make_groups(struct arena *arena, struct request_plan *r)
+int plan_group(struct arena *arena, struct request_plan *r)
 {
-        const struct cluster_plan_list *l = &r->request->status->plan->clusters;
+        const struct cluster_plan_list *l = &r->plan->clusters;
 
         r->groups = ARENA_NEW_ARRAY(arena, struct plan_group, l->n + 1);
         if (!r->groups)
@@ -74,9 +74,9 @@ static size_t place_of(const struct update_run *run, const char *stage)
         return i;
 }
 
-static const char *when_of(const struct object *request)
+const char *plan_when(const struct approval_request *r)
 {
-        const char *type = label_of(request, LABEL_TASK_TYPE);
+        const char *type = label_of(&r->object, LABEL_TASK_TYPE);
 
         if (text_equal(type, TASK_TYPE_BEFORE_STAGE))
                 return "before";
@@ -122,9 +122,10 @@ int plan_look(struct arena *arena, const struct update_run *run, const struct ob
                         continue;
                 }
                 accepted = condition_find(&status->conditions, CONDITION_APPROVAL_ACCEPTED);
-                r.when = when_of(requests->at[i]);
+                r.when = plan_when(r.request);
                 r.approved = accepted && text_equal(accepted->status, CONDITION_TRUE);
-                TRY(make_groups(arena, &r));
+                r.plan = status->plan;
+                TRY(plan_group(arena, &r));
                 insert(ret, r);
         }
         return 0;
@@ -190,36 +191,53 @@ static void draw_group(struct screen *s, const struct plan_group *g)
                 draw_object(s, &p->objects.at[i]);
 }
 
-static void draw_request(const struct plan_view *v, struct screen *s, const struct request_plan *r,
-                         const char *hub)
+static void draw_head(struct screen *s, const struct request_plan *r)
 {
-        const struct approval_request_status *status = r->request->status;
-        const struct object *o = &r->request->object;
         size_t start = s->out->len;
 
         screen_text(s, TONE_STRONG, "%s%sstage %s", r->when, *r->when ? " " : "", r->stage);
-        screen_text(s, TONE_PLAIN, "  revision %s", or_empty(status->plan->resource_snapshot_index));
-        screen_text(s, r->approved ? TONE_GOOD : TONE_BUSY,
-                    r->approved ? "  approved" : "  waits for approval");
-        screen_text(s, TONE_FAINT, "  %s", o->meta.name);
+        if (!text_empty(r->plan->resource_snapshot_index))
+                screen_text(s, TONE_PLAIN, "  revision %s", r->plan->resource_snapshot_index);
+        if (r->request) {
+                screen_text(s, r->approved ? TONE_GOOD : TONE_BUSY,
+                            r->approved ? "  approved" : "  waits for approval");
+                screen_text(s, TONE_FAINT, "  %s", r->request->object.meta.name);
+        }
         screen_end_line(s, start);
+}
+
+static void draw_request(const struct plan_view *v, struct screen *s, const struct request_plan *r,
+                         const char *hub)
+{
+        size_t start;
+
+        draw_head(s, r);
         for (size_t i = 0; i < r->n_groups; i++)
                 draw_group(s, &r->groups[i]);
-        if (status->plan->omitted_objects.value > 0) {
+        if (r->plan->omitted_objects.value > 0) {
                 start = s->out->len;
                 screen_text(s, TONE_FAINT, "  %lld more objects are not listed for want of room",
-                            (long long)status->plan->omitted_objects.value);
+                            (long long)r->plan->omitted_objects.value);
                 screen_end_line(s, start);
         }
-        if (r->approved)
-                return;
-        approve_draw(s, "  ", &v->run->object, o->meta.name, status->plan_hash, hub);
+        if (r->request && !r->approved)
+                approve_draw(s, "  ", &v->run->object, r->request->object.meta.name,
+                             v->compared ? NULL : or_empty(r->request->status->plan_hash), hub);
 }
 
 void plan_draw(const struct plan_view *v, struct screen *s, const char *hub)
 {
+        size_t start;
+
         for (size_t i = 0; i < v->n; i++)
                 draw_request(v, s, &v->at[i], hub);
+        start = s->out->len;
+        if (!v->compared)
+                return;
+        screen_text(s, TONE_FAINT,
+                    "Snapshots were compared here: overrides and what envelopes hold are left "
+                    "out of account.");
+        screen_end_line(s, start);
 }
 
 /* ---- documents ---- */
@@ -263,26 +281,31 @@ static json_t *group_doc(const struct plan_group *g)
         return doc;
 }
 
+static json_t *request_doc(const struct request_plan *r)
+{
+        json_t *groups = json_array(), *doc;
+
+        for (size_t i = 0; groups && i < r->n_groups; i++)
+                json_array_append_new(groups, group_doc(&r->groups[i]));
+        doc = json_pack("{s:s, s:s, s:b, s:I, s:o}", "stage", r->stage, "when", r->when, "approved",
+                        r->approved, "omittedObjects", (json_int_t)r->plan->omitted_objects.value, "groups",
+                        groups);
+        if (doc)
+                doc_set_unless_empty(doc, "revision", r->plan->resource_snapshot_index);
+        if (doc && r->request) {
+                doc_set_unless_empty(doc, "approvalRequest", r->request->object.meta.name);
+                doc_set_unless_empty(doc, "planHash",
+                                     r->request->status ? r->request->status->plan_hash : NULL);
+        }
+        return doc;
+}
+
 json_t *plan_doc(const struct plan_view *v)
 {
         json_t *items = json_array();
 
-        for (size_t i = 0; items && i < v->n; i++) {
-                const struct request_plan *r = &v->at[i];
-                json_t *groups = json_array();
-
-                for (size_t k = 0; groups && k < r->n_groups; k++)
-                        json_array_append_new(groups, group_doc(&r->groups[k]));
-                json_array_append_new(items,
-                                      json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:I, s:o}", "approvalRequest",
-                                                r->request->object.meta.name, "stage", r->stage, "when",
-                                                r->when, "approved", r->approved, "planHash",
-                                                or_empty(r->request->status->plan_hash), "revision",
-                                                or_empty(r->request->status->plan->resource_snapshot_index),
-                                                "omittedObjects",
-                                                (json_int_t)r->request->status->plan->omitted_objects.value,
-                                                "groups", groups));
-        }
-        return json_pack("{s:s, s:s, s:o}", "kind", v->run->object.kind->kind, "name",
-                         v->run->object.meta.name, "plans", items);
+        for (size_t i = 0; items && i < v->n; i++)
+                json_array_append_new(items, request_doc(&v->at[i]));
+        return json_pack("{s:s, s:s, s:b, s:o}", "kind", v->run->object.kind->kind, "name",
+                         v->run->object.meta.name, "compared", v->compared, "plans", items);
 }

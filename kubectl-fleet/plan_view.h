@@ -1,5 +1,5 @@
-/* What an approval lets happen: the plans on the approval requests of a run, clusters with the same changes
- * together. Pure. */
+/* What an approval lets happen: the plans on the approval requests of a run, or, where there are none, what
+ * its snapshots tell; clusters with the same changes together. Pure. */
 #pragma once
 
 #include "common/ctrl/informer.h"
@@ -13,7 +13,8 @@ struct plan_group {
         size_t n_clusters;
 };
 struct request_plan {
-        const struct approval_request *request;
+        const struct update_plan *plan;
+        const struct approval_request *request; /* NULL = none is made yet */
         const char *stage, *when; /* "before" or "after" the stage; "" if its label does not tell */
         bool approved;
         struct plan_group *groups; /* in the order their first clusters are updated */
@@ -23,9 +24,30 @@ struct plan_view {
         const struct update_run *run;
         struct request_plan *at; /* those with a plan, in the order of the run's stages; what waits first */
         size_t n, n_without;     /* requests; those that show no plan */
+        bool compared;           /* plan_compare() made it */
 };
 /* `stage`: of this one alone; NULL = all. 0 or ERR_NO_MEMORY. */
 int plan_look(struct arena *arena, const struct update_run *run, const struct object_list *requests,
               const char *stage, struct plan_view *ret);
+
+/* For plan_compare(). Snapshots: those of the indices that plan_target() and plan_index_of() tell. */
+struct plan_parts {
+        const struct update_run *run; /* initialized */
+        struct object_list bindings;  /* struct binding, of its placement */
+        struct object_list snapshots; /* struct resource_snapshot, whole */
+        struct object_list requests;  /* struct approval_request, of the run */
+};
+#define DELETION_NAME "cleanup" /* what the last stage is called here */
+/* Index of what the run brings, and of what a cluster has; NO_INDEX = it is not initialized, it has nothing.
+ */
+int64_t plan_target(const struct update_run *run);
+int64_t plan_index_of(const struct update_run *run, const struct binding *b);
+/* The stages that are not over, or `stage` alone. Overrides and what envelopes hold are left out of account.
+ */
+int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *stage,
+                 struct plan_view *ret, struct error *err);
+const char *plan_when(const struct approval_request *r);     /* "before", "after" or "" */
+int plan_group(struct arena *arena, struct request_plan *r); /* fills its groups; 0 or ERR_NO_MEMORY */
+
 void plan_draw(const struct plan_view *v, struct screen *s, const char *hub); /* as struct run_drawing's */
 json_t *plan_doc(const struct plan_view *v);                                  /* new; NULL on no memory */

@@ -2,9 +2,8 @@
  * simply done or still to come. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/placement_view.h"
+#include "kubectl-fleet/plan_view.h"
 #include "kubectl-fleet/run_view.h"
-
-#define DELETION_NAME "cleanup"
 
 struct board {
         const struct run_view *view;

@@ -8,7 +8,7 @@ from tree import LAYERS, files, layer_of
 # The two agents and the plugin stand side by side: none includes another.
 BESIDE = {"hub-agent", "member-agent", "kubectl-fleet"}
 # What the plugin uses of the hub agent: cores without any input or output.
-PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/")}
+PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
