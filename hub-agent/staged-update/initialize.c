@@ -138,17 +138,6 @@ static int find_given_snapshot(struct pass *p, const char *index)
                                               index, placement));
 }
 
-/* Without an index a run takes what is selected now, however soon after the snapshot before. */
-static int take_snapshot(struct pass *p)
-{
-        if (p->in->not_taken)
-                return run_aborts(p,
-                                  words_f(p, ERROR_RUN_VALID ": " ERROR_CLASS_USER ": %s", p->in->not_taken));
-        p->plan->take_snapshot = !p->in->taken;
-        p->master = p->in->taken;
-        return 0;
-}
-
 /* What somebody edited in a snapshot is never used. */
 static int check_snapshot(struct pass *p)
 {
@@ -164,8 +153,24 @@ static int check_snapshot(struct pass *p)
                                                                      "after it was made",
                                                      ref_of(p, o->meta.name)));
         }
-        p->status->resource_snapshot_index_used = index;
         return 0;
+}
+
+/* Without an index a run takes what is selected now, however soon after the snapshot before. */
+static int take_snapshot(struct pass *p)
+{
+        if (p->in->not_taken)
+                return run_aborts(p,
+                                  words_f(p, ERROR_RUN_VALID ": " ERROR_CLASS_USER ": %s", p->in->not_taken));
+        p->plan->take_snapshot = !p->in->taken;
+        p->master = p->in->taken;
+        return p->master ? check_snapshot(p) : 0;
+}
+
+int read_snapshot(struct pass *p, const char *index)
+{
+        TRY(find_given_snapshot(p, index));
+        return check_snapshot(p);
 }
 
 static int note_overrides_of(struct pass *p, const struct cluster_overrides *list,
@@ -198,10 +203,10 @@ static int note_snapshot(struct pass *p)
         const char *index = is_retry(p) ? p->in->retried->status->resource_snapshot_index_used
                                         : p->run->spec->resource_snapshot_index;
 
-        TRY(text_empty(index) ? take_snapshot(p) : find_given_snapshot(p, index));
+        TRY(text_empty(index) ? take_snapshot(p) : read_snapshot(p, index));
         if (p->plan->take_snapshot)
                 return 0;
-        TRY(check_snapshot(p));
+        p->status->resource_snapshot_index_used = label_of(&p->master->object, LABEL_RESOURCE_INDEX);
         return note_overrides(p);
 }
 

@@ -224,6 +224,26 @@ static void a_run_ends_with_its_placement(void **state)
         rig_run(loses_placement);
 }
 
+static void loses_snapshot(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_int_equal(rig_delete(r, FLEET "clusterresourcesnapshots/web-0-snapshot"), 200);
+        settle_often(&f, 4);
+        assert_run(r, "first", "Succeeded", "False UpdateRunFailed");
+        assert_non_null(strstr(r->text, "no resourceSnapshots with index `0` found for placement `/web`"));
+        assert_string_equal(doc_get_string(binding_on(r, "member-2"), "spec.state"), "Scheduled");
+        stop(&f);
+}
+static void a_run_ends_with_its_snapshot(void **state)
+{
+        rig_run(loses_snapshot);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -235,6 +255,7 @@ int main(void)
                 cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
                 cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
                 cmocka_unit_test(a_run_ends_with_its_placement),
+                cmocka_unit_test(a_run_ends_with_its_snapshot),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,8 @@ void scrub_wait_times(struct strategy_spec *s);
 /* The stages that the clusters make with the strategy's snapshot; conditions are empty. Each cluster has one,
  * or it is left out where the strategy has it so. */
 int compute_stages(struct pass *p, struct stage_status_list *ret);
+/* Whether the status has each stage's tasks: what is not there would not be waited for. */
+int check_tasks(struct pass *p);
 /* Lists those in no stage, sorted, in the status. */
 int find_left_out(struct pass *p, const struct stage_status_list *stages);
 
@@ -101,6 +103,8 @@ int compute_asked_for(struct pass *p, struct stage_status_list *ret);
 /* ---- the parts of a pass ---- */
 
 int initialize_run(struct pass *p);
+/* The group of resource snapshots with the index is there, whole and as it was made (p->master). */
+int read_snapshot(struct pass *p, const char *index);
 /* Which stage is current: its index, the number of stages for the deletion stage, STAGE_NONE. */
 int validate_run(struct pass *p, int *ret_stage);
 int stop_run(struct pass *p, int stage);

@@ -184,6 +184,20 @@ static int list_clusters(struct pass *p, const struct stage_config *c, struct ma
 
 /* ---- a stage ---- */
 
+/* It becomes the value of a label on its requests; the oldest version allows longer ones. */
+static int check_run_name(struct pass *p)
+{
+        const char *name = p->run->object.meta.name;
+
+        if (strlen(name) <= LABEL_VALUE_MAX)
+                return 0;
+        return run_aborts(p, words_f(p,
+                                     ERROR_RUN_VALID ": " ERROR_CLASS_USER
+                                                     ": metadata.name: a run with approvals cannot have a "
+                                                     "name of more than %d characters, and `%s` has %zu",
+                                     LABEL_VALUE_MAX, name, strlen(name)));
+}
+
 static int list_tasks(struct pass *p, const struct stage_config *c, const struct stage_task_list *tasks,
                       const char *format, struct stage_task_status_list *ret)
 {
@@ -198,6 +212,7 @@ static int list_tasks(struct pass *p, const struct stage_config *c, const struct
                 t->type = tasks->at[i].type;
                 if (!text_equal(t->type, STAGE_TASK_APPROVAL))
                         continue;
+                TRY(check_run_name(p));
                 t->approval_request_name =
                         arena_printf(p->arena, "%s-%s-%s", p->run->object.meta.name, format, c->name);
                 if (!t->approval_request_name)
@@ -205,6 +220,45 @@ static int list_tasks(struct pass *p, const struct stage_config *c, const struct
         }
         ret->n = tasks->n;
         ret->set = true;
+        return 0;
+}
+
+static bool same_tasks(const struct stage_task_status_list *a, const struct stage_task_status_list *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].type, b->at[i].type) ||
+                    !text_equal(or_empty(a->at[i].approval_request_name),
+                                or_empty(b->at[i].approval_request_name)))
+                        return false;
+        return true;
+}
+
+static int check_tasks_of(struct pass *p, const struct stage_config *c, const struct stage_status *s)
+{
+        struct stage_task_status_list before = { 0 }, after = { 0 };
+
+        TRY(list_tasks(p, c, &c->before_stage_tasks, "before", &before));
+        TRY(list_tasks(p, c, &c->after_stage_tasks, "after", &after));
+        if (same_tasks(&before, &s->before_stage_task_status) &&
+            same_tasks(&after, &s->after_stage_task_status))
+                return 0;
+        return run_aborts(p, words_f(p,
+                                     ERROR_RUN_ABORT ": " ERROR_CLASS_UNEXPECTED
+                                                     ": the tasks of stage `%s` in the updateRun are not "
+                                                     "those of its strategy",
+                                     s->stage_name));
+}
+
+int check_tasks(struct pass *p)
+{
+        for (uint32_t i = 0; i < p->status->stages_status.n; i++) {
+                const struct stage_config *c = config_of(p, i);
+
+                if (c)
+                        TRY(check_tasks_of(p, c, &p->status->stages_status.at[i]));
+        }
         return 0;
 }
 

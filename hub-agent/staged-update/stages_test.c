@@ -227,6 +227,28 @@ static void tasks_are_listed_in_order_and_name_their_requests(void **state)
         ends(&s);
 }
 
+/* Version v1alpha1 lets names pass that are too long for a label. */
+static void a_run_with_approvals_has_a_name_that_fits_a_label(void **state)
+{
+        static const char name[] = "a23456789-123456789-123456789-123456789-123456789-123456789-1234";
+        struct scene s;
+
+        begin_usual(&s, "", APPROVAL("after"));
+        s.run->object.meta.name = name;
+        step(&s);
+        assert_init_failed(&s, arena_printf(&s.arena,
+                                            PREFIX_VALID PREFIX_USER
+                                            "metadata.name: a run with approvals cannot have a name of more "
+                                            "than 63 characters, and `%s` has 64",
+                                            name));
+        ends(&s);
+        begin_usual(&s, "", "");
+        s.run->object.meta.name = name;
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        ends(&s);
+}
+
 static void no_stages_are_enough_for_no_cluster(void **state)
 {
         struct scene s;
@@ -283,6 +305,7 @@ int main(void)
                 cmocka_unit_test(an_approval_loses_a_wait_time_that_an_old_version_let_pass),
                 cmocka_unit_test(a_bad_timeout_a_bad_selector_and_a_name_given_twice_end_the_run),
                 cmocka_unit_test(tasks_are_listed_in_order_and_name_their_requests),
+                cmocka_unit_test(a_run_with_approvals_has_a_name_that_fits_a_label),
                 cmocka_unit_test(no_stages_are_enough_for_no_cluster),
                 cmocka_unit_test(thirty_one_stages_and_a_thousand_clusters_in_one_are_fine),
         };

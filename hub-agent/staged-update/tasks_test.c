@@ -119,6 +119,37 @@ static void only_an_approval_of_the_requests_generation_counts(void **state)
         ends(&s);
 }
 
+/* Whoever writes a request's status by hand may write anything. */
+static void conditions_that_are_not_true_approve_nothing(void **state)
+{
+        static const struct {
+                const char *type, *status;
+                int64_t generation;
+        } rows[] = { { "Approved", "False", 1 },         { "Approved", "Unknown", 1 },
+                     { "Approved", "true", 1 },          { "Approved", "", 1 },
+                     { "Approved", "True", 0 },          { "Approved", "True", 7 },
+                     { "ApprovalAccepted", "False", 1 }, { "ApprovalAccepted", "True", 0 },
+                     { "approved", "True", 1 } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct condition c =
+                        make_condition(rows[i].type, rows[i].status, "lgtm", "", rows[i].generation);
+                struct approval_request *r;
+                struct scene s;
+
+                begin_usual(&s, APPROVAL("before"), "");
+                step(&s);
+                r = s.requests[0];
+                r->status = ARENA_NEW(&s.arena, struct approval_request_status);
+                assert_true(condition_set(&r->status->conditions, &c, s.now_ms, &s.arena) >= 0);
+                step(&s);
+                assert_int_equal(s.plan.n_update + s.plan.n_approvals, 0);
+                assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunWaiting");
+                assert_string_equal(task_says(&s, before(&s, 0), "ApprovalRequestApproved"), "absent");
+                ends(&s);
+        }
+}
+
 /* spec/staged-update-and-eviction.md checklist 24 */
 static void a_request_is_made_again_until_it_was_accepted(void **state)
 {
@@ -346,6 +377,7 @@ int main(void)
                 cmocka_unit_test(a_request_names_run_and_stage_and_has_four_labels),
                 cmocka_unit_test(a_namespaced_run_asks_in_its_namespace),
                 cmocka_unit_test(only_an_approval_of_the_requests_generation_counts),
+                cmocka_unit_test(conditions_that_are_not_true_approve_nothing),
                 cmocka_unit_test(a_request_is_made_again_until_it_was_accepted),
                 cmocka_unit_test(an_approval_that_was_accepted_cannot_be_taken_back),
                 cmocka_unit_test(a_request_of_another_run_or_stage_ends_the_run),

@@ -238,11 +238,32 @@ static int check_progress(struct pass *p, int *ret_stage)
         return check_deletion_stage(p, &g, ret_stage);
 }
 
+/* ---- what is rolled out ---- */
+
+static bool is_to_begin(const struct pass *p, size_t stage, const struct cluster_updating_status *c)
+{
+        return !is_true(p, &c->conditions, CONDITION_STARTED) && !cluster_is_over(p, config_of(p, stage), c);
+}
+
+/* It must be there as long as a cluster is to get it. */
+static int check_snapshot(struct pass *p)
+{
+        const struct stage_status_list *l = &p->status->stages_status;
+
+        for (uint32_t i = 0; i < l->n; i++)
+                for (uint32_t k = 0; k < l->at[i].clusters.n; k++)
+                        if (is_to_begin(p, i, &l->at[i].clusters.at[k]))
+                                return read_snapshot(p, or_empty(p->status->resource_snapshot_index_used));
+        return 0;
+}
+
 int validate_run(struct pass *p, int *ret_stage)
 {
         TRY(check_placement(p));
         TRY(check_policy(p));
         TRY(read_bindings(p));
         TRY(check_stages(p));
-        return check_progress(p, ret_stage);
+        TRY(check_tasks(p));
+        TRY(check_progress(p, ret_stage));
+        return check_snapshot(p);
 }

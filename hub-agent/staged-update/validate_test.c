@@ -92,6 +92,31 @@ static void begin_deletion(struct scene *s)
         condition_set(&s->run->status->deletion_stage_status->conditions, &c, NOW, &s->arena);
 }
 
+static void lose_snapshot(struct scene *s)
+{
+        s->in.resource_snapshots.n = 0;
+}
+static void edit_snapshot(struct scene *s)
+{
+        ((struct object *)s->snapshots[0])->meta.generation = 2;
+}
+static void name_another_snapshot(struct scene *s)
+{
+        s->run->status->resource_snapshot_index_used = "9";
+}
+static void name_no_snapshot(struct scene *s)
+{
+        s->run->status->resource_snapshot_index_used = NULL;
+}
+static void lose_task(struct scene *s)
+{
+        stage(s, 1)->before_stage_task_status = (struct stage_task_status_list){ 0 };
+}
+static void rename_request(struct scene *s)
+{
+        stage(s, 1)->before_stage_task_status.at[0].approval_request_name = "another";
+}
+
 /* spec/staged-update-and-eviction.md checklist 36
  * A status that somebody edited is among them. */
 static void what_the_run_was_made_for_must_still_hold(void **state)
@@ -140,12 +165,24 @@ static void what_the_run_was_made_for_must_still_hold(void **state)
                 { begin_deletion, PREFIX_ABORT PREFIX_UNEXPECTED
                   "the delete stage is active, but there are still stages updating, updatingStageIndex: 0, "
                   "lastFinishedStageIndex: -1" },
+                { lose_snapshot,
+                  PREFIX_VALID PREFIX_USER "no resourceSnapshots with index `0` found for placement `/web`" },
+                { edit_snapshot, PREFIX_VALID PREFIX_USER
+                  "resourceSnapshot `/web-0-snapshot` was changed after it was made" },
+                { name_another_snapshot,
+                  PREFIX_VALID PREFIX_USER "no resourceSnapshots with index `9` found for placement `/web`" },
+                { name_no_snapshot, PREFIX_VALID PREFIX_USER
+                  "invalid resource snapshot index `` provided, expected an integer >= 0" },
+                { lose_task, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the tasks of stage `b` in the updateRun are not those of its strategy" },
+                { rename_request, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the tasks of stage `b` in the updateRun are not those of its strategy" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
                 struct scene s;
 
-                begin_usual(&s, "", "");
+                begin_usual(&s, "", APPROVAL("before"));
                 step(&s);
                 rows[i].change(&s);
                 step(&s);
@@ -169,6 +206,64 @@ static void a_changed_order_ends_the_run(void **state)
         step(&s);
         assert_run_failed(&s,
                           PREFIX_ABORT "the `0` cluster in the `0` stage has changed, new: c2, existing: c1");
+        ends(&s);
+}
+
+static void a_policy_that_disappears_is_waited_for_and_then_ends_the_run(void **state)
+{
+        static const char message[] = PREFIX_VALID "no latest policy snapshot found for placement /web";
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        arrive(&s, "a1");
+        s.in.policy_snapshots.n = 0;
+        step(&s);
+        assert_string_equal(s.plan.retry, message);
+        assert_int_equal(s.plan.n_update, 0);
+        s.waited_ms = UPDATE_RUN_GRACE_MS;
+        step(&s);
+        assert_int_equal(s.plan.n_update, 0);
+        assert_run_failed(&s, message);
+        ends(&s);
+}
+
+/* All clusters have been begun, and nobody reads it any more. */
+static void a_snapshot_that_disappears_late_does_no_harm(void **state)
+{
+        struct scene s;
+
+        begin(&s, STAGE("a", ",\"maxConcurrency\":2"));
+        add_cluster(&s, "a1", "\"stage\":\"a\"", "Scheduled");
+        add_cluster(&s, "a2", "\"stage\":\"a\"", "Scheduled");
+        step(&s);
+        lose_snapshot(&s);
+        arrive(&s, "a1");
+        arrive(&s, "a2");
+        step(&s);
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        ends(&s);
+}
+
+/* Who empties the status has the run begin anew, and what is done is found to be. */
+static void a_status_that_is_gone_is_made_again(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(written(&s), "a2");
+        arrive(&s, "a2");
+        s.run->status = NULL;
+        for (int i = 0; i < 3; i++) {
+                step(&s);
+                assert_true(s.plan.n_update == 0 || text_equal(written(&s), "b1"));
+        }
+        assert_string_equal(stage_says(&s, 0, "Succeeded"), "True StageUpdatingSucceeded");
+        assert_string_equal(cluster_says(&s, "b1", "Started"), "True ClusterUpdatingStarted");
         ends(&s);
 }
 
@@ -211,6 +306,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_the_run_was_made_for_must_still_hold),
                 cmocka_unit_test(a_changed_order_ends_the_run),
+                cmocka_unit_test(a_policy_that_disappears_is_waited_for_and_then_ends_the_run),
+                cmocka_unit_test(a_snapshot_that_disappears_late_does_no_harm),
+                cmocka_unit_test(a_status_that_is_gone_is_made_again),
                 cmocka_unit_test(a_binding_that_was_evicted_is_waited_for),
                 cmocka_unit_test(the_last_binding_may_go),
         };
