@@ -2,14 +2,15 @@
  * spec/staged-update-and-eviction.md 6.6, 7. */
 #include "hub-agent/staged-update/pass.h"
 
-static struct cluster_updating_status *listed(const struct pass *p, const char *cluster)
+int map_deletion_stage(struct pass *p, struct map *ret)
 {
         struct cluster_updating_status_list *l = &p->status->deletion_stage_status->clusters;
 
+        map_init(ret, MAP_BORROW_KEYS, NULL);
         for (uint32_t i = 0; i < l->n; i++)
-                if (text_equal(l->at[i].cluster_name, cluster))
-                        return &l->at[i];
-        return NULL;
+                if (map_put(ret, l->at[i].cluster_name, &l->at[i]) < 0)
+                        return error_no_memory(p->err);
+        return 0;
 }
 
 static int is_unlisted(struct pass *p, const char *cluster, const char *during)
@@ -41,10 +42,10 @@ static void mark_started(struct pass *p, struct cluster_updating_status *c)
 
 /* A deletion that was asked for and is not to be seen was lost, or is not in the cache yet: it is asked for
  * again, which does no harm. */
-static int look_at_binding(struct pass *p, const struct binding *b, bool stopping)
+static int look_at_binding(struct pass *p, const struct map *listed, const struct binding *b, bool stopping)
 {
         const char *during = stopping ? "stopping" : "execution", *cluster = b->spec->target_cluster;
-        struct cluster_updating_status *c = listed(p, cluster);
+        struct cluster_updating_status *c = map_get(listed, cluster);
 
         if (!c)
                 return is_unlisted(p, cluster, during);
@@ -56,6 +57,17 @@ static int look_at_binding(struct pass *p, const struct binding *b, bool stoppin
                 p->plan->remove.at[p->plan->remove.n++] = b;
         mark_started(p, c);
         return 0;
+}
+
+static int look_at_bindings(struct pass *p, bool stopping)
+{
+        struct map listed;
+        int code = map_deletion_stage(p, &listed);
+
+        for (size_t i = 0; code == 0 && i < p->removed.n; i++)
+                code = look_at_binding(p, &listed, p->removed.at[i].b, stopping);
+        map_free(&listed);
+        return code;
 }
 
 /* *ret_going: how many are on their way out. */
@@ -85,8 +97,7 @@ int run_deletion_stage(struct pass *p, bool *ret_done)
 
         *ret_done = false;
         stage_started(p, s);
-        for (size_t i = 0; i < p->removed.n; i++)
-                TRY(look_at_binding(p, p->removed.at[i].b, false));
+        TRY(look_at_bindings(p, false));
         look_at_clusters(p, &going, &left);
         *ret_done = left == 0;
         if (*ret_done) {
@@ -104,8 +115,7 @@ int stop_deletion_stage(struct pass *p, bool *ret_stopped)
 {
         size_t going, left;
 
-        for (size_t i = 0; i < p->removed.n; i++)
-                TRY(look_at_binding(p, p->removed.at[i].b, true));
+        TRY(look_at_bindings(p, true));
         look_at_clusters(p, &going, &left);
         *ret_stopped = going == 0;
         return 0;

@@ -128,6 +128,8 @@ int run_approval(struct pass *p, const struct approval_task *t, bool *ret);
 int update_clusters(struct pass *p, size_t stage, bool *ret_done);
 int run_before_tasks(struct pass *p, size_t stage, bool *ret_done);
 int run_after_tasks(struct pass *p, size_t stage, bool *ret_done);
+/* Its entries by cluster; whoever asks frees the map, also on failure. */
+int map_deletion_stage(struct pass *p, struct map *ret);
 int run_deletion_stage(struct pass *p, bool *ret_done);
 int stop_deletion_stage(struct pass *p, bool *ret_stopped);
 

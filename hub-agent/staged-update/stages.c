@@ -332,17 +332,20 @@ static int map_stages(struct pass *p, const struct stage_status_list *stages, st
         return 0;
 }
 
-static bool was_left_out(const struct pass *p, const char *cluster, const char *reason)
+/* Those that no stage took when the run began, by its own record. */
+static int map_unstaged(struct pass *p, struct map *ret)
 {
         const struct left_out_cluster_list *l = &p->status->left_out_clusters;
 
+        map_init(ret, MAP_BORROW_KEYS, NULL);
         for (uint32_t i = 0; i < l->n; i++)
-                if (text_equal(l->at[i].cluster_name, cluster))
-                        return text_equal(l->at[i].reason, reason);
-        return false;
+                if (text_equal(l->at[i].reason, LEFT_OUT_IN_NO_STAGE) &&
+                    map_put(ret, l->at[i].cluster_name, ret) < 0)
+                        return error_no_memory(p->err);
+        return 0;
 }
 
-static int find_in(struct pass *p, const struct map *placed)
+static int find_in(struct pass *p, const struct map *placed, const struct map *unstaged)
 {
         struct left_out_cluster_list found = { .at = ARENA_NEW_ARRAY(p->arena, struct left_out_cluster,
                                                                      p->selected.n + 1) };
@@ -352,12 +355,12 @@ static int find_in(struct pass *p, const struct map *placed)
                 return error_no_memory(p->err);
         for (size_t i = 0; i < p->selected.n; i++) {
                 const char *cluster = p->selected.at[i].b->spec->target_cluster;
-                const char *reason = begins || was_left_out(p, cluster, LEFT_OUT_IN_NO_STAGE)
-                                             ? LEFT_OUT_IN_NO_STAGE
-                                             : LEFT_OUT_JOINED;
 
-                if (!map_has(placed, cluster))
-                        found.at[found.n++] = (struct left_out_cluster){ cluster, reason };
+                if (map_has(placed, cluster))
+                        continue;
+                found.at[found.n++] = (struct left_out_cluster){ cluster, begins || map_has(unstaged, cluster)
+                                                                                  ? LEFT_OUT_IN_NO_STAGE
+                                                                                  : LEFT_OUT_JOINED };
         }
         found.set = found.n > 0;
         p->status->left_out_clusters = found;
@@ -366,16 +369,18 @@ static int find_in(struct pass *p, const struct map *placed)
 
 int find_left_out(struct pass *p, const struct stage_status_list *stages)
 {
-        struct map placed;
+        struct map placed, unstaged = MAP_INIT;
         int code;
 
         if (is_retry(p)) /* the clusters that it leaves out are the other run's */
                 return 0;
         code = map_stages(p, stages, &placed);
-
         if (code == 0)
-                code = find_in(p, &placed);
+                code = map_unstaged(p, &unstaged);
+        if (code == 0)
+                code = find_in(p, &placed, &unstaged);
         map_free(&placed);
+        map_free(&unstaged);
         return code;
 }
 

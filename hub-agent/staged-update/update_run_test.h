@@ -15,7 +15,7 @@
 #include "hub-agent/staged-update/update_run.h"
 
 #define NOW INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
-#define CLUSTERS_MAX 1100
+#define CLUSTERS_MAX 2100
 
 struct scene {
         struct arena arena;

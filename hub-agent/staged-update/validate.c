@@ -187,20 +187,31 @@ static int check_stage(struct pass *p, int i, struct progress *g)
         return condition_find(&s->conditions, CONDITION_PROGRESSING) ? check_updating(p, i, g) : 0;
 }
 
-static int check_deletion_list(struct pass *p, const struct stage_status *s)
+static int check_listed(struct pass *p, const struct map *listed)
 {
-        for (size_t i = 0; i < p->removed.n && !keeps_clusters(p); i++) {
+        for (size_t i = 0; i < p->removed.n; i++) {
                 const char *cluster = p->removed.at[i].b->spec->target_cluster;
-                bool listed = false;
 
-                for (uint32_t k = 0; k < s->clusters.n && !listed; k++)
-                        listed = text_equal(s->clusters.at[k].cluster_name, cluster);
-                if (!listed)
+                if (!map_has(listed, cluster))
                         return unexpected(
                                 p, words_f(p, "the cluster `%s` to be deleted is not in the delete stage",
                                            cluster));
         }
         return 0;
+}
+
+static int check_deletion_list(struct pass *p)
+{
+        struct map listed;
+        int code;
+
+        if (keeps_clusters(p))
+                return 0;
+        code = map_deletion_stage(p, &listed);
+        if (code == 0)
+                code = check_listed(p, &listed);
+        map_free(&listed);
+        return code;
 }
 
 static int check_deletion_stage(struct pass *p, const struct progress *g, int *ret_stage)
@@ -211,7 +222,7 @@ static int check_deletion_stage(struct pass *p, const struct progress *g, int *r
 
         if (!s)
                 return unexpected(p, "the updateRun has nil deletionStageStatus");
-        TRY(check_deletion_list(p, s));
+        TRY(check_deletion_list(p));
         c = condition_find(&s->conditions, CONDITION_SUCCEEDED);
         if (g->updating < 0 && g->last_done == n - 1) {
                 *ret_stage = is_true(p, &s->conditions, CONDITION_SUCCEEDED) ? STAGE_NONE : n;
