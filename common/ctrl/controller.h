@@ -84,7 +84,6 @@ struct controller {
         int64_t reconcile_deadline_ms; /* 0 = 120,000: then the fiber is cancelled and the key retried */
         int64_t backoff_base_ms, backoff_max_ms;
         int64_t resync_ms; /* 0 = never */
-        bool on_followers; /* runs without leadership too */
 };
 
 struct manager_options {

@@ -62,6 +62,50 @@ static void a_manager_whose_server_was_away_leads_again(void **state)
         rig_run(body_server_away);
 }
 
+static int keeps_leases(void *ctx, const struct http_request *rq)
+{
+        return ((struct bench *)ctx)->away && strstr(rq->path, "/leases") ? ERR_RETRY : 0;
+}
+
+static bool shows_leader(const struct bench *b)
+{
+        return metric_value(metrics_register(b->metrics, METRIC_GAUGE, "leader_election_master_status", "",
+                                             NULL, NULL, 0),
+                            NULL) == 1;
+}
+
+/* Whoever led meanwhile would be in its way: all else of the server can be reached. */
+static void body_lapsed(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        b.faults.fate = keeps_leases;
+        make(r, "a");
+        run_manager(&b);
+        assert_int_equal(b.visits.n, 1);
+        assert_true(shows_leader(&b));
+        b.away = true;
+        wait_ms(&b, 20000);
+        assert_false(manager_is_leader(b.manager));
+        assert_false(shows_leader(&b));
+        edit(&b, "a", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        make(r, "b");
+        wait_ms(&b, 20000);
+        assert_int_equal(b.visits.n, 1);
+        b.away = false;
+        wait_ms(&b, 60000);
+        assert_true(manager_is_leader(b.manager));
+        assert_true(shows_leader(&b));
+        assert_int_equal(b.visits.n, 3);
+        close_bench(&b);
+}
+
+static void who_cannot_renew_its_lease_does_nothing_until_it_has(void **state)
+{
+        rig_run(body_lapsed);
+}
+
 static void body_standby(struct rig *r)
 {
         struct bench b;
@@ -125,6 +169,49 @@ static void a_new_leader_lists_its_caches_anew_before_it_decides(void **state)
         rig_run(body_lagging_standby);
 }
 
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"
+
+static int64_t lists_take_10_s(void *ctx, const struct http_request *rq, bool answer)
+{
+        bool lists = strstr(rq->path, "memberclusters") && !strstr(rq->path, "watch=true");
+
+        return ((struct bench *)ctx)->slow && answer && lists ? 10000 : 0;
+}
+
+/* The lists of who takes over last so long that another takes the lease. */
+static void body_overtaken(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                  "{\"metadata\":{\"name\":\"test\"},\"spec\":{\"holderIdentity\":\"other\","
+                                  "\"leaseDurationSeconds\":15}}"),
+                         201);
+        open_bench(r, &b, true);
+        b.faults.delay = lists_take_10_s;
+        make(r, "a");
+        run_manager(&b);
+        b.slow = true;
+        for (int i = 0; i < 30; i++) {
+                wait_ms(&b, 1000);
+                assert_int_equal(rig_get(r, LEASE), 200);
+                if (!text_equal(rig_string(r, "spec.holderIdentity"), "other"))
+                        break;
+        }
+        assert_string_not_equal(rig_string(r, "spec.holderIdentity"), "other");
+        assert_false(manager_is_leader(b.manager));
+        assert_int_equal(rig_merge(r, LEASE, "{\"spec\":{\"holderIdentity\":\"third\"}}"), 200);
+        wait_ms(&b, 60000);
+        assert_int_equal(b.visits.n, 0);
+        assert_int_equal(b.run_code, ERR_TIMEOUT);
+        close_bench(&b);
+}
+
+static void who_lost_its_lease_while_it_listed_does_not_begin(void **state)
+{
+        rig_run(body_overtaken);
+}
+
 static struct outcome takes_200_ms(struct bench *b, struct reconcile *rc)
 {
         if (fiber_sleep(b->rig->loop, 200) < 0)
@@ -156,6 +243,32 @@ static void body_drain(struct rig *r)
 static void on_the_way_out_what_runs_may_finish_and_the_lease_is_released(void **state)
 {
         rig_run(body_drain);
+}
+
+/* Two at a time: the others wait. */
+static void body_no_new(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.reconcile = takes_200_ms;
+        make(r, "a");
+        make(r, "b");
+        make(r, "c");
+        wait_ms(&b, 100);
+        assert_int_equal(b.visits.n, 2);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 2);
+        assert_int_equal(b.running, 0);
+        close_bench(&b);
+}
+
+static void on_the_way_out_nothing_new_begins(void **state)
+{
+        rig_run(body_no_new);
 }
 
 static const struct kube_resource members = { "cluster.kubernetes-fleet.io", "v1beta1", "memberclusters",
@@ -201,6 +314,38 @@ static void while_a_write_may_still_arrive_nobody_else_can_lead(void **state)
         rig_run(body_late_write);
 }
 
+static int loses_patches(void *ctx, const struct http_request *rq)
+{
+        return ((struct bench *)ctx)->away && text_equal(rq->method, "PATCH") ? ERR_TIMEOUT : 0;
+}
+
+static void body_old_write(struct rig *r)
+{
+        struct fiber *manager;
+        struct bench b;
+
+        open_bench(r, &b, true);
+        manager = run_manager(&b);
+        b.faults.fate = loses_patches;
+        b.reconcile = patches_labels;
+        b.away = true;
+        make(r, "a");
+        wait_ms(&b, 1000);
+        assert_true(b.visits.n > 0);
+        b.away = false;
+        wait_ms(&b, 60000);
+        fiber_cancel(manager);
+        wait_ms(&b, 1000);
+        assert_int_equal(rig_get(r, LEASE), 200);
+        assert_string_equal(rig_string(r, "spec.holderIdentity"), "");
+        close_bench(&b);
+}
+
+static void what_cannot_arrive_any_more_keeps_no_lease(void **state)
+{
+        rig_run(body_old_write);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -209,7 +354,11 @@ int main(void)
                 cmocka_unit_test(a_standby_keeps_its_caches_and_reconciles_all_once_it_leads),
                 cmocka_unit_test(a_new_leader_lists_its_caches_anew_before_it_decides),
                 cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
+                cmocka_unit_test(on_the_way_out_nothing_new_begins),
                 cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
+                cmocka_unit_test(what_cannot_arrive_any_more_keeps_no_lease),
+                cmocka_unit_test(who_cannot_renew_its_lease_does_nothing_until_it_has),
+                cmocka_unit_test(who_lost_its_lease_while_it_listed_does_not_begin),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,7 +368,6 @@ void running_drain(struct running *r, int64_t deadline_ms)
 {
         struct loop *l = r->manager->options.world->loop;
 
-        r->stopping = true;
         while (r->group && work_queue_active(r->queue) > 0 && loop_now_ms(l) < deadline_ms)
                 if (fiber_sleep(l, 5) < 0)
                         return;
@@ -376,7 +375,6 @@ void running_drain(struct running *r, int64_t deadline_ms)
 
 void running_stop(struct running *r)
 {
-        r->stopping = true;
         if (r->group)
                 r->group = fiber_group_end(r->group);
 }

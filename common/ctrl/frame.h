@@ -64,7 +64,7 @@ struct informer *manager_find_informer(struct manager *m, const struct kind *kin
 void frame_handle_event(void *running_watch, const struct informer_event *e);
 int running_await_caches(struct running *r); /* those it watches; 0 or ERR_CANCELLED */
 int running_start(struct running *r);
-void running_drain(struct running *r, int64_t deadline_ms); /* no new ones; waits for those that run */
+void running_drain(struct running *r, int64_t deadline_ms); /* once it is stopping: waits for what runs */
 void running_stop(struct running *r);                       /* cancels and joins */
 void running_requeue_all(struct running *r);
 /* No memory for a key, which an event (NULL = something else) asked for through a watch. */

@@ -303,31 +303,27 @@ int running_await_caches(struct running *r)
         return 0;
 }
 
-static int start_controllers(struct manager *m, bool followers)
+static int start_controllers(struct manager *m)
 {
-        vec_for_each(&m->running, r) {
-                if ((*r)->controller->on_followers != followers || (*r)->group)
-                        continue;
+        vec_for_each(&m->running, r)
                 if (running_start(*r) < 0)
                         return ERR_NO_MEMORY;
-        }
         return 0;
 }
 
-static void stop_controllers(struct manager *m, bool followers_too)
+/* None of them begins anything while others come to an end. */
+static void stop_controllers(struct manager *m)
 {
         struct loop *l = m->options.world->loop;
         int64_t deadline = loop_now_ms(l) + DRAIN_MS;
 
         fiber_mask_cancel(l);
         vec_for_each(&m->running, r)
-                (*r)->stopping = followers_too || !(*r)->controller->on_followers;
+                (*r)->stopping = true;
         vec_for_each(&m->running, r)
-                if ((*r)->stopping)
-                        running_drain(*r, deadline);
+                running_drain(*r, deadline);
         vec_for_each(&m->running, r)
-                if ((*r)->stopping)
-                        running_stop(*r);
+                running_stop(*r);
         fiber_unmask_cancel(l);
 }
 
@@ -346,12 +342,12 @@ static int govern(struct manager *m, struct error *err)
         int code;
 
         set_leading(m, true);
-        code = start_controllers(m, false);
+        code = start_controllers(m);
         if (code == 0 && m->options.lease_name)
                 code = leader_hold(&m->leader, err);
         while (code == 0) /* no election: until cancelled */
                 code = fiber_park(m->options.world->loop, DEADLINE_NONE);
-        stop_controllers(m, false);
+        stop_controllers(m);
         set_leading(m, false);
         return code;
 }
@@ -410,10 +406,7 @@ int manager_run(struct manager *m, struct error *err)
         if (code == 0)
                 code = wait_for_caches(m);
         if (code == 0)
-                code = start_controllers(m, true);
-        if (code == 0)
                 code = lead(m, err);
-        stop_controllers(m, true);
         if (m->options.lease_name)
                 release_lease(m);
         return code == ERR_CANCELLED ? error_set(err, ERR_CANCELLED, "cancelled") : code;
