@@ -164,6 +164,65 @@ static void a_reconcile_past_its_deadline_is_cancelled_and_tried_again(void **st
         rig_run(body_deadline);
 }
 
+static struct outcome takes_its_time(struct bench *b, struct reconcile *rc)
+{
+        fiber_mask_cancel(b->rig->loop);
+        fiber_sleep(b->rig->loop, DEADLINE_MS + 1000);
+        fiber_unmask_cancel(b->rig->loop);
+        return done();
+}
+
+static double attempts(const struct bench *b, const char *result)
+{
+        return metric_value(metrics_register(b->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
+                                             "", NULL, NULL, 0),
+                            (const char *const[]){ "test", result });
+}
+
+static void body_late_success(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = takes_its_time;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 3 * DEADLINE_MS);
+        assert_int_equal(b.visits.n, 1);
+        assert_true(attempts(&b, "success") == 1 && attempts(&b, "error") == 0);
+        close_bench(&b);
+}
+
+static void who_comes_to_its_end_behind_its_deadline_has_done_it_all_the_same(void **state)
+{
+        rig_run(body_late_success);
+}
+
+static void body_counts(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = fails_once;
+        b.code = ERR_RETRY;
+        make(r, "a");
+        run_manager(&b);
+        assert_true(attempts(&b, "error") == 1 && attempts(&b, "success") == 1);
+        b.visits.n = 0;
+        b.code = 0;
+        b.after_ms = 1000;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_NORMAL);
+        wait_ms(&b, 5000);
+        assert_true(attempts(&b, "requeue_after") == 1 && attempts(&b, "success") == 2);
+        assert_true(attempts(&b, "error") == 1);
+        close_bench(&b);
+}
+
+static void attempts_are_counted_by_what_they_came_to(void **state)
+{
+        rig_run(body_counts);
+}
+
 /* ---- what is told of failures ---- */
 
 static void count_line(void *ctx, const char *line, size_t n)
@@ -181,6 +240,39 @@ static struct outcome fails_for_a_time(struct bench *b, struct reconcile *rc)
                 return done();
         error_set(rc->err, b->code, "as the test wants it");
         return failed(rc->err);
+}
+
+static void find_deadline(void *ctx, const char *line, size_t n)
+{
+        *(size_t *)ctx += strstr(line, "did not end within its deadline") != NULL;
+}
+
+static struct outcome always_hangs(struct bench *b, struct reconcile *rc)
+{
+        while (waitq_wait(b->rig->loop, &b->gate, DEADLINE_NONE) == 0)
+                ;
+        error_set(rc->err, ERR_CANCELLED, "cancelled");
+        return failed(rc->err);
+}
+
+static void body_told_deadline(struct rig *r)
+{
+        size_t n = 0;
+        struct log_sink sink = { find_deadline, no_time, &n, LOG_TEXT, LOG_WARN };
+        struct bench b;
+
+        open_bench_with(r, &b, false, &two_at_a_time, &sink);
+        b.reconcile = always_hangs;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 5 * DEADLINE_MS);
+        close_bench(&b);
+        assert_int_equal(n, 1);
+}
+
+static void what_never_ends_within_its_deadline_is_told(void **state)
+{
+        rig_run(body_told_deadline);
 }
 
 static size_t warnings_of(struct rig *r, int code, int64_t fails_for_ms)
@@ -442,6 +534,44 @@ static void the_next_reconcile_sees_its_own_write_before_the_watch_tells(void **
         rig_run(body_own_write);
 }
 
+static struct outcome creates_b(struct bench *b, struct reconcile *rc)
+{
+        struct member_cluster *wanted;
+        const struct object *a, *there, *stored = NULL;
+
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, "a", &a), 0);
+        wanted = (struct member_cluster *)object_new(&member_cluster_kind, NULL, "b", rc->arena);
+        assert_non_null(wanted);
+        wanted->spec = ((const struct member_cluster *)a)->spec;
+        if (rc_create(rc, &wanted->object, &stored) < 0)
+                return failed(rc->err);
+        assert_non_null(stored);
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, "b", &there), 0);
+        assert_ptr_equal(there, stored);
+        b->open = true;
+        return done();
+}
+
+static void body_own_creation(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        make(r, "a");
+        run_manager(&b);
+        b.stalled = true;
+        b.reconcile = creates_b;
+        manager_enqueue(b.manager, &two_at_a_time, "a", QUEUE_HIGH);
+        wait_ms(&b, 1000);
+        assert_true(b.open);
+        close_bench(&b);
+}
+
+static void what_was_created_is_in_the_cache_at_once(void **state)
+{
+        rig_run(body_own_creation);
+}
+
 static void body_conflict(struct rig *r)
 {
         struct bench b;
@@ -567,6 +697,10 @@ int main(void)
                 cmocka_unit_test(what_another_controller_asks_for_later_comes_then),
                 cmocka_unit_test(the_backoff_of_a_key_doubles_and_success_resets_it),
                 cmocka_unit_test(a_reconcile_past_its_deadline_is_cancelled_and_tried_again),
+                cmocka_unit_test(who_comes_to_its_end_behind_its_deadline_has_done_it_all_the_same),
+                cmocka_unit_test(attempts_are_counted_by_what_they_came_to),
+                cmocka_unit_test(what_never_ends_within_its_deadline_is_told),
+                cmocka_unit_test(what_was_created_is_in_the_cache_at_once),
                 cmocka_unit_test(a_failure_is_told_once_and_not_before_it_had_time_to_pass),
                 cmocka_unit_test(changes_during_a_reconcile_give_one_more_and_never_two_at_once),
                 cmocka_unit_test(no_more_keys_run_at_once_than_the_controller_allows),

@@ -59,11 +59,49 @@ RIG_TEST(only_probes_and_metrics_are_served_and_only_read, {
         close_scene(r, &s);
 })
 
+/* ---- on a port ---- */
+
+struct served {
+        struct world world;
+        bool done;
+};
+
+static void serve_and_stop(void *ctx)
+{
+        struct served *s = ctx;
+        struct http_server *none = NULL, *any = NULL;
+        struct health h = { .manager = NULL };
+        struct error err;
+
+        assert_int_equal(health_serve(&h, &s->world, "127.0.0.1", -1, &none, &err), 0);
+        assert_int_equal(health_serve(&h, &s->world, NULL, 0, &none, &err), 0);
+        assert_null(none);
+        assert_int_equal(health_serve(&h, &s->world, "127.0.0.1", 0, &any, &err), 0);
+        assert_non_null(any);
+        assert_true(http_server_port(any) > 0);
+        http_server_stop(any);
+        s->done = true;
+}
+
+static void port_0_is_any_free_one_and_a_negative_one_is_none(void **state)
+{
+        struct error err;
+        struct served s = { .world.loop = loop_new_real(&err) };
+        struct fiber_group *group = fiber_group_new(s.world.loop, NULL, "test");
+
+        assert_non_null(fiber_spawn(group, "test", serve_and_stop, &s));
+        loop_run(s.world.loop, &err);
+        assert_true(s.done);
+        fiber_group_end(group);
+        loop_free(s.world.loop);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_agent_is_ready_once_its_caches_are_filled),
                 cmocka_unit_test(an_agent_lives_before_it_is_ready),
+                cmocka_unit_test(port_0_is_any_free_one_and_a_negative_one_is_none),
                 cmocka_unit_test(only_probes_and_metrics_are_served_and_only_read),
         };
 

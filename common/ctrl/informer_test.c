@@ -41,6 +41,7 @@ static void a_long_list_comes_in_pages(void **state)
 /* Names of RBAC's kinds have no limit of their own. */
 static void body_long_name(struct fixture *f)
 {
+        const struct object *found, *other, *elsewhere;
         char name[1001] = "";
 
         memset(name, 'r', sizeof(name) - 1);
@@ -50,8 +51,16 @@ static void body_long_name(struct fixture *f)
         assert_int_equal(informer_objects(f->informer), 2);
         assert_non_null(informer_get(f->informer, NULL, name));
         mem_fail_at(1, true);
-        assert_non_null(informer_get(f->informer, NULL, name));
+        found = informer_get(f->informer, NULL, name);
+        elsewhere = informer_get(f->informer, "ns", name);
+        name[0] = 's';
+        other = informer_get(f->informer, NULL, name);
+        name[0] = 'r';
         mem_fail_at(0, false);
+        assert_non_null(found);
+        assert_string_equal(found->meta.name, name);
+        assert_null(other);
+        assert_null(elsewhere);
         put(&f->server, name);
         settle(f);
         assert_int_equal(f->server.lists, 1);

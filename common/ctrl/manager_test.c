@@ -249,7 +249,10 @@ static struct informer *add_works(struct bench *b, const char *ns, const char *l
 
 static void body_restricted(struct fixture *f)
 {
-        struct informer *one, *some;
+        static const struct kube_resource works = { "placement.kubernetes-fleet.io", "v1", "works", "Work",
+                                                    true };
+        struct informer_options of_metadata = { .kind = &work_kind, .resource = &works };
+        struct informer *one, *some, *other;
         struct fiber *fiber;
         struct bench b;
 
@@ -257,12 +260,14 @@ static void body_restricted(struct fixture *f)
         open_bench(f, &b);
         some = add_works(&b, NULL, "a=b");
         one = add_works(&b, "ns", NULL);
+        assert_int_equal(manager_add_informer(b.manager, &of_metadata, &other), 0);
         assert_int_equal(manager_add_controller(b.manager, &controller), 0);
         b.reconcile = reads_one_namespace;
         fiber = run_manager(&b);
         assert_int_equal(b.read, ERR_RETRY); /* it is the one of the namespace, and not filled */
         assert_ptr_not_equal(manager_informer(b.manager, &work_kind), one);
         assert_ptr_not_equal(manager_informer(b.manager, &work_kind), some);
+        assert_ptr_not_equal(manager_informer(b.manager, &work_kind), other);
         assert_ptr_equal(manager_informer(b.manager, &work_kind), manager_informer(b.manager, &work_kind));
         close_bench(&b, fiber);
 }
@@ -307,6 +312,9 @@ static void body_lost_keys(struct fixture *f)
         assert_int_equal(b.visits, 2);
         fiber_sleep(f->loop, 60000);
         assert_int_equal(b.visits, 2);
+        put(&f->server, "b"); /* again */
+        fiber_sleep(f->loop, 60000);
+        assert_int_equal(b.visits, 3);
         close_bench(&b, fiber);
 }
 

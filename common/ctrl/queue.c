@@ -339,16 +339,3 @@ size_t work_queue_active(const struct work_queue *q)
 {
         return q->n_active;
 }
-
-int64_t work_queue_oldest_ms(const struct work_queue *q)
-{
-        int64_t oldest = INT64_MAX;
-
-        for (size_t i = 0; i < PRIORITIES; i++) {
-                if (list_empty(&q->waiting[i]))
-                        continue;
-                const struct entry *e = list_first(&q->waiting[i], const struct entry, node);
-                oldest = MIN(oldest, e->queued_ms);
-        }
-        return oldest == INT64_MAX ? 0 : loop_now_ms(q->loop) - oldest;
-}

@@ -38,4 +38,3 @@ void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it 
 size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */
 size_t work_queue_delayed(const struct work_queue *q);       /* timers that have not fired */
 size_t work_queue_active(const struct work_queue *q);
-int64_t work_queue_oldest_ms(const struct work_queue *q); /* age of the oldest waiting key, 0 if none */

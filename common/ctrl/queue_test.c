@@ -106,6 +106,43 @@ static void edits_overtake_the_backlog_also_when_queued_behind_it(void **state)
         with_queue(body_priority);
 }
 
+static void body_place(struct fixture *f)
+{
+        work_queue_add(f->queue, "first", QUEUE_NORMAL);
+        work_queue_add(f->queue, "second", QUEUE_NORMAL);
+        work_queue_add(f->queue, "first", QUEUE_NORMAL);
+        work_queue_add(f->queue, "first", QUEUE_LOW);
+        for (size_t i = 0; i < 2; i++) {
+                const char *key = get(f);
+
+                assert_string_equal(key, i ? "second" : "first");
+                work_queue_done(f->queue, key);
+        }
+}
+
+static void who_is_asked_for_again_keeps_its_place(void **state)
+{
+        with_queue(body_place);
+}
+
+static void body_moment(struct fixture *f)
+{
+        int64_t begun = loop_now_ms(f->loop);
+
+        work_queue_add_after(f->queue, "a", 1, QUEUE_NORMAL);
+        assert_int_equal(work_queue_depth(f->queue), 0);
+        work_queue_done(f->queue, get(f));
+        assert_int_equal(loop_now_ms(f->loop) - begun, 1);
+        work_queue_add_after(f->queue, "a", 0, QUEUE_NORMAL);
+        assert_int_equal(work_queue_depth(f->queue), 1);
+        work_queue_done(f->queue, get(f));
+}
+
+static void the_shortest_delay_is_one(void **state)
+{
+        with_queue(body_moment);
+}
+
 static void body_backoff(struct fixture *f)
 {
         static const int64_t expected[] = { 10, 20, 40, 80, 100, 100 };
@@ -440,6 +477,8 @@ int main(void)
                 cmocka_unit_test(a_key_added_twice_comes_once),
                 cmocka_unit_test(a_key_is_never_active_twice_and_an_add_meanwhile_is_not_lost),
                 cmocka_unit_test(edits_overtake_the_backlog_also_when_queued_behind_it),
+                cmocka_unit_test(who_is_asked_for_again_keeps_its_place),
+                cmocka_unit_test(the_shortest_delay_is_one),
                 cmocka_unit_test(backoff_doubles_to_its_maximum_and_is_forgotten_on_success),
                 cmocka_unit_test(of_several_delays_the_earliest_counts),
                 cmocka_unit_test(a_timer_survives_an_event_that_comes_before_it),

@@ -107,6 +107,58 @@ static void each_version_that_cannot_be_decoded_is_counted_once(void **state)
         with_informer(body_odd_count);
 }
 
+/* Of metadata it is worth knowing that the object is there, whatever is the matter with the rest. */
+static void body_odd_metadata(struct fixture *f)
+{
+        static const struct kube_resource members = { "cluster.kubernetes-fleet.io", "v1beta1",
+                                                      "memberclusters", "MemberCluster", false };
+        struct informer_options o = { .kind = &member_cluster_kind,
+                                      .flags = DECODE_PROJECTION,
+                                      .resource = &members };
+
+        put_odd(&f->server, "a", true);
+        f->informer = informer_new(&f->kube, f->group, &o);
+        assert_non_null(f->informer);
+        assert_int_equal(informer_add_handler(f->informer, record, &f->seen), 0);
+        assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
+        expect_seen(f, "+a ");
+        put_odd(&f->server, "b", true);
+        settle(f);
+        expect_seen(f, "+b ");
+        put_odd(&f->server, "b", true);
+        drop(&f->server, "a");
+        settle(f);
+        expect_seen(f, "-a ");
+}
+
+static void of_metadata_what_cannot_be_decoded_is_there_all_the_same(void **state)
+{
+        with_informer(body_odd_metadata);
+}
+
+/* It speaks of no object, so none is unreadable. */
+static void body_odd_bookmark(struct fixture *f)
+{
+        static const char *const labels[] = { "resource", NULL }, *const values[] = { "memberclusters" };
+        struct metrics *m = metrics_new();
+
+        f->undecodable = metrics_register(m, METRIC_COUNTER, "x", "", labels, NULL, 0);
+        put(&f->server, "a");
+        open_informer(f);
+        say(&f->server, "BOOKMARK", "x", &(struct entry){ .version = ++f->server.version, .odd = true });
+        put(&f->server, "b");
+        settle(f);
+        expect_seen(f, "+a +b ");
+        assert_int_equal((int)metric_value(f->undecodable, values), 0);
+        f->informer = informer_stop(f->informer);
+        metrics_free(m);
+}
+
+static void a_bookmark_that_cannot_be_decoded_says_where_the_server_is_and_no_more(void **state)
+{
+        with_informer(body_odd_bookmark);
+}
+
 /* ---- lists that are too large ---- */
 
 static void put_large(struct server *s, size_t n, size_t padding)
@@ -252,6 +304,8 @@ int main(void)
                 cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),
                 cmocka_unit_test(an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes),
                 cmocka_unit_test(what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded),
+                cmocka_unit_test(of_metadata_what_cannot_be_decoded_is_there_all_the_same),
+                cmocka_unit_test(a_bookmark_that_cannot_be_decoded_says_where_the_server_is_and_no_more),
                 cmocka_unit_test(a_list_that_is_too_large_comes_in_smaller_pages),
                 cmocka_unit_test(objects_as_large_as_can_be_come_few_at_a_time),
                 cmocka_unit_test(behind_a_large_object_pages_grow_again),
