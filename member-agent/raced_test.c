@@ -2,7 +2,8 @@
 #include "member-agent/member_agent_test.h"
 
 #define PATIENCE_MS 20000
-#define NAMED(more) "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'b','namespace':'default'}" more "}"
+#define NAMED(more)                                                                                          \
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'b','namespace':'default'}" more "}"
 #define KEYS "'1':'a','2':'a','3':'a','4':'a','5':'a'"
 #define FIRST NAMED(",'data':{" KEYS ",'other':'1'}")
 #define SECOND NAMED(",'data':{" KEYS ",'other':'2'}")

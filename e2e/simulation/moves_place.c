@@ -364,7 +364,6 @@ int move_count(struct player *p, struct dice *d, struct error *err)
         n = (unsigned)dice_below(d, p->fleet->n_members + 2);
         if (n == wanted.policy.n)
                 return 0;
-        wanted.most_before = MAX(wanted.most_before, wanted.policy.n);
         wanted.count_ms = move_now(p);
         wanted.policy.n = n;
         NEED(put_placement(p, app, place, &wanted, err));

@@ -2,6 +2,7 @@
 
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "e2e/simulation/asked.h"
 #include "e2e/simulation/rules.h"
 
 /* A rollout never takes away more of a placement at once than maxUnavailable allows.
@@ -224,60 +225,11 @@ struct target {
         int64_t gone_ms;           /* 0 = it is there */
 };
 
-struct setting { /* what a placement asks for */
-        unsigned n, percent;
-        int64_t until_ms;
-};
-struct settings {
-        VEC(struct setting) all; /* the last one is in force */
-};
-
 struct picks {
         bool begun;
-        struct map targets;  /* binding with namespace -> struct target */
-        struct map settings; /* placement -> struct settings */
+        struct map targets; /* binding with namespace -> struct target */
+        struct asked_map asked;
 };
-
-static void settings_free(void *value)
-{
-        struct settings *s = value;
-
-        vec_free(&s->all);
-        mem_free(s);
-}
-
-static struct setting setting_of(const json_t *placement)
-{
-        const json_t *policy = doc_get(placement, "spec.policy");
-        const char *type = doc_get_string(policy, "placementType"),
-                   *may = doc_get_string(placement, "spec.strategy.rollingUpdate.maxUnavailable");
-        struct setting s = { UINT_MAX, may ? (unsigned)strtoul(may, NULL, 10) : 25, INT64_MAX };
-
-        if (text_equal(type, "PickN"))
-                s.n = (unsigned)doc_get_int(policy, "numberOfClusters", 0);
-        else if (text_equal(type, "PickFixed"))
-                s.n = (unsigned)json_array_size(doc_get_array(policy, "clusterNames"));
-        return s;
-}
-
-static void note_setting(struct picks *s, const struct change *c)
-{
-        struct settings *of;
-        char key[320];
-
-        snprintf(key, sizeof(key), "%s%s%s", text_empty(c->ns) ? "" : c->ns, text_empty(c->ns) ? "" : "/",
-                 c->name);
-        of = map_get(&s->settings, key);
-        if (!of) {
-                of = mem_must(NEW(struct settings));
-                ASSERT(map_put(&s->settings, key, of) == 0);
-        }
-        if (of->all.n > 0)
-                of->all.at[of->all.n - 1].until_ms = c->at_ms;
-        while (of->all.n > 0 && of->all.at[0].until_ms < c->at_ms - 2 * DECIDED_MS)
-                vec_remove(&of->all, 0);
-        ASSERT(vec_push(&of->all, setting_of(c->after)) == 0);
-}
 
 static struct target *target_of(struct picks *s, const char *key, const struct change *c)
 {
@@ -308,7 +260,7 @@ static bool is_pick(const struct change *c)
 
 /* Whether it may be, for who saw the bindings as they were at `seen_ms`. */
 static bool may_pick(struct picks *s, const struct change *c, const char *placement,
-                     const struct setting *setting, int64_t seen_ms, unsigned *n, unsigned *ready)
+                     const struct asked *asked, int64_t seen_ms, unsigned *n, unsigned *ready)
 {
         unsigned may;
 
@@ -321,13 +273,13 @@ static bool may_pick(struct picks *s, const struct change *c, const char *placem
                 *n += c->at_ms - t->since_ms > DECIDED_MS;
                 *ready += t->ready || (t->lost_ms && c->at_ms - t->lost_ms < DECIDED_MS);
         }
-        *n = MIN(*n, setting->n);
-        may = (*n * setting->percent + 99) / 100;
+        *n = MIN(*n, asked->n);
+        may = (*n * asked->max_unavailable + 99) / 100;
         return *ready + may >= *n;
 }
 
 static bool may_pick_before_some_went(struct picks *s, const struct change *c, const char *placement,
-                                      const struct setting *setting)
+                                      const struct asked *asked)
 {
         unsigned n, ready;
 
@@ -335,7 +287,7 @@ static bool may_pick_before_some_went(struct picks *s, const struct change *c, c
                 const struct target *t = e->value;
 
                 if (t->gone_ms && c->at_ms - t->gone_ms < DECIDED_MS && text_equal(t->placement, placement) &&
-                    may_pick(s, c, placement, setting, t->gone_ms - 1, &n, &ready))
+                    may_pick(s, c, placement, asked, t->gone_ms - 1, &n, &ready))
                         return true;
         }
         return false;
@@ -343,16 +295,16 @@ static bool may_pick_before_some_went(struct picks *s, const struct change *c, c
 
 static void judge_pick(struct watch *w, struct picks *s, const struct change *c, const char *placement)
 {
-        struct settings *of = map_get(&s->settings, placement);
+        const struct asked_list *list = asked_of(&s->asked, placement);
         unsigned n = 0, ready = 0;
 
-        if (!of)
+        if (!list)
                 return;
         watch_judged(w, &rule_picks);
-        vec_for_each(&of->all, setting)
-                if (c->at_ms - setting->until_ms < DECIDED_MS &&
-                    (may_pick_before_some_went(s, c, placement, setting) ||
-                     may_pick(s, c, placement, setting, c->at_ms, &n, &ready)))
+        vec_for_each(&list->all, asked)
+                if (c->at_ms - asked->until_ms < DECIDED_MS &&
+                    (may_pick_before_some_went(s, c, placement, asked) ||
+                     may_pick(s, c, placement, asked, c->at_ms, &n, &ready)))
                         return;
         watch_broken(w, &rule_picks, "placement %s: %s was taken to another content, %u of %u are ready",
                      placement, c->name, ready, n);
@@ -393,17 +345,12 @@ static void picks_changed(struct watch *w, void *state, const struct change *c)
 {
         struct picks *s = state;
 
-        if (!s->begun) {
+        if (!s->begun)
                 map_init(&s->targets, MAP_OWN_KEYS, mem_free);
-                map_init(&s->settings, MAP_OWN_KEYS, settings_free);
-        }
         s->begun = true;
+        asked_note(&s->asked, c);
         if (text_equal(c->resource, RES_BINDINGS) || text_equal(c->resource, RES_NS_BINDINGS))
                 target_changed(w, s, c);
-        else if (c->after &&
-                 (text_equal(c->resource, RES_PLACEMENTS) || text_equal(c->resource, RES_NS_PLACEMENTS)) &&
-                 (!c->before || differ(c, "spec")))
-                note_setting(s, c);
 }
 
 static void picks_end(void *state)
@@ -413,7 +360,7 @@ static void picks_end(void *state)
         if (!s->begun)
                 return;
         map_free(&s->targets);
-        map_free(&s->settings);
+        asked_free(&s->asked);
 }
 
 const struct rule rule_picks = {

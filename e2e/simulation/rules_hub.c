@@ -1,5 +1,6 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "e2e/simulation/asked.h"
 #include "e2e/simulation/rules.h"
 
 /* ---- one leader ---- */
@@ -25,14 +26,14 @@ const struct rule rule_one_leader = { .name = "one-leader", .changed = one_leade
 
 /* ---- live bindings ---- */
 
-struct most { /* N of a placement, and the greatest it was of late */
-        unsigned now, before;
-        int64_t since_ms;
+struct live_bindings {
+        struct asked_map asked;
+        bool begun;
+        struct map late; /* placement -> when a binding came that had been on its way for long, struct late */
 };
 
-struct live_bindings {
-        bool begun;
-        struct map most; /* placement -> struct most */
+struct late {
+        int64_t at_ms;
 };
 
 struct tally {
@@ -53,41 +54,37 @@ static bool tally_binding(void *ctx, const json_t *b)
         return true;
 }
 
-/* The hub may hear late that N is less now. */
-static unsigned may_have(struct live_bindings *s, const char *key, const struct wish_placement *p,
-                         int64_t now)
-{
-        unsigned n = p->policy.n;
-        struct most *m = map_get(&s->most, key);
+#define ON_ITS_WAY_MS 2000
 
-        if (!m) {
-                m = mem_must(NEW(struct most));
-                /* The first binding may come when less is asked for already. */
-                *m = (struct most){ n, now - p->count_ms < RULE_LAG_MS ? MAX(p->most_before, n) : n, now };
-                if (map_put(&s->most, key, m) < 0)
-                        abort();
-        }
-        if (m->now != n)
-                *m = (struct most){ n, now - m->since_ms < RULE_LAG_MS ? MAX(m->now, m->before) : m->now,
-                                    now };
-        return now - m->since_ms < RULE_LAG_MS ? MAX(m->now, m->before) : m->now;
+/* What somebody asked for who died meanwhile comes when nobody counts on it: one too many, which is seen and
+ * taken away. */
+static bool came_late(struct live_bindings *s, const struct change *c, const char *placement)
+{
+        struct late *late = s->begun ? map_get(&s->late, placement) : NULL;
+
+        if (c->before || c->at_ms - c->asked_ms < ON_ITS_WAY_MS)
+                return late && c->at_ms - late->at_ms < RULE_LAG_MS;
+        if (!s->begun)
+                map_init(&s->late, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+        late = mem_must(NEW(struct late));
+        late->at_ms = c->at_ms;
+        ASSERT(map_put(&s->late, placement, late) == 0);
+        return true;
 }
 
 static void live_bindings(struct watch *w, void *state, const struct change *c)
 {
         struct live_bindings *s = state;
-        const struct wish_placement *p;
+        const struct asked_list *asked;
         struct tally t = { 0 };
         char placement[192];
         unsigned most;
 
+        asked_note(&s->asked, c);
         if (!text_ends_with(c->resource, "resourcebindings") || !c->after || !rule_binding_lives(c->after) ||
-            !rule_placement_of(c->after, placement))
+            !rule_placement_of(c->after, placement) || came_late(s, c, placement))
                 return;
-        if (!s->begun)
-                map_init(&s->most, MAP_OWN_KEYS, mem_free);
-        s->begun = true;
-        p = rule_wished(watch_wish(w), placement);
         t = (struct tally){ .placement = placement,
                             .policy = doc_get_string(c->after, "spec.schedulingPolicySnapshotName"),
                             .cluster = doc_get_string(c->after, "spec.targetCluster") };
@@ -96,9 +93,10 @@ static void live_bindings(struct watch *w, void *state, const struct change *c)
         if (t.on_cluster > 1)
                 watch_broken(w, &rule_live_bindings, "placement %s has %u live bindings on %s", placement,
                              t.on_cluster, t.cluster);
-        if (!p || p->policy.type != POLICY_PICK_N)
+        asked = asked_of(&s->asked, placement);
+        if (!asked)
                 return;
-        most = may_have(s, placement, p, c->at_ms);
+        most = asked_most(asked, c->at_ms - RULE_LAG_MS); /* that it is less now may be heard of late */
         if (t.of_policy > most)
                 watch_broken(w, &rule_live_bindings,
                              "placement %s has %u live bindings of policy %s, N is %u", placement,
@@ -109,8 +107,9 @@ static void live_bindings_end(void *state)
 {
         struct live_bindings *s = state;
 
+        asked_free(&s->asked);
         if (s->begun)
-                map_free(&s->most);
+                map_free(&s->late);
 }
 
 const struct rule rule_live_bindings = { .name = "live-bindings",

@@ -212,9 +212,13 @@ static void only_the_leader_writes(void **state)
         "{'metadata':{'name':'" name "'," OF_APP "}},'spec':{'targetCluster':'" cluster                      \
         "','schedulingPolicySnapshotName':'" policy "','state':'" binding_state "'}}"
 
+#define PICKS(n)                                                                                             \
+        "{'metadata':{'name':'app-0'},'spec':{'policy':{'placementType':'PickN','numberOfClusters':" n "}}}"
+
 static void place_bindings(struct watch *w)
 {
         open_watch(w, &rule_live_bindings);
+        put(w, "player", "hub", RES_PLACEMENTS, PICKS("1"));
         put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
         put(w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Unscheduled"));
         FINE(w);
@@ -240,18 +244,35 @@ static void no_cluster_has_two_bindings(void **state)
         close_watch(&w);
 }
 
+/* Its agent died; what it had asked for came when another had asked already. */
+static void a_binding_that_was_on_its_way_for_long_is_one_too_many_for_a_while(void **state)
+{
+        struct watch w;
+
+        place_bindings(&w);
+        w.asked_ms = w.now - 9000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b3", "member-1", "app-0-0", "Scheduled"));
+        w.asked_ms = 0;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        FINE(&w);
+        w.now += RULE_LAG_MS + 1000;
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
+        BROKEN(&w, "placement app-0 has 2 live bindings of policy app-0-0, N is 1");
+        close_watch(&w);
+}
+
 static void news_that_fewer_are_wanted_may_be_late(void **state)
 {
         struct watch w;
 
         open_watch(&w, &rule_live_bindings);
-        w.wish.apps[0].placements[PLACE_MAIN].policy.n = 2;
+        put(&w, "player", "hub", RES_PLACEMENTS, PICKS("2"));
         put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b1", "member-1", "app-0-0", "Bound"));
         w.now += 1000;
-        w.wish.apps[0].placements[PLACE_MAIN].policy.n = 1;
+        put(&w, "player", "hub", RES_PLACEMENTS, PICKS("1"));
         put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Bound"));
         FINE(&w);
-        w.now += RULE_LAG_MS;
+        w.now += RULE_LAG_MS + 1000;
         put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b2", "member-2", "app-0-0", "Bound"));
         BROKEN(&w, "has 2 live bindings");
         close_watch(&w);
@@ -834,6 +855,7 @@ int main(void)
                 cmocka_unit_test(only_the_leader_writes),
                 cmocka_unit_test(no_more_bindings_live_than_are_asked_for),
                 cmocka_unit_test(no_cluster_has_two_bindings),
+                cmocka_unit_test(a_binding_that_was_on_its_way_for_long_is_one_too_many_for_a_while),
                 cmocka_unit_test(news_that_fewer_are_wanted_may_be_late),
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),

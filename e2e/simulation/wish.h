@@ -103,11 +103,10 @@ struct wish_placement {
         struct wish_policy policy;
         struct wish_strategy strategy;
         unsigned history_limit;
-        int64_t since_ms;     /* made */
-        int64_t policy_ms;    /* the policy was changed last (beside n) */
-        int64_t count_ms;     /* n was changed last; 0 = never */
-        unsigned most_before; /* the greatest n that was asked for before that */
-        int64_t changed_ms;   /* anything of it */
+        int64_t since_ms;   /* made */
+        int64_t policy_ms;  /* the policy was changed last (beside n) */
+        int64_t count_ms;   /* n was changed last; 0 = never */
+        int64_t changed_ms; /* anything of it */
 };
 
 /* ---- overrides: of MAIN, which they name; without a name they would not move a placement by themselves ----
