@@ -14,6 +14,7 @@ struct fleet {
         struct log log;
         struct metrics *metrics; /* NULL = the agent's own */
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
+        int64_t snapshot_min_interval_ms;
 };
 
 /* ---- the agent ---- */
@@ -42,7 +43,7 @@ static inline void agent_fiber(void *ctx)
                                        .without_evictions = f->without_evictions,
                                        .metrics_port = -1,
                                        .health_port = -1,
-                                       .resource_snapshot_min_interval_ms = 0,
+                                       .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = 0 };
 
         assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);

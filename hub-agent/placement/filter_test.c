@@ -179,6 +179,16 @@ static void resources_come_in_the_fixed_order(void **state)
         }
 }
 
+/* Of kinds without a rank the kind counts before the name. */
+static void kinds_that_nobody_knows_come_by_kind(void **state)
+{
+        struct selected_id a = { "example.com", "v1", "Ant", "app", "z" },
+                           b = { "example.com", "v1", "Zebra", "app", "a" };
+
+        assert_true(filter_compare(&a, &b) < 0);
+        assert_true(filter_compare(&b, &a) > 0);
+}
+
 /* Names of RBAC's kinds have no limit: two that part late are two. */
 static void long_names_are_compared_to_their_end(void **state)
 {
@@ -204,6 +214,7 @@ int main(void)
                 cmocka_unit_test(objects_the_members_make_themselves_are_left_out),
                 cmocka_unit_test(cleaned_objects_hold_what_a_user_wrote),
                 cmocka_unit_test(resources_come_in_the_fixed_order),
+                cmocka_unit_test(kinds_that_nobody_knows_come_by_kind),
                 cmocka_unit_test(long_names_are_compared_to_their_end),
         };
 

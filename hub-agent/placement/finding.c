@@ -31,7 +31,6 @@ static bool copy_ids(struct arena *arena, const struct resource_identifier_list 
                 const struct resource_identifier none = { 0 }, *of = &ids->at[i],
                                                  *last = i ? &copy[i - 1] : &none;
 
-                copy[i] = *of;
                 copy[i].group = copy_or_share(arena, of->group, last->group, &failed);
                 copy[i].version = copy_or_share(arena, of->version, last->version, &failed);
                 copy[i].kind = copy_or_share(arena, of->kind, last->kind, &failed);

@@ -93,6 +93,22 @@ static void another_namespace_than_the_placed_one_is_refused(void **state)
         }
 }
 
+static void of_all_that_is_selected_the_namespace_counts(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct placement *p = placement(
+                &arena, "",
+                "\"statusReportingScope\":\"NamespaceAccessible\",\"resourceSelectors\":[{\"group\":\"\","
+                "\"version\":\"v1\",\"kind\":\"PersistentVolume\",\"name\":\"disk\"},{\"group\":\"\","
+                "\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"web\"}]",
+                "\"selectedResources\":[{\"version\":\"v1\",\"kind\":\"PersistentVolume\",\"name\":\"disk\"},"
+                "{"
+                "\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":\"web\"}]");
+
+        assert_string_equal(mirror_target(p), "web");
+        assert_string_equal(mirror_placed(p), "web");
+}
+
 /* spec/placement.md checklist 49 */
 static void the_copy_is_owned_and_lacks_the_synced_condition(void **state)
 {
@@ -156,6 +172,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(only_a_namespace_accessible_cluster_placement_is_mirrored),
                 cmocka_unit_test(another_namespace_than_the_placed_one_is_refused),
+                cmocka_unit_test(of_all_that_is_selected_the_namespace_counts),
                 cmocka_unit_test(the_copy_is_owned_and_lacks_the_synced_condition),
                 cmocka_unit_test(the_copy_is_written_only_when_the_status_changed),
                 cmocka_unit_test(the_placement_says_whether_the_copy_was_made),

@@ -130,6 +130,70 @@ static void all_clusters_true_complete_the_placement(void **state)
         arena_free(&s.arena);
 }
 
+#define TIMES                                                                                                \
+        "\"observationTime\":\"2026-01-01T00:00:00Z\",\"targetClusterObservedGeneration\":1,"                \
+        "\"firstDiffedObservedTime\":\"2026-01-01T00:00:00Z\",\"firstDriftedObservedTime\":"                 \
+        "\"2026-01-01T00:00:00Z\""
+
+/* A binding that lists all it can, as one does whose conditions have gone on since. */
+static void list_all(struct scene *s, const char *cluster)
+{
+        const struct binding *full =
+                parse(s, &cluster_resource_binding_kind,
+                      "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"state\":\"Bound\",\"targetCluster\":\"c\","
+                      "\"resourceSnapshotName\":\"new\",\"schedulingPolicySnapshotName\":\"web-0\","
+                      "\"clusterResourceOverrideSnapshots\":[\"o-0\"]},\"status\":{\"failedPlacements\":[{"
+                      "\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"f\",\"condition\":{\"type\":"
+                      "\"Applied\","
+                      "\"status\":\"False\",\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":"
+                      "\"2026-01-01T00:00:00Z\"}}],\"driftedPlacements\":[{\"version\":\"v1\",\"kind\":"
+                      "\"ConfigMap\",\"name\":\"d\"," TIMES ",\"observedDrifts\":[{\"path\":\"/a\"}]}],"
+                      "\"diffedPlacements\":[{\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"e\"," TIMES
+                      ",\"observedDiffs\":[{\"path\":\"/a\"}]}]}}");
+
+        for (size_t i = 0; i < s->in.bindings.n; i++) {
+                struct binding *b = (struct binding *)s->bindings[i];
+
+                if (!text_equal(b->spec->target_cluster, cluster))
+                        continue;
+                b->spec->cluster_resource_override_snapshots =
+                        full->spec->cluster_resource_override_snapshots;
+                b->status->failed_placements = full->status->failed_placements;
+                b->status->drifted_placements = full->status->drifted_placements;
+                b->status->diffed_placements = full->status->diffed_placements;
+        }
+}
+
+/* How many overrides, and objects that failed, drifted, differ. */
+static const char *details_of(struct scene *s, const char *strategy, const char *conditions)
+{
+        const struct per_cluster_status *e;
+
+        begin(s, strategy, 2, DECISION("c1"));
+        bind(s, "c1", "new", conditions);
+        list_all(s, "c1");
+        run(s);
+        e = &s->plan.wanted->status->placement_statuses.at[0];
+        return arena_printf(&s->arena, "%u %u %u %u", e->applicable_cluster_resource_overrides.n,
+                            e->failed_placements.n, e->drifted_placements.n, e->diffed_placements.n);
+}
+
+static void details_are_those_of_the_condition_that_was_reached(void **state)
+{
+        static const struct {
+                const char *conditions, *details;
+        } rows[] = { { "U", "0 0 0 0" },     { "F", "0 0 0 0" },    { "T", "1 0 0 0" },
+                     { "TTT", "1 0 0 0" },   { "TTTF", "1 1 1 1" }, { "TTTT", "1 0 1 0" },
+                     { "TTTTF", "1 1 1 1" }, { "TTTTT", "1 0 1 0" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct scene s;
+
+                assert_string_equal(details_of(&s, "", rows[i].conditions), rows[i].details);
+                arena_free(&s.arena);
+        }
+}
+
 /* spec/placement.md checklist 42 */
 static void an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk(void **state)
 {
@@ -395,6 +459,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(all_clusters_true_complete_the_placement),
+                cmocka_unit_test(details_are_those_of_the_condition_that_was_reached),
                 cmocka_unit_test(an_unknown_cluster_outweighs_a_failed_one_and_stops_the_walk),
                 cmocka_unit_test(a_cluster_that_was_filtered_is_named),
                 cmocka_unit_test(a_cluster_that_is_still_missing_is_so_since_it_was_first_told),
