@@ -12,7 +12,7 @@
 #include "common/base/error.h"
 #include "common/base/memory.h"
 
-#define STARVE_PADDING_MAX (31u << 10) /* the first chunks of an arena: 1 KB, 2, 4, 8 and 16 */
+#define STARVE_PADDING_MAX (63u << 10) /* the first chunks of an arena: 1 KB, 2, 4, 8, 16 and 32 */
 
 /* Calls `decide` until each of its allocations, those from the arena too, has failed alone: an arena asks for
  * memory at the end of a chunk, and padding in front moves that end over whatever is allocated. With a

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "hub-agent/placement/snapshots.h"
+#include "hub-agent/starve_test.h"
 
 #define NOW INT64_C(1767225600000)
 
@@ -660,6 +661,32 @@ static void a_part_of_a_group_is_completed_or_replaced_without_delay(void **stat
         }
 }
 
+static int plan_without_memory(void *ctx, struct arena *arena)
+{
+        struct scene *s = ctx;
+        struct slice text =
+                slice_of("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\"}}");
+        struct selection selection = { .resources = &text, .n = 1 };
+        struct policy_snapshot_plan policy;
+        struct resource_snapshot_plan resources;
+        int code;
+
+        selection_hash(&selection);
+        code = plan_policy_snapshots(arena, s->p, &s->list, NO_INDEX, &policy, &s->err);
+        return code < 0 ? code
+                        : plan_resource_snapshots(arena, s->p, &selection, &s->list, NO_INDEX, &s->in_use,
+                                                  &at_once, &resources, &s->err);
+}
+
+static void without_memory_no_snapshot_is_made(void **state)
+{
+        struct scene s;
+
+        begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
+        each_allocation_fails(plan_without_memory, &s);
+        arena_free(&s.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -683,6 +710,7 @@ int main(void)
                 cmocka_unit_test(a_group_that_was_edited_is_replaced_without_delay),
                 cmocka_unit_test(every_part_of_a_policy_is_in_its_hash),
                 cmocka_unit_test(a_part_of_a_group_is_completed_or_replaced_without_delay),
+                cmocka_unit_test(without_memory_no_snapshot_is_made),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

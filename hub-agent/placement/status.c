@@ -156,16 +156,18 @@ static int look_up_clusters(struct pass *p)
 
 /* ---- one cluster ---- */
 
-static void keep_conditions(struct pass *p, const char *cluster, struct per_cluster_status *e)
+/* Since when a condition is as it is: without that each would seem to be new. */
+static int keep(struct pass *p, const struct condition *at, uint32_t n, struct per_cluster_status *e)
+{
+        e->conditions = (struct condition_list){ arena_memdup(p->arena, at, n * sizeof(*at)), n, true };
+        return e->conditions.at ? 0 : error_no_memory(p->err);
+}
+
+static int keep_conditions(struct pass *p, const char *cluster, struct per_cluster_status *e)
 {
         const struct per_cluster_status *old = map_get(&p->before, cluster);
 
-        if (!old)
-                return;
-        e->conditions.at =
-                arena_memdup(p->arena, old->conditions.at, old->conditions.n * sizeof(old->conditions.at[0]));
-        e->conditions.n = e->conditions.at ? old->conditions.n : 0;
-        e->conditions.set = true;
+        return old ? keep(p, old->conditions.at, old->conditions.n, e) : 0;
 }
 
 static int cluster_unknown(struct pass *p, struct per_cluster_status *e, enum progress which)
@@ -274,7 +276,7 @@ static int selected_cluster(struct pass *p, const struct cluster_decision *d, st
         size_t n_set = 1;
 
         *e = (struct per_cluster_status){ .cluster_name = d->cluster_name };
-        keep_conditions(p, d->cluster_name, e);
+        TRY(keep_conditions(p, d->cluster_name, e));
         TRY(put(p, &e->conditions,
                 make_condition(CONDITION_SCHEDULED, CONDITION_TRUE, REASON_CLUSTER_SCHEDULED,
                                or_empty(d->reason), p->generation)));
@@ -345,11 +347,8 @@ static int failed_entry(struct pass *p, const struct cluster_decision *d, struct
         const struct per_cluster_status *old = message ? old_failure(p, message) : NULL;
 
         *e = (struct per_cluster_status){ 0 };
-        if (old) {
-                e->conditions.at = arena_memdup(p->arena, old->conditions.at, sizeof(old->conditions.at[0]));
-                e->conditions.n = e->conditions.at ? 1 : 0;
-                e->conditions.set = true;
-        }
+        if (old)
+                TRY(keep(p, old->conditions.at, 1, e));
         return put(p, &e->conditions,
                    make_condition(CONDITION_SCHEDULED, CONDITION_FALSE, REASON_CLUSTER_SCHEDULE_FAILED,
                                   message, p->generation));
@@ -590,39 +589,50 @@ static int build(struct pass *p)
         return drop_own(p, n_set);
 }
 
-static bool is_true_now(struct pass *p, const struct placement_status *s, const char *suffix)
+struct turn { /* of a condition of the placement: whether it is true, before and now */
+        bool before, now;
+};
+
+static int find_turn(struct pass *p, const char *suffix, struct turn *ret)
 {
+        const struct placement_status *old = p->now->status;
         const char *type = own_type(p, suffix);
 
-        return s && type && condition_is_true(&s->conditions, type, p->generation);
+        if (!type)
+                return error_no_memory(p->err);
+        *ret = (struct turn){ old && condition_is_true(&old->conditions, type, p->generation),
+                              condition_is_true(&p->s->conditions, type, p->generation) };
+        return 0;
 }
 
-static void conclude(struct pass *p, struct status_plan *plan)
+static int conclude(struct pass *p, struct status_plan *plan)
 {
-        bool complete = is_true_now(p, p->s, CONDITION_SCHEDULED),
-             was = is_true_now(p, p->now->status, CONDITION_SCHEDULED);
+        struct turn whole;
+
+        TRY(find_turn(p, CONDITION_SCHEDULED, &whole));
 
         for (size_t i = 0; i < p->n_expected; i++) {
                 enum progress which = p->expected[i];
-                bool now = is_true_now(p, p->s, progress_names[which]);
-                bool before = is_true_now(p, p->now->status, progress_names[which]);
+                struct turn one;
 
-                if (now && !before)
+                TRY(find_turn(p, progress_names[which], &one));
+                if (one.now && !one.before)
                         plan->events[plan->n_events++] = (struct status_event){ words[which].event_reason,
                                                                                 words[which].event_message };
-                complete = complete && now;
-                was = was && before;
+                whole.now = whole.now && one.now;
+                whole.before = whole.before && one.before;
                 if (p->n_stuck[which] && !p->count[which][IS_UNKNOWN])
                         plan->settled = true;
         }
-        plan->complete = complete;
-        plan->settled = plan->settled || complete;
-        if (complete && !was)
+        plan->complete = whole.now;
+        plan->settled = plan->settled || whole.now;
+        if (whole.now && !whole.before)
                 plan->events[plan->n_events++] = (struct status_event){
                         EVENT_PLACEMENT_ROLLOUT_COMPLETED,
                         "Placement has finished the rollout process and reached the desired "
                         "status"
                 };
+        return 0;
 }
 
 static struct placement *copy_with_status(struct arena *arena, const struct placement *p)
@@ -655,7 +665,7 @@ int plan_placement_status(struct arena *arena, const struct status_input *in, st
         map_free(&p.bindings);
         map_free(&p.before);
         TRY(code);
-        conclude(&p, &plan);
+        TRY(conclude(&p, &plan));
         plan.changed = !object_equal_part(&in->placement->object, &plan.wanted->object, OBJECT_STATUS);
         *ret = plan;
         return 0;

@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/limits.h"
 #include "hub-agent/placement/status.h"
+#include "hub-agent/starve_test.h"
 
 #define NOW INT64_C(1767225600000)
 
@@ -455,6 +456,34 @@ static void members_that_write_much_leave_room_for_the_others(void **state)
         arena_free(&s.arena);
 }
 
+static int decide_without_memory(void *ctx, struct arena *arena)
+{
+        struct scene *s = ctx;
+        struct status_plan plan;
+
+        return plan_placement_status(arena, &s->in, &plan, &s->err);
+}
+
+static void without_memory_no_status_is_told(void **state)
+{
+        static const char *const conditions[] = { "TTTTT", "TTTF", "U", "F" };
+
+        for (size_t i = 0; i < ARRAY_LEN(conditions); i++) {
+                struct scene s;
+
+                begin(&s, "", 2, BOTH);
+                bind(&s, "c1", "new", conditions[i]);
+                bind(&s, "c2", "old", "TTT");
+                list_all(&s, "c1");
+                each_allocation_fails(decide_without_memory, &s);
+                run(&s);
+                s.in.placement = s.plan.wanted; /* a change to what is told already */
+                bind(&s, "c3", "new", "T");
+                each_allocation_fails(decide_without_memory, &s);
+                arena_free(&s.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -470,6 +499,7 @@ int main(void)
                 cmocka_unit_test(external_clusters_on_different_snapshots_show_no_index),
                 cmocka_unit_test(no_cluster_leaves_only_scheduled),
                 cmocka_unit_test(members_that_write_much_leave_room_for_the_others),
+                cmocka_unit_test(without_memory_no_status_is_told),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

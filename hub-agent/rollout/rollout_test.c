@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "hub-agent/rollout/rollout.h"
+#include "hub-agent/starve_test.h"
 
 #define NOW INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 
@@ -668,6 +669,28 @@ static void both_spellings_of_a_comparison_are_one_strategy(void **state)
         }
 }
 
+static int decide_without_memory(void *ctx, struct arena *arena)
+{
+        struct round *r = ctx;
+        struct rollout_plan plan;
+
+        return plan_rollout(arena, &r->in, &plan, &r->err);
+}
+
+static void without_memory_nothing_is_rolled_out(void **state)
+{
+        static const char *const bindings[] = {
+                "Bor", "Bof", "Bnr", "Bna", "Sn-", "So-", "Uor", "Unr", "Bo-d"
+        };
+        struct round r;
+
+        begin(&r, 4, "1", "1");
+        for (size_t i = 0; i < ARRAY_LEN(bindings); i++)
+                add(&r, bindings[i]);
+        each_allocation_fails(decide_without_memory, &r);
+        arena_free(&r.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -694,6 +717,7 @@ int main(void)
                 cmocka_unit_test(snapshots_of_a_former_placement_of_the_name_do_not_count),
                 cmocka_unit_test(who_was_given_a_part_of_a_group_moves_on_without_a_slot),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
+                cmocka_unit_test(without_memory_nothing_is_rolled_out),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

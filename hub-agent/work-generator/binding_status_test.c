@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "common/base/limits.h"
+#include "hub-agent/starve_test.h"
 #include "hub-agent/work-generator/work_generator_test.h"
 
 #define NOW INT64_C(1767225600000)
@@ -369,6 +370,30 @@ static void lists_end_at_a_hundred_cut_in_sorted_order(void **state)
         arena_free(&s.arena);
 }
 
+static int decide_without_memory(void *ctx, struct arena *arena)
+{
+        static const struct sync_result in_sync;
+        struct scene *s = ctx;
+        bool settled;
+
+        return binding_with_status(arena, s->b, &s->live, &in_sync, NULL, NOW, &settled) ? 0 : ERR_NO_MEMORY;
+}
+
+static void without_memory_nothing_is_told_of_a_binding(void **state)
+{
+        static const char *const words[][2] = { { "True", "True" }, { "False", NULL }, { "True", "False" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                add_work(&s, "w1", "3", words[i][0], words[i][1], MANIFEST("0", "a", "False", ""));
+                add_work(&s, "w2", "3", "True", "True", "");
+                each_allocation_fails(decide_without_memory, &s);
+                arena_free(&s.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -383,6 +408,7 @@ int main(void)
                 cmocka_unit_test(available_follows_applied_and_neither_is_said_of_reports_of_differences),
                 cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
                 cmocka_unit_test(lists_end_at_a_hundred_cut_in_sorted_order),
+                cmocka_unit_test(without_memory_nothing_is_told_of_a_binding),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* What is rendered of snapshots, and which Works that asks for. */
+#include "hub-agent/starve_test.h"
 #include "hub-agent/work-generator/work_generator_test.h"
 
 static void add_snapshot(struct scene *s, const char *meta, const char *resources)
@@ -390,6 +391,29 @@ static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
         arena_free(&s.arena);
 }
 
+static int render_without_memory(void *ctx, struct arena *arena)
+{
+        struct scene *s = ctx;
+        struct wanted_works w;
+        struct work_plan plan;
+        bool failed;
+        int code = render_works(arena, s->group, s->n_group, NULL, &rules, &w, &failed, &s->err);
+
+        return code < 0 ? code : plan_works(arena, s->b, &w, &s->live, "", &plan, &s->err);
+}
+
+static void without_memory_no_works_are_made(void **state)
+{
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_snapshot(&s, HEAD, CM "," ENVELOPE("ClusterResourceEnvelope", "", "\"k\":" CM));
+        add_work(&s, "web-work", "2", NULL, NULL, "");
+        add_work(&s, "web-0", "2", NULL, NULL, "");
+        each_allocation_fails(render_without_memory, &s);
+        arena_free(&s.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -404,6 +428,7 @@ int main(void)
                 cmocka_unit_test(only_works_that_differ_are_written),
                 cmocka_unit_test(works_of_a_binding_carry_the_set_they_make),
                 cmocka_unit_test(a_work_of_another_placement_is_told_by_its_labels),
+                cmocka_unit_test(without_memory_no_works_are_made),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
