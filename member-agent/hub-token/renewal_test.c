@@ -353,6 +353,24 @@ static void nowhere_to_store(struct rig *r)
         close_bench(&b);
 }
 
+static void file_gone(struct rig *r)
+{
+        struct bench b;
+        char *next;
+
+        open_bench(r, &b, HUB, true);
+        start(&b, true);
+        pass(&b, 60);
+        next = new_token(r);
+        put_secret(&b, next);
+        set_file(&b, NULL);
+        pass(&b, 30);
+        assert_non_null(b.file);
+        assert_string_equal(b.file, next);
+        mem_free(next);
+        close_bench(&b);
+}
+
 static void fetched_at_start(struct rig *r)
 {
         struct bench b;
@@ -383,6 +401,7 @@ TEST(a_token_that_ended_during_an_outage_is_told_of_once_and_the_secrets_next_on
 TEST(a_hub_that_forbids_renewal_is_told_of_once_and_not_stormed, forbidden)
 TEST(a_token_of_another_provider_is_left_alone, foreign)
 TEST(a_token_that_cannot_be_stored_is_told_of_once, nowhere_to_store)
+TEST(a_file_that_is_lost_is_made_of_the_secrets_token, file_gone)
 TEST(an_agent_without_a_file_takes_the_secrets_token, fetched_at_start)
 
 int main(void)
@@ -396,6 +415,7 @@ int main(void)
                 cmocka_unit_test(a_hub_that_forbids_renewal_is_told_of_once_and_not_stormed),
                 cmocka_unit_test(a_token_of_another_provider_is_left_alone),
                 cmocka_unit_test(a_token_that_cannot_be_stored_is_told_of_once),
+                cmocka_unit_test(a_file_that_is_lost_is_made_of_the_secrets_token),
                 cmocka_unit_test(an_agent_without_a_file_takes_the_secrets_token),
         };
 
