@@ -231,6 +231,21 @@ class MutantsTest(unittest.TestCase):
         self.assertFalse([p for p in self.bank.places if p.kind == "statements swapped" and "TRY(check" in p.text and
                           "note" not in p.text])
 
+    def test_what_calls_nothing_or_binds_parameters_is_not_swapped(self):
+        found = self.found_in("""struct s { struct s *x, *y; };
+int sqlite3_bind_int(void *st, int i, int n), sqlite3_bind_double(void *st, int i, double n), look(struct s *s);
+void f(struct s *s, void *st);
+void f(struct s *s, void *st)
+{
+        s->x = (struct s *)st;
+        s->y = (s + 1);
+        sqlite3_bind_int(st, 1, 2);
+        sqlite3_bind_double(st, 2, 3);
+        look(s);
+}
+""")
+        self.assertEqual([p.line for p in found if p.kind == "statements swapped"], [9])
+
     def test_the_same_program_is_no_mutant(self):
         place = self.bank.one("comparison moved", ">", ">=")
         verdict = self.bank.judge(dataclasses.replace(place, text="> 1 - 1 +"))

@@ -32,6 +32,7 @@ TOKEN = re.compile(r"""(?P<skip>\s+|\\\n|//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\])*"|'
 SPEAKS = re.compile(r"^(log_\w+|error_(set|wrap|errno|no_memory|set_reason|clear)|metrics?_\w+|event_\w+|assert_failed|"
                     r"connection_metrics_\w+)$")
 FREES = re.compile(r"(^|_)(free|unref|clear|reset|decref|mem_free|sqlite3_finalize|EVP_\w+_free)$|^vec_free$")
+BINDS = re.compile(r"^(sqlite3|store)_bind_\w+$")  # parameters of one statement, each by its number
 YIELDS = re.compile(r"TRY\((\w+_)?yield\([\w>.\-]*\)\)$")
 SPARES = re.compile(r"^(mem_trim|yield|sqlite3_db_config)$")  # time or memory, and nothing else
 NO_MEMORY = re.compile(r"no_memory|NO_MEMORY")
@@ -330,6 +331,8 @@ class Finder:
         if statement["kind"] == "IfStmt":  # `if (code < 0) return code;` belongs to what it stands behind
             return len(statement["inner"]) == 2 and not re.match(r"if \(\w+ < 0\)", self.text(span))
         text = self.text(span)
+        if statement["kind"] == "BinaryOperator" and not re.search(r"\w\(", text):
+            return False  # parentheses and casts alone call nothing
         return statement["kind"] in ("CallExpr", "DoStmt", "BinaryOperator") and "(" in text and \
             not ALLOCATES.search(text)
 
@@ -345,7 +348,8 @@ class Finder:
     def called_by(self, statement):
         text = self.text(self.span(statement))
         called = re.match(r"(?:TRY\()?(\w+)\(", text) if statement["kind"] in ("CallExpr", "DoStmt") else None
-        return called.group(1) if called else ""
+        name = called.group(1) if called else ""
+        return "bind" if BINDS.match(name) else name
 
     def guards(self, first, second):
         """`if (!x) return; x->y` the other way round is no bug that anybody makes; of two refusals it decides only which
