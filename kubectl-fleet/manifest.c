@@ -61,6 +61,20 @@ static int schema_of(struct session *s, const struct kind *kind, const char *ver
         return error_set(err, ERR_INVALID, "%s has no version \"%s\"", kind->kind, version);
 }
 
+/* A name that is mistyped is another placement than was meant: kubectl refuses it, too. */
+static int refuse_unknown_fields(const struct schema *schema, json_t *doc, struct error *err)
+{
+        AUTO_JSON json_t *removed = json_array();
+
+        if (!removed)
+                return error_no_memory(err);
+        TRY(schema_prune(schema, doc, removed, err));
+        if (json_array_size(removed) == 0)
+                return 0;
+        return error_set(err, ERR_INVALID, "unknown field \"%s\"",
+                         or_empty(json_string_value(json_array_get(removed, 0))));
+}
+
 /* Values left out get their defaults; what is wrong is told as the hub would. */
 static int complete(struct session *s, const struct kind *kind, json_t *doc, struct error *err)
 {
@@ -69,6 +83,7 @@ static int complete(struct session *s, const struct kind *kind, json_t *doc, str
         const struct schema *schema;
 
         TRY(schema_of(s, kind, strchr(api_version, '/') + 1, &schema, err));
+        TRY(refuse_unknown_fields(schema, doc, err));
         TRY(schema_apply_defaults(schema, doc, err));
         TRY(schema_validate(schema, doc, NULL, &problems, err));
         if (problems.n)
@@ -80,22 +95,39 @@ static int complete(struct session *s, const struct kind *kind, json_t *doc, str
 
 static const struct kind *kind_of(const json_t *doc)
 {
-        const char *api_version = or_empty(doc_get_string(doc, "apiVersion"));
         const char *kind = doc_get_string(doc, "kind");
 
-        if (!text_starts_with(api_version, GROUP_PLACEMENT "/"))
-                return NULL;
         if (text_equal(kind, placement_names.cluster->kind))
                 return placement_names.cluster;
         return text_equal(kind, placement_names.namespaced->kind) ? placement_names.namespaced : NULL;
 }
 
+/* The documents, with those that lists hold in place of the lists. */
+static json_t *unpack(const json_t *docs)
+{
+        json_t *all = json_array(), *doc, *item;
+        size_t i, k;
+
+        json_array_foreach(docs, i, doc) {
+                json_t *items = doc_get_array(doc, "items");
+
+                json_array_foreach(items, k, item)
+                        json_array_append(all, item);
+                if (!items)
+                        json_array_append(all, doc);
+        }
+        return all;
+}
+
 static int choose(const json_t *docs, const char *name, json_t **ret, struct error *err)
 {
+        AUTO_JSON json_t *all = unpack(docs);
         json_t *doc, *found = NULL;
         size_t i;
 
-        json_array_foreach(docs, i, doc) {
+        if (!all)
+                return error_no_memory(err);
+        json_array_foreach(all, i, doc) {
                 if (!kind_of(doc) || (name && !text_equal(doc_get_string(doc, "metadata.name"), name)))
                         continue;
                 if (found)
@@ -116,10 +148,14 @@ static int take(struct session *s, json_t *doc, const struct placement **ret, st
 {
         const struct kind *kind = kind_of(doc);
         const char *name = doc_get_string(doc, "metadata.name");
+        const char *api_version = or_empty(doc_get_string(doc, "apiVersion"));
         struct object *o;
 
         if (text_empty(name))
                 return error_set(err, ERR_INVALID, "%s: metadata.name: is required", kind->kind);
+        if (!text_starts_with(api_version, GROUP_PLACEMENT "/"))
+                return error_set(err, ERR_INVALID, "%s \"%s\": apiVersion: must begin with %s/, is \"%s\"",
+                                 kind->kind, name, GROUP_PLACEMENT, api_version);
         if (kind->namespaced && !doc_get(doc, "metadata.namespace"))
                 TRY(doc_set_string(doc, "metadata.namespace", session_namespace(s)));
         if (complete(s, kind, doc, err) < 0 || object_from_doc(kind, doc, s->arena, &o, err) < 0)

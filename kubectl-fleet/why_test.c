@@ -168,6 +168,71 @@ USER_TEST(a_manifest_is_asked_about_before_it_is_applied, {
         assert_int_equal(json_array_size(doc_get_array(u->rig->answer, "items")), 0);
 })
 
+#define IDEA(policy)                                                                                         \
+        "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourcePlacement\nmetadata: "      \
+        "{name: "                                                                                            \
+        "idea}\nspec:\n  resourceSelectors: [{group: '', version: v1, kind: Namespace, name: web}]\n"        \
+        "  policy: {" policy "}\n"
+
+/* The scheduler's rules, for what no scheduler has seen: spec/scheduler.md 11-14. */
+USER_TEST(a_manifests_affinity_taints_and_spread_are_those_of_the_scheduler, {
+        static const struct {
+                const char *manifest, *want;
+        } cases[] = {
+                { IDEA("placementType: PickN, numberOfClusters: 2, affinity: {clusterAffinity: {"
+                       "requiredDuringSchedulingIgnoredDuringExecution: {clusterSelectorTerms: "
+                       "[{labelSelector: "
+                       "{matchLabels: {region: east}}}]}, preferredDuringSchedulingIgnoredDuringExecution: [{"
+                       "weight: 20, preference: {propertySorter: {name: kubernetes-fleet.io/node-count, "
+                       "sortOrder: Descending}}}]}}"),
+                  "east-2   would be picked   it fits best: affinity 20, spread 0\n"
+                  "east-1   would be picked   it fits best: affinity 9, spread 0\n"
+                  "east-3   not picked        taint &{Key:k Value:v Effect:NoSchedule} cannot be tolerated\n"
+                  "west-1   not picked        cluster does not match with any of the required cluster "
+                  "affinity "
+                  "terms\n" },
+                { IDEA("placementType: PickN, numberOfClusters: 2, tolerations: [{key: k, operator: "
+                       "Exists}], "
+                       "affinity: {clusterAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+                       "{clusterSelectorTerms: [{labelSelector: {matchExpressions: [{key: tier, operator: "
+                       "Exists}"
+                       "]}}]}}}"),
+                  "east-1   would be picked   it fits best: affinity 0, spread 0\n"
+                  "east-3   would be picked   it fits best: affinity 0, spread 0\n"
+                  "east-2   not picked        cluster does not match with any of the required cluster "
+                  "affinity "
+                  "terms\n" },
+                { IDEA("placementType: PickN, numberOfClusters: 2, topologySpreadConstraints: [{topologyKey: "
+                       "region, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]"),
+                  "east-2   would be picked   it fits best\n"
+                  "west-1   would be picked   it fits best\n"
+                  "east-1   not picked        " },
+                { IDEA("placementType: PickN, numberOfClusters: 1"),
+                  "west-1   would be picked   it fits best: affinity 0, spread 0\n"
+                  "east-1   not picked        it fits as well as one that is picked, and the name decides: "
+                  "affinity 0, spread 0\n" },
+        };
+
+        set_clusters(u);
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                u->file = cases[i].manifest;
+                assert_int_equal(FLEET_RUN(u, "why", "-f", "crp.yaml", "--no-headers"), 0);
+                assert_lines(u->out.data, cases[i].want);
+        }
+})
+
+USER_TEST(a_list_is_looked_into, {
+        set_clusters(u);
+        u->file =
+                "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: "
+                "web}}\n"
+                "- {apiVersion: placement.kubernetes-fleet.io/v1, kind: ClusterResourcePlacement, metadata: {"
+                "name: idea}, spec: {resourceSelectors: [{group: '', version: v1, kind: Namespace, name: "
+                "web}]}}\n";
+        assert_int_equal(FLEET_RUN(u, "why", "-f", "crp.yaml"), 0);
+        assert_lines(u->out.data, "ClusterResourcePlacement idea  PickAll\n");
+})
+
 USER_TEST(a_wrong_manifest_is_told_with_file_object_field_and_rule, {
         static const struct {
                 const char *name, *text, *error;
@@ -185,6 +250,14 @@ USER_TEST(a_wrong_manifest_is_told_with_file_object_field_and_rule, {
                 { NULL, MANIFEST "    placementType: PickN\n    numberOfClusters: many\n",
                   "Error: crp.yaml: ClusterResourcePlacement \"idea\": spec.policy.numberOfClusters: Invalid "
                   "value" },
+                { NULL, IDEA("placementTyp: PickN"),
+                  "Error: crp.yaml: ClusterResourcePlacement \"idea\": unknown field "
+                  "\"spec.policy.placementTyp\"\n" },
+                { NULL, "apiVersion: v1\nkind: ClusterResourcePlacement\nmetadata: {name: a}\n",
+                  "Error: crp.yaml: ClusterResourcePlacement \"a\": apiVersion: must begin with "
+                  "placement.kubernetes-fleet.io/, is \"v1\"\n" },
+                { NULL, IDEA("placementType: PickN"),
+                  "numberOfClusters must be set when placementType is PickN\n" },
                 { NULL,
                   "apiVersion: placement.kubernetes-fleet.io/v7\nkind: ResourcePlacement\nmetadata: {name: "
                   "a}\n",
@@ -211,6 +284,8 @@ int main(void)
                 cmocka_unit_test(a_named_cluster_is_told_requirement_by_requirement),
                 cmocka_unit_test(fixed_and_all_are_told_too),
                 cmocka_unit_test(a_manifest_is_asked_about_before_it_is_applied),
+                cmocka_unit_test(a_manifests_affinity_taints_and_spread_are_those_of_the_scheduler),
+                cmocka_unit_test(a_list_is_looked_into),
                 cmocka_unit_test(a_wrong_manifest_is_told_with_file_object_field_and_rule),
         };
 

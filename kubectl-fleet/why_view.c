@@ -79,6 +79,18 @@ static void say(struct why_cluster *c, enum tone tone, const char *word, const c
         c->because = because;
 }
 
+static bool ties_with_picked(const struct why_view *v, const struct why_cluster *c)
+{
+        for (size_t i = 0; i < v->n_clusters; i++) {
+                const struct schedule_verdict *other = v->clusters[i].verdict;
+
+                if (other->picked && other->affinity == c->verdict->affinity &&
+                    other->topology == c->verdict->topology)
+                        return true;
+        }
+        return false;
+}
+
 static const char *fits_text(struct arena *arena, const struct why_view *v, const struct why_cluster *c)
 {
         if (!c->scored)
@@ -86,6 +98,12 @@ static const char *fits_text(struct arena *arena, const struct why_view *v, cons
         if (c->verdict->picked)
                 return arena_printf(arena, "it fits best: affinity %d, spread %d", c->verdict->affinity,
                                     c->verdict->topology);
+        if (ties_with_picked(v, c))
+                return arena_printf(
+                        arena,
+                        "it fits as well as one that is picked, and the name decides: affinity %d, "
+                        "spread %d",
+                        c->verdict->affinity, c->verdict->topology);
         return arena_printf(arena, "it fits, but %zu rank%s higher: affinity %d, spread %d", v->n_fresh,
                             v->n_fresh == 1 ? "s" : "", c->verdict->affinity, c->verdict->topology);
 }
