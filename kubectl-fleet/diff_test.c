@@ -58,6 +58,8 @@ USER_TEST(both_sides_of_each_field_are_shown, {
                                          "      - hub     ClusterIP\n"
                                          "      + member  NodePort\n");
         assert_int_equal(u->requests, 2);
+        assert_int_equal(FLEET_RUN(u, "diff", "web", "--color", "always"), 0);
+        assert_on_page(u);
         assert_int_equal(FLEET_RUN(u, "diff", "web", "bravo", "-oyaml"), 0);
         assert_lines(u->out.data, "clusters: 1\n- cluster: bravo\n  drifted: false\n  - hub: ClusterIP\n"
                                   "    member: NodePort\n    path: /spec/type\n  kind: Service\n");

@@ -185,23 +185,83 @@ static inline void store(struct user *u, const char *path, const char *fmt, ...)
         assert_int_equal(u->rig->status, 200);
 }
 
-/* As a user reads it: every line of `want` in this order, with other lines between allowed. */
+/* Whether every line of `want` is in `got`, in this order, with others between; *ret_missing: the first that
+ * is not. */
+static inline bool has_lines(const char *got, struct slice want, char ret_missing[1024])
+{
+        struct slice line;
+
+        while (want.len) {
+                slice_cut(&want, '\n', &line);
+                snprintf(ret_missing, 1024, "%.*s", (int)line.len, line.data);
+                got = strstr(got, ret_missing);
+                if (!got)
+                        return false;
+                got += line.len;
+        }
+        return true;
+}
+
+/* As a user reads it. */
 static inline void assert_lines(const char *got, const char *want)
 {
-        struct slice rest = slice_of(want), line;
-        const char *at = got;
+        char missing[1024];
+        bool well = has_lines(got, slice_of(want), missing);
 
-        while (rest.len) {
-                char text[1024];
+        if (!well)
+                fprintf(stderr, "--- missing: %s\n--- in:\n%s\n", missing, got);
+        assert_true(well);
+}
 
-                slice_cut(&rest, '\n', &line);
-                snprintf(text, sizeof(text), "%.*s", (int)line.len, line.data);
-                if (!strstr(at, text))
-                        fprintf(stderr, "--- missing: %s\n--- in:\n%s\n", text, got);
-                at = strstr(at, text);
-                assert_non_null(at);
-                at += line.len;
+/* What a terminal would show of the last output, without its colours. */
+static inline void plain_text(const struct user *u, struct buf *ret)
+{
+        for (const char *c = u->out.data; *c; c++) {
+                if (*c == '\033')
+                        c = strchr(c, 'm');
+                else
+                        buf_append_char(ret, *c);
         }
+}
+
+#define PAGE "docs/kubectl-fleet.md"
+#define FENCE "```\n"
+
+static inline void read_page(struct buf *ret)
+{
+        FILE *f = fopen(PAGE, "re");
+        char piece[4096];
+        size_t n;
+
+        assert_non_null(f);
+        while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+                buf_append(ret, piece, n);
+        fclose(f);
+}
+
+/* The last output, drawn with --color always, stands in the page: a block that begins with its first line has
+ * its lines, in their order; the page may leave some out. */
+static inline void assert_on_page(const struct user *u)
+{
+        AUTO_BUF struct buf page, shown;
+        struct slice first, rest;
+        char head[512], missing[1024] = "such a block";
+        bool well = false;
+
+        buf_init(&page, 1u << 20);
+        buf_init(&shown, 1u << 20);
+        read_page(&page);
+        plain_text(u, &shown);
+        rest = slice_of(shown.data);
+        slice_cut(&rest, '\n', &first);
+        snprintf(head, sizeof(head), FENCE "%.*s\n", (int)first.len, first.data);
+        for (const char *at = strstr(page.data, head); at && !well; at = strstr(at, head)) {
+                at += strlen(FENCE);
+                well = has_lines(shown.data, (struct slice){ at, (size_t)(strstr(at, FENCE) - at) }, missing);
+        }
+        if (!well)
+                fprintf(stderr, "--- in " PAGE ", but not here: %s\n--- here:\n%s\n", missing, shown.data);
+        assert_true(well);
 }
 
 #define USER_TEST(name, ...)                                                                                 \

@@ -66,6 +66,8 @@ USER_TEST(a_plan_shows_what_changes_once_for_clusters_that_get_the_same, {
                             "hub --plan-hash abc\n"
                             "before stage canary  revision 2  approved  r-before-canary\n");
         assert_int_equal(u->requests, 2);
+        assert_int_equal(FLEET_RUN(u, "plan", "r", "--color", "always"), 0);
+        assert_on_page(u);
         assert_int_equal(FLEET_RUN(u, "plan", "r", "canary"), 0);
         assert_string_equal(u->out.data, "before stage canary  revision 2  approved  r-before-canary\n");
         assert_int_equal(FLEET_RUN(u, "plan", "r", "-oyaml"), 0);
@@ -169,6 +171,8 @@ USER_TEST(where_no_request_shows_a_plan_snapshots_are_compared, {
                 "    - Secret web/s\n"
                 "Snapshots were compared here: overrides and what envelopes hold are left out of account.\n");
         assert_int_equal(u->requests, 4);
+        assert_int_equal(FLEET_RUN(u, "plan", "r", "--color", "always"), 0);
+        assert_on_page(u);
 })
 
 USER_TEST(what_is_compared_may_be_one_stage_and_a_document, {

@@ -133,6 +133,8 @@ USER_TEST(a_run_is_a_board_of_stages_and_gates, {
                 "  production  0/2  to come\n"
                 "    before  asked for later\n");
         assert_int_equal(u->requests, 2);
+        assert_int_equal(FLEET_RUN(u, "runs", "r", "--color", "always"), 0);
+        assert_on_page(u);
         user_gets_terminal(u, 90, 24);
         assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
         assert_lines(u->out.data, "\033[32m██████\033[0m\033[2m░░░░\033[0m 3/5\033[33m  waiting\033[0m\n"

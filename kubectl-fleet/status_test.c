@@ -103,6 +103,9 @@ USER_TEST(a_placement_is_a_tree_with_its_troubles_first, {
                             "  alpha    revision 4  available\n"
                             "    work web-work\n");
         assert_int_equal(u->requests, 4);
+        fiber_sleep(u->rig->loop, 120000);
+        assert_int_equal(FLEET_RUN(u, "status", "web", "--color", "always"), 0);
+        assert_on_page(u);
 })
 
 USER_TEST(on_a_terminal_the_tree_has_lines_bars_and_an_edge, {
@@ -173,6 +176,9 @@ USER_TEST(all_placements_stand_in_a_table, {
                             "web        PickAll       4          2/2        available         0s\n"
                             "x-short    PickN 2       4          1/2        not scheduled     0s\n");
         assert_int_equal(u->requests, 1);
+        fiber_sleep(u->rig->loop, 120000);
+        assert_int_equal(FLEET_RUN(u, "status", "--color", "always"), 0);
+        assert_on_page(u);
         assert_int_equal(FLEET_RUN(u, "status", "--no-headers", "-o", "name"), 0);
         assert_lines(u->out.data, "clusterresourceplacement.placement.kubernetes-fleet.io/database\n");
         assert_int_equal(FLEET_RUN(u, "status", "-o", "json"), 0);

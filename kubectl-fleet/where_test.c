@@ -134,6 +134,8 @@ USER_TEST(a_cluster_shows_each_placement_and_its_objects, {
                             "  ResourcePlacement team/api  revision 0  1/1 object available\n"
                             "    ConfigMap web/x\n");
         assert_int_equal(u->requests, 2);
+        assert_int_equal(FLEET_RUN(u, "where", "edge", "--color", "always"), 0);
+        assert_on_page(u);
         assert_int_equal(FLEET_RUN(u, "where", "edge", "-o", "name"), 0);
         assert_string_equal(u->out.data, "clusterresourceplacement.placement.kubernetes-fleet.io/web\n"
                                          "resourceplacement.placement.kubernetes-fleet.io/api\n");

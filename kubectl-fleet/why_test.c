@@ -100,6 +100,10 @@ USER_TEST(what_is_placed_stays_and_is_told_with_the_schedulers_words, {
                      "east-1    not picked   it fits best: affinity 20, spread 0; what is placed already is "
                      "not moved "
                      "for it\n");
+        assert_int_equal(FLEET_RUN(u, "why", "web", "--color", "always"), 0);
+        assert_on_page(u);
+        assert_int_equal(FLEET_RUN(u, "why", "web", "west-1", "--color", "always"), 0);
+        assert_on_page(u);
         assert_int_equal(FLEET_RUN(u, "why", "web", "west-1"), 0);
         assert_string_equal(
                 u->out.data,
