@@ -90,6 +90,8 @@ static void strategy_body(struct rig *r)
         stop(&a);
 }
 
+#define BACK_TO_ORIGINAL "'reportBackStrategy':{'type':'Mirror','destination':'OriginalResource'}"
+
 static void a_changed_strategy_has_every_object_looked_at(void **state)
 {
         static const char *const changes[] = { "'applyStrategy':{'comparisonOption':'FullComparison'}",
@@ -98,8 +100,7 @@ static void a_changed_strategy_has_every_object_looked_at(void **state)
                                                "'applyStrategy':{'allowCoOwnership':true}",
                                                "'applyStrategy':{'type':'ReportDiff'}",
                                                "'applyStrategy':{'type':'ServerSideApply'}",
-                                               "'reportBackStrategy':{'type':'Mirror',"
-                                               "'destination':'OriginalResource'}" };
+                                               BACK_TO_ORIGINAL };
 
         for (size_t i = 0; i < ARRAY_LEN(changes); i++)
                 rig_run_for(strategy_body, (void *)(uintptr_t)&changes[i]);

@@ -8,7 +8,7 @@
 #define ASKED_ANY UINT_MAX
 
 struct asked {
-        unsigned n; /* clusters; ASKED_ANY = as many as there are */
+        unsigned n;               /* clusters; ASKED_ANY = as many as there are */
         unsigned max_unavailable; /* percent */
         int64_t until_ms;         /* INT64_MAX: it is in force */
 };
