@@ -13,8 +13,8 @@ struct fleet {
         struct log_sink sink;
         struct log log;
         struct metrics *metrics; /* NULL = the agent's own */
+        int64_t snapshot_interval_ms, snapshot_collect_ms;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
-        int64_t snapshot_min_interval_ms;
 };
 
 /* ---- the agent ---- */
@@ -43,8 +43,8 @@ static inline void agent_fiber(void *ctx)
                                        .without_evictions = f->without_evictions,
                                        .metrics_port = -1,
                                        .health_port = -1,
-                                       .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
-                                       .resource_change_collect_ms = 0 };
+                                       .resource_snapshot_min_interval_ms = f->snapshot_interval_ms,
+                                       .resource_change_collect_ms = f->snapshot_collect_ms };
 
         assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);
 }

@@ -161,7 +161,7 @@ static void takes_up(struct rig *r, const char *strategy)
 
         begin(r, &f);
         stop(&f);
-        f.snapshot_min_interval_ms = 60000;
+        f.snapshot_interval_ms = 60000;
         start_again(r, &f);
         place(r, strategy);
         rig_settle(r);

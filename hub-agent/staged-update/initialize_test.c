@@ -88,6 +88,26 @@ static void a_group_without_its_first_snapshot_ends_the_run(void **state)
         ends(&s);
 }
 
+/* It is made one snapshot after the other. */
+static void a_group_that_is_not_whole_yet_is_waited_for(void **state)
+{
+        static const char message[] = PREFIX_VALID PREFIX_UNEXPECTED
+                "resourceSnapshots with index `0` are missing for placement /web";
+        struct object *head;
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        head = (struct object *)s.snapshots[0];
+        set_annotation(head, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, "2", &s.arena);
+        step(&s);
+        assert_string_equal(s.plan.retry, message);
+        assert_null(s.plan.wanted);
+        add_snapshot(&s, 0, false);
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        ends(&s);
+}
+
 static void a_snapshot_that_somebody_edited_is_not_rolled_out(void **state)
 {
         struct scene s;
@@ -221,6 +241,7 @@ int main(void)
                 cmocka_unit_test(another_state_than_the_known_ones_ends_the_run),
                 cmocka_unit_test(the_index_names_a_snapshot_that_is_there),
                 cmocka_unit_test(a_group_without_its_first_snapshot_ends_the_run),
+                cmocka_unit_test(a_group_that_is_not_whole_yet_is_waited_for),
                 cmocka_unit_test(a_snapshot_that_somebody_edited_is_not_rolled_out),
                 cmocka_unit_test(without_an_index_what_is_selected_now_is_asked_for),
                 cmocka_unit_test(what_cannot_be_selected_ends_the_run_in_the_users_words),

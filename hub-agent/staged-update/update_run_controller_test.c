@@ -102,6 +102,34 @@ static void without_an_index_a_run_takes_what_is_selected_when_it_begins(void **
         rig_run(takes);
 }
 
+/* The intake waits after one snapshot until it makes the next. */
+static void takes_in_between(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.snapshot_interval_ms = 300000;
+        f.snapshot_collect_ms = 60000;
+        start_again(r, &f);
+        change_app(r, "c");
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "", "");
+        settle_often(&f, 6);
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_string_equal(rig_string(r, "status.resourceSnapshotIndexUsed"), "1");
+        assert_string_equal(
+                doc_get_string(condition_at(binding_on(r, "member-1"), "RolloutStarted"), "message"),
+                "Detected the new changes on the resources and started the rollout process, "
+                "resourceSnapshotIndex: 1, updateRun: first");
+        stop(&f);
+}
+static void a_run_takes_its_snapshot_without_any_interval_and_names_it(void **state)
+{
+        rig_run(takes_in_between);
+}
+
 static void takes_at_once(struct rig *r)
 {
         struct fleet f;
@@ -323,44 +351,46 @@ static void a_deleted_run_takes_its_requests_and_series_along_and_nothing_else(v
 
 /* ---- in a namespace ---- */
 
+#define OWN FLEET "namespaces/app/"
+
+/* A placement of one ConfigMap and a strategy of one stage. */
+static void begin_in_namespace(struct rig *r, struct fleet *f, const char *more)
+{
+        char stages[256];
+
+        start(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        post(r, OWN "resourceplacements", "ResourcePlacement", "own",
+             "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+             "\"settings\"}],\"strategy\":{\"type\":\"External\"}");
+        snprintf(stages, sizeof(stages), "\"stages\":[{\"name\":\"all\",\"labelSelector\":{}%s}]", more);
+        post(r, OWN "stagedupdatestrategies", "StagedUpdateStrategy", "slow", stages);
+        rig_settle(r);
+}
+
+static void post_run_in_namespace(struct rig *r)
+{
+        post(r, OWN "stagedupdateruns", "StagedUpdateRun", "first",
+             "\"placementName\":\"own\",\"stagedRolloutStrategyName\":\"slow\"");
+}
+
 static void in_namespace(struct rig *r)
 {
-        static const char v[] = "\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\"";
-        char body[1024];
         struct fleet f;
 
-        start(r, &f);
-        add_member(&f, "member-1", "");
-        add_app(r);
-        snprintf(body, sizeof(body),
-                 "{%s,\"kind\":\"ResourcePlacement\",\"metadata\":{\"name\":\"own\"},\"spec\":{"
-                 "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
-                 "\"settings\"}],\"strategy\":{\"type\":\"External\"}}}",
-                 v);
-        assert_int_equal(rig_post(r, FLEET "namespaces/app/resourceplacements", body), 201);
-        snprintf(body, sizeof(body),
-                 "{%s,\"kind\":\"StagedUpdateStrategy\",\"metadata\":{\"name\":\"slow\"},\"spec\":{"
-                 "\"stages\":[{"
-                 "\"name\":\"all\",\"labelSelector\":{},\"afterStageTasks\":[{\"type\":\"Approval\"}]}]}}",
-                 v);
-        assert_int_equal(rig_post(r, FLEET "namespaces/app/stagedupdatestrategies", body), 201);
-        rig_settle(r);
-        snprintf(body, sizeof(body),
-                 "{%s,\"kind\":\"StagedUpdateRun\",\"metadata\":{\"name\":\"first\"},\"spec\":{"
-                 "\"placementName\":"
-                 "\"own\",\"stagedRolloutStrategyName\":\"slow\"}}",
-                 v);
-        assert_int_equal(rig_post(r, FLEET "namespaces/app/stagedupdateruns", body), 201);
+        begin_in_namespace(r, &f, APPROVAL("after"));
+        post_run_in_namespace(r);
         settle_often(&f, 4);
-        rig_get(r, FLEET "namespaces/app/approvalrequests/first-after-all");
+        rig_get(r, OWN "approvalrequests/first-after-all");
         assert_int_equal(r->status, 200);
-        assert_int_equal(rig_merge(r, FLEET "namespaces/app/approvalrequests/first-after-all/status",
+        assert_int_equal(rig_merge(r, OWN "approvalrequests/first-after-all/status",
                                    "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\","
                                    "\"reason\":\"r\",\"message\":\"\",\"lastTransitionTime\":"
                                    "\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}]}}"),
                          200);
         settle(&f);
-        rig_get(r, FLEET "namespaces/app/stagedupdateruns/first");
+        rig_get(r, OWN "stagedupdateruns/first");
         assert_string_equal(condition_of(r, "Succeeded"), "True");
         assert_int_equal(count(r, FLEET "works"), 1);
         stop(&f);
@@ -368,6 +398,43 @@ static void in_namespace(struct rig *r)
 static void a_namespaced_run_does_the_same_in_its_namespace(void **state)
 {
         rig_run(in_namespace);
+}
+
+/* Overrides may be for the placement of one namespace, and for a cluster-scoped one of the same name. */
+static void post_override(struct rig *r, const char *name, const char *scope)
+{
+        char spec[512];
+
+        snprintf(spec, sizeof(spec),
+                 "\"placement\":{\"name\":\"own\",\"scope\":\"%s\"},\"resourceSelectors\":[{\"group\":\"\","
+                 "\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"settings\"}],\"policy\":{"
+                 "\"overrideRules\":[{\"clusterSelector\":{\"clusterSelectorTerms\":[]},"
+                 "\"jsonPatchOverrides\":[{\"op\":\"add\",\"path\":\"/data/%s\",\"value\":\"x\"}]}]}",
+                 scope, name);
+        post(r, OWN "resourceoverrides", "ResourceOverride", name, spec);
+}
+
+static void overrides_in_namespace(struct rig *r)
+{
+        struct fleet f;
+
+        begin_in_namespace(r, &f, "");
+        post_override(r, "mine", "Namespaced");
+        post_override(r, "others", "Cluster");
+        rig_settle(r);
+        post_run_in_namespace(r);
+        settle_often(&f, 4);
+        rig_get(r, OWN "stagedupdateruns/first");
+        assert_string_equal(condition_of(r, "Succeeded"), "True");
+        assert_non_null(strstr(r->text, "\"resourceOverrideSnapshots\":[{\"name\":\"mine-0\","));
+        assert_null(strstr(r->text, "others-0"));
+        rig_get(r, FLEET "works");
+        assert_non_null(strstr(r->text, "\"mine\":\"x\""));
+        stop(&f);
+}
+static void overrides_of_a_namespaced_placement_are_those_that_name_it_so(void **state)
+{
+        rig_run(overrides_in_namespace);
 }
 
 /* ---- of the oldest version ---- */
@@ -595,6 +662,7 @@ int main(void)
                 cmocka_unit_test(a_run_carries_its_finalizer_and_keeps_an_empty_index),
                 cmocka_unit_test(the_binding_names_the_run_and_begins_its_condition_anew),
                 cmocka_unit_test(without_an_index_a_run_takes_what_is_selected_when_it_begins),
+                cmocka_unit_test(a_run_takes_its_snapshot_without_any_interval_and_names_it),
                 cmocka_unit_test(where_only_runs_make_snapshots_the_first_makes_the_first),
                 cmocka_unit_test(snapshots_that_bindings_and_unfinished_runs_name_are_kept),
                 cmocka_unit_test(what_only_a_run_that_ended_needed_goes_at_once),
@@ -603,6 +671,7 @@ int main(void)
                 cmocka_unit_test(approvals_move_a_run_at_once_and_cannot_be_taken_back),
                 cmocka_unit_test(a_deleted_run_takes_its_requests_and_series_along_and_nothing_else),
                 cmocka_unit_test(a_namespaced_run_does_the_same_in_its_namespace),
+                cmocka_unit_test(overrides_of_a_namespaced_placement_are_those_that_name_it_so),
                 cmocka_unit_test(a_plan_is_shown_without_secrets_and_approved_by_its_name),
                 cmocka_unit_test(objects_of_version_v1alpha1_are_run_as_any_other),
                 cmocka_unit_test(an_agent_without_the_definitions_ends_unless_they_are_not_needed),
