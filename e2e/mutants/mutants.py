@@ -270,7 +270,7 @@ def options():
     parser.add_argument("--only", default="", help="folder or file to stay in")
     parser.add_argument("--pick", default="", help="ids of single mutants, to try these again")
     parser.add_argument("--lanes", type=int, default=min(2, os.cpu_count() or 1), help="mutants at once")
-    parser.add_argument("--sim-seeds", default="1-3", help="seeds of the simulation that each mutant is played with")
+    parser.add_argument("--sim-seeds", default="1-20", help="seeds of the simulation that each mutant is played with")
     parser.add_argument("--quick", action="store_true", help="unit tests alone: where these have holes")
     parser.add_argument("--compiler", default="gcc", help="with its options of optimisation")
     parser.add_argument("--flags", required=True)
