@@ -49,6 +49,7 @@ struct pass {
         struct hub_agent *agent;
         const struct scope *scope;
         const struct update_run *run; /* as it is stored */
+        bool asked;                   /* the server for the placement */
         struct run_memory *memory;
         struct reconcile as_placement; /* the reconcile under the key of the run's placement */
         struct key placement_key;
@@ -107,17 +108,20 @@ static int ensure_finalizer(struct pass *s)
 
 /* ---- what the pass decides from ---- */
 
-/* That something is not in a cache proves nothing: a run fails for good, and who applies a strategy and a run
- * together has both heard of in any order. */
-static int find(struct reconcile *rc, const struct kind *kind, const char *name, const struct object **ret)
+/* That something is not in a cache, or is there as it was, proves nothing: a run fails for good, and who
+ * changes a strategy and makes a run has both heard of in any order. */
+static int find(struct pass *s, const struct kind *kind, const char *name, bool live,
+                const struct object **ret)
 {
+        struct reconcile *rc = s->rc;
         struct object *o;
         int code;
 
         *ret = NULL;
         if (text_empty(name))
                 return 0;
-        TRY(cache_get(rc, kind, rc->ns, name, ret));
+        if (!live)
+                TRY(cache_get(rc, kind, rc->ns, name, ret));
         if (*ret)
                 return 0;
         code = kube_get(rc->kube, kind, rc->ns, name, rc->arena, &o, rc->err);
@@ -130,12 +134,18 @@ static int find(struct reconcile *rc, const struct kind *kind, const char *name,
         return 0;
 }
 
+static bool has_begun(const struct update_run *run)
+{
+        return run->status && condition_find(&run->status->conditions, CONDITION_INITIALIZED);
+}
+
 static int load_placement(struct pass *s)
 {
         const char *name = s->run->spec->placement_name;
         const struct object *placement;
 
-        TRY(find(s->rc, s->scope->placement, name, &placement));
+        s->asked = s->asked || !has_begun(s->run);
+        TRY(find(s, s->scope->placement, name, s->asked, &placement));
         s->in.placement = (const struct placement *)placement;
         s->as_placement = *s->rc;
         s->as_placement.name = or_empty(name);
@@ -179,12 +189,11 @@ static int load_strategy(struct pass *s)
 {
         const struct object *o;
 
-        if (s->run->status && s->run->status->strategy_snapshot &&
-            condition_find(&s->run->status->conditions, CONDITION_INITIALIZED))
+        if (has_begun(s->run) && s->run->status->strategy_snapshot)
                 return 0;
-        TRY(find(s->rc, s->scope->update_strategy, s->run->spec->staged_rollout_strategy_name, &o));
+        TRY(find(s, s->scope->update_strategy, s->run->spec->staged_rollout_strategy_name, true, &o));
         s->in.strategy = (const struct update_strategy *)o;
-        TRY(find(s->rc, s->scope->update_run, s->run->spec->retry_of, &o));
+        TRY(find(s, s->scope->update_run, s->run->spec->retry_of, true, &o));
         s->in.retried = (const struct update_run *)o;
         return 0;
 }
@@ -285,13 +294,34 @@ static int take_snapshot(struct pass *s)
         return 0;
 }
 
-static int plan(struct pass *s)
+static int decide(struct pass *s)
 {
         TRY(plan_update_run(s->rc->arena, &s->in, &s->plan, s->rc->err));
         if (!s->plan.take_snapshot)
                 return 0;
         TRY(take_snapshot(s));
         return plan_update_run(s->rc->arena, &s->in, &s->plan, s->rc->err);
+}
+
+static bool is_to_fail(const struct pass *s)
+{
+        const struct update_run *wanted = s->plan.wanted;
+
+        return wanted && update_run_ended(wanted) &&
+               !condition_is_true(&wanted->status->conditions, CONDITION_SUCCEEDED,
+                                  wanted->object.meta.generation);
+}
+
+/* Before a run fails for good the placement is asked for. */
+static int plan(struct pass *s)
+{
+        TRY(decide(s));
+        if (!is_to_fail(s) || s->asked)
+                return 0;
+        s->asked = true;
+        TRY(load_placement(s));
+        TRY(load_targets(s));
+        return decide(s);
 }
 
 /* ---- carrying out ---- */

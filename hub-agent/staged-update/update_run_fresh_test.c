@@ -1,0 +1,117 @@
+/* A run that is made right after what it rests on was changed: caches may not have heard of that yet, and a
+ * run has one chance only. */
+#include "hub-agent/hub_agent_test.h"
+
+#define RUNS FLEET "clusterstagedupdateruns"
+#define STRATEGIES FLEET "clusterstagedupdatestrategies"
+#define PLACEMENT FLEET "clusterresourceplacements/web"
+
+static void post(struct rig *r, const char *path, const char *kind, const char *name, const char *spec)
+{
+        char body[1024];
+
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"%s\",\"metadata\":{"
+                 "\"name\":\"%s\"},\"spec\":{%s}}",
+                 kind, name, spec);
+        if (rig_post(r, path, body) != 201)
+                fail_msg("%s: %s", name, r->text);
+}
+
+#define ONE_STAGE "\"stages\":[{\"name\":\"all\",\"labelSelector\":{}}]"
+
+static void begin(struct rig *r, struct fleet *f, struct line *line, const char *strategy)
+{
+        start(r, f);
+        line_lay(f, line);
+        start_again(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        place(r, strategy);
+        post(r, STRATEGIES, "ClusterStagedUpdateStrategy", "all", ONE_STAGE);
+        settle(f);
+}
+
+static void merge(struct rig *r, const char *path, const char *patch)
+{
+        if (rig_merge(r, path, patch) != 200)
+                fail_msg("%s: %s", path, r->text);
+}
+
+static void post_run(struct rig *r)
+{
+        post(r, RUNS, "ClusterStagedUpdateRun", "first",
+             "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"all\"");
+}
+
+static void assert_succeeds(struct rig *r, struct fleet *f)
+{
+        for (int i = 0; i < 8; i++)
+                settle(f);
+        fiber_sleep(r->loop, LAG_MS);
+        for (int i = 0; i < 8; i++)
+                settle(f);
+        rig_get(r, RUNS "/first");
+        if (!text_equal(condition_of(r, "Succeeded"), "True"))
+                fail_msg("%s", r->text);
+}
+
+static void end(struct fleet *f)
+{
+        stop(f);
+        http_transport_free(f->world.transport);
+}
+
+RIG_TEST(that_a_placement_is_external_now_is_heard_by_a_run_made_after_it, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, &line, "");
+        line.lagging = "clusterresourceplacements";
+        merge(r, PLACEMENT, "{\"spec\":{\"strategy\":{\"type\":\"External\",\"rollingUpdate\":null}}}");
+        post_run(r);
+        assert_succeeds(r, &f);
+        end(&f);
+})
+
+RIG_TEST(how_a_placement_applies_now_is_heard_by_a_run_made_after_it, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, &line, ",\"strategy\":{\"type\":\"External\"}");
+        line.lagging = "clusterresourceplacements";
+        merge(r, PLACEMENT,
+              "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"whenToApply\":\"IfNotDrifted\"}}}}");
+        post_run(r);
+        assert_succeeds(r, &f);
+        rig_get(r, RUNS "/first");
+        assert_string_equal(doc_get_string(r->answer, "status.appliedStrategy.whenToApply"), "IfNotDrifted");
+        end(&f);
+})
+
+RIG_TEST(a_strategy_as_it_is_now_is_taken_by_a_run_made_after_it, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, &line, ",\"strategy\":{\"type\":\"External\"}");
+        line.lagging = "clusterstagedupdatestrategies";
+        merge(r, STRATEGIES "/all", "{\"spec\":{\"stages\":[{\"name\":\"anew\",\"labelSelector\":{}}]}}");
+        post_run(r);
+        assert_succeeds(r, &f);
+        rig_get(r, RUNS "/first");
+        assert_string_equal(doc_get_string(json_array_get(doc_get_array(r->answer, "status.stagesStatus"), 0),
+                                           "stageName"),
+                            "anew");
+        end(&f);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(that_a_placement_is_external_now_is_heard_by_a_run_made_after_it),
+                cmocka_unit_test(how_a_placement_applies_now_is_heard_by_a_run_made_after_it),
+                cmocka_unit_test(a_strategy_as_it_is_now_is_taken_by_a_run_made_after_it),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
