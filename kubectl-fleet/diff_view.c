@@ -120,8 +120,11 @@ static void draw_nothing(const struct diff_view *v, struct screen *s)
         if (v->n_clusters == 0)
                 screen_text(s, TONE_FAINT, "on no cluster");
         else
-                screen_text(s, TONE_GOOD, "no difference is known on %zu of %zu cluster%s", v->n_compared,
-                            v->n_clusters, v->n_clusters == 1 ? "" : "s");
+                screen_text(s, TONE_GOOD, "no difference is known on %zu cluster%s", v->n_compared,
+                            v->n_compared == 1 ? "" : "s");
+        if (v->n_compared < v->n_clusters)
+                screen_text(s, TONE_FAINT, "; %zu of %zu have not told of any comparison",
+                            v->n_clusters - v->n_compared, v->n_clusters);
         screen_end_line(s, start);
 }
 

@@ -111,7 +111,8 @@ static int compare(struct session *s, struct question *q, struct plan_view *v, s
         parts.snapshots = snapshots.result;
         TRY(plan_compare(s->arena, &parts, q->stage, v, err));
         if (v->n == 0)
-                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has nothing ahead: all its stages are over",
+                return error_set(err, ERR_NOT_FOUND,
+                                 "%s \"%s\" has nothing ahead: all its clusters are updated",
                                  q->named.kind->kind, q->named.name);
         return 0;
 }

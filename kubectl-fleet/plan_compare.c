@@ -143,59 +143,87 @@ static bool is_accepted(const struct approval_request *r)
         return c && text_equal(c->status, CONDITION_TRUE);
 }
 
-static const struct approval_request *asked_for(const struct plan_parts *parts, const char *stage)
+static const struct approval_request *open_request(const struct plan_parts *parts, const char *stage,
+                                                   const char *when)
 {
-        for (size_t i = 0; i < parts->requests.n; i++) {
+        for (size_t i = 0; stage && i < parts->requests.n; i++) {
                 const struct approval_request *r = (const struct approval_request *)parts->requests.at[i];
 
-                if (r->spec && text_equal(r->spec->target_stage, stage) && !is_accepted(r))
+                if (r->spec && text_equal(r->spec->target_stage, stage) && !is_accepted(r) &&
+                    text_equal(plan_when(r), when))
                         return r;
         }
         return NULL;
 }
 
-static bool is_over(const struct stage_status *stage)
+/* What lets a stage begin: an approval before it, or one after the stage before it. */
+static const struct approval_request *asked_for(const struct plan_parts *parts, const char *stage,
+                                                const char *previous)
 {
-        const struct condition *c = condition_find(&stage->conditions, CONDITION_SUCCEEDED);
+        const struct approval_request *r = open_request(parts, previous, "after");
+
+        return r ? r : open_request(parts, stage, "before");
+}
+
+static bool is_done(const struct condition_list *l)
+{
+        const struct condition *c = condition_find(l, CONDITION_SUCCEEDED);
 
         return c && text_equal(c->status, CONDITION_TRUE);
 }
 
-/* What is over is shown where it is named. */
-static int add_stage(struct comparison *c, const struct stage_status *stage, const char *name, bool removal,
-                     const char *only, struct plan_view *ret, struct error *err)
+/* It changes nothing any more, even where it waits for what comes after it. */
+static bool is_over(const struct stage_status *stage)
 {
-        struct request_plan r = { .stage = name, .when = "", .request = asked_for(c->parts, name) };
+        for (uint32_t i = 0; i < stage->clusters.n; i++)
+                if (!is_done(&stage->clusters.at[i].conditions))
+                        return is_done(&stage->conditions);
+        return true;
+}
+
+/* What is over is shown where it is named. */
+static int add_stage(struct comparison *c, const struct stage_status *stage, const char *name,
+                     const char *previous, const char *only, struct plan_view *ret, struct error *err)
+{
+        bool removal = stage == c->parts->run->status->deletion_stage_status;
+        struct request_plan r = { .stage = name, .when = "" };
         struct update_plan *plan = NULL;
 
-        if (only ? !text_equal(only, name) : is_over(stage) || stage->clusters.n == 0)
+        if (only ? !text_equal(only, name) : is_over(stage))
                 return 0;
+        if (!is_over(stage))
+                r.request = asked_for(c->parts, name, previous);
         TRY(plan_stage(c, stage, removal, &plan, err));
         r.plan = plan;
         if (r.request)
-                r.when = plan_when(r.request);
+                r.when = "before";
         if (plan_group(c->arena, &r) < 0)
                 return error_no_memory(err);
         ret->at[ret->n++] = r;
         return 0;
 }
 
-int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *stage,
-                 struct plan_view *ret, struct error *err)
+int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *only, struct plan_view *ret,
+                 struct error *err)
 {
         const struct update_run_status *s = parts->run->status;
         struct comparison c = { .arena = arena, .parts = parts, .target = plan_target(parts->run) };
         size_t n = s->stages_status.n;
+        const char *previous = NULL;
 
         *ret = (struct plan_view){ .run = parts->run, .compared = true };
         c.made = ARENA_NEW_ARRAY(arena, struct compared, 2 * (parts->bindings.n + 1));
         ret->at = ARENA_NEW_ARRAY(arena, struct request_plan, n + 1);
         if (!c.made || !ret->at)
                 return error_no_memory(err);
-        for (size_t i = 0; i < n; i++)
-                TRY(add_stage(&c, &s->stages_status.at[i], or_empty(s->stages_status.at[i].stage_name), false,
-                              stage, ret, err));
-        if (s->deletion_stage_status)
-                TRY(add_stage(&c, s->deletion_stage_status, DELETION_NAME, true, stage, ret, err));
-        return 0;
+        for (size_t i = 0; i < n; i++) {
+                const struct stage_status *stage = &s->stages_status.at[i];
+                const char *name = or_empty(stage->stage_name);
+
+                TRY(add_stage(&c, stage, name, previous, only, ret, err));
+                previous = name;
+        }
+        return s->deletion_stage_status
+                       ? add_stage(&c, s->deletion_stage_status, DELETION_NAME, previous, only, ret, err)
+                       : 0;
 }

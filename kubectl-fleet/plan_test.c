@@ -31,20 +31,17 @@ static void request(struct user *u, const char *name, const char *stage, const c
         "'from':'1','to':'3'}]},{'version':'v1','kind':'Secret','namespace':'web','name':'s','change':"      \
         "'Removed','fields':[{'path':'/data/key'}]}]}"
 
+#define ALIKE PLANNED("a") "," PLANNED("b")
+#define ALIKE_TOO PLANNED("d") "," PLANNED("e") "," PLANNED("f")
+#define NOTHING_FOR_C "{'clusterName':'c','added':0,'changed':0,'removed':0}"
+#define PROBLEM_OF_G                                                                                         \
+        "{'clusterName':'g','added':0,'changed':0,'removed':0,'problem':'an override cannot be applied'}"
+
 USER_TEST(a_plan_shows_what_changes_once_for_clusters_that_get_the_same, {
         add_run(u);
         request(u, "r-before-production", "production",
                 ",'status':{'planHash':'abc','plan':{'resourceSnapshotIndex':'2','omittedObjects':7,'"
-                "clusters':[" PLANNED("a") "," PLANNED("b") ",{'clusterName':'c','added':0,'changed':0,'"
-                                                            "removed':0}," PLANNED("d") "," PLANNED(
-                                                                    "e") "," PLANNED("f") ",{'clusterName':'"
-                                                                                          "g','added':0,'"
-                                                                                          "changed':0,'"
-                                                                                          "removed':0,'"
-                                                                                          "problem':"
-                                                                                          "'an override "
-                                                                                          "cannot be "
-                                                                                          "applied'}]}}");
+                "clusters':[" ALIKE "," NOTHING_FOR_C "," ALIKE_TOO "," PROBLEM_OF_G "]}}");
         request(u, "r-before-canary", "canary",
                 ",'status':{'planHash':'old','conditions':[{'type':'ApprovalAccepted','status':'True','"
                 "reason':'R',"
@@ -175,6 +172,23 @@ USER_TEST(where_no_request_shows_a_plan_snapshots_are_compared, {
         assert_on_page(u);
 })
 
+/* The approval after a stage lets the next one begin. */
+USER_TEST(an_approval_after_a_stage_is_that_before_the_next, {
+        set_scene(u);
+        store(u, FLEET "clusterapprovalrequests",
+              "{'apiVersion':'placement.kubernetes-fleet.io/"
+              "v1beta1','kind':'ClusterApprovalRequest','metadata':"
+              "{'name':'r-after-canary','labels':{'kubernetes-fleet.io/targetUpdateRun':'r',"
+              "'kubernetes-fleet.io/taskType':'afterStage'}},'spec':{'parentStageRollout':'r','targetStage':"
+              "'canary'}}");
+        assert_int_equal(FLEET_RUN(u, "plan", "r"), 0);
+        assert_lines(u->out.data,
+                     "before stage production  revision 2  waits for approval  r-after-canary\n  a, c  \n"
+                     "  kubectl fleet approve careq --name r-after-canary --hub-cluster-context hub\n"
+                     "stage cleanup\n");
+        assert_null(strstr(u->out.data, "stage canary"));
+})
+
 USER_TEST(what_is_compared_may_be_one_stage_and_a_document, {
         set_scene(u);
         assert_int_equal(FLEET_RUN(u, "plan", "r", "canary"), 0); /* over, but asked for */
@@ -202,8 +216,8 @@ USER_TEST(a_run_that_nothing_can_be_told_of_says_why, {
         add_run_of(u, "over", stages);
         assert_int_equal(FLEET_RUN(u, "plan", "over"), 1);
         assert_string_equal(u->err.data,
-                            "Error: ClusterStagedUpdateRun \"over\" has nothing ahead: all its stages are "
-                            "over\n");
+                            "Error: ClusterStagedUpdateRun \"over\" has nothing ahead: all its clusters "
+                            "are updated\n");
 })
 
 USER_TEST(a_plan_that_was_asked_for_and_not_made_is_told_apart, {
@@ -227,6 +241,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_plan_shows_what_changes_once_for_clusters_that_get_the_same),
                 cmocka_unit_test(where_no_request_shows_a_plan_snapshots_are_compared),
+                cmocka_unit_test(an_approval_after_a_stage_is_that_before_the_next),
                 cmocka_unit_test(what_is_compared_may_be_one_stage_and_a_document),
                 cmocka_unit_test(a_run_that_nothing_can_be_told_of_says_why),
                 cmocka_unit_test(a_plan_that_was_asked_for_and_not_made_is_told_apart),

@@ -42,10 +42,11 @@ struct plan_parts {
  */
 int64_t plan_target(const struct update_run *run);
 int64_t plan_index_of(const struct update_run *run, const struct binding *b);
-/* The stages that are not over, or `stage` alone. Overrides and what envelopes hold are left out of account.
+/* The stages with clusters that are not updated, or `only` one. Overrides and what envelopes hold are left
+ * out of account.
  */
-int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *stage,
-                 struct plan_view *ret, struct error *err);
+int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *only, struct plan_view *ret,
+                 struct error *err);
 const char *plan_when(const struct approval_request *r);     /* "before", "after" or "" */
 int plan_group(struct arena *arena, struct request_plan *r); /* fills its groups; 0 or ERR_NO_MEMORY */
 

@@ -55,6 +55,17 @@ void approve_draw(struct screen *s, const char *indent, const struct object *run
         screen_command(s, indent, text);
 }
 
+/* Somebody has, and the run will take it up when it is resumed or comes to it. */
+static bool is_approved(const struct approval_request *r)
+{
+        const struct condition *c = r && r->status
+                                            ? fresh_condition(&r->status->conditions, CONDITION_APPROVED,
+                                                              r->object.meta.generation)
+                                            : NULL;
+
+        return c && text_equal(c->status, CONDITION_TRUE);
+}
+
 static void draw_approval(struct board *b, struct screen *s, const struct gate *g, bool past)
 {
         const struct condition *accepted =
@@ -69,6 +80,11 @@ static void draw_approval(struct board *b, struct screen *s, const struct gate *
         }
         if (g->state == GATE_AHEAD) {
                 screen_text(s, TONE_FAINT, past ? "not asked for" : "asked for later");
+                return;
+        }
+        if (is_approved(g->asked)) {
+                screen_text(s, TONE_GOOD, "approved");
+                screen_text(s, TONE_BUSY, ", and not taken up yet");
                 return;
         }
         screen_text(s, TONE_BUSY, "waits for approval");
@@ -104,7 +120,7 @@ static void draw_gates(struct board *b, const char *when, const struct gate *gat
                 else
                         draw_wait(b, s, &gates[i], past);
                 end(b);
-                if (approval && gates[i].state == GATE_WAITS)
+                if (approval && gates[i].state == GATE_WAITS && !is_approved(gates[i].asked))
                         approve_draw(s, "            ", &b->view->run->object, gates[i].request, NULL,
                                      b->d->hub);
         }

@@ -24,90 +24,37 @@ static void add_run(struct user *u, const char *name, const char *spec, const ch
               name, spec, status);
 }
 
+#define A_IS_DONE CLUSTER("a", CLUSTER_DONE)
+#define B_IS_DONE CLUSTER("b", CLUSTER_DONE)
+#define C_IS_DONE CLUSTER("c", CLUSTER_DONE)
+#define REQUEST_MADE NOW("ApprovalRequestCreated", "True", "S", "")
+#define REQUEST_APPROVED NOW("ApprovalRequestApproved", "True", "S", "")
+#define WAIT_IS_OVER NOW("WaitTimeElapsed", "True", "A", "")
+#define STAGE_WAITS                                                                                          \
+        AT("Progressing", "False", "StageUpdatingWaiting", "All is updated", "2025-12-31T23:58:00Z")
+#define NO_DELETION "'deletionStageStatus':{'stageName':'kubernetes-fleet.io/deleteStage','clusters':[]}"
+
+#define STRATEGY                                                                                             \
+        "'policySnapshotIndexUsed':'0','resourceSnapshotIndexUsed':'1','stagedUpdateStrategySnapshot':{"     \
+        "'stages':[{'name':'staging','afterStageTasks':[{'type':'TimedWait','waitTime':'1m0s'}]},{'name':"   \
+        "'canary','afterStageTasks':[{'type':'TimedWait','waitTime':'1h0m0s'},{'type':'Approval'}]},{"       \
+        "'name':'production'}]}"
+#define STAGING                                                                                              \
+        "{'stageName':'staging','startTime':'2025-12-31T23:50:00Z','endTime':'2025-12-31T23:52:30Z',"        \
+        "'conditions':[" DONE "],'clusters':[" A_IS_DONE "," B_IS_DONE "],'beforeStageTaskStatus':[{'type':" \
+        "'Approval','approvalRequestName':'r-before-staging','conditions':[" REQUEST_MADE                    \
+        "," REQUEST_APPROVED "]}],'afterStageTaskStatus':[{'type':'TimedWait','conditions':[" WAIT_IS_OVER   \
+        "]}]}"
+#define CANARY                                                                                               \
+        "{'stageName':'canary','startTime':'2025-12-31T23:55:00Z','conditions':[" STAGE_WAITS                \
+        "],'clusters':[" C_IS_DONE "],'afterStageTaskStatus':[{'type':'TimedWait'},{'type':'Approval',"      \
+        "'approvalRequestName':'r-after-canary','conditions':[" REQUEST_MADE "]}]}"
+#define PRODUCTION                                                                                           \
+        "{'stageName':'production','clusters':[{'clusterName':'d'},{'clusterName':'e'}],"                    \
+        "'beforeStageTaskStatus':[{'type':'Approval','approvalRequestName':'r-before-production'}]}"
+
 /* Three stages: one done with its gates behind it, one that waits, one to come. */
-#define STAGES                                                                                                                                                                                                      \
-        "'policySnapshotIndexUsed':'0','resourceSnapshotIndexUsed':'1','stagedUpdateStrategySnapshot':"                                                                                                             \
-        "{'stages':[{'name':'staging','afterStageTasks':[{'type':'TimedWait','waitTime':'1m0s'}]},"                                                                                                                 \
-        "{'name':'canary','afterStageTasks':[{'type':'TimedWait','waitTime':'1h0m0s'},{'type':'Approval'}]}"                                                                                                        \
-        ","                                                                                                                                                                                                         \
-        "{'name':'production'}]},'stagesStatus':[{'stageName':'staging','startTime':'2025-12-31T23:50:00Z',"                                                                                                        \
-        "'endTime':'2025-12-31T23:52:30Z','conditions':[" DONE                                                                                                                                                      \
-        "],'clusters':[" CLUSTER("a", CLUSTER_DONE) "," CLUSTER(                                                                                                                                                    \
-                "b",                                                                                                                                                                                                \
-                CLUSTER_DONE) "],'beforeStageTaskStatus':[{'type':'Approval',"                                                                                                                                      \
-                              "'approvalRequestName':'r-before-staging','conditions':[" NOW(                                                                                                                        \
-                                      "ApprovalRequestCreated", "True", "S",                                                                                                                                        \
-                                      "") "," NOW("ApprovalRequestApproved", "True", "S",                                                                                                                           \
-                                                  "") "]}],'afterStageTaskStatus':[{'type':'TimedWait',"                                                                                                            \
-                                                      "'conditions':[" NOW(                                                                                                                                         \
-                                                              "WaitTimeElapsed", "True", "A",                                                                                                                       \
-                                                              "") "]}]},{'stageName':'canary','startTime':"                                                                                                         \
-                                                                  "'2025-12-31T23:55:00Z','conditions':"                                                                                                            \
-                                                                  "[" AT("Progressing", "False", "StageUpdatingWaiting", "All clusters in the stage are updated", "2025-12-31T23:58:00Z") "],'clusters':[" CLUSTER( \
-                                                                          "c",                                                                                                                                      \
-                                                                          CLUSTER_DONE) "],'"                                                                                                                       \
-                                                                                        "afterStageTaskStat"                                                                                                        \
-                                                                                        "us':[{'type':'"                                                                                                            \
-                                                                                        "TimedWait'},{'"                                                                                                            \
-                                                                                        "type':'Approval',"                                                                                                         \
-                                                                                        "'approvalRequestNa"                                                                                                        \
-                                                                                        "me':'r-after-"                                                                                                             \
-                                                                                        "canary','"                                                                                                                 \
-                                                                                        "conditions':[" NOW(                                                                                                        \
-                                                                                                "ApprovalRe"                                                                                                        \
-                                                                                                "questCreat"                                                                                                        \
-                                                                                                "ed",                                                                                                               \
-                                                                                                "True", "S",                                                                                                        \
-                                                                                                "") "]}]},{"                                                                                                        \
-                                                                                                    "'stage"                                                                                                        \
-                                                                                                    "Name':"                                                                                                        \
-                                                                                                    "'produ"                                                                                                        \
-                                                                                                    "ction'"                                                                                                        \
-                                                                                                    ","                                                                                                             \
-                                                                                                    "'clust"                                                                                                        \
-                                                                                                    "ers':["                                                                                                        \
-                                                                                                    "{'"                                                                                                            \
-                                                                                                    "cluste"                                                                                                        \
-                                                                                                    "rName'"                                                                                                        \
-                                                                                                    ":'d'},"                                                                                                        \
-                                                                                                    "{'"                                                                                                            \
-                                                                                                    "cluste"                                                                                                        \
-                                                                                                    "rName'"                                                                                                        \
-                                                                                                    ":'e'}]"                                                                                                        \
-                                                                                                    ",'"                                                                                                            \
-                                                                                                    "before"                                                                                                        \
-                                                                                                    "StageT"                                                                                                        \
-                                                                                                    "askSta"                                                                                                        \
-                                                                                                    "tus':["                                                                                                        \
-                                                                                                    "{'"                                                                                                            \
-                                                                                                    "type':"                                                                                                        \
-                                                                                                    "'Appro"                                                                                                        \
-                                                                                                    "val',"                                                                                                         \
-                                                                                                    "'appro"                                                                                                        \
-                                                                                                    "valReq"                                                                                                        \
-                                                                                                    "uestNa"                                                                                                        \
-                                                                                                    "me':'"                                                                                                         \
-                                                                                                    "r-"                                                                                                            \
-                                                                                                    "before"                                                                                                        \
-                                                                                                    "-produ"                                                                                                        \
-                                                                                                    "ction'"                                                                                                        \
-                                                                                                    "}]}],'"                                                                                                        \
-                                                                                                    "deleti"                                                                                                        \
-                                                                                                    "onStag"                                                                                                        \
-                                                                                                    "eStatu"                                                                                                        \
-                                                                                                    "s':{'"                                                                                                         \
-                                                                                                    "stageN"                                                                                                        \
-                                                                                                    "ame':"                                                                                                         \
-                                                                                                    "'kuber"                                                                                                        \
-                                                                                                    "netes-"                                                                                                        \
-                                                                                                    "fleet."                                                                                                        \
-                                                                                                    "io/"                                                                                                           \
-                                                                                                    "delete"                                                                                                        \
-                                                                                                    "Stage'"                                                                                                        \
-                                                                                                    ",'"                                                                                                            \
-                                                                                                    "cluste"                                                                                                        \
-                                                                                                    "rs':[]"                                                                                                        \
-                                                                                                    "}"
+#define STAGES STRATEGY ",'stagesStatus':[" STAGING "," CANARY "," PRODUCTION "]," NO_DELETION
 #define WAITING                                                                                              \
         ",'status':{" STAGES ",'conditions':[" INITIALIZED                                                   \
         "," NOW("Progressing", "False", "UpdateRunWaiting",                                                  \
@@ -156,6 +103,19 @@ USER_TEST(what_is_to_be_typed_names_the_same_hub, {
                                   "'the hub' --kubeconfig '/it'\\''s'\n");
 })
 
+USER_TEST(an_approval_that_waits_for_the_run_is_told_as_one, {
+        add_run(u, "r", ",'state':'Stop'", WAITING);
+        store(u, FLEET "clusterapprovalrequests",
+              "{'apiVersion':'placement.kubernetes-fleet.io/"
+              "v1beta1','kind':'ClusterApprovalRequest','metadata':"
+              "{'name':'r-after-canary','labels':{'kubernetes-fleet.io/targetUpdateRun':'r'}},'spec':"
+              "{'parentStageRollout':'r','targetStage':'canary'},'status':{'conditions':[" NOW(
+                      "Approved", "True", "R", "") "]}}");
+        assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
+        assert_lines(u->out.data, "    after   approved, and not taken up yet\n");
+        assert_null(strstr(u->out.data, "kubectl fleet approve"));
+})
+
 USER_TEST(gates_that_a_run_never_came_to_are_not_announced, {
         add_run(u, "r", "",
                 ",'status':{" STAGES ",'conditions':[" INITIALIZED ENDED("False", "UpdateRunFailed") "]}");
@@ -163,63 +123,18 @@ USER_TEST(gates_that_a_run_never_came_to_are_not_announced, {
         assert_lines(u->out.data, "  production  0/2  to come\n    before  not asked for\n");
 })
 
-#define UPDATING(status)                                                                                                                            \
-        ",'status':{'resourceSnapshotIndexUsed':'1','stagesStatus':[{'stageName':'all','startTime':"                                                \
-        "'2025-12-31T23:58:00Z','conditions':[" NOW(                                                                                                \
-                "Progressing", "True", "StageUpdatingStarted",                                                                                      \
-                "") "],"                                                                                                                            \
-                    "'clusters':[" CLUSTER("a", CLUSTER_DONE) "," CLUSTER("b", AT("Started", "True", "S", "", "2025-12-31T23:59:00Z")) "," CLUSTER( \
-                            "c",                                                                                                                    \
-                            NOW("Started", "True", "S", "") "," NOW(                                                                                \
-                                    "Succeeded", "False", "ClusterUpdatingFailed",                                                                  \
-                                    "the binding is not up-to-date")) "," CLUSTER("d",                                                              \
-                                                                                  NOW("Skipped", "True",                                            \
-                                                                                      "ClusterLeft",                                                \
-                                                                                      "the cluster "                                                \
-                                                                                      "left")) ",{'"                                                \
-                                                                                               "cluster"                                            \
-                                                                                               "Name':'"                                            \
-                                                                                               "e'}]}],"                                            \
-                                                                                               "'leftOu"                                            \
-                                                                                               "tCluste"                                            \
-                                                                                               "rs':[{'"                                            \
-                                                                                               "cluster"                                            \
-                                                                                               "Name':'"                                            \
-                                                                                               "f','"                                               \
-                                                                                               "reason'"                                            \
-                                                                                               ":'"                                                 \
-                                                                                               "Joined'"                                            \
-                                                                                               "},{'"                                               \
-                                                                                               "cluster"                                            \
-                                                                                               "Name':'"                                            \
-                                                                                               "g','"                                               \
-                                                                                               "reason'"                                            \
-                                                                                               ":'"                                                 \
-                                                                                               "InNoSta"                                            \
-                                                                                               "ge'}],"                                             \
-                                                                                               "'deleti"                                            \
-                                                                                               "onStage"                                            \
-                                                                                               "Status'"                                            \
-                                                                                               ":{'"                                                \
-                                                                                               "stageNa"                                            \
-                                                                                               "me':'"                                              \
-                                                                                               "kuberne"                                            \
-                                                                                               "tes-"                                               \
-                                                                                               "fleet."                                             \
-                                                                                               "io/"                                                \
-                                                                                               "deleteS"                                            \
-                                                                                               "tage','"                                            \
-                                                                                               "cluster"                                            \
-                                                                                               "s':"                                                \
-                                                                                               "[{'"                                                \
-                                                                                               "cluster"                                            \
-                                                                                               "Name':'"                                            \
-                                                                                               "x'}]},'"                                            \
-                                                                                               "conditi"                                            \
-                                                                                               "ons':"                                              \
-                                                                                               "[" INITIALIZED                                      \
-                                                                                                       status                                       \
-                                                                                               "]}"
+#define STAGE_RUNS NOW("Progressing", "True", "StageUpdatingStarted", "")
+#define B_IS_UPDATING CLUSTER("b", AT("Started", "True", "S", "", "2025-12-31T23:59:00Z"))
+#define C_STARTED NOW("Started", "True", "S", "")
+#define C_FAILED NOW("Succeeded", "False", "ClusterUpdatingFailed", "the binding is not up-to-date")
+#define D_LEFT CLUSTER("d", NOW("Skipped", "True", "ClusterLeft", "the cluster left"))
+#define UPDATING(status)                                                                                     \
+        ",'status':{'resourceSnapshotIndexUsed':'1','stagesStatus':[{'stageName':'all','startTime':"         \
+        "'2025-12-31T23:58:00Z','conditions':[" STAGE_RUNS "],'clusters':[" A_IS_DONE "," B_IS_UPDATING ","  \
+        "{'clusterName':'c','conditions':[" C_STARTED "," C_FAILED "]}," D_LEFT ",{'clusterName':'e'}]}],"   \
+        "'leftOutClusters':[{'clusterName':'f','reason':'Joined'},{'clusterName':'g','reason':'InNoStage'}"  \
+        "],'deletionStageStatus':{'stageName':'kubernetes-fleet.io/deleteStage','clusters':[{'clusterName':" \
+        "'x'}]},'conditions':[" INITIALIZED status "]}"
 
 USER_TEST(clusters_under_way_failed_skipped_and_left_out_are_named, {
         add_run(u, "r", ",'retryOf':'q'",
@@ -379,6 +294,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_run_is_a_board_of_stages_and_gates),
                 cmocka_unit_test(what_is_to_be_typed_names_the_same_hub),
+                cmocka_unit_test(an_approval_that_waits_for_the_run_is_told_as_one),
                 cmocka_unit_test(gates_that_a_run_never_came_to_are_not_announced),
                 cmocka_unit_test(clusters_under_way_failed_skipped_and_left_out_are_named),
                 cmocka_unit_test(runs_stand_in_a_table_with_the_stage_they_are_at),

@@ -21,17 +21,17 @@ static void add_work(struct user *u, const char *name, const char *labels, const
               name, labels, manifests, told);
 }
 
+#define JOINED NOW("Joined", "True", "")
+#define HEALTHY NOW("Healthy", "True", "")
+
 static void set_scene(struct user *u)
 {
         store(u, CLUSTERS "memberclusters",
-              "{'apiVersion':'cluster.kubernetes-fleet.io/"
-              "v1beta1','kind':'MemberCluster','metadata':{'name':'edge'},"
-              "'spec':{'identity':{'kind':'User','name':'x'},'taints':[{'key':'k','value':'v','effect':"
-              "'NoSchedule'}]},'status':{'conditions':[" NOW(
-                      "Joined", "True",
-                      "") "],'agentStatus':[{'type':"
-                          "'MemberAgent','lastReceivedHeartbeat':'2025-12-31T23:59:30Z','conditions':[" NOW(
-                                  "Healthy", "True", "") "]}]}}");
+              "{'apiVersion':'cluster.kubernetes-fleet.io/v1beta1','kind':'MemberCluster','metadata':{'name':"
+              "'edge'},'spec':{'identity':{'kind':'User','name':'x'},'taints':[{'key':'k','value':'v','"
+              "effect':"
+              "'NoSchedule'}]},'status':{'conditions':[" JOINED "],'agentStatus':[{'type':'MemberAgent',"
+              "'lastReceivedHeartbeat':'2025-12-31T23:59:30Z','conditions':[" HEALTHY "]}]}}");
         assert_int_equal(
                 rig_post(u->rig, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-member-edge\"}}"),
                 201);
@@ -41,80 +41,22 @@ static void set_scene(struct user *u)
         "'kubernetes-fleet.io/parent-CRP':'" placement                                                       \
         "','kubernetes-fleet.io/parent-resource-snapshot-index':'" index "'"
 
+#define APPLIED NOW("Applied", "True", "")
+#define NOT_READY NOW("Available", "False", "1 of 3 ready")
+#define REFUSED NOW("Applied", "False", "forbidden")
+#define DRIFTED                                                                                              \
+        "'driftDetails':{'observationTime':'2026-01-01T00:00:00Z','firstDriftedObservedTime':"               \
+        "'2026-01-01T00:00:00Z','observedInMemberClusterGeneration':1}"
+static const char told_of_web[] = MANIFEST(0, "ConfigMap", "c", "'conditions':[" WELL "]") "," MANIFEST(
+        1, "Deployment", "nginx",
+        "'conditions':[" APPLIED "," NOT_READY
+        "]") "," MANIFEST(2, "Secret", "s", "'conditions':[" REFUSED "]") "," MANIFEST(3, "ConfigMap", "d",
+                                                                                       "'conditions':[" WELL
+                                                                                       "]," DRIFTED);
+
 USER_TEST(a_cluster_shows_each_placement_and_its_objects, {
         set_scene(u);
-        add_work(
-                u, "web-work", OF("web", "4"), "",
-                MANIFEST(0, "ConfigMap", "c", "'conditions':[" WELL "]") "," MANIFEST(
-                        1, "Deployment", "nginx",
-                        "'conditions':[" NOW("Applied", "True", "") "," NOW(
-                                "Available", "False",
-                                "1 of 3 ready") "]") "," MANIFEST(2, "Secret", "s",
-                                                                  "'conditions':[" NOW(
-                                                                          "Applied", "False",
-                                                                          "forbidden") "]") "," MANIFEST(3,
-                                                                                                         "Con"
-                                                                                                         "fig"
-                                                                                                         "Ma"
-                                                                                                         "p",
-                                                                                                         "d",
-                                                                                                         "'co"
-                                                                                                         "ndi"
-                                                                                                         "tio"
-                                                                                                         "ns'"
-                                                                                                         ":"
-                                                                                                         "[" WELL
-                                                                                                         "],'"
-                                                                                                         "dri"
-                                                                                                         "ftD"
-                                                                                                         "eta"
-                                                                                                         "ils"
-                                                                                                         "':{"
-                                                                                                         "'ob"
-                                                                                                         "ser"
-                                                                                                         "vat"
-                                                                                                         "ion"
-                                                                                                         "Tim"
-                                                                                                         "e':"
-                                                                                                         "'20"
-                                                                                                         "26-"
-                                                                                                         "01-"
-                                                                                                         "01T"
-                                                                                                         "00:"
-                                                                                                         "00:"
-                                                                                                         "00Z"
-                                                                                                         "',"
-                                                                                                         "'fi"
-                                                                                                         "rst"
-                                                                                                         "Dri"
-                                                                                                         "fte"
-                                                                                                         "dOb"
-                                                                                                         "ser"
-                                                                                                         "ved"
-                                                                                                         "Tim"
-                                                                                                         "e':"
-                                                                                                         "'20"
-                                                                                                         "26-"
-                                                                                                         "01-"
-                                                                                                         "01T"
-                                                                                                         "00:"
-                                                                                                         "00:"
-                                                                                                         "00Z"
-                                                                                                         "','"
-                                                                                                         "obs"
-                                                                                                         "erv"
-                                                                                                         "edI"
-                                                                                                         "nMe"
-                                                                                                         "mbe"
-                                                                                                         "rCl"
-                                                                                                         "ust"
-                                                                                                         "erG"
-                                                                                                         "ene"
-                                                                                                         "rat"
-                                                                                                         "ion"
-                                                                                                         "':"
-                                                                                                         "1"
-                                                                                                         "}"));
+        add_work(u, "web-work", OF("web", "4"), "", told_of_web);
         add_work(u, "web-work-envelope-1", OF("web", "4"),
                  "{'apiVersion':'apps/v1','kind':'DaemonSet','metadata':{'name':'agent','namespace':'web'}}",
                  "");
