@@ -39,7 +39,8 @@ static int fetch_one_kind(struct completion *c, struct fetch *f)
 
         c->s->options.timeout_ms = ANSWER_MS;
         if (!c->s->hub.world)
-                TRY(session_connect(c->s, &err));
+                c->s->unattended = true;
+        TRY(session_connect(c->s, &err));
         return fetch_all(c->s, f, 1, &err);
 }
 

@@ -99,6 +99,16 @@ USER_TEST(it_is_told_of_the_cluster_where_it_asks_to_be, {
                      "\"fleet\"},\"certificate-authority-data\":\"Q0E=\",\"tls-server-name\":\"dev\"}");
 })
 
+USER_TEST(a_shell_that_completes_words_lets_it_ask_nothing, {
+        config(u, EXEC("apiVersion: client.authentication.k8s.io/v1beta1, command: aws"));
+        program.says[0] = good_token(u);
+        u->terminal.interactive = true;
+        assert_int_equal(FLEET_RUN(u, "__complete", FROM_EXEC, "status", ""), 0);
+        assert_int_equal(program.runs, 1);
+        assert_false(program.reads_input);
+        assert_lines(program.env, "\"interactive\":false");
+})
+
 USER_TEST(a_refused_token_is_asked_for_anew_once, {
         config(u, EXEC(V1 "command: aws"));
         program.says[0] = TOLD("\"token\":\"of-yesterday\"");
@@ -230,6 +240,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(its_token_serves_all_requests_and_is_asked_for_once),
                 cmocka_unit_test(it_is_told_of_the_cluster_where_it_asks_to_be),
+                cmocka_unit_test(a_shell_that_completes_words_lets_it_ask_nothing),
                 cmocka_unit_test(a_refused_token_is_asked_for_anew_once),
                 cmocka_unit_test(what_it_told_holds_until_it_expires),
                 cmocka_unit_test(a_token_of_ones_own_needs_no_program),

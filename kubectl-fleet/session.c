@@ -58,8 +58,8 @@ int session_connect(struct session *s, struct error *err)
         if (kube_config_load_exec(s->world, text_empty(o->kubeconfig) ? NULL : o->kubeconfig,
                                   text_empty(context) ? NULL : context, &s->config, err) < 0 ||
             take_flags(s, &s->config.endpoint, err) < 0 ||
-            (s->config.exec.entry &&
-             exec_login_open(&s->login, s->world, &s->config, s->terminal->interactive, err) < 0))
+            (s->config.exec.entry && exec_login_open(&s->login, s->world, &s->config,
+                                                     s->terminal->interactive && !s->unattended, err) < 0))
                 return error_wrap(err, "failed to create hub cluster client");
         TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));
         s->hub = (struct kube_client){ .world = s->world,
