@@ -292,6 +292,49 @@ static void a_binding_that_was_given_up_goes_when_its_cluster_is_gone(void **sta
         rig_run(is_gone_later);
 }
 
+/* Whose the Works are stays, or they would go with it; even if the other looks as if it were in use. */
+static void has_two(struct rig *r)
+{
+        AUTO_FREE char *second = NULL;
+        char path[256], name[128];
+        struct fleet f;
+        json_t *b;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        settle(&f);
+        rig_get(r, FLEET "clusterresourcebindings");
+        b = json_array_get(json_object_get(r->answer, "items"), 0);
+        snprintf(name, sizeof(name), "%s", doc_get_string(b, "metadata.name"));
+        snprintf(path, sizeof(path), FLEET "clusterresourcebindings/%s", name);
+        json_object_del(b, "status");
+        json_object_del(json_object_get(b, "metadata"), "resourceVersion");
+        json_object_del(json_object_get(b, "metadata"), "uid");
+        json_object_set_new(json_object_get(b, "metadata"), "name", json_string("web-second"));
+        second = json_dumps(b, 0);
+        stop(&f);
+        assert_int_equal(rig_merge(r, path, "{\"spec\":{\"state\":\"Scheduled\"}}"), 200);
+        assert_int_equal(rig_post(r, FLEET "clusterresourcebindings", second), 201);
+        start_again(r, &f);
+        settle(&f);
+        settle(&f);
+        assert_int_equal(bindings_kept(r), 1);
+        assert_int_equal(rig_get(r, path), 200);
+        assert_int_equal(count(r, FLEET "works"), 1);
+        rig_get(r, "/api/v1/namespaces/default/events");
+        assert_non_null(
+                strstr(r->text, "cluster member-1 had a second binding: \\\"web-second\\\" is deleted"));
+        stop(&f);
+}
+
+static void of_two_bindings_on_a_cluster_that_of_the_works_stays(void **state)
+{
+        rig_run(has_two);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -299,6 +342,7 @@ int main(void)
                 cmocka_unit_test(a_binding_that_is_taken_back_while_its_deletion_is_under_way_stays),
                 cmocka_unit_test(an_override_stays_in_force_until_its_successor_is_there),
                 cmocka_unit_test(a_binding_that_was_given_up_goes_when_its_cluster_is_gone),
+                cmocka_unit_test(of_two_bindings_on_a_cluster_that_of_the_works_stays),
                 cmocka_unit_test(a_clock_that_is_set_back_holds_up_a_rollout_no_longer_than_the_period),
         };
 

@@ -669,6 +669,55 @@ static void both_spellings_of_a_comparison_are_one_strategy(void **state)
         }
 }
 
+static void overrides_of_one_name_in_two_namespaces_are_two(void **state)
+{
+        struct namespaced_name had = { .name = "o", .ns = "a" }, wanted = { .name = "o", .ns = "b" };
+        struct cluster_overrides overrides = { .own = { &wanted, 1, true } };
+        char out[64];
+        struct round r;
+
+        begin(&r, 1, "1", "0");
+        add(&r, "Bnr");
+        ((struct binding *)(uintptr_t)r.bindings[0])->spec->resource_override_snapshots.at = &had;
+        ((struct binding *)(uintptr_t)r.bindings[0])->spec->resource_override_snapshots.n = 1;
+        r.in.overrides = &overrides;
+        run(&r);
+        assert_string_equal(picks(&r, out), "+0");
+        had.ns = "b";
+        run(&r);
+        assert_string_equal(picks(&r, out), "");
+        arena_free(&r.arena);
+}
+
+/* It will not be ready where it is, and takes the place of none. */
+static void what_failed_and_is_to_go_holds_no_place(void **state)
+{
+        char out[64];
+        struct round r;
+
+        begin(&r, 2, "1", "0");
+        add(&r, "Bnr");
+        add(&r, "Uof");
+        add(&r, "So-");
+        run(&r);
+        assert_string_equal(picks(&r, out), "+2 -1");
+        arena_free(&r.arena);
+}
+
+static void what_was_bound_is_in_use_until_it_is_gone(void **state)
+{
+        struct round r;
+
+        begin(&r, 2, "1", "0");
+        add(&r, "Bnr");
+        add(&r, "Unr");
+        add(&r, "Sn-");
+        assert_true(binding_is_in_use((const struct binding *)r.bindings[0]));
+        assert_true(binding_is_in_use((const struct binding *)r.bindings[1]));
+        assert_false(binding_is_in_use((const struct binding *)r.bindings[2]));
+        arena_free(&r.arena);
+}
+
 static int decide_without_memory(void *ctx, struct arena *arena)
 {
         struct round *r = ctx;
@@ -718,6 +767,9 @@ int main(void)
                 cmocka_unit_test(who_was_given_a_part_of_a_group_moves_on_without_a_slot),
                 cmocka_unit_test(both_spellings_of_a_comparison_are_one_strategy),
                 cmocka_unit_test(without_memory_nothing_is_rolled_out),
+                cmocka_unit_test(overrides_of_one_name_in_two_namespaces_are_two),
+                cmocka_unit_test(what_failed_and_is_to_go_holds_no_place),
+                cmocka_unit_test(what_was_bound_is_in_use_until_it_is_gone),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
