@@ -26,6 +26,7 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 
 struct hub_view {
         json_t *placements, *parts, *members, *shown, *evictions;
+        struct model_runs runs;
 };
 
 static void hub_view_clear(struct hub_view *h)
@@ -35,6 +36,30 @@ static void hub_view_clear(struct hub_view *h)
         json_decref(h->members);
         json_decref(h->shown);
         json_decref(h->evictions);
+        for (unsigned part = 0; part < 2; part++) {
+                json_decref(h->runs.runs[part]);
+                json_decref(h->runs.approvals[part]);
+                json_decref(h->runs.bindings[part]);
+        }
+}
+
+static const struct kube_resource bindings[2] = {
+        { "placement.kubernetes-fleet.io", "v1beta1", "clusterresourcebindings", "ClusterResourceBinding",
+          false },
+        { "placement.kubernetes-fleet.io", "v1beta1", "resourcebindings", "ResourceBinding", true },
+};
+
+static int runs_read(struct kube_client *k, struct model_runs *ret, struct error *err)
+{
+        static const enum wish_place places[2] = { PLACE_MAIN, PLACE_PART };
+
+        for (unsigned part = 0; part < 2; part++) {
+                TRY(kube_doc_list(k, wish_run_resource(places[part]), NULL, NULL, &ret->runs[part], err));
+                TRY(kube_doc_list(k, wish_approval_resource(places[part]), NULL, NULL, &ret->approvals[part],
+                                  err));
+                TRY(kube_doc_list(k, &bindings[part], NULL, NULL, &ret->bindings[part], err));
+        }
+        return 0;
 }
 
 static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *err)
@@ -45,6 +70,7 @@ static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *er
         TRY(kube_doc_list(k, &member_clusters, NULL, NULL, &ret->members, err));
         TRY(kube_doc_list(k, &shown_statuses, NULL, NULL, &ret->shown, err));
         TRY(kube_doc_list(k, &wish_eviction_resource, NULL, NULL, &ret->evictions, err));
+        TRY(runs_read(k, &ret->runs, err));
         TRY(kube_doc_list(k, wish_placement_resource(PLACE_MAIN), NULL, NULL, &ret->placements, err));
         return kube_doc_list(k, wish_placement_resource(PLACE_PART), NULL, NULL, &ret->parts, err);
 }
@@ -220,6 +246,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
                 code = judge_places(w, &hub, places, err);
         if (code == 0)
                 code = model_judge_evictions(w, hub.evictions, err);
+        if (code == 0)
+                code = model_judge_runs(w, &hub.runs, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
                         code = judge_member(f, w, i, places, err);

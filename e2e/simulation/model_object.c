@@ -208,11 +208,13 @@ static int judge_content(const struct placed *o, unsigned place, const struct mo
         return 0;
 }
 
-/* What is held back holds something that was asked for once, before others were to roll it out. */
+/* What is held back holds something that was asked for once, before others were to roll it out; unless a run
+ * has brought it something newer. */
 static int judge_loose(const struct placed *o, unsigned place, struct error *err)
 {
         const struct wish_strategy *s = strategy_of(o, place);
-        int64_t until = s->external_ms ? s->external_ms + MODEL_SLACK_MS : INT64_MAX;
+        bool kept = s->external_ms && o->w->apps[o->app].n_runs[place] == 0;
+        int64_t until = kept ? s->external_ms + MODEL_SLACK_MS : INT64_MAX;
         unsigned color;
 
         if (!o->live || !o->owned[place] || o->slot == SLOT_HOME || was_meddled_with(o) || is_foreign(o))

@@ -38,7 +38,7 @@ struct model_place {
         uint32_t chosen;
         const json_t *entries[WISH_MEMBERS + 1];
         enum model_outcome outcomes[WISH_MEMBERS + 1];
-        bool external;   /* others roll it out: clusters keep what they have */
+        bool external;   /* others roll it out: clusters keep what they have, or a run brought it */
         bool may_linger; /* the budget holds up the removal from clusters that are chosen no more */
 };
 
@@ -77,6 +77,12 @@ int model_judge_report(const struct wish *w, const struct model_place *p, unsign
 int model_judge_evictions(const struct wish *w, const json_t *list, struct error *err);
 
 /* ---- small things the parts share ---- */
+
+/* All update runs, their approval requests and all bindings: cluster-wide, and of all namespaces. */
+struct model_runs {
+        json_t *runs[2], *approvals[2], *bindings[2];
+};
+int model_judge_runs(const struct wish *w, const struct model_runs *lists, struct error *err);
 
 struct model_difference {
         bool differs;    /* a field that is wanted is missing or of another value */

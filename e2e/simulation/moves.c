@@ -7,8 +7,8 @@
 
 #define BIG_SEEDS 8 /* percent that play big ConfigMaps: they cost */
 #define BEGINNING 4 /* so many first moves make applications and place them */
-#define DUE_EVERY 6 /* one move in so many is of the kinds whose turn it is */
-#define DUE_KINDS 2 /* in a seed */
+#define DUE_EVERY 4 /* one move in so many is of the kinds whose turn it is */
+#define DUE_KINDS 3 /* in a seed */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -45,6 +45,19 @@ const struct move_kind move_kinds[] = {
         { "eviction-delete", 4, move_eviction_delete },
         { "budget", 6, move_budget },
         { "budget-delete", 2, move_budget_delete },
+        /* update runs */
+        { "run", 10, move_run },
+        { "run-back", 4, move_run_back },
+        { "run-second", 3, move_run_second },
+        { "run-retry", 3, move_run_retry },
+        { "run-stop", 3, move_run_stop },
+        { "run-resume", 5, move_run_resume },
+        { "run-delete", 3, move_run_delete },
+        { "approve", 13, move_approve },
+        { "disapprove", 2, move_disapprove },
+        { "approve-early", 3, move_approve_early },
+        { "stages", 4, move_stages },
+        { "stages-delete", 1, move_stages_delete },
         /* clusters */
         { "relabel", 10, move_relabel },
         { "taint", 4, move_taint },

@@ -289,8 +289,36 @@ int move_big(struct player *p, struct dice *d, struct error *err)
         return objects_done(p, app, &words);
 }
 
-static void forget_namespace(struct wish_app *a)
+int move_change_selected(struct player *p, struct dice *d, unsigned app, enum wish_place place,
+                         struct words *words, struct error *err)
 {
+        uint32_t slots = wish_selected(p->wish, app, place);
+        unsigned first = (unsigned)dice_below(d, WISH_SLOTS);
+
+        for (unsigned i = 0; i < WISH_SLOTS; i++) {
+                unsigned slot = (first + i) % WISH_SLOTS;
+
+                if ((slots >> slot & 1) && wish_slots[slot].can_change)
+                        return change_object(p, d, app, slot, words, err);
+        }
+        return 0;
+}
+
+static void forget_runs(struct wish *w, unsigned app)
+{
+        for (unsigned i = 0; i < WISH_RUNS; i++) {
+                struct wish_run *r = &w->runs[i];
+
+                if (!r->exists || r->app != app || r->place != PLACE_PART)
+                        continue;
+                r->exists = false;
+                r->leaving = true;
+        }
+}
+
+static void forget_namespace(struct wish *w, unsigned app, int64_t now)
+{
+        struct wish_app *a = &w->apps[app];
         struct wish_placement *part = &a->placements[PLACE_PART];
 
         a->exists = false;
@@ -300,6 +328,9 @@ static void forget_namespace(struct wish_app *a)
         a->overrides[OVERRIDE_SETTINGS].exists = false;
         part->leaving = part->leaving || part->exists;
         part->exists = false;
+        if (a->stages[PLACE_PART].exists)
+                a->stages[PLACE_PART] = (struct wish_stages){ .changed_ms = now };
+        forget_runs(w, app);
 }
 
 int move_delete_namespace(struct player *p, struct dice *d, struct error *err)
@@ -314,6 +345,6 @@ int move_delete_namespace(struct player *p, struct dice *d, struct error *err)
         code = kube_doc_delete(hub, &namespaces, NULL, wish_app_name(app), NULL, NULL, err);
         if (code < 0)
                 return move_refused(p, code, err);
-        forget_namespace(&p->wish->apps[app]);
+        forget_namespace(p->wish, app, move_now(p));
         return move_done(p, "%s with all that is in it", wish_app_name(app));
 }

@@ -105,6 +105,7 @@ int move_leave(struct player *p, struct dice *d, struct error *err)
         if (code < 0)
                 return move_refused(p, code, err);
         p->wish->members[member].membership = MEMBER_LEAVING;
+        p->wish->members[member].rank = 0;
         if (wish_member_set(p->wish, member, &out, move_now(p)) < 0)
                 return error_no_memory(err);
         return move_done(p, "%s", name);

@@ -39,6 +39,19 @@ MOVE_PLAY(move_evict_nothing);
 MOVE_PLAY(move_eviction_delete);
 MOVE_PLAY(move_budget);
 MOVE_PLAY(move_budget_delete);
+/* ---- update runs: moves_run.c ---- */
+MOVE_PLAY(move_run);
+MOVE_PLAY(move_run_back);
+MOVE_PLAY(move_run_second);
+MOVE_PLAY(move_run_retry);
+MOVE_PLAY(move_run_stop);
+MOVE_PLAY(move_run_resume);
+MOVE_PLAY(move_run_delete);
+MOVE_PLAY(move_approve);
+MOVE_PLAY(move_disapprove);
+MOVE_PLAY(move_approve_early);
+MOVE_PLAY(move_stages);
+MOVE_PLAY(move_stages_delete);
 /* ---- clusters: moves_cluster.c ---- */
 MOVE_PLAY(move_relabel);
 MOVE_PLAY(move_taint);
@@ -117,3 +130,8 @@ bool move_app_lives(const struct wish_app *a); /* its namespace is there to stay
 bool move_find_placement(struct player *p, struct dice *d, unsigned *ret_app, enum wish_place *ret_place);
 int move_put_object(struct player *p, unsigned app, unsigned slot, const struct wish_object *wanted,
                     struct words *words, struct error *err); /* moves_app.c: 1, 0 if refused */
+/* Another content of something that the placement selects: moves_app.c; 1, 0 if there is nothing. */
+int move_change_selected(struct player *p, struct dice *d, unsigned app, enum wish_place place,
+                         struct words *words, struct error *err);
+/* The placement becomes External: moves_place.c; 1, 0 if refused. */
+int move_make_external(struct player *p, unsigned app, enum wish_place place, struct error *err);

@@ -426,23 +426,27 @@ int move_rolling_update(struct player *p, struct dice *d, struct error *err)
         return change_strategy(p, d, false, err);
 }
 
-/* From now on somebody else rolls it out; nobody does. */
-int move_external(struct player *p, struct dice *d, struct error *err)
+int move_make_external(struct player *p, unsigned app, enum wish_place place, struct error *err)
 {
-        struct wish_placement wanted;
-        enum wish_place place;
-        unsigned app;
+        struct wish_placement wanted = p->wish->apps[app].placements[place];
         char name[64];
 
-        if (!move_find_placement(p, d, &app, &place))
-                return 0;
-        wanted = p->wish->apps[app].placements[place];
-        if (wanted.strategy.external_ms)
-                return 0;
         wanted.strategy.external_ms = move_now(p);
         NEED(put_placement(p, app, place, &wanted, err));
         wish_placement_name(app, place, name);
         return move_done(p, "%s of %s", name, wish_app_name(app));
+}
+
+/* From now on runs roll it out, or nobody does. */
+int move_external(struct player *p, struct dice *d, struct error *err)
+{
+        enum wish_place place;
+        unsigned app;
+
+        if (!move_find_placement(p, d, &app, &place) ||
+            p->wish->apps[app].placements[place].strategy.external_ms)
+                return 0;
+        return move_make_external(p, app, place, err);
 }
 
 int move_history(struct player *p, struct dice *d, struct error *err)

@@ -21,6 +21,10 @@
 #define RES_INTERNAL_MEMBERS "cluster.kubernetes-fleet.io/internalmemberclusters"
 #define RES_BUDGETS "placement.kubernetes-fleet.io/clusterresourceplacementdisruptionbudgets"
 #define RES_EVICTIONS "placement.kubernetes-fleet.io/clusterresourceplacementevictions"
+#define RES_RUNS "placement.kubernetes-fleet.io/clusterstagedupdateruns"
+#define RES_NS_RUNS "placement.kubernetes-fleet.io/stagedupdateruns"
+#define RES_APPROVALS "placement.kubernetes-fleet.io/clusterapprovalrequests"
+#define RES_NS_APPROVALS "placement.kubernetes-fleet.io/approvalrequests"
 #define RES_LEASES "coordination.k8s.io/leases"
 
 /* the hub */
@@ -32,8 +36,11 @@ extern const struct rule rule_latest_snapshot;     /* never two latest ones */
 extern const struct rule rule_index_once;          /* no snapshot's name stands for two contents */
 extern const struct rule rule_budget;              /* maxUnavailable of each rollout */
 extern const struct rule rule_picks;               /* and of each decision of it */
-extern const struct rule rule_external;            /* strategy External: nothing is rolled out */
-extern const struct rule rule_evictions; /* each decided once, as the budget allows; nothing else evicts */
+extern const struct rule rule_external;            /* strategy External: only runs roll it out */
+extern const struct rule rule_evictions;   /* each decided once, as the budget allows; nothing else evicts */
+extern const struct rule rule_run_forward; /* what an update run says only grows */
+extern const struct rule rule_run_stages_in_order; /* one after the other, each with its tasks */
+extern const struct rule rule_run_clusters;        /* so many at a time, and to the run's snapshot */
 /* members */
 extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
 extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */
@@ -70,3 +77,24 @@ const struct wish_placement *rule_wished(const struct wish *w, const char *key);
 bool rule_binding_lives(const json_t *binding);
 /* What is placed there is available, or its difference told, of its newest generation: rules_rest.c. */
 bool rule_binding_is_ready(const json_t *binding);
+
+/* ---- update runs ---- */
+
+/* Of owner's "conditions": the one of that type has that status. */
+bool rule_says(const json_t *owner, const char *type, const char *status);
+bool rule_run_began(const json_t *run); /* it is initialized */
+bool rule_run_ended(const json_t *run);
+bool rule_run_is_of(const json_t *run, const char *placement);
+size_t rule_run_stages(const json_t *run);                      /* without the deletion stage */
+const json_t *rule_run_stage(const json_t *run, size_t stage);  /* from their number on: the deletion stage */
+const json_t *rule_run_config(const json_t *run, size_t stage); /* as its strategy had it */
+bool rule_run_cluster_is_over(const json_t *config, const json_t *cluster);
+struct rule_run_use { /* for watch_each(): a run of the placement that goes on holds the index */
+        const char *placement, *index;
+        bool found;
+};
+bool rule_note_run_use(void *ctx, const json_t *run);
+/* Some run that goes on may bring the binding to its snapshot. */
+bool rule_run_may_write(struct watch *w, const json_t *binding);
+/* Update runs that have not ended. */
+bool rules_runs_go_on(struct watch *w);

@@ -189,7 +189,8 @@ static void budget_changed(struct watch *w, void *state, const struct change *c)
         char placement[192];
 
         if (!text_equal(c->resource, RES_WORKS) || !text_starts_with(c->ns, NAMESPACE_MEMBER_PREFIX) ||
-            !rule_placement_of(work, placement) || !(p = rule_wished(watch_wish(w), placement)))
+            !rule_placement_of(work, placement) || !(p = rule_wished(watch_wish(w), placement)) ||
+            p->strategy.external_ms)
                 return;
         if (!b->begun)
                 map_init(&b->rollouts, MAP_OWN_KEYS, rollout_free);
@@ -295,10 +296,11 @@ static bool may_pick_before_some_went(struct picks *s, const struct change *c, c
 
 static void judge_pick(struct watch *w, struct picks *s, const struct change *c, const char *placement)
 {
+        const struct wish_placement *p = rule_wished(watch_wish(w), placement);
         const struct asked_list *list = asked_of(&s->asked, placement);
         unsigned n = 0, ready = 0;
 
-        if (!list)
+        if (!list || !p || p->strategy.external_ms) /* runs go by maxConcurrency: rules_run_clusters.c */
                 return;
         watch_judged(w, &rule_picks);
         vec_for_each(&list->all, asked)

@@ -423,7 +423,7 @@ static void external_changed(struct watch *w, void *state, const struct change *
             !(t = map_get(&s->told, placement)) || c->at_ms - t->ms < RULE_LAG_MS / 2)
                 return;
         watch_judged(w, &rule_external);
-        if (rolls_out(c))
+        if (rolls_out(c) && !rule_run_may_write(w, c->after))
                 watch_broken(w, &rule_external, "placement %s is External, and %s wrote %s %s%s%s", placement,
                              c->who, c->resource, c->ns, *c->ns ? "/" : "", c->name);
 }

@@ -109,6 +109,20 @@ static bool check_owned(void *ctx, const json_t *doc)
         return true;
 }
 
+/* A request that outlives its run would answer for the next one of that name. Those that users made lack a
+ * label: they stay if their run went before a hub agent had seen it. */
+static bool check_approval(void *ctx, const json_t *doc)
+{
+        const char *ns = doc_get_string(doc, "metadata.namespace"),
+                   *run = doc_get_string(doc, "spec.parentStageRollout");
+        struct tidy *t = ctx;
+
+        if (rule_label(doc, LABEL_IS_LATEST_UPDATE_RUN_APPROVAL) &&
+            !watch_get(t->w, "hub", ns ? RES_NS_RUNS : RES_RUNS, ns ? ns : "", run ? run : ""))
+                say_stale(t, doc, "belongs to no run");
+        return true;
+}
+
 static bool check_work(void *ctx, const json_t *doc)
 {
         struct tidy *t = ctx;
@@ -181,7 +195,16 @@ static bool note_use(void *ctx, const json_t *binding)
         return !u->found;
 }
 
-/* What a binding names stays, however many have followed. */
+/* "app-0-3-snapshot" of a run that has it and has not ended. */
+static bool run_uses(struct watch *w, const char *ns, const json_t *snapshot, const char *placement)
+{
+        struct rule_run_use use = { placement, rule_label(snapshot, LABEL_RESOURCE_INDEX), false };
+
+        watch_each(w, "hub", ns ? RES_NS_RUNS : RES_RUNS, ns, rule_note_run_use, &use);
+        return use.found;
+}
+
+/* What a binding names, or a run that goes on, stays, however many have followed. */
 static void count_in_use(struct history *h, const char *ns, unsigned limit)
 {
         vec_for_each(&h->first, s) {
@@ -190,7 +213,7 @@ static void count_in_use(struct history *h, const char *ns, unsigned limit)
                 if (groups_above(h, *s) < limit)
                         continue;
                 watch_each(h->tidy.w, "hub", ns ? RES_NS_BINDINGS : RES_BINDINGS, ns, note_use, &u);
-                h->in_use += u.found;
+                h->in_use += u.found || run_uses(h->tidy.w, ns, *s, h->placement);
         }
 }
 
@@ -396,6 +419,10 @@ static void tidy_at_rest(struct watch *w, void *state)
         }
         t.resource = RES_WORKS;
         watch_each(w, "hub", RES_WORKS, NULL, check_work, &t);
+        t.resource = RES_APPROVALS;
+        watch_each(w, "hub", RES_APPROVALS, NULL, check_approval, &t);
+        t.resource = RES_NS_APPROVALS;
+        watch_each(w, "hub", RES_NS_APPROVALS, NULL, check_approval, &t);
         t.resource = RES_PLACEMENTS;
         watch_each(w, "hub", RES_PLACEMENTS, NULL, check_placement, &t);
         t.resource = RES_NS_PLACEMENTS;
@@ -493,13 +520,27 @@ static bool find_difference(const json_t *a, const json_t *b, char *path, size_t
         return false;
 }
 
+/* That a cluster takes too long is told after minutes. */
+static bool is_stuck_now(const struct change *c)
+{
+        json_t *condition;
+        size_t i;
+
+        if (!text_equal(c->resource, RES_RUNS) && !text_equal(c->resource, RES_NS_RUNS))
+                return false;
+        json_array_foreach(doc_get_array(c->after, "status.conditions"), i, condition)
+                if (text_equal(doc_get_string(condition, "reason"), "UpdateRunStuck"))
+                        return true;
+        return false;
+}
+
 static void quiet_changed(struct watch *w, void *state, const struct change *c)
 {
         struct quiet *q = state;
         char path[256] = "";
 
         if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c) ||
-            is_told_again(q, c))
+            is_told_again(q, c) || is_stuck_now(c))
                 return;
         if (c->before && c->after && !find_difference(c->before, c->after, path, sizeof(path)))
                 return;

@@ -15,7 +15,8 @@ struct watch {
         const struct rule *rule;
         void *state;
         struct wish wish;
-        int64_t now, asked_ms; /* asked_ms: what is shown was asked for then; 0 = now */
+        int64_t now, shift_ms; /* shift_ms: of the time of day */
+        int64_t asked_ms;      /* asked_ms: what is shown was asked for then; 0 = now */
         VEC(struct stored) stored;
         unsigned judged;
         char broken[512];
@@ -30,6 +31,11 @@ const struct wish *watch_wish(const struct watch *w)
 int64_t watch_now(const struct watch *w)
 {
         return w->now;
+}
+
+int64_t watch_wall(const struct watch *w)
+{
+        return w->now + w->shift_ms;
 }
 
 void watch_judged(struct watch *w, const struct rule *r)

@@ -16,6 +16,10 @@
 /* What is right for users may still be tidied up: watches stall for 40 s, too. */
 #define CALM_MS 120000
 #define QUIET_MS 600000
+/* Update runs take their time, stage by stage, and say so: over is what has said nothing for so long. A wait
+ * can be twice as long as it should, if a clock is set back. */
+#define RUNS_MS 300000
+#define RUN_CALM_MS 45000
 #define LOOK_MS 500
 #define VERDICT_MS 10000 /* so often is looked whether a rule is broken while nothing is done */
 
@@ -32,6 +36,7 @@ struct run {
         struct wish wish;
         struct player player;
         int64_t play_ms; /* when the play began; 0 = it did not yet */
+        int64_t runs_ms; /* when something of update runs was last written */
         bool enough;     /* the plan's patience is at an end */
         bool bug;        /* a reconcile failed without an error: common/ctrl/frame.c */
 };
@@ -56,6 +61,9 @@ static void changed(void *ctx, const struct change *c)
 {
         struct run *r = ctx;
 
+        if (text_ends_with(c->resource, "stagedupdateruns") ||
+            text_ends_with(c->resource, "resourcebindings"))
+                r->runs_ms = c->at_ms;
         if (r->watch)
                 watch_change(r->watch, c);
 }
@@ -97,7 +105,12 @@ static int64_t settle_ms(const struct run *r)
 {
         bool doubts = rules_miss_works(r->watch) || rules_miss_kinds(r->watch);
 
-        return SETTLE_MS + (doubts ? SURE_MS : 0);
+        return SETTLE_MS + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0);
+}
+
+static bool runs_move(const struct run *r)
+{
+        return rules_runs_go_on(r->watch) && loop_now_ms(r->loop) - r->runs_ms < RUN_CALM_MS;
 }
 
 static int settle(struct run *r, struct error *err)
@@ -108,7 +121,7 @@ static int settle(struct run *r, struct error *err)
         faults_set(r->faults, false);
         TRY(moves_heal(&r->player, err));
         log_info(&r->log, "peace");
-        while ((code = look(r, err)) < 0 && loop_now_ms(r->loop) - from < limit) {
+        while (((code = look(r, err)) < 0 || runs_move(r)) && loop_now_ms(r->loop) - from < limit) {
                 limit = MAX(limit, settle_ms(r));
                 TRY(go_on(r, err));
                 TRY(moves_keep_alive(&r->player, err));

@@ -83,6 +83,11 @@ int64_t watch_now(const struct watch *w)
         return loop_now_ms(w->options.fleet->world->loop);
 }
 
+int64_t watch_wall(const struct watch *w)
+{
+        return loop_wall_ms(w->options.fleet->world->loop);
+}
+
 void watch_judged(struct watch *w, const struct rule *r)
 {
         coverage_rule(w->options.coverage, r->name);

@@ -51,6 +51,7 @@ int watch_verdict(const struct watch *w, struct error *err);
 const struct wish *watch_wish(const struct watch *w);
 struct fleet *watch_fleet(const struct watch *w);
 int64_t watch_now(const struct watch *w);
+int64_t watch_wall(const struct watch *w); /* the time of day, which moves can shift */
 /* It had something to judge. */
 void watch_judged(struct watch *w, const struct rule *r);
 void watch_broken(struct watch *w, const struct rule *r, const char *format, ...)

@@ -149,6 +149,48 @@ struct wish_eviction {
         bool of_nothing; /* the placement was not there, nor going, when it was made */
 };
 
+/* ---- update runs, and the strategies that say how they go: each placement has one of its own ---- */
+
+#define WISH_STAGES 3 /* stages "one", "two", "three" */
+#define WISH_RUNS 10  /* "run-0" ...: cluster-wide, or in the namespace of PART */
+
+enum wish_split { SPLIT_NOT, SPLIT_TIER, SPLIT_ZONE }; /* by which label the stages part the clusters */
+enum wish_flaw { FLAW_NONE, FLAW_GAP, FLAW_OVERLAP };  /* clusters in no stage; clusters in two */
+
+struct wish_stage {
+        unsigned max;       /* maxConcurrency; 0 = not said */
+        bool percent;       /* of `max` */
+        bool sorted;        /* by label rank */
+        bool before, after; /* tasks Approval; with `plan` they ask for one */
+        bool plan;
+        unsigned wait_s;    /* task TimedWait; 0 = none */
+        unsigned timeout_s; /* clusterTimeout with maxFailedClusters; 0 = neither */
+        unsigned failures;  /* maxFailedClusters */
+};
+
+struct wish_stages { /* of the placement's name and scope */
+        bool exists;
+        bool goes_on; /* onClusterChange: Continue */
+        enum wish_split split;
+        enum wish_flaw flaw;
+        unsigned n;
+        struct wish_stage stage[WISH_STAGES];
+        int64_t changed_ms; /* or deleted; 0 = there never were any */
+};
+
+enum wish_run_state { RUN_PREPARED, RUN_GOES, RUN_STOPPED }; /* spec.state Initialize, Run, Stop */
+
+struct wish_run {
+        bool exists;
+        bool leaving; /* was deleted and may still be there */
+        unsigned app;
+        enum wish_place place;
+        enum wish_run_state state;
+        int index;    /* of the snapshot; -1 = the newest */
+        int retry_of; /* another run; -1 = none */
+        int64_t made_ms;
+};
+
 struct wish_app {
         bool exists;  /* its namespace on the hub */
         bool leaving; /* the namespace was deleted and may still be there */
@@ -157,6 +199,8 @@ struct wish_app {
         struct wish_placement placements[WISH_PLACES];
         struct wish_override overrides[WISH_OVERRIDES];
         struct wish_budget budgets[WISH_EVICTABLE];
+        struct wish_stages stages[WISH_PLACES];
+        unsigned n_runs[WISH_PLACES];    /* that were ever made of it */
         int64_t by_hand_ms[WISH_PLACES]; /* when a user last deleted a Work, binding or snapshot; 0 = never */
 };
 
@@ -178,6 +222,7 @@ struct wish_member_was {
 
 struct wish_member {
         enum wish_membership membership;
+        unsigned rank; /* label rank, an integer; 0 = none. Goes with the MemberCluster */
         struct wish_member_state now;
         VEC(struct wish_member_was) before; /* oldest first */
         /* Users' own doings on the cluster, bit i of app i. */
@@ -198,6 +243,7 @@ struct wish {
         struct wish_app apps[WISH_APPS];
         struct wish_member members[WISH_MEMBERS + 1];
         struct wish_eviction evictions[WISH_EVICTIONS];
+        struct wish_run runs[WISH_RUNS];
 };
 
 void wish_clear(struct wish *w);
@@ -229,6 +275,16 @@ extern const struct kube_resource wish_budget_resource, wish_eviction_resource;
 void wish_eviction_name(unsigned eviction, char ret[64]);
 json_t *wish_budget_doc(const struct wish *w, unsigned app, enum wish_place place);
 json_t *wish_eviction_doc(const struct wish *w, unsigned eviction);
+/* wish_run.c */
+const struct kube_resource *wish_stages_resource(enum wish_place place);
+const struct kube_resource *wish_run_resource(enum wish_place place);
+const struct kube_resource *wish_approval_resource(enum wish_place place);
+const char *wish_stage_name(unsigned stage);
+void wish_run_name(unsigned run, char ret[64]);
+json_t *wish_stages_doc(const struct wish *w, unsigned app, enum wish_place place);
+json_t *wish_run_doc(const struct wish *w, unsigned run);
+/* A request as a user makes it who does not wait for the hub agent: for before or after one of its stages. */
+json_t *wish_approval_doc(const struct wish *w, unsigned run, unsigned stage, bool before);
 json_t *wish_member_labels(const struct wish_member_state *s); /* {"tier":..,"zone":..}, null where none */
 /* The slots that a placement selects now: bit s of slot s. The namespace itself comes with every selection of
  * MAIN but SELECT_ROLE. */

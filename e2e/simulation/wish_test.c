@@ -330,6 +330,51 @@ RIG_TEST(a_server_takes_every_override, {
         }
 })
 
+static struct wish_stages some_stages(unsigned i)
+{
+        struct wish_stages s = { .exists = true, .n = 1 + i % WISH_STAGES, .goes_on = i % 2 };
+
+        if (s.n > 1)
+                s.split = 1 + i % 2;
+        s.flaw = s.n > 1 ? i % 3 : FLAW_NONE;
+        for (unsigned k = 0; k < s.n; k++)
+                s.stage[k] = (struct wish_stage){ .max = (i + k) % 4,
+                                                  .percent = (i + k) % 4 && i % 2,
+                                                  .sorted = i % 5 == 0,
+                                                  .before = i % 2,
+                                                  .after = i % 3,
+                                                  .plan = i % 4 == 1,
+                                                  .wait_s = i % 3 * 20,
+                                                  .timeout_s = i % 4 * 10,
+                                                  .failures = k };
+        return s;
+}
+
+RIG_TEST(a_server_takes_every_strategy_with_its_runs_and_requests, {
+        struct bench b;
+        struct wish w = { 0 };
+
+        open_bench(&b, r);
+        for (unsigned i = 0; i < 24; i++) {
+                enum wish_place place = i % 2 ? PLACE_PART : PLACE_MAIN;
+                const char *ns = place == PLACE_PART ? "app-2" : NULL;
+                unsigned run = i % WISH_RUNS;
+
+                w.apps[2].stages[place] = some_stages(i);
+                apply(&b, wish_stages_resource(place), ns, wish_stages_doc(&w, 2, place), NULL);
+                if (i >= WISH_RUNS)
+                        continue;
+                w.runs[run] = (struct wish_run){ .exists = true,
+                                                 .app = 2,
+                                                 .place = place,
+                                                 .state = i % 3,
+                                                 .index = (int)i % 4 - 1,
+                                                 .retry_of = i % 4 ? -1 : 1 };
+                apply(&b, wish_run_resource(place), ns, wish_run_doc(&w, run), NULL);
+                apply(&b, wish_approval_resource(place), ns, wish_approval_doc(&w, run, i % 3, i % 2), NULL);
+        }
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -345,6 +390,7 @@ int main(void)
                 cmocka_unit_test(a_server_takes_every_object_and_every_change_of_it),
                 cmocka_unit_test(a_server_takes_every_placement),
                 cmocka_unit_test(a_server_takes_every_override),
+                cmocka_unit_test(a_server_takes_every_strategy_with_its_runs_and_requests),
         };
 
         mem_hook_libraries();
