@@ -189,15 +189,15 @@ static void budget_changed(struct watch *w, void *state, const struct change *c)
         char placement[192];
 
         if (!text_equal(c->resource, RES_WORKS) || !text_starts_with(c->ns, NAMESPACE_MEMBER_PREFIX) ||
-            !rule_placement_of(work, placement) || !(p = rule_wished(watch_wish(w), placement)) ||
-            p->strategy.external_ms)
+            !rule_placement_of(work, placement) || !(p = rule_wished(watch_wish(w), placement)))
                 return;
         if (!b->begun)
                 map_init(&b->rollouts, MAP_OWN_KEYS, rollout_free);
         b->begun = true;
         r = rollout_of(&b->rollouts, placement);
         note(w, r, placement, c);
-        judge(w, r, placement, p);
+        if (!p->strategy.external_ms) /* that takes them whom a run sends */
+                judge(w, r, placement, p);
 }
 
 static void budget_end(void *state)
