@@ -708,6 +708,35 @@ static void no_applied_work_is_made_for_an_heir_that_goes_or_is_gone(void **stat
                 rig_run_for(going_heir_body, (void *)(uintptr_t)&stays_a_while[i]);
 }
 
+/* ---- an agent that remembers nothing ---- */
+
+static void forgetful_body(struct rig *r)
+{
+        const char *before;
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 1, B });
+        wait_until_applied(r, "w", 1);
+        before = uid_of(r, B_PATH);
+        place(r, "z", "", B2);
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
+        stop(&a);
+        delete (r, HUB, WORKS "/w");
+        start(&a, r, ":memory:");
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "AllManifestsApplied");
+        assert_string_equal(uid_of(r, B_PATH), before);
+        wait_until_gone(r, HUB, WORKS "/w");
+        assert_string_equal(uid_of(r, B_PATH), before);
+        stop(&a);
+}
+
+/* Its state file was lost: what the Works want is read again before one that goes takes its objects along. */
+static void what_others_want_is_found_out_again_before_anything_goes(void **state)
+{
+        rig_run(forgetful_body);
+}
+
 /* ---- an heir that changes while the object is on its way to it ---- */
 
 struct slow_patch {
@@ -772,6 +801,7 @@ int main(void)
                 cmocka_unit_test(an_heir_whose_applied_work_is_gone_gets_a_new_one),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
+                cmocka_unit_test(what_others_want_is_found_out_again_before_anything_goes),
         };
 
         if (getenv("AGENT_TEST"))

@@ -103,7 +103,8 @@ enum handover handover_decide(const struct handover_question *q, const struct ha
          * made before it is gone. A sibling takes care of the object until then. */
         *ret_to = presence == PARTIAL ? find_caretaker(q) : find_stranger(q);
         if (!*ret_to)
-                return HANDOVER_REMOVE;
+                return q->catching_up && q->waited_ms < HANDOVER_PATIENCE_MS ? HANDOVER_WAIT
+                                                                             : HANDOVER_REMOVE;
         return presence == PARTIAL || (*ret_to)->known ? HANDOVER_GIVE : HANDOVER_WAIT;
 }
 

@@ -27,6 +27,7 @@ struct handover_question {
         size_t n;
         bool hub_heard;    /* the hub's Works have been listed since the agent started */
         bool hub_present;  /* and the watch on them is in order */
+        bool catching_up;  /* what some of them want may not be known: the state file was lost */
         int64_t waited_ms; /* since this Work first had to wait */
 };
 
@@ -34,7 +35,8 @@ struct handover_question {
  * of an envelope) may be nowhere in a set that is followed by another at once. So long nothing is removed,
  * unless the whole placement goes. */
 #define HANDOVER_SETTLE_MS 1000
-/* Where the size of a set is not told, a sibling that is still to come is waited for so long. */
+/* Where the size of a set is not told, a sibling that is still to come is waited for so long; so is what
+ * Works want after the state file was lost. */
 #define HANDOVER_PATIENCE_MS 5000
 
 /* *ret_to (GIVE only) is one of `others`. */

@@ -112,6 +112,25 @@ static int gather(const struct member_agent *a, const struct row *row, const str
         return gather_strangers(a, row, wanting, arena, q, at, err);
 }
 
+/* Once each Work has its rows they say for good who wants what. */
+static int catch_up(struct member_agent *a, struct arena *arena, bool *ret, struct error *err)
+{
+        struct object_list works = { 0 };
+
+        *ret = false;
+        if (a->all_planned)
+                return 0;
+        if (informer_list(a->works, arena, &works) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < works.n; i++) {
+                const struct work_memory *memory = map_get(&a->memory, works.at[i]->meta.name);
+
+                *ret |= works.at[i]->meta.deletion_ms == TIME_NONE && !(memory && memory->planned);
+        }
+        a->all_planned = !*ret && informer_synced(a->works);
+        return 0;
+}
+
 int handover_ask(const struct giver *g, const struct row *row, enum handover *ret, const char **ret_to,
                  struct error *err)
 {
@@ -132,6 +151,7 @@ int handover_ask(const struct giver *g, const struct row *row, enum handover *re
         }
         q.self.deleting |= g->generation == 0;
         TRY(gather(a, row, &wanting, g->arena, &q, err));
+        TRY(catch_up(a, g->arena, &q.catching_up, err));
         *ret = handover_decide(&q, &to);
         *ret_to = *ret == HANDOVER_GIVE ? to->name : NULL;
         return 0;

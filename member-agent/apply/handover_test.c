@@ -30,7 +30,7 @@
 struct step {
         const char *story;
         struct handover_work self, others[3];
-        bool hub_away;
+        bool hub_away, catching_up;
         int64_t waited_ms;
         enum handover decision;
         bool at_once; /* else it waits first, for what follows at once */
@@ -173,6 +173,24 @@ static const struct step steps[] = {
           .decision = HANDOVER_GIVE,
           .at_once = true,
           .to = "z" },
+        /* The state file was lost. */
+        { .story = "what others want may not be known",
+          .self = { "w", NEW(1), .deleting = true, .known = true },
+          .catching_up = true,
+          .waited_ms = HANDOVER_PATIENCE_MS - 1,
+          .decision = HANDOVER_WAIT },
+        { .story = "that is not waited for for ever",
+          .self = { "w", NEW(1), .deleting = true, .known = true },
+          .catching_up = true,
+          .waited_ms = HANDOVER_PATIENCE_MS,
+          .decision = HANDOVER_REMOVE },
+        { .story = "one is known to want it meanwhile",
+          .self = { "w", NEW(1), .deleting = true, .known = true },
+          .others = { { "z", STRANGER, .known = true, .wants = true } },
+          .catching_up = true,
+          .decision = HANDOVER_GIVE,
+          .at_once = true,
+          .to = "z" },
         /* The hub is away. */
         { .story = "nothing is removed while it is",
           .self = { "w", NEW(1), .known = true },
@@ -209,9 +227,11 @@ static void an_object_stays_while_anybody_may_want_it(void **state)
 {
         for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
                 const struct step *s = &steps[i];
-                struct handover_question q = {
-                        .self = s->self, .others = s->others, .hub_heard = true, .hub_present = !s->hub_away
-                };
+                struct handover_question q = { .self = s->self,
+                                               .others = s->others,
+                                               .hub_heard = true,
+                                               .hub_present = !s->hub_away,
+                                               .catching_up = s->catching_up };
 
                 while (q.n < ARRAY_LEN(s->others) && s->others[q.n].name)
                         q.n++;

@@ -601,8 +601,11 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         if (p->behind)
                 return wait_for_hub(p);
         reuse_results(p);
-        if (plan_rows(p, rc->err) < 0 || leftover_remove(p, &left, rc->err) < 0 ||
-            waves_run(p, rc->err) < 0 || record_rows(p, rc->err) < 0)
+        if (plan_rows(p, rc->err) < 0)
+                return failed(rc->err);
+        memory->planned = true;
+        if (leftover_remove(p, &left, rc->err) < 0 || waves_run(p, rc->err) < 0 ||
+            record_rows(p, rc->err) < 0)
                 return failed(rc->err);
         if (p->behind)
                 return wait_for_hub(p);
