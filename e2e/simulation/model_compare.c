@@ -1,5 +1,7 @@
 /* Reads hub and members as a user would, and has them judged. */
+#include "common/base/memory.h"
 #include "e2e/simulation/model_parts.h"
+#include "proto/names.h"
 
 #define LABEL_OF_APPS "app" /* on everything that is placed */
 
@@ -27,6 +29,8 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 struct hub_view {
         json_t *placements, *parts, *members, *shown, *evictions;
         struct model_runs runs;
+        json_t *snapshots[2];
+        VEC(struct model_held *) held;
 };
 
 static void hub_view_clear(struct hub_view *h)
@@ -40,7 +44,11 @@ static void hub_view_clear(struct hub_view *h)
                 json_decref(h->runs.runs[part]);
                 json_decref(h->runs.approvals[part]);
                 json_decref(h->runs.bindings[part]);
+                json_decref(h->snapshots[part]);
         }
+        vec_for_each(&h->held, held)
+                mem_free(*held);
+        vec_free(&h->held);
 }
 
 static const struct kube_resource bindings[2] = {
@@ -59,6 +67,34 @@ static int runs_read(struct kube_client *k, struct model_runs *ret, struct error
                                   err));
                 TRY(kube_doc_list(k, &bindings[part], NULL, NULL, &ret->bindings[part], err));
         }
+        return 0;
+}
+
+static const struct kube_resource snapshots[2] = {
+        { "placement.kubernetes-fleet.io", "v1beta1", "clusterresourcesnapshots", "ClusterResourceSnapshot",
+          false },
+        { "placement.kubernetes-fleet.io", "v1beta1", "resourcesnapshots", "ResourceSnapshot", true },
+};
+
+/* Where runs may have brought something: else snapshots, which are large, are not asked for. */
+static bool has_runs(const struct wish *w, bool part)
+{
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                for (unsigned place = 0; place < WISH_PLACES; place++)
+                        if ((place == PLACE_PART) == part && w->apps[app].n_runs[place] > 0 &&
+                            w->apps[app].placements[place].strategy.external_ms)
+                                return true;
+        return false;
+}
+
+static int snapshots_read(struct fleet *f, const struct wish *w, struct hub_view *ret, struct error *err)
+{
+        struct kube_client *k;
+
+        TRY(f->ops->client(f, "hub", &k, err));
+        for (unsigned part = 0; part < 2; part++)
+                if (has_runs(w, part))
+                        TRY(kube_doc_list(k, &snapshots[part], NULL, NULL, &ret->snapshots[part], err));
         return 0;
 }
 
@@ -96,7 +132,47 @@ static int judge_membership(const struct wish *w, const struct hub_view *h, stru
         return 0;
 }
 
-static int judge_places(const struct wish *w, const struct hub_view *h,
+/* By the member's number in the name of the binding's cluster. */
+static unsigned target_of(const struct wish *w, const json_t *binding)
+{
+        const char *cluster = doc_get_string(binding, "spec.targetCluster");
+        uint64_t index;
+
+        return cluster && text_starts_with(cluster, "member-") &&
+                               text_parse_u64(cluster + strlen("member-"), &index) && index <= w->n_members
+                       ? (unsigned)index
+                       : 0;
+}
+
+static int find_held(const struct wish *w, struct hub_view *h, struct model_place *p, struct error *err)
+{
+        static const char *const keys[] = { "metadata", "labels", LABEL_PARENT_PLACEMENT };
+        bool part = p->place == PLACE_PART;
+        json_t *b;
+        size_t i;
+
+        if (!p->doc || !h->snapshots[part] || !w->apps[p->app].placements[p->place].strategy.external_ms)
+                return 0;
+        json_array_foreach(h->runs.bindings[part], i, b) {
+                struct model_held *held;
+
+                if (!text_equal(json_string_value(doc_get_keys(b, keys, 3)),
+                                doc_get_string(p->doc, "metadata.name")) ||
+                    !text_equal(doc_get_string(b, "metadata.namespace"),
+                                doc_get_string(p->doc, "metadata.namespace")) ||
+                    text_equal(doc_get_string(b, "spec.state"), "Unscheduled") ||
+                    !(held = model_held_new(w, p, b, h->snapshots[part])))
+                        continue;
+                if (vec_push(&h->held, held) < 0) {
+                        mem_free(held);
+                        return error_no_memory(err);
+                }
+                p->held[target_of(w, b)] = held;
+        }
+        return 0;
+}
+
+static int judge_places(const struct wish *w, struct hub_view *h,
                         struct model_place places[WISH_APPS][WISH_PLACES], struct error *err)
 {
         for (unsigned app = 0; app < WISH_APPS; app++)
@@ -110,6 +186,7 @@ static int judge_places(const struct wish *w, const struct hub_view *h,
                         p->doc =
                                 find(part ? h->parts : h->placements, part ? wish_app_name(app) : NULL, name);
                         p->shown = part ? NULL : find(h->shown, wish_app_name(app), name);
+                        TRY(find_held(w, h, p, err));
                         TRY(model_judge_placement(w, p, err));
                 }
         return 0;
@@ -240,6 +317,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
         struct hub_view hub = { NULL };
         int code = hub_view_read(f, &hub, err);
 
+        if (code == 0)
+                code = snapshots_read(f, w, &hub, err);
         if (code == 0)
                 code = judge_membership(w, &hub, err);
         if (code == 0)

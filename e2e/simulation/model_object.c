@@ -95,6 +95,23 @@ static int find_owners(struct placed *o, struct error *err)
         return 0;
 }
 
+static int find_held(struct placed *o, unsigned place, const struct model_held *h, struct error *err)
+{
+        bool has = o->slot == SLOT_HOME ? h->home : h->objects[o->slot].exists;
+
+        if (has) {
+                o->rendered[place] = o->slot == SLOT_HOME
+                                             ? json_object()
+                                             : wish_placed_as(o->app, o->slot, &h->objects[o->slot]);
+                if (!o->rendered[place])
+                        return error_no_memory(err);
+                o->claims[place] = CLAIM_WANTS;
+        } else if (model_reports(&o->places[place], o->w)) {
+                o->claims[place] = CLAIM_LOOSE;
+        }
+        return 0;
+}
+
 static int find_claim(struct placed *o, unsigned place, struct error *err)
 {
         const struct model_place *p = &o->places[place];
@@ -102,6 +119,8 @@ static int find_claim(struct placed *o, unsigned place, struct error *err)
 
         if (!p->doc)
                 return 0;
+        if (p->external && chosen && p->held[o->m->index])
+                return find_held(o, place, p->held[o->m->index], err);
         if (p->frozen || p->external ||
             (chosen && (p->outcomes[o->m->index] == OUTCOME_BLOCKED ||
                         p->outcomes[o->m->index] == OUTCOME_NOT_OVERRIDDEN)) ||
@@ -352,7 +371,8 @@ int model_judge_app(const struct wish *w, unsigned app, const struct model_place
         for (unsigned slot = 0; slot < WISH_SLOTS; slot++)
                 TRY(judge_slot(w, app, slot, places, m, tells, err));
         for (unsigned place = 0; place < WISH_PLACES; place++)
-                if (places[place].doc && !places[place].external && (places[place].chosen >> m->index & 1))
+                if (places[place].doc && (!places[place].external || places[place].held[m->index]) &&
+                    (places[place].chosen >> m->index & 1))
                         TRY(model_judge_report(w, &places[place], m->index, tells[place], err));
         return 0;
 }

@@ -28,6 +28,13 @@ enum model_outcome {
         OUTCOME_GOOD
 };
 
+/* What a run brought to a cluster: the content of a snapshot. */
+struct model_held {
+        char index[32];
+        bool home; /* the namespace */
+        struct wish_object objects[WISH_SLOTS];
+};
+
 /* One placement as the hub has it, and what its status was found to say. */
 struct model_place {
         unsigned app;
@@ -38,11 +45,16 @@ struct model_place {
         uint32_t chosen;
         const json_t *entries[WISH_MEMBERS + 1];
         enum model_outcome outcomes[WISH_MEMBERS + 1];
-        bool external;   /* others roll it out: clusters keep what they have, or a run brought it */
+        bool external; /* others roll it out: clusters keep what they have, or a run brought it */
+        const struct model_held *held[WISH_MEMBERS + 1]; /* borrowed; NULL: nothing by a run that is known */
         bool may_linger; /* the budget holds up the removal from clusters that are chosen no more */
 };
 
-/* Judges a placement against the wish; `p` comes with app, place, doc and shown. */
+/* What the binding's cluster has of the placement by a run alone, given all snapshots; mem_free it. NULL: it
+ * may be something else. */
+struct model_held *model_held_new(const struct wish *w, const struct model_place *p, const json_t *binding,
+                                  const json_t *snapshots);
+/* Judges a placement against the wish; `p` comes with app, place, doc, shown and held. */
 int model_judge_placement(const struct wish *w, struct model_place *p, struct error *err);
 /* What its namespace shows of its status, if anything: spec/placement.md 11. */
 int model_judge_shown(const struct wish *w, const struct model_place *p, struct error *err);

@@ -398,6 +398,27 @@ static int judge_entries(const struct wish *w, struct model_place *p, struct err
         return 0;
 }
 
+/* Of clusters that runs have reached the status tells as of any other. */
+static int judge_held(const struct wish *w, struct model_place *p, struct error *err)
+{
+        for (unsigned i = 1; i <= w->n_members; i++) {
+                const char *index = doc_get_string(p->entries[i], "observedResourceIndex"), *overridden;
+
+                if (!(p->chosen >> i & 1) || !p->held[i])
+                        continue;
+                if (!text_equal(index, p->held[i]->index))
+                        return error_set(err, ERR_INVALID, "member-%u: resource index is %s, should be %s", i,
+                                         index ? index : "none", p->held[i]->index);
+                if (judge_entry(p, p->entries[i], model_reports(p, w), &p->outcomes[i], err) < 0)
+                        return error_wrap(err, "member-%u", i);
+                overridden = doc_get_string(model_condition(p->entries[i], "Overridden"), "reason");
+                if (!text_equal(overridden, "NoOverrideSpecified"))
+                        return error_set(err, ERR_INVALID, "member-%u: Overridden is %s, nothing overrides",
+                                         i, overridden);
+        }
+        return 0;
+}
+
 static int judge(const struct wish *w, struct model_place *p, struct error *err)
 {
         const struct wish_app *a = &w->apps[p->app];
@@ -415,7 +436,7 @@ static int judge(const struct wish *w, struct model_place *p, struct error *err)
         TRY(judge_scheduled(w, p, err));
         TRY(judge_choice(w, p, err));
         if (p->external)
-                return model_judge_external(w, p, err);
+                return judge_held(w, p, err) < 0 ? err->code : model_judge_external(w, p, err);
         TRY(judge_selected(w, p, err));
         TRY(judge_entries(w, p, err));
         TRY(judge_rollout(w, p, err));

@@ -209,7 +209,11 @@ static int set_metadata(json_t *doc, const struct kube_resource *r, unsigned app
 
 json_t *wish_placed(const struct wish *w, unsigned app, unsigned slot)
 {
-        const struct wish_object *o = &w->apps[app].objects[slot];
+        return wish_placed_as(app, slot, &w->apps[app].objects[slot]);
+}
+
+json_t *wish_placed_as(unsigned app, unsigned slot, const struct wish_object *o)
+{
         json_t *doc = shapes[slot].content(app, slot, o->color);
         char name[64];
 

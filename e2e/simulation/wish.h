@@ -259,6 +259,7 @@ const char *wish_app_name(unsigned app);                                  /* "ap
 json_t *wish_manifest(const struct wish *w, unsigned app, unsigned slot); /* the object on the hub */
 /* What members get of it: itself, or the content of an envelope; with the name it has there. */
 json_t *wish_placed(const struct wish *w, unsigned app, unsigned slot);
+json_t *wish_placed_as(unsigned app, unsigned slot, const struct wish_object *o); /* if it were like that */
 /* Each application's Widgets are of a group of their own. */
 const struct kube_resource *wish_resource(unsigned app, unsigned slot);
 const struct kube_resource *wish_placed_resource(unsigned app, unsigned slot); /* ConfigMap for SLOT_BUNDLE */
