@@ -153,6 +153,11 @@ static void draw_below(struct drawing *g, const struct cluster_view *c)
         draw_more(&b, diffed.n);
 }
 
+static bool is_external(const struct placement *p)
+{
+        return p->spec && p->spec->strategy && text_equal(p->spec->strategy->type, ROLLOUT_EXTERNAL);
+}
+
 static void draw_cluster(struct drawing *g, const struct cluster_view *c, size_t width, bool last)
 {
         struct screen *s = screen_of(g);
@@ -169,6 +174,8 @@ static void draw_cluster(struct drawing *g, const struct cluster_view *c, size_t
         screen_text(s, tone_of(c->word.standing), "%s", c->word.word);
         if (c->word.standing != STANDING_DONE && c->word.because && !text_empty(c->word.because->message))
                 screen_text(s, TONE_PLAIN, "  %s", c->word.because->message);
+        else if (c->word.standing == STANDING_WAITS && is_external(g->view->summary.placement))
+                screen_text(s, TONE_FAINT, "  for an update run");
         tree_end_line(&g->tree);
         draw_below(g, c);
 }

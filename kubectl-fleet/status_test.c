@@ -133,6 +133,18 @@ USER_TEST(on_a_terminal_the_tree_has_lines_bars_and_an_edge, {
                 "\033[2m   \033[0m\033[2m└─ \033[0mwork web-work\n");
 })
 
+USER_TEST(what_waits_for_an_update_run_says_so, {
+        place(u, "web", "{'placementType':'PickAll'}", SCHEDULED, "");
+        bind(u, "alpha", "Scheduled", "4", "'conditions':[]");
+        assert_int_equal(FLEET_RUN(u, "status", "web"), 0);
+        assert_lines(u->out.data, "  alpha  revision 4  picked, waiting\n");
+        assert_int_equal(rig_merge(u->rig, FLEET "clusterresourceplacements/web",
+                                   "{\"spec\":{\"strategy\":{\"type\":\"External\"}}}"),
+                         200);
+        assert_int_equal(FLEET_RUN(u, "status", "web"), 0);
+        assert_lines(u->out.data, "  alpha  revision 4  picked, waiting  for an update run\n");
+})
+
 USER_TEST(programs_get_documents_and_names, {
         set_scene(u);
         assert_int_equal(FLEET_RUN(u, "status", "web", "-ojson"), 0);
@@ -292,6 +304,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_placement_is_a_tree_with_its_troubles_first),
                 cmocka_unit_test(on_a_terminal_the_tree_has_lines_bars_and_an_edge),
+                cmocka_unit_test(what_waits_for_an_update_run_says_so),
                 cmocka_unit_test(programs_get_documents_and_names),
                 cmocka_unit_test(all_placements_stand_in_a_table),
                 cmocka_unit_test(a_namespace_has_its_own_placements),
