@@ -53,7 +53,7 @@ static int fetch_named(struct one *one)
 }
 
 /* A server's "404 page not found": it does not serve the kind. That of an object names it. */
-static bool is_kind_missing(const struct error *err)
+bool fetch_lacks_kind(const struct error *err)
 {
         return err->http_status == 404 && !strstr(err->text, "\" not found");
 }
@@ -65,9 +65,10 @@ static void fetch_one(void *ctx)
 
         one->code = f->name ? fetch_named(one) : fetch_list(one);
         if (one->code == ERR_NOT_FOUND && f->may_lack) {
-                f->kind_missing = is_kind_missing(&one->err);
+                f->kind_missing = fetch_lacks_kind(&one->err);
                 one->code = 0;
         }
+        one->s->lacks_kind = one->s->lacks_kind || f->kind_missing;
         if (one->code < 0 && !one->err.code)
                 error_set(&one->err, one->code, "list of %s: %s", f->kind->plural,
                           error_code_name(one->code));

@@ -26,5 +26,8 @@ const struct object *fetched(const struct fetch *f); /* the one that was named; 
 int fetch_each(struct session *s, const struct kind *kind, const char *ns,
                int (*each)(void *ctx, struct object *o), void *ctx, struct error *err);
 
+/* Whether a request failed because the server does not have the kind. */
+bool fetch_lacks_kind(const struct error *err);
+
 /* "a=b", "a=b,c=d"; NULL on no memory. */
 const char *selector_of(struct arena *arena, const char *key, const char *value);

@@ -2,6 +2,7 @@
  * arguments, required flags, rules of the command, the hub, the action). */
 #include "common/base/memory.h"
 #include "kubectl-fleet/command.h"
+#include "kubectl-fleet/fetch.h"
 
 #define OUTPUT_MAX (256u << 20)
 #define REQUIRED_MAX 8
@@ -183,6 +184,11 @@ static void tell(const struct invocation *v, const struct error *err)
         struct session *s = v->s;
 
         session_note(s, "Error: %s", err->text);
+        if (err->code == ERR_NOT_FOUND && (s->lacks_kind || fetch_lacks_kind(err)))
+                session_note(
+                        s,
+                        "The API server of context \"%s\" does not serve what was asked for: is it a hub's?",
+                        s->config.context);
         suggest(v);
         if (v->unknown_command)
                 point_at_help(v);

@@ -83,6 +83,26 @@ USER_TEST(a_context_that_is_not_there_is_told_with_its_file, {
 })
 
 /* Improve: a list of files, as kubectl takes it, of which some may be missing. */
+USER_TEST(a_server_that_is_no_hub_is_told_as_one, {
+        static const char *const lines[][3] = {
+                { "status" }, { "runs", "r" }, { "where", "c" }, { "runs", "stop", "r" }
+        };
+
+        rig_delete(u->rig, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                           "clusterresourceplacements.placement.kubernetes-fleet.io");
+        rig_delete(u->rig, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                           "clusterstagedupdateruns.placement.kubernetes-fleet.io");
+        rig_delete(u->rig, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                           "works.placement.kubernetes-fleet.io");
+        rig_settle(u->rig);
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                assert_int_equal(fleet_command(u, lines[i][2] ? 3 : lines[i][1] ? 2 : 1, lines[i]), 1);
+                assert_lines(u->err.data,
+                             "Error: \nThe API server of context \"hub\" does not serve what was "
+                             "asked for: is it a hub's?\n");
+        }
+})
+
 USER_TEST(the_kubeconfig_variable_may_be_a_list, {
         u->kubeconfig_env = "/nowhere:" KUBECONFIG_PATH;
         assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", HUB), 1);
@@ -123,6 +143,7 @@ int main(void)
                 cmocka_unit_test(an_unknown_command_points_at_the_help),
                 cmocka_unit_test(flags_may_stand_before_the_command),
                 cmocka_unit_test(a_context_that_is_not_there_is_told_with_its_file),
+                cmocka_unit_test(a_server_that_is_no_hub_is_told_as_one),
                 cmocka_unit_test(the_kubeconfig_variable_may_be_a_list),
                 cmocka_unit_test(other_commands_tell_an_error_once_and_usage_only_where_it_helps),
                 cmocka_unit_test(help_tells_about_a_command),

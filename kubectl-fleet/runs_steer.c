@@ -1,6 +1,7 @@
 /* kubectl fleet runs stop, resume, retry. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/command.h"
+#include "kubectl-fleet/fetch.h"
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/run_view.h"
 
@@ -18,7 +19,7 @@ static int read_run(struct session *s, const struct named *n, struct run_view *r
 
         if (code == 0)
                 code = kube_get(&s->hub, n->kind, n->ns, n->name, s->arena, &o, err);
-        if (code == ERR_NOT_FOUND)
+        if (code == ERR_NOT_FOUND && !fetch_lacks_kind(err))
                 return explain_missing(s, n, err);
         TRY(code);
         return run_look(s->arena, (const struct update_run *)o, &none, ret) < 0 ? error_no_memory(err) : 0;

@@ -36,6 +36,7 @@ struct session {
         struct kube_config config;
         struct exec_login login; /* where its user has an exec entry */
         struct log log;
+        bool lacks_kind;     /* the hub does not serve a kind that was asked for */
         bool unattended;     /* nobody is asked anything: a shell completes words */
         int64_t deadline_ms; /* loop time for all requests together; DEADLINE_NONE */
 };
