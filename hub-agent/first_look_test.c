@@ -65,6 +65,15 @@ RIG_TEST(while_bindings_cannot_be_listed_no_work_goes_and_no_binding_comes,
 RIG_TEST(while_members_cannot_be_listed_nothing_is_taken_from_them,
          { nothing_is_made_or_removed(r, CLUSTERS "memberclusters?", 503); })
 
+RIG_TEST(while_placements_cannot_be_listed_none_counts_as_gone,
+         { nothing_is_made_or_removed(r, FLEET "clusterresourceplacements?", 503); })
+RIG_TEST(while_policy_snapshots_cannot_be_listed_nothing_is_scheduled_anew,
+         { nothing_is_made_or_removed(r, FLEET "clusterschedulingpolicysnapshots?", 503); })
+RIG_TEST(while_resource_snapshots_cannot_be_listed_nothing_is_rolled_back,
+         { nothing_is_made_or_removed(r, FLEET "clusterresourcesnapshots?", 503); })
+RIG_TEST(while_override_snapshots_cannot_be_listed_none_counts_as_gone,
+         { nothing_is_made_or_removed(r, FLEET "clusterresourceoverridesnapshots?", 503); })
+
 /* What is to change waits, and then changes in place. */
 RIG_TEST(a_change_waits_for_the_works_and_makes_none_of_them_anew, {
         const char *uid;
@@ -99,6 +108,10 @@ int main(void)
                 cmocka_unit_test(nor_while_nobody_says_whether_they_can_be),
                 cmocka_unit_test(while_bindings_cannot_be_listed_no_work_goes_and_no_binding_comes),
                 cmocka_unit_test(while_members_cannot_be_listed_nothing_is_taken_from_them),
+                cmocka_unit_test(while_placements_cannot_be_listed_none_counts_as_gone),
+                cmocka_unit_test(while_policy_snapshots_cannot_be_listed_nothing_is_scheduled_anew),
+                cmocka_unit_test(while_resource_snapshots_cannot_be_listed_nothing_is_rolled_back),
+                cmocka_unit_test(while_override_snapshots_cannot_be_listed_none_counts_as_gone),
                 cmocka_unit_test(a_change_waits_for_the_works_and_makes_none_of_them_anew),
         };
 
