@@ -370,6 +370,127 @@ static void lists_end_at_a_hundred_cut_in_sorted_order(void **state)
         arena_free(&s.arena);
 }
 
+static const char *message_of(const struct binding *b, const char *type)
+{
+        const struct condition *c = condition_find(&b->status->conditions, type);
+
+        return c ? c->message : "absent";
+}
+
+/* Of several that are alike the first one is named; what is settled is not held back. */
+static void who_holds_up_is_named_and_what_is_settled_is_told_at_once(void **state)
+{
+        static const struct {
+                const char *strategy, *type, *first, *second, *named; /* status of both Works; NULL = none */
+                bool settled;
+        } rows[] = {
+                { "ClientSideApply", "Applied", "False", "False", "Work object w1 has failed to apply",
+                  true },
+                { "ClientSideApply", "Applied", "True", "False", "Work object w2 has failed to apply", true },
+                { "ClientSideApply", "Applied", NULL, "False",
+                  "Work object w1 has not yet completed the apply op", false },
+                { "ClientSideApply", "Available", "False", "False", "Work object w1 is not yet available",
+                  false },
+                { "ClientSideApply", "Available", "True", NULL,
+                  "Work object w2 has not yet completed availability check", false },
+                { "ClientSideApply", "Available", "True", "True",
+                  "All corresponding work objects are available", true },
+                { "ReportDiff", "DiffReported", "True", "True",
+                  "All corresponding work objects have reported diff", true },
+                { "ReportDiff", "DiffReported", "False", "False", "Work object w1 has failed to report diff",
+                  true },
+                { "ReportDiff", "DiffReported", "True", NULL,
+                  "Work object w2 has not yet completed diff reporting", false },
+        };
+        static const struct sync_result in_sync;
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char *given[] = { rows[i].first, rows[i].second };
+                bool is_available = text_equal(rows[i].type, "Available"), settled;
+                struct scene s;
+                struct binding *b;
+
+                begin(&s, rows[i].strategy);
+                for (size_t k = 0; k < 2; k++) {
+                        struct work *w;
+
+                        add_work(&s, k ? "w2" : "w1", "3", is_available ? "True" : given[k],
+                                 is_available ? given[k] : NULL, "");
+                        w = (struct work *)(uintptr_t)s.works[k];
+                        if (text_equal(rows[i].type, "DiffReported") && given[k])
+                                w->status->conditions.at[0].type = "DiffReported";
+                }
+                b = binding_with_status(&s.arena, s.b, &s.live, &in_sync, NULL, NOW, &settled);
+                assert_string_equal(message_of(b, rows[i].type), rows[i].named);
+                assert_int_equal(settled, rows[i].settled);
+                arena_free(&s.arena);
+        }
+}
+
+#define DETAILS(of, first, seen)                                                                             \
+        ",\"" of "Details\":{\"observationTime\":\"2026-01-01T00:00:03Z\",\"" first                          \
+        "\":\"2026-01-01T00:00:02Z\",\"observedInMemberClusterGeneration\":4,\"" seen                        \
+        "\":[{\"path\":\"/a\",\"valueInMember\":\"m\",\"valueInHub\":\"h\"}]}"
+
+static void what_differs_is_told_as_the_member_told_it(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known };
+        const struct drifted_placement *drifted;
+        const struct diffed_placement *diffed;
+        const struct binding *b;
+        struct scene s;
+
+        begin(&s, "ClientSideApply");
+        add_work(&s, "w1", "3", "False", NULL,
+                 MANIFEST("0", "z", "True",
+                          DETAILS("drift", "firstDriftedObservedTime",
+                                  "observedDrifts")) "," MANIFEST("1", "b", "False",
+                                                                  DETAILS("diff", "firstDiffedObservedTime",
+                                                                          "observedDiffs")));
+        b = built(&s, &in_sync);
+        assert_int_equal(LIST_OR_NONE(b->status->drifted_placements).n, 1);
+        assert_int_equal(LIST_OR_NONE(b->status->diffed_placements).n, 1);
+        drifted = &b->status->drifted_placements->at[0];
+        diffed = &b->status->diffed_placements->at[0];
+        assert_string_equal(drifted->id.name, "z");
+        assert_int_equal(drifted->observation_time, NOW + 3000);
+        assert_int_equal(drifted->first_drifted_observed_time, NOW + 2000);
+        assert_int_equal(drifted->target_cluster_observed_generation.value, 4);
+        assert_string_equal(drifted->observed_drifts.at[0].path, "/a");
+        assert_string_equal(diffed->id.name, "b");
+        assert_int_equal(diffed->observation_time, NOW + 3000);
+        assert_int_equal(diffed->first_diffed_observed_time, NOW + 2000);
+        assert_int_equal(diffed->target_cluster_observed_generation.value, 4);
+        assert_string_equal(diffed->observed_diffs.at[0].value_in_member, "m");
+        arena_free(&s.arena);
+}
+
+/* A member speaks only of manifests that its Work holds, by their place in it. */
+static void what_is_not_in_the_work_is_not_listed(void **state)
+{
+        static const struct sync_result in_sync = { .identities = known }, unknown = { .identities = NULL };
+        static const struct {
+                const char *ordinal;
+                size_t listed;
+        } rows[] = { { "0", 1 }, { "2", 1 }, { "3", 0 }, { "-1", 0 } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char manifest[512];
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                snprintf(manifest, sizeof(manifest), MANIFEST("%s", "x", "False", ""), rows[i].ordinal);
+                add_work(&s, "w1", "3", "False", NULL, manifest);
+                assert_int_equal(n_listed(built(&s, &in_sync)), rows[i].listed);
+                assert_int_equal(n_listed(built(&s, &unknown)), 0);
+                ((struct work *)(uintptr_t)s.works[0])
+                        ->status->manifest_conditions.at[0]
+                        .identifier->ordinal.set = false;
+                assert_int_equal(n_listed(built(&s, &in_sync)), 0);
+                arena_free(&s.arena);
+        }
+}
+
 static int decide_without_memory(void *ctx, struct arena *arena)
 {
         static const struct sync_result in_sync;
@@ -409,6 +530,9 @@ int main(void)
                 cmocka_unit_test(available_begins_anew_when_works_changed_and_only_then),
                 cmocka_unit_test(lists_end_at_a_hundred_cut_in_sorted_order),
                 cmocka_unit_test(without_memory_nothing_is_told_of_a_binding),
+                cmocka_unit_test(who_holds_up_is_named_and_what_is_settled_is_told_at_once),
+                cmocka_unit_test(what_differs_is_told_as_the_member_told_it),
+                cmocka_unit_test(what_is_not_in_the_work_is_not_listed),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,10 @@ static void an_envelope_becomes_a_work_of_its_own(void **state)
         assert_true(text_starts_with(w.at[1].name, "web-work-envelope-"));
         assert_int_equal(strlen(w.at[1].name), strlen("web-work-envelope-") + 16);
         assert_string_equal(w.at[1].envelope_kind, "ClusterResourceEnvelope");
+        assert_string_equal(w.at[1].envelope_name, "e");
+        assert_null(w.at[1].envelope_ns);
+        assert_string_equal(w.at[0].snapshot_index, "3");
+        assert_string_equal(w.at[1].snapshot_index, "3");
         assert_string_equal(w.at[1].manifests.at[0].data,
                             "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"z\"}}");
         arena_free(&s.arena);
