@@ -466,6 +466,35 @@ static void what_joining_made_is_mended_when_somebody_changes_it(void **state)
         rig_run(membership_objects);
 }
 
+/* All that was in it goes along, and is there again: the member reports into it. */
+static void namespace_goes(struct rig *r)
+{
+        static const char report[] =
+                CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1";
+        static const char ns[] = "/api/v1/namespaces/fleet-member-member-1";
+        char uid[64];
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        assert_int_equal(rig_get(r, ns), 200);
+        snprintf(uid, sizeof(uid), "%s", rig_string(r, "metadata.uid"));
+        assert_int_equal(rig_delete(r, ns), 200);
+        for (int i = 0; i < 10 && rig_get(r, ns) == 200 && text_equal(rig_string(r, "metadata.uid"), uid);
+             i++)
+                rig_settle(r);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, ns), 200);
+        assert_string_not_equal(rig_string(r, "metadata.uid"), uid);
+        assert_int_equal(rig_get(r, report), 200);
+        assert_int_equal(rig_get(r, RBAC "roles/fleet-role-member-1"), 200);
+        stop(&f);
+}
+static void a_members_namespace_that_somebody_deletes_is_made_anew(void **state)
+{
+        rig_run(namespace_goes);
+}
+
 /* member-1 labels a Work of its own as belonging to member-2's binding, says it failed, and does not let it
  * go. */
 static void false_work(struct rig *r)
@@ -651,6 +680,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_member_cluster_joins),
+                cmocka_unit_test(a_members_namespace_that_somebody_deletes_is_made_anew),
                 cmocka_unit_test(what_joining_made_is_mended_when_somebody_changes_it),
                 cmocka_unit_test(a_binding_to_another_role_is_made_anew),
                 cmocka_unit_test(a_work_of_one_member_cannot_speak_for_anothers_binding),

@@ -321,6 +321,25 @@ RIG_TEST(that_nothing_is_found_is_told_in_time_though_the_clock_is_set_back, {
         close_all(&f);
 })
 
+/* Its readers in the namespace have no other. */
+RIG_TEST(a_copy_of_the_status_that_somebody_deletes_is_made_anew, {
+        static const char copy[] = FLEET "namespaces/app/clusterresourceplacementstatuses/web";
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"statusReportingScope\":\"NamespaceAccessible\"");
+        settle(&f);
+        settle(&f);
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(rig_get(r, copy), 200);
+        assert_int_equal(rig_delete(r, copy), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, copy), 200);
+        stop(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -331,6 +350,7 @@ int main(void)
                 cmocka_unit_test(a_refused_placement_stays_refused_whatever_its_members_report),
                 cmocka_unit_test(after_a_restart_nothing_is_said_before_it_is_known_what_is_selected),
                 cmocka_unit_test(snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on),
+                cmocka_unit_test(a_copy_of_the_status_that_somebody_deletes_is_made_anew),
                 cmocka_unit_test(that_nothing_is_found_is_told_in_time_though_the_clock_is_set_back),
         };
 
