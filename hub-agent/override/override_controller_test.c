@@ -1,0 +1,153 @@
+/* Snapshots of overrides within a whole agent: when they are made, replaced and let go. */
+#include "hub-agent/hub_agent_test.h"
+
+/* The two kinds behave alike. */
+struct scope_paths {
+        const char *overrides, *snapshots, *kind, *selectors;
+};
+static const struct scope_paths scopes[] = {
+        { FLEET "clusterresourceoverrides", FLEET "clusterresourceoverridesnapshots",
+          "ClusterResourceOverride",
+          "\"clusterResourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":"
+          "\"app\"}]" },
+        { FLEET "namespaces/app/resourceoverrides", FLEET "namespaces/app/resourceoverridesnapshots",
+          "ResourceOverride",
+          "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+          "\"settings\"}]" },
+};
+
+#define TIER(value)                                                                                          \
+        "\"policy\":{\"overrideRules\":[{\"clusterSelector\":{\"clusterSelectorTerms\":[]},"                 \
+        "\"jsonPatchOverrides\":[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"tier\":\"" value \
+        "\"}}]}]}"
+
+static void merge(struct rig *r, const char *path, const char *patch)
+{
+        if (rig_merge(r, path, patch) != 200)
+                fail_msg("%s: %s", path, r->text);
+        rig_settle(r);
+}
+
+static void begin(struct rig *r, struct fleet *f, const struct scope_paths *p)
+{
+        char body[1024];
+
+        start(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        snprintf(body, sizeof(body),
+                 "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"%s\",\"metadata\":{"
+                 "\"name\":\"tier\"},\"spec\":{\"placement\":{\"name\":\"web\"},%s," TIER("gold") "}}",
+                 p->kind, p->selectors);
+        if (rig_post(r, p->overrides, body) != 201)
+                fail_msg("%s", r->text);
+        rig_settle(r);
+}
+
+/* "0 1*": the indexes that there are, and which are marked latest. */
+static const char *indexes(struct rig *r, const struct scope_paths *p)
+{
+        const char *text = "";
+
+        for (int i = 0; i < 12; i++) {
+                char path[256];
+
+                snprintf(path, sizeof(path), "%s/tier-%d", p->snapshots, i);
+                if (rig_get(r, path) != 200 || strstr(r->text, "\"deletionTimestamp\""))
+                        continue;
+                text = arena_printf(
+                        &r->arena, "%s%s%d%s", text, *text ? " " : "", i,
+                        strstr(r->text, "\"kubernetes-fleet.io/is-latest-snapshot\":\"true\"") ? "*" : "");
+        }
+        return text;
+}
+
+static const char *path_to(struct rig *r, const char *folder, const char *name)
+{
+        return arena_printf(&r->arena, "%s/%s", folder, name);
+}
+
+static void follow_edits(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        assert_string_equal(indexes(r, p), "0*");
+        merge(r, path_to(r, p->overrides, "tier"), "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
+        assert_string_equal(indexes(r, p), "0*");
+        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        assert_string_equal(indexes(r, p), "0 1*");
+        rig_get(r, path_to(r, p->snapshots, "tier-1"));
+        assert_non_null(strstr(r->text, "silver"));
+        stop(&f);
+}
+
+static void go_along(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        assert_int_equal(rig_delete(r, path_to(r, p->overrides, "tier")), 200);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, path_to(r, p->overrides, "tier")), 404);
+        assert_string_equal(indexes(r, p), "");
+        stop(&f);
+}
+
+/* A name never stands for two contents: what a binding names is not given again. */
+static void come_again(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        place(r, "");
+        settle(&f);
+        settle(&f);
+        rig_get(r, FLEET "clusterresourcebindings");
+        assert_non_null(strstr(r->text, "tier-0"));
+        assert_int_equal(rig_delete(r, path_to(r, p->snapshots, "tier-0")), 200);
+        for (int i = 0; i < 4; i++)
+                settle(&f);
+        assert_string_equal(indexes(r, p), "1*");
+        rig_get(r, FLEET "clusterresourcebindings");
+        assert_non_null(strstr(r->text, "tier-1"));
+        assert_null(strstr(r->text, "tier-0"));
+        stop(&f);
+}
+
+static void are_put_right(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        merge(r, path_to(r, p->snapshots, "tier-0"), "{\"spec\":{\"overrideSpec\":{" TIER("lead") "}}}");
+        rig_settle(r);
+        assert_string_equal(indexes(r, p), "0 1*"); /* what was edited is history */
+        rig_get(r, path_to(r, p->snapshots, "tier-1"));
+        assert_non_null(strstr(r->text, "gold"));
+        stop(&f);
+}
+
+#define FOR_BOTH(name, fn)                                                                                   \
+        RIG_TEST(name##_of_the_cluster, { fn(r, &scopes[0]); })                                              \
+        RIG_TEST(name##_of_a_namespace, { fn(r, &scopes[1]); })
+
+FOR_BOTH(snapshots_follow_edits, follow_edits)
+FOR_BOTH(snapshots_go_with_their_override, go_along)
+FOR_BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index, come_again)
+FOR_BOTH(a_snapshot_that_somebody_edits_is_put_right, are_put_right)
+
+#define BOTH(name) cmocka_unit_test(name##_of_the_cluster), cmocka_unit_test(name##_of_a_namespace)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                BOTH(snapshots_follow_edits),
+                BOTH(snapshots_go_with_their_override),
+                BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index),
+                BOTH(a_snapshot_that_somebody_edits_is_put_right),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
