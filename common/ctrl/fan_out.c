@@ -25,10 +25,10 @@ static void work_off(void *ctx)
                 one.arena = &arena;
                 one.err = &err;
                 code = f->fn(&one, f->ctx, f->next++);
-                if (code >= 0 || f->code < 0)
-                        continue;
-                f->code = code;
-                *f->rc->err = err;
+                if (code < 0 && f->code == 0) {
+                        f->code = code;
+                        *f->rc->err = err;
+                }
         }
 }
 

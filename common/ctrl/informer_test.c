@@ -228,6 +228,10 @@ static void body_observe(struct fixture *f)
         settle(f);
         expect_seen(f, "");
         object_unref(o);
+        o = make("b", 0, &arena); /* what has no version is not known to be newer */
+        informer_observe(f->informer, o);
+        expect_seen(f, "");
+        object_unref(o);
         /* An answer that comes after the watch told of the deletion must not bring the object back. */
         o = make("a", 1, &arena);
         drop(&f->server, "a");

@@ -124,6 +124,7 @@ static void one_candidate_leads_and_the_other_waits(void **state)
 static void body_takeover(struct rig *r)
 {
         struct candidate a, b;
+        const char *taken;
         int64_t died;
 
         open_both(r, &a, &b);
@@ -133,6 +134,12 @@ static void body_takeover(struct rig *r)
         wait_ms(r, 2 * LEASE_MS);
         holder_is(r, "b", 1);
         assert_in_range(b.led_from_ms - died, LEASE_MS - RETRY_MS, LEASE_MS + RETRY_MS + RETRY_MS / 5);
+        taken = arena_strdup(&r->arena, rig_string(r, "spec.acquireTime"));
+        assert_string_not_equal(taken, "2026-01-01T00:00:00.000000Z"); /* when a took it */
+        wait_ms(r, LEASE_MS);
+        holder_is(r, "b", 1);
+        assert_string_equal(rig_string(r, "spec.acquireTime"), taken);
+        assert_string_not_equal(rig_string(r, "spec.renewTime"), taken);
         close_candidate(&a);
         close_candidate(&b);
 }

@@ -14,9 +14,13 @@
 #include <unistd.h>
 
 struct values {
-        bool help;
+        bool help, fast;
 };
-static const struct flag flags[] = { { "help", FLAG_BOOL, "false", offsetof(struct values, help), "Help." } };
+static const struct flag flags[] = {
+        { "help", FLAG_BOOL, "false", offsetof(struct values, help), "Help." },
+        { "fast", FLAG_BOOL, "false", offsetof(struct values, fast), "Nothing.",
+          .missing = "it is as fast as it is" },
+};
 
 /* The exit code says what the process may leave behind: +1 a core file's size, +2 memory others may read. */
 static int look(struct program *p, struct error *err)
@@ -39,10 +43,10 @@ static int run_with(struct program p, const char *flag)
 
         p.name = "test";
         p.flags = flags;
-        p.n_flags = 1;
+        p.n_flags = ARRAY_LEN(flags);
         p.values = &values;
         p.help = &values.help;
-        p.log_level = LOG_ERROR;
+        p.log_level = LOG_WARN;
         assert_true(child >= 0);
         if (child == 0) {
                 int code = program_main(&p, flag ? 2 : 1, (char **)(uintptr_t)argv);
@@ -115,26 +119,55 @@ static void what_a_program_has_begun_is_closed_before_it_is_ended(void **state)
         assert_int_equal(run_with((struct program){ .run = end_by_signal, .close = say_goodbye }, NULL), 7);
 }
 
+/* ---- what it says ---- */
+
+/* What a child wrote to that one of its outputs. */
+static void catch_output(int output, struct program p, const char *flag, char *ret, size_t size)
+{
+        int ends[2], kept = dup(output);
+        ssize_t n;
+
+        assert_int_equal(pipe(ends), 0);
+        fflush(stdout);
+        assert_true(dup2(ends[1], output) >= 0);
+        assert_int_equal(run_with(p, flag), 0);
+        assert_true(dup2(kept, output) >= 0);
+        n = read(ends[0], ret, size - 1);
+        ret[MAX(n, (ssize_t)0)] = '\0';
+        close(ends[0]);
+        close(ends[1]);
+        close(kept);
+}
+
+static int say_nothing(struct program *p, struct error *err)
+{
+        p->code = 0;
+        log_warn(&p->log, "that it runs");
+        return 0;
+}
+
+static void a_flag_that_asks_for_what_there_is_not_is_told_of(void **state)
+{
+        char text[2048];
+
+        catch_output(STDERR_FILENO, (struct program){ .run = say_nothing }, "--fast", text, sizeof(text));
+        assert_non_null(strstr(text, "flag=fast"));
+        assert_non_null(strstr(text, "it is as fast as it is"));
+        assert_non_null(strstr(text, "that it runs"));
+}
+
 /* ---- its help ---- */
 
 static void help_names_the_program_and_its_flags(void **state)
 {
         static const char *const words[] = { "What it is for.", "Usage of test:", "-help", "-version" };
-        char text[1024] = "";
-        int ends[2], out = dup(STDOUT_FILENO);
+        char text[1024];
 
-        assert_int_equal(pipe(ends), 0);
-        fflush(stdout);
-        assert_true(dup2(ends[1], STDOUT_FILENO) >= 0);
-        assert_int_equal(run_with((struct program){ .run = look, .about = words[0] }, "--help"), 0);
-        assert_true(dup2(out, STDOUT_FILENO) >= 0);
-        assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+        catch_output(STDOUT_FILENO, (struct program){ .run = look, .about = words[0] }, "--help", text,
+                     sizeof(text));
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
                 if (!strstr(text, words[i]))
                         fail_msg("%s is not in %s", words[i], text);
-        close(ends[0]);
-        close(ends[1]);
-        close(out);
 }
 
 int main(void)
@@ -144,6 +177,7 @@ int main(void)
                 cmocka_unit_test(another_may_be_looked_into),
                 cmocka_unit_test(a_program_that_fails_ends_with_1),
                 cmocka_unit_test(what_a_program_has_begun_is_closed_before_it_is_ended),
+                cmocka_unit_test(a_flag_that_asks_for_what_there_is_not_is_told_of),
                 cmocka_unit_test(help_names_the_program_and_its_flags),
         };
 

@@ -67,8 +67,7 @@ struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o)
         if (!q)
                 return NULL;
         q->loop = l;
-        if (o)
-                q->options = *o;
+        q->options = *o;
         if (q->options.backoff_base_ms <= 0)
                 q->options.backoff_base_ms = BACKOFF_BASE_MS;
         if (q->options.backoff_max_ms <= 0)

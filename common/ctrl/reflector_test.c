@@ -298,9 +298,80 @@ static void a_watch_that_was_cut_goes_on_behind_the_last_event(void **state)
         with_informer(body_goes_on);
 }
 
+/* ---- a server that was restored ---- */
+
+static void answer_watches_again(void *server)
+{
+        ((struct server *)server)->oldest = 0;
+}
+
+/* The server has what it had at that version, and knows nothing of what was said since. */
+static void go_back(struct fixture *f, uint64_t version)
+{
+        struct server *s = &f->server;
+        size_t n;
+        AUTO_FREE const char **names = map_sorted_keys(&s->objects, &n);
+
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        for (size_t i = 0; i < n; i++)
+                if (((struct entry *)map_get(&s->objects, names[i]))->version > version)
+                        mem_free(map_take(&s->objects, names[i]));
+        while (s->log.n > version)
+                mem_free(s->log.at[--s->log.n]);
+        s->version = version;
+        s->oldest = UINT64_MAX; /* nobody's watch goes on */
+        s->on_page = answer_watches_again;
+        s->on_page_ctx = s;
+        loopback_listen(f->loopback, "api.test", serve, s);
+        fiber_sleep(f->loop, 60000);
+}
+
+static void observe(struct fixture *f, const char *name, uint64_t version)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object *o = make(name, version, &arena);
+
+        informer_observe(f->informer, o);
+        object_unref(o);
+}
+
+static void body_restored(struct fixture *f)
+{
+        put(&f->server, "a");
+        put(&f->server, "b");
+        open_informer(f);
+        expect_seen(f, "+a +b ");
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < 5; i++)
+                        put(&f->server, "c");
+                settle(f);
+                expect_seen(f, "+c ~c ~c ~c ~c ");
+                go_back(f, 2);
+                expect_seen(f, "-c ");
+                put(&f->server, "d");
+                settle(f);
+                expect_seen(f, "+d ");
+                put(&f->server, "d");
+                settle(f);
+                expect_seen(f, "~d ");
+                observe(f, "d", 3); /* a late answer */
+                expect_seen(f, "");
+                observe(f, "e", 5); /* an own write, by the new count */
+                expect_seen(f, "+e ");
+                go_back(f, 2);
+                expect_seen(f, "-d -e ");
+        }
+}
+
+static void a_server_that_was_restored_is_followed_again_and_again(void **state)
+{
+        with_informer(body_restored);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_server_that_was_restored_is_followed_again_and_again),
                 cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),
                 cmocka_unit_test(an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes),
                 cmocka_unit_test(what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded),
