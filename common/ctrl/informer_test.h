@@ -34,9 +34,11 @@ struct server {
         bool cut;                   /* ends all watches */
         bool stalled;               /* watches say nothing */
         unsigned fail_lists;        /* that many lists answer 500 */
+        unsigned failing_list;      /* for a test's on_page: which list it lets fail */
         bool forbidden;             /* lists and watches answer 403 */
         unsigned refused;           /* so many did */
         unsigned fail_watches;      /* that many watches answer 500 */
+        const char *retry_after;    /* seconds; what such an answer says of when to come again */
         unsigned page;              /* items a page; 0 = all */
         void (*on_page)(void *ctx); /* told before each page */
         void *on_page_ctx;
@@ -107,12 +109,15 @@ static inline void drop(struct server *s, const char *name)
         mem_free(e);
 }
 
-static inline void answer_500(struct http_exchange *x)
+static inline void answer_500(struct server *s, struct http_exchange *x)
 {
+        struct http_header retry_after = { "Retry-After", s->retry_after };
+        struct http_headers headers = { &retry_after, s->retry_after ? 1 : 0 };
+
         http_reply(x, 500, "application/json",
                    SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
                          "\"boom\"}"),
-                   NULL);
+                   &headers);
 }
 
 static inline void serve_list(struct server *s, struct http_exchange *x)
@@ -128,7 +133,7 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
                 s->on_page(s->on_page_ctx);
         if (s->fail_lists > 0) {
                 s->fail_lists--;
-                answer_500(x);
+                answer_500(s, x);
                 return;
         }
         if (token && text_parse_u64(token, &at))
@@ -160,7 +165,7 @@ static inline void serve_watch(struct server *s, struct http_exchange *x)
         s->watches++;
         if (s->fail_watches > 0) {
                 s->fail_watches--;
-                answer_500(x);
+                answer_500(s, x);
                 return;
         }
         text_parse_u64(http_query_get(x, "resourceVersion"), &at);

@@ -302,7 +302,10 @@ static void a_watch_that_was_cut_goes_on_behind_the_last_event(void **state)
 
 static void answer_watches_again(void *server)
 {
-        ((struct server *)server)->oldest = 0;
+        struct server *s = server;
+
+        s->oldest = 0;
+        s->fail_lists = s->lists == s->failing_list;
 }
 
 /* The server has what it had at that version, and knows nothing of what was said since. */
@@ -363,14 +366,100 @@ static void body_restored(struct fixture *f)
         }
 }
 
+/* The first list says that the server went back, the second one fails. */
+static void body_restored_and_failing(struct fixture *f)
+{
+        put(&f->server, "a");
+        open_informer(f);
+        for (int i = 0; i < 5; i++)
+                put(&f->server, "a");
+        settle(f);
+        expect_seen(f, "+a ~a ~a ~a ~a ~a ");
+        ((struct entry *)map_get(&f->server.objects, "a"))->version = 1;
+        f->server.lists = 0;
+        f->server.failing_list = 2;
+        go_back(f, 1);
+        assert_int_equal(f->server.lists, 3);
+        expect_seen(f, "~a ");
+        assert_string_equal(informer_get(f->informer, NULL, "a")->meta.resource_version, "1");
+}
+
+static void a_restored_server_is_believed_though_a_list_fails(void **state)
+{
+        with_informer(body_restored_and_failing);
+}
+
 static void a_server_that_was_restored_is_followed_again_and_again(void **state)
 {
         with_informer(body_restored);
 }
 
+/* ---- a server that fails ---- */
+
+/* Of the pages of a list only the first comes. */
+static void fail_the_next_page(void *server)
+{
+        struct server *s = server;
+
+        if (s->lists == 2)
+                s->fail_lists = 1;
+}
+
+static void body_half_list(struct fixture *f)
+{
+        put(&f->server, "a");
+        put(&f->server, "b");
+        put(&f->server, "c");
+        open_informer(f);
+        expect_seen(f, "+a +b +c ");
+        f->server.page = 1;
+        f->server.lists = 0;
+        f->server.on_page = fail_the_next_page;
+        f->server.on_page_ctx = &f->server;
+        expire(f);
+        assert_in_range(f->server.lists, 4, 6);
+        expect_seen(f, "+z ");
+}
+
+static void body_no_list(struct fixture *f)
+{
+        put(&f->server, "a");
+        open_informer(f);
+        expect_seen(f, "+a ");
+        f->server.fail_lists = 1;
+        expire(f);
+        assert_int_equal(f->server.fail_lists, 0);
+        expect_seen(f, "+z ");
+}
+
+static void what_a_failed_list_does_not_name_is_not_gone(void **state)
+{
+        with_informer(body_half_list);
+        with_informer(body_no_list);
+}
+
+static void body_retry_after(struct fixture *f)
+{
+        int64_t begun = loop_now_ms(f->loop);
+
+        put(&f->server, "a");
+        f->server.fail_lists = 1;
+        f->server.retry_after = "40";
+        open_informer(f);
+        assert_in_range(loop_now_ms(f->loop) - begun, 40000, 41000);
+}
+
+static void who_is_told_when_to_come_again_comes_then(void **state)
+{
+        with_informer(body_retry_after);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_restored_server_is_believed_though_a_list_fails),
+                cmocka_unit_test(what_a_failed_list_does_not_name_is_not_gone),
+                cmocka_unit_test(who_is_told_when_to_come_again_comes_then),
                 cmocka_unit_test(a_server_that_was_restored_is_followed_again_and_again),
                 cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),
                 cmocka_unit_test(an_object_that_cannot_be_decoded_any_more_stays_as_it_was_until_it_goes),
