@@ -70,7 +70,7 @@ static const struct condition *rollout_started(const struct binding *b)
 }
 
 /* The condition is written by the work generator, a moment after the spec: that it is old says nothing. */
-static bool has_started(const struct binding *b)
+bool update_run_binding_has_started(const struct binding *b)
 {
         const struct condition *c = rollout_started(b);
 
@@ -215,12 +215,12 @@ static int start_cluster(struct loop_of_stage *l, const struct target *t, struct
                 return 0; /* it gets another one or leaves, or the run is about to end */
         if (!synced)
                 TRY(plan_write(l, t->b, c));
-        else if (!has_started(t->b))
+        else if (!update_run_binding_has_started(t->b))
                 let_start(l, t->b);
         set_cluster_condition(l->p, c, CONDITION_STARTED, CONDITION_TRUE, REASON_CLUSTER_UPDATING_STARTED,
                               MESSAGE_CLUSTER_UPDATING_STARTED);
         stage_started(l->p, l->stage);
-        if (synced && has_started(t->b) && binding_has_arrived(t->b))
+        if (synced && update_run_binding_has_started(t->b) && binding_has_arrived(t->b))
                 succeeds(l, c);
         return 0;
 }
@@ -315,7 +315,7 @@ static void look_at_started(struct loop_of_stage *l, const struct target *t,
                 is_preempted(l, t, c);
                 return;
         }
-        if (!has_started(b))
+        if (!update_run_binding_has_started(b))
                 let_start(l, b);
         else if (binding_has_arrived(b)) {
                 succeeds(l, c);
@@ -449,11 +449,12 @@ int update_clusters(struct pass *p, size_t stage, bool *ret_done)
 static void look_at_last(struct loop_of_stage *l, const struct target *t, struct cluster_updating_status *c)
 {
         l->updating++;
-        if (has_started(t->b) && binding_has_arrived(t->b)) {
+        if (update_run_binding_has_started(t->b) && binding_has_arrived(t->b)) {
                 succeeds(l, c);
                 return;
         }
-        if (!has_started(t->b) && !was_taken_back(t->b) && in_sync(l, t->b, c) && is_bound(t->b))
+        if (!update_run_binding_has_started(t->b) && !was_taken_back(t->b) && in_sync(l, t->b, c) &&
+            is_bound(t->b))
                 let_start(l, t->b);
         takes_time(l, t, c);
 }
@@ -510,8 +511,9 @@ static int map_bound(struct pass *p, struct map *ret)
         for (size_t i = 0; i < p->in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)p->in->bindings.at[i];
 
-                if (b->spec && is_bound(b) && !is_deleting(&b->object) && !has_started(b) &&
-                    !was_taken_back(b) && map_put(ret, or_empty(b->spec->target_cluster), (void *)b) < 0)
+                if (b->spec && is_bound(b) && !is_deleting(&b->object) &&
+                    !update_run_binding_has_started(b) && !was_taken_back(b) &&
+                    map_put(ret, or_empty(b->spec->target_cluster), (void *)b) < 0)
                         return error_no_memory(p->err);
         }
         return 0;

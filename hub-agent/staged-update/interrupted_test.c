@@ -224,6 +224,52 @@ static void a_run_ends_with_its_placement(void **state)
         rig_run(loses_placement);
 }
 
+#define SLOWLY 6 /* clusters */
+
+static int64_t differently_slow(void *ctx, const struct http_request *rq, bool answer)
+{
+        int *n = ctx;
+
+        return !answer && strstr(rq->path, "resourcebindings/") ? ++*n % 4 * 700 : 0;
+}
+
+/* A pass takes its time for writing, and what it saw before is old when it is done. */
+static void is_slow(struct rig *r)
+{
+        int n = 0;
+        struct loopback_faults faults = { .ctx = &n, .delay = differently_slow };
+        struct fleet f;
+
+        start(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        for (int i = 0; i < SLOWLY; i++)
+                add_member(&f, (char[]){ 'm', '0' + (char)i, '\0' }, "\"stage\":\"canary\"");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"}");
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", ",\"maxConcurrency\":3"));
+        post_run(r, "first", "0", "");
+        for (int i = 0; i < 60; i++) {
+                fiber_sleep(r->loop, 500);
+                answer_works(&f);
+        }
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        for (int i = 0; i < SLOWLY; i++) {
+                const json_t *b = binding_on(r, (char[]){ 'm', '0' + (char)i, '\0' });
+
+                assert_true(strcmp(doc_get_string(condition_at(b, "RolloutStarted"), "lastTransitionTime"),
+                                   doc_get_string(condition_at(b, "Available"), "lastTransitionTime")) <= 0);
+        }
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void what_was_announced_is_not_announced_again(void **state)
+{
+        rig_run(is_slow);
+}
+
 static void loses_snapshot(struct rig *r)
 {
         struct fleet f;
@@ -256,6 +302,7 @@ int main(void)
                 cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),
                 cmocka_unit_test(a_run_ends_with_its_placement),
                 cmocka_unit_test(a_run_ends_with_its_snapshot),
+                cmocka_unit_test(what_was_announced_is_not_announced_again),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

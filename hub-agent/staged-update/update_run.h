@@ -76,6 +76,8 @@ int plan_update_run(struct arena *arena, const struct update_run_input *in, stru
 bool update_run_ended(const struct update_run *run); /* it failed to initialize, failed or succeeded */
 const char *
 update_run_index(const struct update_run *run); /* of the snapshots it needs; NULL: not known yet */
+/* RolloutStarted is True of the binding as it is. */
+bool update_run_binding_has_started(const struct binding *b);
 /* Words of RolloutStarted on a binding that the run has set going. NULL on no memory. */
 const char *update_run_rollout_message(const struct update_run *run, struct arena *arena);
 

@@ -372,14 +372,22 @@ static int write_binding(struct reconcile *rc, void *ctx, size_t i)
         return 0;
 }
 
+/* The pass may have taken long for what it wrote: a start that was announced meanwhile does not begin anew,
+ * and one of another generation is left to the next pass. */
 static int let_start(struct pass *s)
 {
         const char *message = rollout_message(s);
 
         if (!message)
                 return error_no_memory(s->rc->err);
-        for (size_t i = 0; i < s->plan.started.n; i++)
-                binding_rollout_started(s->rc, &s->plan.started.at[i]->object, message);
+        for (size_t i = 0; i < s->plan.started.n; i++) {
+                const struct object *planned = &s->plan.started.at[i]->object, *now;
+
+                TRY(cache_get(s->rc, planned->kind, planned->meta.ns, planned->meta.name, &now));
+                if (now && now->meta.generation == planned->meta.generation &&
+                    !update_run_binding_has_started((const struct binding *)now))
+                        binding_rollout_started(s->rc, now, message);
+        }
         return 0;
 }
 
