@@ -159,6 +159,11 @@ static bool names_index(const struct judged *j)
         return j->run->index >= 0 || is_retry(j);
 }
 
+static bool has_no_snapshot(const struct judged *j)
+{
+        return names_index(j) || was_by_hand(j);
+}
+
 static bool names_none(const struct judged *j)
 {
         return !names_index(j);
@@ -189,7 +194,7 @@ static const struct {
         { "some clusters are not placed in any stage", has_gap },
         { "appears in more than one stages", has_overlap },
         { "the sorting label `rank:", is_sorted },
-        { "no resourceSnapshots with index", names_index },
+        { "no resourceSnapshots with index", has_no_snapshot },
         { "no master resourceSnapshot", was_by_hand },
         { "are missing for placement", was_by_hand },
         { "the number of clusters in index", clusters_changed },
