@@ -29,10 +29,11 @@ static void own(struct bench *b, const struct change *c)
 
         snprintf(path, sizeof(path), GROUP "/%s", c->owner);
         assert_int_equal(rig_get(b->rig, path), 200);
-        snprintf(patch, sizeof(patch),
-                 "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\","
-                 "\"kind\":\"MemberCluster\",\"name\":\"%s\",\"uid\":\"%s\",\"controller\":%s}]}}",
-                 c->owner, rig_string(b->rig, "metadata.uid"), c->controller ? "true" : "false");
+        snprintf(
+                patch, sizeof(patch),
+                "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\","
+                "\"kind\":\"MemberCluster\",\"name\":\"%s\",\"uid\":\"%s\",\"controller\":%s}]}}",
+                c->owner, rig_string(b->rig, "metadata.uid"), c->controller ? "true" : "false");
         edit(b, c->path, patch);
 }
 

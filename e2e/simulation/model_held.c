@@ -73,19 +73,35 @@ static void read_resource(struct model_held *h, unsigned app, const json_t *reso
         }
 }
 
-static void read_group(struct model_held *h, unsigned app, const json_t *placement, const json_t *snapshots)
+static bool is_of_group(const json_t *snapshot, const json_t *placement, const char *index)
 {
-        json_t *snapshot, *resource;
-        size_t i, k;
+        return text_equal(label(snapshot, LABEL_PARENT_PLACEMENT),
+                          doc_get_string(placement, "metadata.name")) &&
+               text_equal(doc_get_string(snapshot, "metadata.namespace"),
+                          doc_get_string(placement, "metadata.namespace")) &&
+               text_equal(label(snapshot, LABEL_RESOURCE_INDEX), index);
+}
 
-        json_array_foreach(snapshots, i, snapshot)
-                if (text_equal(label(snapshot, LABEL_PARENT_PLACEMENT),
-                               doc_get_string(placement, "metadata.name")) &&
-                    text_equal(doc_get_string(snapshot, "metadata.namespace"),
-                               doc_get_string(placement, "metadata.namespace")) &&
-                    text_equal(label(snapshot, LABEL_RESOURCE_INDEX), h->index))
-                        json_array_foreach(doc_get_array(snapshot, "spec.selectedResources"), k, resource)
-                                read_resource(h, app, resource);
+/* false: somebody deleted some or all of the group. */
+static bool read_group(struct model_held *h, unsigned app, const json_t *placement, const json_t *snapshots)
+{
+        static const char *const size[] = { "metadata", "annotations",
+                                            ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS };
+        json_t *snapshot, *resource;
+        size_t i, k, n = 0, n_all = 0;
+
+        json_array_foreach(snapshots, i, snapshot) {
+                const char *text = json_string_value(doc_get_keys(snapshot, size, 3));
+
+                if (!is_of_group(snapshot, placement, h->index))
+                        continue;
+                n++;
+                if (text)
+                        n_all = strtoul(text, NULL, 10);
+                json_array_foreach(doc_get_array(snapshot, "spec.selectedResources"), k, resource)
+                        read_resource(h, app, resource);
+        }
+        return n > 0 && n == n_all;
 }
 
 struct model_held *model_held_new(const struct wish *w, const struct model_place *p, const json_t *binding,
@@ -107,8 +123,7 @@ struct model_held *model_held_new(const struct wish *w, const struct model_place
                 return NULL;
         snprintf(h->index, sizeof(h->index), "%.*s", (int)(end - snapshot) - (int)strlen(name) - 1,
                  snapshot + strlen(name) + 1);
-        read_group(h, p->app, p->doc, snapshots);
-        if (!is_shared(w, p->app, p->place, h))
+        if (read_group(h, p->app, p->doc, snapshots) && !is_shared(w, p->app, p->place, h))
                 return h;
         mem_free(h);
         return NULL;

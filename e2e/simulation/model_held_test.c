@@ -41,7 +41,8 @@ static void open_scene(struct scene *s)
         s->snapshots = parse("[{'metadata':{" OF_MAIN(
                 "3") "},'spec':{'selectedResources':[{'kind':'ConfigMap','metadata':{"
                      "'name':'extra-0'},'data':{'color':'6'}}]}},{'metadata':{" OF_MAIN(
-                             "4") "},'spec':{"
+                             "4") ",'annotations':{'kubernetes-fleet.io/number-of-resource-snapshots':'2'}"
+                                  "},'spec':{"
                                   "'selectedResources':[{'kind':'Namespace','metadata':{'name':'app-0'}},{'"
                                   "kind':'ConfigMap',"
                                   "'metadata':{'name':'settings','labels':{'pick':'yes'}},'data':{'color':'7'"
@@ -66,6 +67,18 @@ static bool is_known(struct scene *s)
 
         mem_free(held);
         return held;
+}
+
+static void what_a_cluster_holds_is_not_known_once_a_piece_is_deleted(void **state)
+{
+        for (size_t piece = 1; piece <= 2; piece++) {
+                struct scene s;
+
+                open_scene(&s);
+                assert_int_equal(json_array_remove(s.snapshots, piece), 0);
+                assert_false(is_known(&s));
+                close_scene(&s);
+        }
 }
 
 static void a_cluster_holds_all_pieces_of_its_snapshot(void **state)
@@ -130,6 +143,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_cluster_holds_all_pieces_of_its_snapshot),
+                cmocka_unit_test(what_a_cluster_holds_is_not_known_once_a_piece_is_deleted),
                 cmocka_unit_test(it_is_known_only_if_a_run_alone_brought_it),
                 cmocka_unit_test(what_others_place_too_is_not_known),
         };

@@ -243,6 +243,19 @@ static const char *index_of_snapshot(struct pass *p, const char *name)
         return NULL;
 }
 
+/* One that is gone, by whoever's hand, is told by its name: the cluster has what it held. */
+static int tell_index(struct pass *p, const struct binding *b, struct per_cluster_status *e)
+{
+        const char *name = or_empty(b->spec->resource_snapshot_name);
+        int64_t index = index_in_name(name, p->now->object.meta.name, SUFFIX_RESOURCE_SNAPSHOT);
+
+        e->observed_resource_index = index_of_snapshot(p, name);
+        if (e->observed_resource_index || index == NO_INDEX)
+                return 0;
+        e->observed_resource_index = arena_printf(p->arena, "%lld", (long long)index);
+        return e->observed_resource_index ? 0 : error_no_memory(p->err);
+}
+
 static int blocked_on_old_snapshot(struct pass *p, const struct binding *b, struct per_cluster_status *e)
 {
         const struct condition *c =
@@ -283,7 +296,7 @@ static int selected_cluster(struct pass *p, const struct cluster_decision *d, st
         if (!b) {
                 TRY(cluster_unknown(p, e, ROLLOUT_STARTED));
         } else if (is_external(p->now)) {
-                e->observed_resource_index = index_of_snapshot(p, b->spec->resource_snapshot_name);
+                TRY(tell_index(p, b, e));
                 TRY(walk_binding(p, b, e, &n_set));
         } else {
                 e->observed_resource_index = label_of(&p->in->latest->object, LABEL_RESOURCE_INDEX);

@@ -369,6 +369,9 @@ static void external_clusters_on_different_snapshots_show_no_index(void **state)
         run(&s);
         assert_string_equal(own(&s, "Available"), "True ResourceAvailable");
         assert_string_equal(s.plan.wanted->status->observed_resource_index, "0");
+        ((struct binding *)s.bindings[0])->spec->resource_snapshot_name = "web-7-snapshot";
+        run(&s);
+        assert_string_equal(s.plan.wanted->status->placement_statuses.at[0].observed_resource_index, "7");
         arena_free(&s.arena);
 }
 
