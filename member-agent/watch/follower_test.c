@@ -177,6 +177,124 @@ static void why_nothing_comes_is_known(void **state)
         with_informer(body_problem);
 }
 
+/* ---- going on ---- */
+
+static struct follower *follow_all(struct fixture *f)
+{
+        const struct follower_options o = { .kube = &f->kube,
+                                            .kind = &member_cluster_kind,
+                                            .begin = begin,
+                                            .object = show,
+                                            .end = end,
+                                            .ctx = f };
+        struct follower *follower = follower_new(f->group, &o, NULL);
+
+        assert_non_null(follower);
+        settle(f);
+        return follower;
+}
+
+static void body_cut(struct fixture *f)
+{
+        struct follower *follower;
+
+        put(&f->server, "a");
+        follower = follow_all(f);
+        put(&f->server, "b");
+        settle(f);
+        expect_seen(f, "[+a ] +b ");
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 2000), 0);
+        put(&f->server, "c");
+        settle(f);
+        expect_seen(f, "+c ");
+        assert_int_equal(f->server.lists, 1);
+        assert_int_equal(f->server.watches, 2);
+        assert_int_equal(f->server.watched_from, 2);
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+}
+
+static void a_watch_that_was_cut_goes_on_behind_the_last_event(void **state)
+{
+        with_informer(body_cut);
+}
+
+static void body_expired(struct fixture *f)
+{
+        struct follower *follower;
+
+        put(&f->server, "a");
+        put(&f->server, "b");
+        follower = follow_all(f);
+        expect_seen(f, "[+a +b ] ");
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        drop(&f->server, "b");
+        f->server.oldest = f->server.version;
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        expect_seen(f, "[+a ] ");
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+}
+
+static void what_the_server_has_forgotten_is_listed(void **state)
+{
+        with_informer(body_expired);
+}
+
+static void body_silent(struct fixture *f)
+{
+        struct follower *follower = follow_all(f);
+
+        expect_seen(f, "[] ");
+        f->server.stalled = true;
+        put(&f->server, "a");
+        assert_int_equal(fiber_sleep(f->loop, 120000), 0);
+        assert_int_equal(f->server.watches, 1);
+        f->server.stalled = false; /* for who asks anew */
+        assert_int_equal(fiber_sleep(f->loop, 15000), 0);
+        assert_int_equal(f->server.watches, 2);
+        expect_seen(f, "+a ");
+        assert_int_equal(f->server.lists, 1);
+        follower_stop(follower);
+}
+
+static void a_watch_that_says_nothing_for_minutes_is_opened_anew(void **state)
+{
+        with_informer(body_silent);
+}
+
+static void body_failing(struct fixture *f)
+{
+        struct follower *follower;
+        unsigned lists;
+
+        f->server.fail_lists = 1000;
+        follower = follow_all(f);
+        assert_int_equal(fiber_sleep(f->loop, 10000), 0);
+        assert_in_range(f->server.lists, 5, 8); /* 0.2 s, then twice as long each time */
+        assert_int_equal(fiber_sleep(f->loop, 60000), 0);
+        lists = f->server.lists;
+        assert_int_equal(fiber_sleep(f->loop, 600000), 0);
+        assert_in_range(f->server.lists - lists, 18, 30);
+        f->server.fail_lists = 0;
+        assert_int_equal(fiber_sleep(f->loop, 40000), 0);
+        assert_true(follower_current(follower));
+        f->server.fail_watches = 1; /* what failed before is forgotten by now */
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 2000), 0);
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+}
+
+static void a_server_that_fails_is_asked_ever_more_seldom(void **state)
+{
+        with_informer(body_failing);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -185,6 +303,10 @@ int main(void)
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
                 cmocka_unit_test(a_watch_that_is_refused_is_told),
                 cmocka_unit_test(why_nothing_comes_is_known),
+                cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
+                cmocka_unit_test(what_the_server_has_forgotten_is_listed),
+                cmocka_unit_test(a_watch_that_says_nothing_for_minutes_is_opened_anew),
+                cmocka_unit_test(a_server_that_fails_is_asked_ever_more_seldom),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
