@@ -127,9 +127,9 @@ static const char *seen_of(struct bench *b, const char *name)
 {
         struct rows rows;
 
-        assert_int_equal(
-                store_rows_of_object(b->store, "", "configmaps", "default", name, &b->rig->arena, &rows, NULL),
-                0);
+        assert_int_equal(store_rows_of_object(b->store, "", "configmaps", "default", name, &b->rig->arena,
+                                              &rows, NULL),
+                         0);
         assert_true(rows.n > 0);
         return rows.at[0].seen;
 }
@@ -217,8 +217,13 @@ RIG_TEST(an_object_that_is_made_again_is_told_of, {
 })
 
 RIG_TEST(kinds_are_watched_that_the_inventory_names_or_somebody_wants, {
-        const struct row row = { .work = "one",    .group = "", .version = "v1", .kind = "ConfigMap",
-                                 .plural = "configmaps", .ns = "default", .name = "a" };
+        const struct row row = { .work = "one",
+                                 .group = "",
+                                 .version = "v1",
+                                 .kind = "ConfigMap",
+                                 .plural = "configmaps",
+                                 .ns = "default",
+                                 .name = "a" };
         struct bench b;
 
         open_bench(r, &b);
