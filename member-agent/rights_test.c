@@ -35,6 +35,22 @@ static void begin_poor(struct agent *a, struct rig *r)
         a->member.bearer_token = arena_strdup(&r->arena, rig_string(r, "status.token"));
 }
 
+/* How often the hub was told, about this member. */
+static int64_t told(struct rig *r, const char *type, const char *reason)
+{
+        size_t i;
+        json_t *e;
+        int64_t n = 0;
+
+        get(r, HUB, NS "/fleet-member-m1/events");
+        json_array_foreach(doc_get_array(r->answer, "items"), i, e)
+                if (text_equal(doc_get_string(e, "reason"), reason) &&
+                    text_equal(doc_get_string(e, "type"), type) &&
+                    text_equal(doc_get_string(e, "involvedObject.kind"), "InternalMemberCluster"))
+                        n += doc_get_int(e, "count", 1);
+        return n;
+}
+
 /* By the time it is granted the pauses between tries have become minutes. */
 static void granted_late_body(struct rig *r)
 {
@@ -45,9 +61,14 @@ static void granted_late_body(struct rig *r)
         wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
         assert_int_equal(fiber_sleep(r->loop, 1500000), 0);
         assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        assert_true(told(r, "Warning", "RightMissing") > 0);
+        assert_int_equal(told(r, "Normal", "RightRestored"), 0);
         grant(r, "more", "{'apiGroups':[''],'resources':['configmaps'],'verbs':['*']}");
         assert_in_range(wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1"), 0, 8000);
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        assert_int_equal(fiber_sleep(r->loop, 20000), 0);
+        assert_true(told(r, "Normal", "RightRestored") > 0);
+        assert_int_equal(told(r, "Warning", "ConnectionFailed"), 0);
         stop(&a);
 }
 

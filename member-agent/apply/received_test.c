@@ -6,7 +6,8 @@
         "\"spec\":{\"workload\":{\"manifests\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":" \
         "{\"name\":\"c\",\"namespace\":\"web\"},\"data\":{\"k\":\"1\"}}]}}"
 #define HEAD                                                                                                 \
-        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"Work\",\"metadata\":{\"name\":" \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/"                                                   \
+        "v1beta1\",\"kind\":\"Work\",\"metadata\":{\"name\":"                                                \
         "\"w\",\"namespace\":\"fleet-member-m1\",\"uid\":\"u\",\"generation\":3},"
 #define STATUS                                                                                               \
         "\"status\":{\"conditions\":[{\"type\":\"Applied\",\"status\":\"True\",\"reason\":\"told-before\","  \
