@@ -14,7 +14,8 @@ struct way {
 static int fate_of(void *ctx, const struct http_request *rq)
 {
         const struct way *w = ctx;
-        bool meant = w->cluster && text_equal(rq->endpoint->base_url, w->cluster) && strstr(rq->path, w->path);
+        bool meant =
+                w->cluster && text_equal(rq->endpoint->base_url, w->cluster) && strstr(rq->path, w->path);
 
         return meant ? w->fate : 0;
 }
@@ -76,8 +77,7 @@ static void hub_body(struct rig *r)
         assert_int_equal(events(r, MEMBER, "Normal", "ConnectionRestored", "Pod", "member-agent-7d4",
                                 "connection to the hub: over: "),
                          1);
-        assert_int_equal(
-                events(r, HUB, "Warning", "ConnectionFailed", "InternalMemberCluster", "m1", ""), 0);
+        assert_int_equal(events(r, HUB, "Warning", "ConnectionFailed", "InternalMemberCluster", "m1", ""), 0);
         stop(&a);
 }
 
@@ -106,8 +106,7 @@ static void member_body(struct rig *r)
                          1);
         get(r, MEMBER, CONFIG_MAP_PATH("c"));
         assert_string_equal(rig_string(r, "data.k"), "1");
-        assert_int_equal(
-                events(r, MEMBER, "Warning", "ConnectionFailed", "Pod", "member-agent-7d4", ""), 0);
+        assert_int_equal(events(r, MEMBER, "Warning", "ConnectionFailed", "Pod", "member-agent-7d4", ""), 0);
         stop(&a);
 }
 
