@@ -81,6 +81,7 @@ const struct move_kind move_kinds[] = {
         { "kill-member", 5, move_kill_member },
         { "stop-hub-agent", 3, move_stop_hub_agent },
         { "kill-hub-agent", 4, move_kill_hub_agent },
+        { "run-interrupt", 5, move_run_interrupt },
         { "start-agent", 8, move_start_agent },
         { "cut-link", 6, move_cut_link },
         { "heal-link", 6, move_heal_link },

@@ -106,6 +106,20 @@ int move_start_agent(struct player *p, struct dice *d, struct error *err)
         return find_agent(p, d, p->agent_down, &index) ? start(p, index, err) : 0;
 }
 
+int moves_restart_hub(struct player *p, struct error *err)
+{
+        char name[FLEET_AGENT_NAME];
+
+        for (unsigned i = 0; i < n_agents(p); i++) {
+                if ((i > 0 && i <= p->fleet->n_members) || p->agent_down[i])
+                        continue;
+                TRY(keep_alive(p, i, err));
+                TRY(p->fleet->ops->stop_agent(p->fleet, agent_name(p, i, name), true, err));
+                TRY(p->fleet->ops->start_agent(p->fleet, name, err));
+        }
+        return 0;
+}
+
 /* ---- networks ---- */
 
 static int set_link(struct player *p, unsigned index, bool up, struct error *err)

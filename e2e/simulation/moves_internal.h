@@ -47,6 +47,7 @@ MOVE_PLAY(move_run_retry);
 MOVE_PLAY(move_run_stop);
 MOVE_PLAY(move_run_resume);
 MOVE_PLAY(move_run_delete);
+MOVE_PLAY(move_run_interrupt);
 MOVE_PLAY(move_approve);
 MOVE_PLAY(move_disapprove);
 MOVE_PLAY(move_approve_early);
@@ -89,6 +90,8 @@ MOVE_PLAY(move_server_disk_full);
 MOVE_PLAY(move_cut_watches);
 MOVE_PLAY(move_compact_watches);
 MOVE_PLAY(move_heal_all);
+int moves_restart_hub(struct player *p,
+                      struct error *err); /* the hub agents that are up are killed, and back */
 int moves_make_room(struct player *p,
                     struct error *err); /* once the server's disk was full for long enough */
 

@@ -2,6 +2,8 @@
 #include "e2e/simulation/moves_internal.h"
 #include "proto/names.h"
 
+#define WAITING_MS 8000
+#define LOOK_MS 500
 #define EXTERNALS 3 /* so many placements are External before users make more of them so */
 
 static const struct kube_resource member_clusters = { "cluster.kubernetes-fleet.io", "v1beta1",
@@ -32,8 +34,8 @@ static struct wish_stage draw_stage(struct dice *d, unsigned n_members)
                 s.max = percents[dice_below(d, ARRAY_LEN(percents))];
         else if (dice_percent(d, 70))
                 s.max = 1 + (unsigned)dice_below(d, 3);
-        if (dice_percent(d, 30))
-                s.wait_s = 1 + (unsigned)dice_below(d, 15);
+        if (dice_percent(d, 45))
+                s.wait_s = 2 + (unsigned)dice_below(d, 19);
         if (dice_percent(d, 25)) {
                 s.timeout_s = 5 + (unsigned)dice_below(d, 15);
                 s.failures = (unsigned)dice_below(d, 3);
@@ -108,12 +110,12 @@ static int rank_members(struct player *p, struct dice *d, struct error *err)
 }
 
 static int put_stages(struct player *p, struct dice *d, unsigned app, enum wish_place place,
-                      struct words *words, struct error *err)
+                      const struct wish_stages *wanted, struct words *words, struct error *err)
 {
         struct wish_stages *now = &p->wish->apps[app].stages[place], old = *now;
         int code;
 
-        *now = draw_stages(d, p->fleet->n_members);
+        *now = *wanted;
         now->changed_ms = move_now(p);
         code = move_apply(p, wish_stages_resource(place), move_placement_home(app, place),
                           wish_stages_doc(p->wish, app, place), err);
@@ -190,6 +192,7 @@ static int choose_placement(struct player *p, struct dice *d, unsigned *ret_app,
 
 int move_stages(struct player *p, struct dice *d, struct error *err)
 {
+        struct wish_stages wanted = draw_stages(d, p->fleet->n_members);
         struct words words = { 0 };
         enum wish_place place;
         unsigned app;
@@ -197,7 +200,7 @@ int move_stages(struct player *p, struct dice *d, struct error *err)
 
         if (!find_external(p, d, &app, &place) && !move_find_placement(p, d, &app, &place))
                 return 0;
-        NEED(put_stages(p, d, app, place, &words, err));
+        NEED(put_stages(p, d, app, place, &wanted, &words, err));
         wish_placement_name(app, place, name);
         return move_done(p, "%s of %s:%s", name, wish_app_name(app), words.text);
 }
@@ -253,6 +256,7 @@ static bool find_free_run(struct player *p, struct dice *d, unsigned *ret)
 
 static int make_run(struct player *p, struct dice *d, struct wish_run *wanted, struct error *err)
 {
+        struct wish_stages stages = draw_stages(d, p->fleet->n_members);
         struct words words = { 0 };
         bool of_change = wanted->index < 0 && wanted->retry_of < 0 && dice_percent(d, 70);
         struct wish_run *now;
@@ -263,12 +267,11 @@ static int make_run(struct player *p, struct dice *d, struct wish_run *wanted, s
         if (!find_free_run(p, d, &run))
                 return 0;
         if (!p->wish->apps[wanted->app].stages[wanted->place].exists && dice_percent(d, 95))
-                NEED(put_stages(p, d, wanted->app, wanted->place, &words, err));
+                NEED(put_stages(p, d, wanted->app, wanted->place, &stages, &words, err));
         if (of_change) /* else there would be little to roll out */
                 TRY(move_change_selected(p, d, wanted->app, wanted->place, &words, err));
         now = &p->wish->runs[run];
         *now = *wanted;
-        now->state = dice_percent(d, 85) ? RUN_GOES : dice_percent(d, 80) ? RUN_PREPARED : RUN_STOPPED;
         now->made_ms = move_now(p);
         code = move_apply(p, wish_run_resource(now->place), move_placement_home(now->app, now->place),
                           wish_run_doc(p->wish, run), err);
@@ -282,14 +285,18 @@ static int make_run(struct player *p, struct dice *d, struct wish_run *wanted, s
                          now->index, now->retry_of, now->state, words.n ? ", with" : "", words.text);
 }
 
-static struct wish_run newest(void)
+static struct wish_run newest(struct dice *d)
 {
-        return (struct wish_run){ .index = -1, .retry_of = -1 };
+        struct wish_run run = { .state = RUN_GOES, .index = -1, .retry_of = -1 };
+
+        if (dice_percent(d, 15))
+                run.state = dice_percent(d, 80) ? RUN_PREPARED : RUN_STOPPED;
+        return run;
 }
 
 int move_run(struct player *p, struct dice *d, struct error *err)
 {
-        struct wish_run wanted = newest();
+        struct wish_run wanted = newest(d);
 
         NEED(choose_placement(p, d, &wanted.app, &wanted.place, err));
         return make_run(p, d, &wanted, err);
@@ -324,7 +331,7 @@ static int choose_index(struct player *p, struct dice *d, struct wish_run *run, 
 
 int move_run_back(struct player *p, struct dice *d, struct error *err)
 {
-        struct wish_run wanted = newest();
+        struct wish_run wanted = newest(d);
 
         NEED(choose_placement(p, d, &wanted.app, &wanted.place, err));
         NEED(choose_index(p, d, &wanted, err));
@@ -359,13 +366,38 @@ static const json_t *condition(const json_t *doc, const char *type)
         return NULL;
 }
 
-enum found { RUN_GOES_ON, RUN_ENDED, RUN_LEFT_SOME }; /* LEFT_SOME: it began, and ended without success */
+enum found {
+        RUN_GOES_ON,
+        RUN_WAITS, /* for a time to pass */
+        RUN_ENDED,
+        RUN_LEFT_SOME, /* it began, and ended without success */
+};
+
+static bool waits(const json_t *run)
+{
+        json_t *stage, *task;
+        size_t i, k;
+
+        json_array_foreach(doc_get_array(run, "status.stagesStatus"), i, stage) {
+                if (!text_equal(
+                            doc_get_string(json_array_get(json_object_get(stage, "conditions"), 0), "reason"),
+                            "StageUpdatingWaiting"))
+                        continue;
+                json_array_foreach(json_object_get(stage, "afterStageTaskStatus"), k, task)
+                        if (text_equal(doc_get_string(task, "type"), "TimedWait") &&
+                            json_array_size(json_object_get(task, "conditions")) == 0)
+                                return true;
+        }
+        return false;
+}
 
 static bool is_found(const json_t *run, enum found which)
 {
         const json_t *initialized = condition(run, "Initialized"), *succeeded = condition(run, "Succeeded");
         bool refused = text_equal(doc_get_string(initialized, "status"), "False");
 
+        if (which == RUN_WAITS)
+                return !succeeded && waits(run);
         if (which == RUN_LEFT_SOME)
                 return text_equal(doc_get_string(succeeded, "status"), "False");
         return (refused || succeeded) == (which == RUN_ENDED);
@@ -403,7 +435,7 @@ static int find_run(struct player *p, struct dice *d, bool (*fits)(const struct 
 /* Another one while the first goes on; mostly of what has changed since. */
 int move_run_second(struct player *p, struct dice *d, struct error *err)
 {
-        struct wish_run wanted = newest();
+        struct wish_run wanted = newest(d);
         unsigned run;
 
         NEED(find_run(p, d, goes, RUN_GOES_ON, &run, err));
@@ -419,7 +451,7 @@ int move_run_retry(struct player *p, struct dice *d, struct error *err)
         enum found which = dice_percent(d, 85)   ? RUN_LEFT_SOME
                            : dice_percent(d, 60) ? RUN_ENDED
                                                  : RUN_GOES_ON;
-        struct wish_run wanted = newest();
+        struct wish_run wanted = newest(d);
         unsigned run;
 
         NEED(find_run(p, d, is_any, which, &run, err));
@@ -484,6 +516,42 @@ int move_run_delete(struct player *p, struct dice *d, struct error *err)
         r->exists = false;
         r->leaving = true;
         return move_done(p, "%s%s", name, ended ? "" : " on its way");
+}
+
+/* A run of one stage with a wait behind it, which begins within some seconds unless much is wrong. */
+static int make_waiting(struct player *p, struct dice *d, unsigned *ret, struct error *err)
+{
+        struct wish_stages stages = { .exists = true, .n = 1 };
+        struct wish_run wanted = { .state = RUN_GOES, .index = -1, .retry_of = -1 };
+        struct words words = { 0 };
+        int found = 0;
+
+        stages.stage[0] = (struct wish_stage){ .max = 100, .percent = true, .wait_s = 10 };
+        stages.stage[0].wait_s += (unsigned)dice_below(d, 10);
+        NEED(choose_placement(p, d, &wanted.app, &wanted.place, err));
+        NEED(put_stages(p, d, wanted.app, wanted.place, &stages, &words, err));
+        NEED(make_run(p, d, &wanted, err));
+        for (int64_t end = move_now(p) + WAITING_MS; found == 0 && move_now(p) < end;) {
+                TRY(fiber_sleep(p->fleet->world->loop, LOOK_MS));
+                found = find_run(p, d, goes, RUN_WAITS, ret, err);
+        }
+        return found;
+}
+
+/* The hub agents are killed while a run waits, and are back at once. */
+int move_run_interrupt(struct player *p, struct dice *d, struct error *err)
+{
+        int found;
+        unsigned run;
+        char name[64];
+
+        found = find_run(p, d, goes, RUN_WAITS, &run, err);
+        if (found == 0 && dice_percent(d, 70))
+                found = make_waiting(p, d, &run, err);
+        NEED(found);
+        TRY(moves_restart_hub(p, err));
+        wish_run_name(run, name);
+        return move_done(p, "while %s waits", name);
 }
 
 /* ---- approvals ---- */

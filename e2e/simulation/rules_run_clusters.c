@@ -343,8 +343,10 @@ static void clusters_changed(struct watch *w, void *state, const struct change *
         }
         if (!text_equal(c->resource, RES_BINDINGS) && !text_equal(c->resource, RES_NS_BINDINGS))
                 return;
-        if (follow_flights(s, c))
+        if (follow_flights(s, c)) {
+                watch_judged(w, &rule_run_clusters);
                 judge_numbers(w, s, c);
+        }
         if (!is_sent(c) || !search_runs(w, c->after, &found) || found.n_found + found.n_beginning != 1)
                 return;
         if (found.found)
