@@ -582,13 +582,12 @@ static bool differs(const struct binding *a, const struct binding *b, const char
                x->observed_generation.value != y->observed_generation.value;
 }
 
-/* Of what a binding reports, runs look at three conditions. */
+/* Of what a binding reports, runs look at three conditions. One that begins to go has another generation. */
 static void map_binding(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         const struct binding *old = (const struct binding *)e->old, *now = (const struct binding *)e->now;
 
         if (e->type == INFORMER_UPDATED && old->object.meta.generation == now->object.meta.generation &&
-            is_deleting(&old->object) == is_deleting(&now->object) &&
             !differs(old, now, CONDITION_ROLLOUT_STARTED) && !differs(old, now, CONDITION_AVAILABLE) &&
             !differs(old, now, CONDITION_DIFF_REPORTED))
                 return;

@@ -168,6 +168,57 @@ static void a_binding_that_is_given_something_else_wakes_the_run(void **state)
         rig_run(of_state);
 }
 
+/* As a member says that only tells how its objects differ. */
+static void report_diffs(struct fleet *f)
+{
+        AUTO_JSON json_t *list = NULL;
+        json_t *item;
+        size_t i;
+
+        rig_get(f->rig, FLEET "works");
+        list = json_incref(f->rig->answer);
+        json_array_foreach(json_object_get(list, "items"), i, item) {
+                char path[512], body[512], now[RFC3339_SIZE];
+
+                stamp_now(f, now);
+                snprintf(path, sizeof(path), FLEET "namespaces/%s/works/%s/status",
+                         doc_get_string(item, "metadata.namespace"), doc_get_string(item, "metadata.name"));
+                snprintf(body, sizeof(body),
+                         "{\"status\":{\"conditions\":[{\"type\":\"DiffReported\",\"status\":\"True\","
+                         "\"reason\":"
+                         "\"R\",\"message\":\"\",\"lastTransitionTime\":\"%s\",\"observedGeneration\":%lld}]}"
+                         "}",
+                         now, (long long)doc_get_int(item, "metadata.generation", 0));
+                merge(f->rig, path, body);
+        }
+}
+
+static void of_differences(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        merge(r, FLEET "clusterresourceplacements/web",
+              "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"type\":\"ReportDiff\"}}}}");
+        rig_settle(r);
+        post_strategy(r, TWO_STAGES);
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        rig_settle(r);
+        assert_run(r, "first", "Progressing", "True UpdateRunProgressing");
+        assert_null(strstr(r->text, "StageUpdatingSucceeded"));
+        report_diffs(&f);
+        rig_settle(r);
+        rig_settle(r);
+        assert_run(r, "first", "Progressing", "True UpdateRunProgressing");
+        assert_non_null(strstr(r->text, "StageUpdatingSucceeded"));
+        stop(&f);
+}
+static void differences_that_are_reported_wake_the_run(void **state)
+{
+        rig_run(of_differences);
+}
+
 /* ---- what is removed ---- */
 
 /* The member takes its time over the Work. */
@@ -207,6 +258,7 @@ int main(void)
                 cmocka_unit_test(a_start_that_is_taken_back_wakes_the_run),
                 cmocka_unit_test(a_binding_that_goes_wakes_the_run),
                 cmocka_unit_test(a_binding_that_is_given_something_else_wakes_the_run),
+                cmocka_unit_test(differences_that_are_reported_wake_the_run),
                 cmocka_unit_test(a_binding_that_is_gone_wakes_the_run_that_removes_it),
         };
 
