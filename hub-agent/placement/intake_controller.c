@@ -558,17 +558,13 @@ static const char *bound_snapshot(const struct object *binding)
         return spec ? or_empty(spec->resource_snapshot_name) : "";
 }
 
-static bool was_kept_for(struct hub_agent *a, const struct object *placement, const struct object *binding)
+static bool is_past(struct hub_agent *a, const struct object *placement, int64_t index)
 {
         const struct scope *scope = scope_of(placement->meta.ns);
-        int64_t index =
-                index_in_name(bound_snapshot(binding), placement->meta.name, SUFFIX_RESOURCE_SNAPSHOT);
         AUTO_ARENA struct arena arena = ARENA_INIT;
         AUTO_KEY struct key key = KEY_EMPTY;
         struct object_list snapshots;
 
-        if (index == NO_INDEX)
-                return false;
         if (!key_text(&key, placement->meta.ns, placement->meta.name) ||
             informer_by_index(manager_informer(a->manager, scope->resource_snapshot), INDEX_OWNER, key.text,
                               &arena, &snapshots) < 0)
@@ -576,21 +572,27 @@ static bool was_kept_for(struct hub_agent *a, const struct object *placement, co
         return resource_group_is_past((const struct placement *)placement, &snapshots, index);
 }
 
-/* A group that is in use stays though the history is full, and goes when its last binding has moved on:
- * rarely enough that the whole intake may look again. */
+/* A group that is in use stays though the history is full, and goes when nobody names it any more: rarely
+ * enough that the whole intake may look again. */
+void intake_let_go(struct hub_agent *a, const char *ns, const char *placement, int64_t index)
+{
+        const struct object *o =
+                informer_get(manager_informer(a->manager, scope_of(ns)->placement), ns, placement);
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (o && index != NO_INDEX && is_past(a, o, index))
+                manager_enqueue(a->manager, &intake_controller, key_text(&key, ns, placement), QUEUE_NORMAL);
+}
+
 static void map_let_go(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        struct hub_agent *a = agent;
         const char *name = label_of(e->now, LABEL_PARENT_PLACEMENT);
-        const struct object *placement;
 
         if (e->type == INFORMER_ADDED || text_empty(name) ||
             (e->type == INFORMER_UPDATED && text_equal(bound_snapshot(e->old), bound_snapshot(e->now))))
                 return;
-        placement = informer_get(manager_informer(a->manager, scope_of(e->now->meta.ns)->placement),
-                                 e->now->meta.ns, name);
-        if (placement && was_kept_for(a, placement, e->old))
-                emit_owner(e->now, emit, to);
+        intake_let_go(agent, e->now->meta.ns, name,
+                      index_in_name(bound_snapshot(e->old), name, SUFFIX_RESOURCE_SNAPSHOT));
 }
 
 static const struct watch watches[] = {

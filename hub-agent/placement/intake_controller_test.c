@@ -294,6 +294,76 @@ RIG_TEST(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_
         close_all(&f);
 })
 
+#define RUNS FLEET "clusterstagedupdateruns"
+
+/* Prepared, and never let go: until it ends it holds the snapshot with index 0. */
+static const char prepared_run[] =
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ClusterStagedUpdateRun\","
+        "\"metadata\":{\"name\":\"back\"},\"spec\":{\"placementName\":\"web\",\"resourceSnapshotIndex\":"
+        "\"0\","
+        "\"stagedRolloutStrategyName\":\"all\",\"state\":\"Initialize\"}}";
+static const char one_stage[] =
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ClusterStagedUpdateStrategy\","
+        "\"metadata\":{\"name\":\"all\"},\"spec\":{\"stages\":[{\"name\":\"all\",\"labelSelector\":"
+        "{\"matchLabels\":{\"wave\":\"one\"}}}]}}";
+
+static void set_wave(struct rig *r, const char *wave)
+{
+        char patch[128];
+
+        snprintf(patch, sizeof(patch), "{\"metadata\":{\"labels\":{\"wave\":\"%s\"}}}", wave);
+        assert_int_equal(rig_merge(r, CLUSTERS "memberclusters/member-1", patch), 200);
+}
+
+/* The binding is on the second snapshot, and a run holds the first. */
+static void hold_by_run(struct rig *r)
+{
+        change_content(r, "c");
+        wait_ms(r, 90000);
+        assert_string_equal(bound_to(r, "resourceSnapshotName"), "web-1-snapshot");
+        set_wave(r, "one");
+        assert_int_equal(rig_post(r, FLEET "clusterstagedupdatestrategies", one_stage), 201);
+        assert_int_equal(
+                rig_merge(r, FLEET "clusterresourceplacements/web",
+                          "{\"spec\":{\"strategy\":{\"type\":\"External\",\"rollingUpdate\":null}}}"),
+                200);
+        assert_int_equal(rig_post(r, RUNS, prepared_run), 201);
+        wait_ms(r, 5000);
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web",
+                                   "{\"spec\":{\"revisionHistoryLimit\":1}}"),
+                         200);
+        wait_ms(r, 60000);
+        assert_true(is_there(r, "web-0-snapshot"));
+}
+
+RIG_TEST(a_snapshot_that_was_kept_for_a_run_goes_with_the_run, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        hold_by_run(r);
+        rig_delete(r, RUNS "/back");
+        wait_ms(r, 5000);
+        assert_int_equal(count(r, RUNS), 0);
+        assert_false(is_there(r, "web-0-snapshot"));
+        assert_true(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
+RIG_TEST(a_snapshot_that_was_kept_for_a_run_goes_when_the_run_has_ended, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        hold_by_run(r);
+        set_wave(r, "two"); /* the run has no stage for that */
+        wait_ms(r, 5000);
+        rig_get(r, RUNS "/back");
+        assert_string_equal(condition_of(r, "Succeeded"), "False");
+        assert_false(is_there(r, "web-0-snapshot"));
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -309,6 +379,8 @@ int main(void)
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
                 cmocka_unit_test(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
+                cmocka_unit_test(a_snapshot_that_was_kept_for_a_run_goes_with_the_run),
+                cmocka_unit_test(a_snapshot_that_was_kept_for_a_run_goes_when_the_run_has_ended),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

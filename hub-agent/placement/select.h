@@ -38,6 +38,9 @@ int read_selection(struct reconcile *rc, const struct chosen_list *l, struct sel
  * reconcile in the placement's namespace. With a refusal there is none. */
 int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
                            const struct resource_snapshot **ret, struct refusal *ret_refusal);
+/* A binding or an update run names the group of that index no more: it goes, if it was kept for that alone.
+ */
+void intake_let_go(struct hub_agent *a, const char *ns, const char *placement, int64_t index);
 /* Asks the server whether there is any object of a resource in a namespace (NULL: all). */
 int peek_resource(struct reconcile *rc, const struct kube_resource *r, const char *ns, bool *ret_any);
 /* What the snapshots hold now and the selection would drop may only go because its objects went, not because

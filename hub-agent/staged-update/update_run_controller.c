@@ -624,9 +624,24 @@ static void map_approval(void *agent, const struct informer_event *e, key_emit e
                 emit(to, key_text(&key, r->object.meta.ns, r->spec->parent_stage_rollout));
 }
 
+/* Until it ends a run holds its snapshot. */
+static void map_let_go(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        const struct update_run *run = (const struct update_run *)e->now;
+        int64_t index;
+
+        if (e->type == INFORMER_ADDED || !run->spec || update_run_ended((const struct update_run *)e->old) ||
+            (e->type == INFORMER_UPDATED && !update_run_ended(run)) ||
+            !text_parse_i64(or_empty(update_run_index(run)), &index))
+                return;
+        intake_let_go(agent, e->now->meta.ns, or_empty(run->spec->placement_name), index);
+}
+
 static const struct watch watches[] = {
         { &cluster_staged_update_run_kind, ON_SPEC | ON_DELETION, NULL },
         { &staged_update_run_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_staged_update_run_kind, ON_STATUS | ON_DELETION, map_let_go },
+        { &staged_update_run_kind, ON_STATUS | ON_DELETION, map_let_go },
         { &cluster_staged_update_strategy_kind, 0, NULL }, /* read, not followed: a run has a copy */
         { &staged_update_strategy_kind, 0, NULL },
         { &cluster_approval_request_kind, ON_STATUS | ON_DELETION, map_approval },
