@@ -58,7 +58,6 @@ static int add_staged_runs(struct hub_agent *a)
 {
         TRY(add_index(a, &cluster_staged_update_run_kind, INDEX_PLACEMENT, emit_update_run_placement));
         TRY(add_index(a, &staged_update_run_kind, INDEX_PLACEMENT, emit_update_run_placement));
-        TRY(manager_add_controller(a->manager, &ended_run_controller));
         return manager_add_controller(a->manager, &update_run_controller);
 }
 
