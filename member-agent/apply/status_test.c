@@ -156,6 +156,7 @@ static void every_result_has_its_applied_condition(void **state)
                 enum result result;
                 const char *status, *reason;
         } lines[] = {
+                { RESULT_NONE, "False", "ManifestApplyFailed" }, /* nobody came to it */
                 { RESULT_DECODING_ERRED, "False", "DecodingErred" },
                 { RESULT_FOUND_GENERATE_NAME, "False", "FoundGenerateName" },
                 { RESULT_DUPLICATED, "False", "Duplicated" },
