@@ -128,6 +128,7 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
         const char *token = http_query_get(x, "continue");
         uint64_t at = 0, limit = 0;
 
+        buf_init(&b, 256 << 20);
         s->lists++;
         if (s->on_page)
                 s->on_page(s->on_page_ctx);
@@ -140,7 +141,6 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
                 begin = at;
         assert_true(text_parse_u64(http_query_get(x, "limit"), &limit) && limit > 0);
         end = MIN(n, begin + (s->page ? MIN(limit, s->page) : limit));
-        buf_init(&b, 256 << 20);
         buf_printf(&b,
                    "{\"kind\":\"MemberClusterList\",\"apiVersion\":\"cluster.kubernetes-fleet.io/"
                    "v1beta1\",\"metadata\":{\"resourceVersion\":\"%llu\"",

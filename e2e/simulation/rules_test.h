@@ -4,6 +4,9 @@
 #include "common/base/memory.h"
 #include "e2e/simulation/rules.h"
 
+/* In metadata, left open: the labels of what belongs to placement app-0. */
+#define OF_APP "'labels':{'kubernetes-fleet.io/parent-CRP':'app-0'"
+
 /* ---- a watch of the test's own, in place of watch.c ---- */
 
 struct stored {
