@@ -193,6 +193,7 @@ static const struct {
         { "is not equal to the observed cluster count", not_scheduled },
         { "some clusters are not placed in any stage", has_gap },
         { "appears in more than one stages", has_overlap },
+        { "has two bindings", never },
         { "the sorting label `rank:", is_sorted },
         { "no resourceSnapshots with index", has_no_snapshot },
         { "no master resourceSnapshot", was_by_hand },

@@ -151,6 +151,32 @@ static int by_cluster(const void *a, const void *b)
         return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
+/* What was evicted, or deleted by hand, may still be on its way out when its cluster has been chosen again:
+ * it is the new binding that is updated. Two that both live were made by mistake, and one is about to go. */
+static int drop_departing(struct pass *p)
+{
+        struct targets *all = &p->selected;
+        size_t n = 0;
+
+        for (size_t i = 0; i < all->n; i++) {
+                struct target *t = &all->at[i], *before = n > 0 ? &all->at[n - 1] : NULL;
+
+                if (!before || !text_equal(cluster_of(before), cluster_of(t)))
+                        all->at[n++] = *t;
+                else if (is_deleting(&before->b->object))
+                        *before = *t;
+                else if (!is_deleting(&t->b->object))
+                        return run_waits_or_aborts(p, words_f(p,
+                                                              ERROR_RUN_VALID
+                                                              ": " ERROR_CLASS_UNEXPECTED
+                                                              ": cluster `%s` has two bindings: %s and %s",
+                                                              cluster_of(t), before->b->object.meta.name,
+                                                              t->b->object.meta.name));
+        }
+        all->n = n;
+        return 0;
+}
+
 static bool is_initialized(const struct pass *p)
 {
         return is_true(p, &p->status->conditions, CONDITION_INITIALIZED);
@@ -189,6 +215,7 @@ int read_bindings(struct pass *p)
                 TRY(sort_binding(p, i));
         qsort(p->selected.at, p->selected.n, sizeof(p->selected.at[0]), by_cluster);
         qsort(p->removed.at, p->removed.n, sizeof(p->removed.at[0]), by_cluster);
+        TRY(drop_departing(p));
         return check_count(p);
 }
 

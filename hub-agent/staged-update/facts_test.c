@@ -189,10 +189,44 @@ static void the_observed_count_is_the_policys_or_that_of_the_bindings(void **sta
         }
 }
 
+/* What was evicted from a1 is still there when a1 has been chosen again: before or behind it in the list. */
+static void a_binding_that_goes_leaves_its_cluster_to_the_one_after_it(void **state)
+{
+        for (int old = 0; old < 2; old++) {
+                struct scene s;
+                struct binding *two[2];
+
+                begin_usual(&s, "", "");
+                two[0] = binding_of(&s, "a1");
+                two[1] = add_cluster(&s, "a1", "\"stage\":\"a\"", "Scheduled");
+                two[1]->object.meta.name = "web-a1-again";
+                two[old]->object.meta.deletion_ms = NOW;
+                step(&s);
+                assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+                assert_int_equal(s.run->status->policy_observed_cluster_count.value, 3);
+                for (size_t i = 0; i < s.plan.n_update; i++)
+                        assert_ptr_not_equal(s.plan.update[i].now, two[old]);
+                ends(&s);
+        }
+}
+
+static void two_bindings_of_a_cluster_are_waited_for(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        add_cluster(&s, "a1", "\"stage\":\"a\"", "Scheduled")->object.meta.name = "web-a1-again";
+        assert_fails_after_a_while(&s, PREFIX_VALID PREFIX_UNEXPECTED
+                                   "cluster `a1` has two bindings: web-a1 and web-a1-again");
+        ends(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_run_without_its_placement_fails_for_good),
+                cmocka_unit_test(a_binding_that_goes_leaves_its_cluster_to_the_one_after_it),
+                cmocka_unit_test(two_bindings_of_a_cluster_are_waited_for),
                 cmocka_unit_test(a_placement_that_is_being_deleted_is_none),
                 cmocka_unit_test(only_placements_that_are_rolled_out_externally_have_runs),
                 cmocka_unit_test(a_run_records_the_apply_strategy_with_its_defaults),
