@@ -7,14 +7,16 @@
  * those before it are done and what stands before it is approved, so many at a time, and to the run's
  * snapshot. spec/staged-update-and-eviction.md 6.
  *
- * A binding does not name its run, and the bindings of a run's first pass are written before the run says
- * anything: they are taken for what the run may do then. */
+ * A binding does not name its run: it may have been rolled out by who had not heard yet that runs do that,
+ * and the bindings of a run's first pass are written before the run says anything. Whose it was tells
+ * RolloutStarted, a moment later: only then the verdict is given. */
 
 struct flight { /* a cluster that a run has set going */
         char binding[128], snapshot[128], cluster[64];
         char run[64];
         bool in_namespace, arrived, known; /* known: it was that run */
         int64_t since_ms;
+        char wrong[256]; /* what is wrong about it if it was that run; "" = nothing */
 };
 
 struct clusters {
@@ -181,19 +183,20 @@ static size_t count_flights(struct clusters *s, const json_t *run, size_t stage,
         return n;
 }
 
-static void take_off(struct clusters *s, const json_t *run, const struct change *c, bool known)
+static struct flight *take_off(struct clusters *s, const json_t *run, const struct change *c)
 {
         const char *cluster = doc_get_string(c->after, "spec.targetCluster");
         struct flight *f = mem_must(NEW(struct flight));
         char key[160];
 
-        *f = (struct flight){ .in_namespace = *c->ns, .known = known, .since_ms = c->at_ms };
+        *f = (struct flight){ .in_namespace = *c->ns, .since_ms = c->at_ms };
         snprintf(f->run, sizeof(f->run), "%s", doc_get_string(run, "metadata.name"));
         snprintf(f->binding, sizeof(f->binding), "%s/%s", c->ns, c->name);
         snprintf(f->snapshot, sizeof(f->snapshot), "%s",
                  doc_get_string(c->after, "spec.resourceSnapshotName"));
         snprintf(key, sizeof(key), "%s/%s", doc_get_string(run, "metadata.uid"), cluster);
         ASSERT(map_put(&s->flights, key, f) == 0);
+        return f;
 }
 
 /* "..., updateRun: run-3" */
@@ -211,7 +214,7 @@ static bool names_run(const json_t *binding, const char *run)
 }
 
 /* What becomes of the clusters that are on their way to what they were sent to. True: one more is known. */
-static bool follow_flights(struct clusters *s, const struct change *c)
+static bool follow_flights(struct watch *w, struct clusters *s, const struct change *c)
 {
         bool more = false;
         char name[128];
@@ -229,6 +232,8 @@ static bool follow_flights(struct clusters *s, const struct change *c)
                 if (f->known || f->arrived || !names_run(c->after, f->run))
                         continue;
                 f->known = more = true;
+                if (f->wrong[0])
+                        watch_broken(w, &rule_run_clusters, "%s", f->wrong);
         }
         return more;
 }
@@ -266,6 +271,12 @@ static void judge_number(struct watch *w, struct clusters *s, const json_t *run,
                              doc_get_string(run, "metadata.name"), n, stage, max);
 }
 
+/* An empty stage is passed in one pass with what comes after it. */
+static bool has_clusters(const json_t *stage)
+{
+        return json_array_size(json_object_get(stage, "clusters")) > 0;
+}
+
 static void judge(struct watch *w, struct clusters *s, const json_t *run, const struct change *c)
 {
         const char *name = doc_get_string(run, "metadata.name"),
@@ -273,21 +284,22 @@ static void judge(struct watch *w, struct clusters *s, const json_t *run, const 
         size_t stage = stage_with(run, cluster);
         const json_t *now = rule_run_stage(run, stage);
 
+        struct flight *f = take_off(s, run, c);
+
         watch_judged(w, &rule_run_clusters);
-        for (size_t i = 0; i < stage; i++)
-                if (!rule_says(rule_run_stage(run, i), "Succeeded", "True"))
-                        watch_broken(w, &rule_run_clusters,
-                                     "run %s set %s going of stage %zu, stage %zu is on", name, cluster,
-                                     stage, i);
+        for (size_t i = 0; i < stage && !f->wrong[0]; i++)
+                if (has_clusters(rule_run_stage(run, i)) &&
+                    !rule_says(rule_run_stage(run, i), "Succeeded", "True"))
+                        snprintf(f->wrong, sizeof(f->wrong),
+                                 "run %s set %s going of stage %zu, stage %zu is on", name, cluster, stage,
+                                 i);
         if (json_array_size(json_object_get(now, "beforeStageTaskStatus")) > 0 &&
             !is_approved(w, run, json_array_get(json_object_get(now, "beforeStageTaskStatus"), 0)))
-                watch_broken(w, &rule_run_clusters, "run %s set %s going, and stage %zu is not approved",
-                             name, cluster, stage);
+                snprintf(f->wrong, sizeof(f->wrong), "run %s set %s going, and stage %zu is not approved",
+                         name, cluster, stage);
         if (is_stopped(s, run, c->at_ms))
-                watch_broken(w, &rule_run_clusters, "run %s set %s going after it was stopped", name,
-                             cluster);
-        take_off(s, run, c, true);
-        judge_number(w, s, run, stage, c->at_ms);
+                snprintf(f->wrong, sizeof(f->wrong), "run %s set %s going after it was stopped", name,
+                         cluster);
 }
 
 struct number {
@@ -343,7 +355,7 @@ static void clusters_changed(struct watch *w, void *state, const struct change *
         }
         if (!text_equal(c->resource, RES_BINDINGS) && !text_equal(c->resource, RES_NS_BINDINGS))
                 return;
-        if (follow_flights(s, c)) {
+        if (follow_flights(w, s, c)) {
                 watch_judged(w, &rule_run_clusters);
                 judge_numbers(w, s, c);
         }
@@ -352,7 +364,7 @@ static void clusters_changed(struct watch *w, void *state, const struct change *
         if (found.found)
                 judge(w, s, found.found, c);
         else
-                take_off(s, found.beginning, c, false);
+                (void)take_off(s, found.beginning, c);
 }
 
 const struct rule rule_run_clusters = { .name = "run-clusters",

@@ -228,6 +228,20 @@ static void bind(struct watch *w, const char *member, const char *snapshot, bool
         put(w, "hub-agent", "hub", RES_BINDINGS, text);
 }
 
+/* Whose it was. */
+static void started(struct watch *w, const char *member)
+{
+        char text[768];
+
+        snprintf(text, sizeof(text),
+                 "{'metadata':{'name':'b-%s','generation':1," OF_APP "}},"
+                 "'spec':{'state':'Bound','targetCluster':'%s','resourceSnapshotName':'app-0-4-snapshot'},"
+                 "'status':{'conditions':[{'type':'RolloutStarted','status':'True','observedGeneration':1,"
+                 "'message':'index: 4, updateRun: r'}]}}",
+                 member, member);
+        put(w, "hub-agent", "hub", RES_BINDINGS, text);
+}
+
 static void so_many_clusters_are_under_way_as_may_be(void **state)
 {
         struct watch w;
@@ -245,6 +259,9 @@ static void so_many_clusters_are_under_way_as_may_be(void **state)
         run(&w, TWO(ONE_BEGUN, TWO_IDLE));
         bind(&w, "member-1", "app-0-4-snapshot", false);
         bind(&w, "member-2", "app-0-4-snapshot", false);
+        started(&w, "member-1");
+        FINE(&w);
+        started(&w, "member-2");
         BROKEN(&w, "run r has 2 clusters of stage 0 under way, 1 may be");
         close_watch(&w);
 }
@@ -262,6 +279,8 @@ static void a_cluster_is_sent_when_its_stage_is_on(void **state)
         open_watch(&w, &rule_run_clusters);
         run(&w, TWO(ONE_BEGUN, TWO_IDLE));
         bind(&w, "member-3", "app-0-4-snapshot", false);
+        FINE(&w); /* it may have been somebody else */
+        started(&w, "member-3");
         BROKEN(&w, "run r set member-3 going of stage 1, stage 0 is on");
         close_watch(&w);
 
@@ -269,6 +288,7 @@ static void a_cluster_is_sent_when_its_stage_is_on(void **state)
         run(&w, BEFORE(CLUSTER("member-1", ""), ""));
         put(&w, "hub-agent", "hub", RES_APPROVALS, REQUEST(AT_1("Approved")));
         bind(&w, "member-1", "app-0-4-snapshot", false);
+        started(&w, "member-1");
         BROKEN(&w, "run r set member-1 going, and stage 0 is not approved");
         close_watch(&w);
 }
