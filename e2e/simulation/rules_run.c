@@ -477,6 +477,29 @@ static void run_changed(struct watch *w, struct stages *s, const struct change *
                              c->name, begun, n + 1, done);
 }
 
+struct anew {
+        struct stages *s;
+        char placement[320];
+};
+
+static bool forget_newest(void *ctx, const json_t *run)
+{
+        struct anew *a = ctx;
+
+        if (rule_run_is_of(run, a->placement))
+                map_remove(&a->s->newest, doc_get_string(run, "metadata.uid"));
+        return true;
+}
+
+/* Who is made again counts snapshots anew. */
+static void placement_goes(struct watch *w, struct stages *s, const struct change *c)
+{
+        struct anew a = { .s = s };
+
+        snprintf(a.placement, sizeof(a.placement), "%s%s%s", c->ns, *c->ns ? "/" : "", c->name);
+        watch_each(w, "hub", *c->ns ? RES_NS_RUNS : RES_RUNS, *c->ns ? c->ns : NULL, forget_newest, &a);
+}
+
 static void stages_changed(struct watch *w, void *state, const struct change *c)
 {
         struct stages *s = state;
@@ -486,6 +509,9 @@ static void stages_changed(struct watch *w, void *state, const struct change *c)
                 approval_changed(w, s, c);
         else if (is_run(c))
                 run_changed(w, s, c);
+        else if (!c->after &&
+                 (text_equal(c->resource, RES_PLACEMENTS) || text_equal(c->resource, RES_NS_PLACEMENTS)))
+                placement_goes(w, s, c);
 }
 
 const struct rule rule_run_stages_in_order = { .name = "run-stages",

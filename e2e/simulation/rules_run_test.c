@@ -213,6 +213,20 @@ static void a_run_takes_the_snapshot_it_was_asked_for(void **state)
         }
 }
 
+static void a_placement_that_was_made_again_has_snapshots_of_its_own(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_run_stages_in_order);
+        put(&w, "player", "hub", RES_PLACEMENTS, "{'metadata':{'name':'app-0'}}");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_AT("5"));
+        put(&w, "player", "hub", RES_RUNS, ASKS(""));
+        take(&w, "player", "hub", RES_PLACEMENTS, "", "app-0");
+        run(&w, TAKES("", "0"));
+        FINE(&w);
+        close_watch(&w);
+}
+
 /* ---- clusters ---- */
 
 static void bind(struct watch *w, const char *member, const char *snapshot, bool ready)
@@ -330,6 +344,7 @@ int main(void)
                 cmocka_unit_test(nothing_is_done_without_approval),
                 cmocka_unit_test(a_wait_is_as_long_as_it_should_be),
                 cmocka_unit_test(a_run_takes_the_snapshot_it_was_asked_for),
+                cmocka_unit_test(a_placement_that_was_made_again_has_snapshots_of_its_own),
                 cmocka_unit_test(so_many_clusters_are_under_way_as_may_be),
                 cmocka_unit_test(a_cluster_is_sent_when_its_stage_is_on),
                 cmocka_unit_test(who_brings_a_binding_to_a_snapshot_is_a_run_of_it),
