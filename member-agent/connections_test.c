@@ -49,8 +49,7 @@ static void begin_on(struct agent *a, struct rig *r, const struct loopback_fault
         begin(a, r);
         a->options.pod_namespace = "fleet-system";
         a->options.pod_name = "member-agent-7d4";
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
         post(r, MEMBER, NS, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'fleet-system'}}");
         place(r, "w", "", CONFIG_MAP("c", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");

@@ -46,8 +46,7 @@ static void begin_on(struct agent *a, struct rig *r, struct ways *w, struct loop
                      "'metadata':{'name':'m1'},'spec':{'state':'Join','heartbeatPeriodSeconds':%d}}",
                      period_s));
         start(a, r, ":memory:");
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
 }
 
 static void wait_ms(struct rig *r, int64_t ms)

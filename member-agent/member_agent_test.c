@@ -390,8 +390,7 @@ static void offline_body(struct rig *r)
 
         delete (r, MEMBER, CONFIG_MAP_PATH("c"));
         start(&a, r, path);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
         merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'changed'}}");
         wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
@@ -619,8 +618,7 @@ static void storm_body(struct rig *r)
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         for (int i = 0; i < 20; i++) {
                 const char *name = arena_printf(&r->arena, "w%d", i);
                 const char *manifest =

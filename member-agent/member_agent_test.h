@@ -130,6 +130,39 @@ static inline void stop(struct agent *a)
         http_transport_free(a->world.transport);
 }
 
+/* From now on the agent's requests meet these. */
+static inline void meet(struct agent *a, const struct loopback_faults *faults)
+{
+        http_transport_free(a->world.transport);
+        a->world.transport = loopback_transport(a->rig->net, &a->world, faults);
+}
+
+/* Requests that take their time to the server: the ctx of faults whose delay is delay_slow. */
+#define SLOW_MS 5000
+
+struct slow {
+        const char *method, *path; /* path: what theirs begins with */
+        unsigned most, n;          /* so many; n have been sent */
+};
+
+static inline int64_t delay_slow(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct slow *slow = ctx;
+
+        if (answer || slow->n >= slow->most || !text_equal(rq->method, slow->method) ||
+            !text_starts_with(rq->path, slow->path))
+                return 0;
+        slow->n++;
+        return SLOW_MS;
+}
+
+static inline void wait_for_slow(struct rig *r, const struct slow *slow, unsigned n)
+{
+        for (int i = 0; i < 20000 && slow->n < n; i++)
+                assert_int_equal(fiber_sleep(r->loop, 1), 0);
+        assert_int_equal(slow->n, n);
+}
+
 static inline void prepare_clusters(struct rig *r)
 {
         struct error err = { 0 };

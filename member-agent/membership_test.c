@@ -57,8 +57,7 @@ static void leaves_late_body(struct rig *r)
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         place(r, "w", "", CONFIG_MAP("c", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
         refuses = true;

@@ -626,8 +626,7 @@ static void dead_heir_body(struct rig *r)
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         make_part(r, "", &(struct part){ "w", 1, 2, A });
         make_part(r, "", &(struct part){ "w-1", 1, 2, B });
         wait_until_applied(r, "w", 1);
@@ -651,34 +650,18 @@ static void an_heir_whose_applied_work_is_gone_gets_a_new_one(void **state)
 
 /* ---- an heir that goes while it is made ready ---- */
 
-/* The first look at the heir's AppliedWork takes so long that the Work may go meanwhile. */
-struct slow_look {
-        bool active, is_begun;
-};
-
-static int64_t delay_look(void *ctx, const struct http_request *rq, bool answer)
-{
-        struct slow_look *look = ctx;
-
-        if (answer || !look->active || look->is_begun || !text_equal(rq->method, "GET") ||
-            !text_starts_with(rq->path, APPLIED_WORKS "/w-1"))
-                return 0;
-        look->is_begun = true;
-        return 5000;
-}
-
-/* ctx: whether the heir stays on the hub for a while, deleted, when its AppliedWork is gone. */
+/* The first look at the heir's AppliedWork takes so long that the Work may go meanwhile. ctx: whether the
+ * heir stays on the hub for a while, deleted, when its AppliedWork is gone. */
 static void going_heir_body(struct rig *r)
 {
         const bool stays_a_while = *(const bool *)r->ctx;
-        struct slow_look look = { 0 };
-        struct loopback_faults faults = { .ctx = &look, .delay = delay_look };
+        struct slow slow = { .method = "GET", .path = APPLIED_WORKS "/w-1" };
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_slow };
         uint64_t made;
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         make_part(r, "", &(struct part){ "w", 1, 2, A });
         make_part(r, "", &(struct part){ "w-1", 1, 2, B });
         wait_until_applied(r, "w", 1);
@@ -687,11 +670,9 @@ static void going_heir_body(struct rig *r)
         if (stays_a_while)
                 merge(r, HUB, WORKS "/w-1",
                       "{'metadata':{'finalizers':['kubernetes-fleet.io/work-cleanup','example.com/later']}}");
-        look.active = true;
+        slow.most = 1;
         delete (r, HUB, WORKS "/w"); /* as part of a set that stays: its sibling takes care of what it has */
-        for (int i = 0; i < PATIENCE_MS && !look.is_begun; i++)
-                assert_int_equal(fiber_sleep(r->loop, 1), 0);
-        assert_true(look.is_begun);
+        wait_for_slow(r, &slow, 1);
         delete (r, HUB, WORKS "/w-1");
         wait_until_gone(r, MEMBER, APPLIED_WORKS "/w-1");
         assert_int_equal(get(r, HUB, WORKS "/w-1"), stays_a_while ? 200 : 404);
@@ -739,39 +720,21 @@ static void what_others_want_is_found_out_again_before_anything_goes(void **stat
 
 /* ---- an heir that changes while the object is on its way to it ---- */
 
-struct slow_patch {
-        bool active, is_begun;
-};
-
-static int64_t delay_patch(void *ctx, const struct http_request *rq, bool answer)
-{
-        struct slow_patch *slow = ctx;
-
-        if (answer || !slow->active || slow->is_begun || !text_equal(rq->method, "PATCH") ||
-            !text_starts_with(rq->path, B_PATH "?"))
-                return 0;
-        slow->is_begun = true;
-        return 5000;
-}
-
 static void changing_heir_body(struct rig *r)
 {
-        struct slow_patch slow = { 0 };
-        struct loopback_faults faults = { .ctx = &slow, .delay = delay_patch };
+        struct slow slow = { .method = "PATCH", .path = B_PATH "?" };
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_slow };
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
         wait_until_applied(r, "w", 1);
         place(r, "z", "", C "," B2);
         wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
-        slow.active = true;
+        slow.most = 1;
         delete (r, HUB, WORKS "/w");
-        for (int i = 0; i < PATIENCE_MS && !slow.is_begun; i++)
-                assert_int_equal(fiber_sleep(r->loop, 1), 0);
-        assert_true(slow.is_begun);
+        wait_for_slow(r, &slow, 1);
         replace_manifests(r, "z", C);
         wait_until_applied(r, "z", 2);
         assert_string_equal(owner_of(r, B_PATH), "w"); /* the request is still on its way */

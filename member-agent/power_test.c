@@ -29,8 +29,7 @@ static void begin_on_disk(struct agent *a, struct rig *r, struct outage *o, stru
         prepare_clusters(r);
         invite(r);
         start(a, r, sim_disk_uri(o->disk));
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
 }
 
 static void lose_power(struct agent *a, struct outage *o)
@@ -173,8 +172,7 @@ static void lost_body(struct rig *r)
         prepare_clusters(r);
         invite(r);
         start(&a, r, ":memory:");
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
         replace_manifests(r, "w", CONFIG_MAP("d", "2"));

@@ -38,8 +38,7 @@ static void begin_settled(struct agent *a, struct rig *r, struct looks *looks, s
         *looks = (struct looks){ 0 };
         *faults = (struct loopback_faults){ .ctx = looks, .fate = note_look, .cut_stream = cut_deaf };
         begin(a, r);
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
         place(r, "w", "", CONFIG_MAP("a", "1") "," CONFIG_MAP("b", "1"));
         wait_for(r, MEMBER, CONFIG_MAP_PATH("b"), "data.k", "1");
         wait_ms(r, 5000);

@@ -63,8 +63,7 @@ static void lost_apply_body(struct rig *r)
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         place(r, "w", SERVER_SIDE, CONFIG_MAP("c", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
         get(r, MEMBER, CONFIG_MAP_PATH("c"));

@@ -338,8 +338,7 @@ static void waves_body(struct rig *r)
         struct agent a;
 
         begin(&a, r);
-        http_transport_free(a.world.transport);
-        a.world.transport = loopback_transport(r->net, &a.world, &faults);
+        meet(&a, &faults);
         place(r, "w", "", manifests);
         wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
         assert_int_equal(recorder.seen, ARRAY_LEN(order) - 1);

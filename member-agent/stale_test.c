@@ -8,8 +8,7 @@
 static void begin_with(struct agent *a, struct rig *r, const struct loopback_faults *faults)
 {
         begin(a, r);
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
 }
 
 /* ---- an AppliedWork that the cache still has ---- */
@@ -154,8 +153,7 @@ static void start_cut(struct agent *a, struct rig *r, const struct file *f,
                       const struct loopback_faults *faults)
 {
         start(a, r, f->path);
-        http_transport_free(a->world.transport);
-        a->world.transport = loopback_transport(r->net, &a->world, faults);
+        meet(a, faults);
 }
 
 /* Takes a Work off the hub as one whose agent has done its part, or that nobody waits for any more. */

@@ -100,6 +100,11 @@ const char *error_code_name(int code)
         return names[-code];
 }
 
+bool error_is_refusal(const struct error *err)
+{
+        return err->http_status >= 400 && err->http_status < 500;
+}
+
 bool error_is_retryable(int code)
 {
         switch (code) {

@@ -47,7 +47,9 @@ int error_no_memory(struct error *err);                       /* ERR_NO_MEMORY, 
 int error_errno(struct error *err, int saved_errno, const char *fmt, ...) PRINTF_LIKE(3, 4); /* ERR_SYSTEM */
 void error_clear(struct error *err);
 const char *error_code_name(int code); /* "conflict" */
-bool error_is_retryable(int code);     /* RETRY, CONFLICT, GONE, TIMEOUT, TOO_MANY, NO_MEMORY */
+/* The server said no (4xx): nothing was done. What failed otherwise may have been done. */
+bool error_is_refusal(const struct error *err);
+bool error_is_retryable(int code); /* RETRY, CONFLICT, GONE, TIMEOUT, TOO_MANY, NO_MEMORY */
 
 /* Returns the code of the first failing call from the enclosing function. */
 #define TRY(call)                                                                                            \

@@ -566,18 +566,12 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
         object_unref(block);
 }
 
-/* The server said no. What failed otherwise may have been done. */
-static bool is_refused(const struct error *err)
-{
-        return err->http_status >= 400 && err->http_status < 500;
-}
-
 /* `code` is that of a write of `o`. A newer state that has come meanwhile is what the retry sees. */
 static int note_failure(struct reconcile *rc, const struct informer *i, const struct object *o, int code)
 {
         const struct object *known = i ? informer_get(i, o->meta.ns, o->meta.name) : NULL;
 
-        if (code < 0 && rc->running && !is_refused(rc->err) &&
+        if (code < 0 && rc->running && !error_is_refusal(rc->err) &&
             (!known || text_equal(known->meta.resource_version, o->meta.resource_version)))
                 running_doubt(rc->running, rc->key, o);
         return code;

@@ -348,8 +348,7 @@ static void right_there(struct kube_connection *c, const struct kube_attempt *a)
 /* Whatever the answer is: it comes from behind the authorizer. */
 static bool is_allowed(int code, const struct error *err)
 {
-        return code == 0 || (err->http_status >= 400 && err->http_status < 500 && err->http_status != 403 &&
-                             err->http_status != 429);
+        return code == 0 || (error_is_refusal(err) && err->http_status != 403 && err->http_status != 429);
 }
 
 /* What says nothing about the server. */

@@ -63,7 +63,7 @@ static int release(struct reconcile *rc, void *ctx, size_t i)
 static int note_answer(struct reconcile *rc, const char *key, const char *name, int code)
 {
         struct map *unanswered = &agent_of(rc)->unanswered;
-        bool refused = code < 0 && rc->err->http_status >= 400 && rc->err->http_status < 500;
+        bool refused = code < 0 && error_is_refusal(rc->err);
         char *copy;
 
         if (code == 0 || refused) {
