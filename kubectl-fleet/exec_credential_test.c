@@ -131,7 +131,8 @@ USER_TEST(what_it_told_holds_until_it_expires, {
         config(u, EXEC(V1 "command: aws"));
         program.says[0] = TOLD("\"token\":\"a\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"");
         program.says[1] = TOLD("\"token\":\"b\",\"clientCertificateData\":\"C\",\"clientKeyData\":\"K\"");
-        assert_int_equal(kube_config_load_exec(&u->world, NAME, NULL, &c, NULL), 0);
+        assert_int_equal(kube_config_load_exec(&u->world, NAME, &(struct kube_config_choice){ 0 }, &c, NULL),
+                         0);
         assert_int_equal(exec_login_open(&l, &u->world, &c, false, NULL), 0);
         assert_int_equal(l.login.refresh(&l.login, 0, &deadline, NULL), 0);
         assert_int_equal(deadline, 60000); /* requests do not pay for who takes a minute to log in */

@@ -17,6 +17,13 @@ static const struct flag hub_flags[] = {
         { "server", FLAG_STRING, "", OPTION(server), "Address of the hub's API server.", .letter = 's' },
         { "token", FLAG_STRING, "", OPTION(token), "Bearer token for the hub's API server." },
         { "as", FLAG_STRING, "", OPTION(impersonate), "User to act as." },
+        { "as-group", FLAG_STRINGS, "", OPTION(groups),
+          "Group to act as a member of, beside --as; may be given again." },
+        { "as-uid", FLAG_STRING, "", OPTION(impersonate_uid), "UID to act as, beside --as." },
+        { "cluster", FLAG_STRING, "", OPTION(cluster_entry),
+          "Cluster of the kubeconfig to ask instead of the context's." },
+        { "user", FLAG_STRING, "", OPTION(user_entry),
+          "User of the kubeconfig to ask as instead of the context's." },
         { "insecure-skip-tls-verify", FLAG_BOOL, "false", OPTION(insecure),
           "Does not check the certificate of the hub's API server." },
         { "request-timeout", FLAG_STRING, "0", OPTION(request_timeout),
@@ -89,6 +96,8 @@ static int check_hub(const struct fleet_options *o, struct error *err)
                 return error_set(err, ERR_INVALID,
                                  "--context \"%s\" and --hub-cluster-context \"%s\" name different hubs",
                                  o->context, o->hub_context);
+        if (text_empty(o->impersonate) && (o->groups.n || !text_empty(o->impersonate_uid)))
+                return error_set(err, ERR_INVALID, "--as-group and --as-uid are beside --as");
         return request_timeout_parse(o->request_timeout, &ms, err);
 }
 

@@ -6,7 +6,9 @@
 struct fleet_options {
         bool help;
         /* Which hub, and as whom. */
-        const char *kubeconfig, *context, *hub_context, *server, *token, *impersonate, *request_timeout;
+        const char *kubeconfig, *context, *hub_context, *server, *token, *impersonate, *impersonate_uid,
+                *cluster_entry, *user_entry, *request_timeout;
+        struct flag_strings groups;
         bool insecure;
         const char *namespace;
         bool all_namespaces;
@@ -14,7 +16,7 @@ struct fleet_options {
         const char *output, *colour;
         bool watch, no_headers;
         /* Of single commands. */
-        const char *cluster_name, *cluster, *name, *file, *plan_hash;
+        const char *cluster_name, *member, *name, *file, *plan_hash;
         int64_t timeout_ms;
         bool all;
 };

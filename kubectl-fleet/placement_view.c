@@ -71,11 +71,30 @@ static void judge(const struct placement *p, struct placement_summary *v)
                 v->standing = STANDING_BUSY, v->word = v->n_drifted ? "drifted" : "differs";
 }
 
+/* A status that speaks of several says none for all: its clusters say theirs. */
+static const char *revision_of_status(const struct placement_status *s)
+{
+        const char *found = s ? or_empty(s->observed_resource_index) : "";
+
+        if (!s || !text_empty(found))
+                return found;
+        for (uint32_t i = 0; i < s->placement_statuses.n; i++) {
+                const char *one = s->placement_statuses.at[i].observed_resource_index;
+
+                if (text_empty(one))
+                        continue;
+                if (!text_empty(found) && !text_equal(found, one))
+                        return "several";
+                found = one;
+        }
+        return found;
+}
+
 int placement_summarize(struct arena *arena, const struct placement *p, struct placement_summary *ret)
 {
         *ret = (struct placement_summary){ .placement = p };
         ret->policy = policy_text(arena, p->spec ? p->spec->policy : NULL);
-        ret->revision = p->status ? or_empty(p->status->observed_resource_index) : "";
+        ret->revision = revision_of_status(p->status);
         count_clusters(p, ret);
         judge(p, ret);
         return ret->policy ? 0 : ERR_NO_MEMORY;

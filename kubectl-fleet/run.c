@@ -185,10 +185,9 @@ static void tell(const struct invocation *v, const struct error *err)
 
         session_note(s, "Error: %s", err->text);
         if (err->code == ERR_NOT_FOUND && (s->lacks_kind || fetch_lacks_kind(err)))
-                session_note(
-                        s,
-                        "The API server of context \"%s\" does not serve what was asked for: is it a hub's?",
-                        s->config.context);
+                session_note(s, "The API server %s\"%s\" does not serve what was asked for: is it a hub's?",
+                             s->config.context ? "of context " : "",
+                             s->config.context ? s->config.context : s->config.endpoint.base_url);
         suggest(v);
         if (v->unknown_command)
                 point_at_help(v);

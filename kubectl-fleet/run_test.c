@@ -82,7 +82,6 @@ USER_TEST(a_context_that_is_not_there_is_told_with_its_file, {
         assert_lines(u->err.data, "nowhere");
 })
 
-/* Improve: a list of files, as kubectl takes it, of which some may be missing. */
 USER_TEST(a_server_that_is_no_hub_is_told_as_one, {
         static const char *const lines[][3] = {
                 { "status" }, { "runs", "r" }, { "where", "c" }, { "runs", "stop", "r" }
@@ -103,6 +102,17 @@ USER_TEST(a_server_that_is_no_hub_is_told_as_one, {
         }
 })
 
+USER_TEST(one_may_act_as_somebody_else, {
+        assert_int_equal(FLEET_RUN(u, "status", HUB, "--as", "jane"), 1);
+        assert_lines(u->err.data, "User \"jane\" cannot list resource \"clusterresourceplacements\"");
+        assert_int_equal(FLEET_RUN(u, "status", HUB, "--as=jane", "--as-group", "guests",
+                                   "--as-group=system:masters", "--as-uid", "7"),
+                         0);
+        assert_int_equal(FLEET_RUN(u, "status", HUB, "--as-group", "guests"), 1);
+        assert_lines(u->err.data, "Error: --as-group and --as-uid are beside --as");
+})
+
+/* Improve: a list of files, as kubectl takes it, of which some may be missing. */
 USER_TEST(the_kubeconfig_variable_may_be_a_list, {
         u->kubeconfig_env = "/nowhere:" KUBECONFIG_PATH;
         assert_int_equal(FLEET_RUN(u, "approve", "careq", "--name=a", HUB), 1);
@@ -144,6 +154,7 @@ int main(void)
                 cmocka_unit_test(flags_may_stand_before_the_command),
                 cmocka_unit_test(a_context_that_is_not_there_is_told_with_its_file),
                 cmocka_unit_test(a_server_that_is_no_hub_is_told_as_one),
+                cmocka_unit_test(one_may_act_as_somebody_else),
                 cmocka_unit_test(the_kubeconfig_variable_may_be_a_list),
                 cmocka_unit_test(other_commands_tell_an_error_once_and_usage_only_where_it_helps),
                 cmocka_unit_test(help_tells_about_a_command),

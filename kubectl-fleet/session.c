@@ -49,14 +49,22 @@ static int take_flags(struct session *s, struct http_endpoint *e, struct error *
         return replace(&e->user_agent, "kubectl-fleet", err);
 }
 
+static const char *given(const char *flag)
+{
+        return text_empty(flag) ? NULL : flag;
+}
+
 int session_connect(struct session *s, struct error *err)
 {
         const struct fleet_options *o = &s->options;
-        const char *context = text_empty(o->hub_context) ? o->context : o->hub_context;
+        const struct kube_config_choice choice = {
+                .context = given(text_empty(o->hub_context) ? o->context : o->hub_context),
+                .cluster = given(o->cluster_entry),
+                .user = given(o->user_entry),
+        };
         int64_t limit_ms = 0;
 
-        if (kube_config_load_exec(s->world, text_empty(o->kubeconfig) ? NULL : o->kubeconfig,
-                                  text_empty(context) ? NULL : context, &s->config, err) < 0 ||
+        if (kube_config_load_exec(s->world, given(o->kubeconfig), &choice, &s->config, err) < 0 ||
             take_flags(s, &s->config.endpoint, err) < 0 ||
             (s->config.exec.entry && exec_login_open(&s->login, s->world, &s->config,
                                                      s->terminal->interactive && !s->unattended, err) < 0))
@@ -67,7 +75,9 @@ int session_connect(struct session *s, struct error *err)
                                        .log = &s->log,
                                        .call_deadline_ms = limit_ms,
                                        .field_manager = "kubectl-fleet",
-                                       .impersonate = text_empty(o->impersonate) ? NULL : o->impersonate };
+                                       .impersonate = given(o->impersonate),
+                                       .impersonate_uid = given(o->impersonate_uid),
+                                       .impersonate_groups = o->groups.at };
         s->deadline_ms = o->timeout_ms > 0 ? loop_now_ms(s->world->loop) + o->timeout_ms : DEADLINE_NONE;
         return 0;
 }
@@ -99,6 +109,8 @@ const char *session_hub_words(const struct session *s)
                 const char *flag, *value;
         } flags[] = {
                 { "hub-cluster-context", s->config.context },
+                { "cluster", o->cluster_entry },
+                { "user", o->user_entry },
                 { "kubeconfig", o->kubeconfig },
                 { "server", o->server },
         };

@@ -48,9 +48,12 @@ static const struct condition *current(const struct condition_list *l, const cha
         return c && c->observed_generation.value == generation ? c : NULL;
 }
 
+/* A binding whose Works are still being applied, or compared, is False for the reason of one that failed: the
+ * API has nothing but the message to tell them apart (spec/rollout-and-work.md 6.8). */
 static bool says_not_yet(const struct step *s, const struct condition *c)
 {
-        return c && text_in(c->reason, s->in_progress, ARRAY_LEN(s->in_progress));
+        return text_in(c->reason, s->in_progress, ARRAY_LEN(s->in_progress)) ||
+               (c->message && strstr(c->message, " has not yet completed "));
 }
 
 /* True where all of the steps are done; *ret_last is the last one's condition. */

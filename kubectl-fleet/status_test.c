@@ -145,6 +145,41 @@ USER_TEST(what_waits_for_an_update_run_says_so, {
         assert_lines(u->out.data, "  alpha  revision 4  picked, waiting  for an update run\n");
 })
 
+USER_TEST(a_cluster_whose_works_are_being_applied_has_not_failed, {
+        place(u, "web", "{'placementType':'PickAll'}", SCHEDULED,
+              "{'clusterName':'a','observedResourceIndex':'4','conditions':[" FINE("1") "]}");
+        bind(u, "alpha", "Bound", "4",
+             "'conditions':[" FINE("1") "," CONDITION(
+                     "Applied", "False", "NotAllWorkHaveBeenApplied",
+                     "Work object web-work has not yet completed the apply op", "1") "]");
+        assert_int_equal(FLEET_RUN(u, "status", "web"), 0);
+        assert_lines(u->out.data, "  alpha  revision 4  applying  Work object web-work has not yet completed "
+                                  "the apply op\n");
+})
+
+USER_TEST(a_placement_between_revisions_says_those_of_its_clusters, {
+        static const char *const other[] = { "5", "4" };
+        static const char *const said[] = { "several", "4" };
+
+        for (size_t i = 0; i < ARRAY_LEN(other); i++) {
+                char clusters[512];
+
+                snprintf(clusters, sizeof(clusters),
+                         "{'clusterName':'a','observedResourceIndex':'4'},{'clusterName':'b'},"
+                         "{'clusterName':'c','observedResourceIndex':'%s'}",
+                         other[i]);
+                place(u, i ? "one" : "two", "{'placementType':'PickAll'}", SCHEDULED, clusters);
+                assert_int_equal(rig_merge(u->rig,
+                                           i ? FLEET "clusterresourceplacements/one/status"
+                                             : FLEET "clusterresourceplacements/two/status",
+                                           "{\"status\":{\"observedResourceIndex\":null}}"),
+                                 200);
+                assert_int_equal(FLEET_RUN(u, "status", i ? "one" : "two", "-o", "json"), 0);
+                parse_output(u);
+                assert_string_equal(rig_string(u->rig, "revision"), said[i]);
+        }
+})
+
 USER_TEST(programs_get_documents_and_names, {
         set_scene(u);
         assert_int_equal(FLEET_RUN(u, "status", "web", "-ojson"), 0);
@@ -305,6 +340,8 @@ int main(void)
                 cmocka_unit_test(a_placement_is_a_tree_with_its_troubles_first),
                 cmocka_unit_test(on_a_terminal_the_tree_has_lines_bars_and_an_edge),
                 cmocka_unit_test(what_waits_for_an_update_run_says_so),
+                cmocka_unit_test(a_cluster_whose_works_are_being_applied_has_not_failed),
+                cmocka_unit_test(a_placement_between_revisions_says_those_of_its_clusters),
                 cmocka_unit_test(programs_get_documents_and_names),
                 cmocka_unit_test(all_placements_stand_in_a_table),
                 cmocka_unit_test(a_namespace_has_its_own_placements),

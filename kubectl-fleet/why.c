@@ -19,8 +19,8 @@ static int read_words(struct session *s, struct question *q, struct error *err)
         const char *name = session_argument(s, 0);
 
         q->cluster = session_argument(s, 1);
-        if (!text_empty(s->options.cluster))
-                q->cluster = s->options.cluster;
+        if (!text_empty(s->options.member))
+                q->cluster = s->options.member;
         if (text_empty(s->options.file))
                 return named_of(s, name, &placement_names, &q->named, err);
         TRY(manifest_read(s, s->options.file, name, &q->manifest, err));
@@ -96,9 +96,9 @@ static int check_why(const struct session *s, struct error *err)
 {
         if (text_empty(s->options.file) && s->line.n_words == 0)
                 return error_set(err, ERR_INVALID, "a placement, or a manifest with -f, is required");
-        if (s->line.n_words == 2 && !text_empty(s->options.cluster))
-                return error_set(err, ERR_INVALID, "a cluster is named twice: \"%s\" and --cluster \"%s\"",
-                                 session_argument(s, 1), s->options.cluster);
+        if (s->line.n_words == 2 && !text_empty(s->options.member))
+                return error_set(err, ERR_INVALID, "a cluster is named twice: \"%s\" and --member \"%s\"",
+                                 session_argument(s, 1), s->options.member);
         return 0;
 }
 
@@ -108,8 +108,8 @@ static const struct flag flags[] = {
         { "filename", FLAG_STRING, "", OPTION(file),
           "File with the placement, which need not be on the hub; - is standard input.", .letter = 'f',
           .completes = COMPLETES_FILE },
-        { "cluster", FLAG_STRING, "", OPTION(cluster),
-          "The cluster asked about, where no placement is named.", .completes = COMPLETES_CLUSTER },
+        { "member", FLAG_STRING, "", OPTION(member), "The cluster asked about, where no placement is named.",
+          .completes = COMPLETES_CLUSTER },
 };
 
 const struct command why_command = {

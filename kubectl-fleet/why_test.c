@@ -117,7 +117,7 @@ USER_TEST(what_is_placed_stays_and_is_told_with_the_schedulers_words, {
                 "  the scheduler said: picked by scheduling policy\n"
                 "  now: it stays, but would not be picked anew: cluster does not match with any of the "
                 "required cluster affinity terms\n");
-        assert_int_equal(FLEET_RUN(u, "why", "web", "--cluster=west-1", "-ojson"), 0);
+        assert_int_equal(FLEET_RUN(u, "why", "web", "--member=west-1", "-ojson"), 0);
         assert_lines(u->out.data, "\"cluster\": \"west-1\"\n\"scheduler\": \"picked by scheduling policy\"\n"
                                   "\"state\": \"picked\"");
         assert_null(strstr(u->out.data, "east-1"));

@@ -49,6 +49,18 @@ static int set_number(const struct flag *f, const char *text, char *field, struc
         return 0;
 }
 
+/* The fallback is set first, and empties the list. */
+static int add_string(const struct flag *f, const char *text, struct flag_strings *list, struct error *err)
+{
+        if (text == f->fallback)
+                *list = (struct flag_strings){ 0 };
+        else if (list->n == FLAG_STRINGS_MAX)
+                return refuse(err, "is one too many");
+        else
+                list->at[list->n++] = text;
+        return 0;
+}
+
 int flag_set_value(const struct flag *f, const char *text, void *options, struct error *err)
 {
         char *field = (char *)options + f->offset;
@@ -74,6 +86,8 @@ int flag_set_value(const struct flag *f, const char *text, void *options, struct
         case FLAG_INT:
         case FLAG_REAL:
                 return set_number(f, text, field, err);
+        case FLAG_STRINGS:
+                return add_string(f, text, (struct flag_strings *)(void *)field, err);
         }
         return 0;
 }
@@ -139,6 +153,8 @@ static bool has_fallback_value(const struct flag *f, const void *options)
         struct flag alone = *f;
         double real;
 
+        if (f->type == FLAG_STRINGS)
+                return ((const struct flag_strings *)field)->n == 0;
         alone.offset = 0;
         if (flag_set_value(&alone, f->fallback, &fallback, NULL) < 0)
                 return true;
@@ -152,6 +168,7 @@ static bool has_fallback_value(const struct flag *f, const void *options)
                 return real == fallback.real;
         case FLAG_INT:
         case FLAG_DURATION:
+        case FLAG_STRINGS:
                 break;
         }
         return *(const int64_t *)field == fallback.whole;

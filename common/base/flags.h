@@ -12,6 +12,13 @@ enum flag_type {
         FLAG_REAL,     /* double */
         FLAG_STRING,   /* const char *, borrowed from argv or the table */
         FLAG_DURATION, /* int64_t ms, written "1m30s" */
+        FLAG_STRINGS,  /* struct flag_strings: given several times; the fallback is none */
+};
+
+#define FLAG_STRINGS_MAX 16
+struct flag_strings {
+        const char *at[FLAG_STRINGS_MAX + 1]; /* borrowed as FLAG_STRING's; NULL behind the last */
+        size_t n;
 };
 
 struct flag {

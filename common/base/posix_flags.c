@@ -196,11 +196,10 @@ int posix_flags_parse_open(const struct flag_table *tables, size_t n, int argc, 
 
 static const char *value_name(const struct flag *f)
 {
-        static const char *const names[] = { [FLAG_BOOL] = "",
-                                             [FLAG_INT] = "int",
-                                             [FLAG_REAL] = "float",
-                                             [FLAG_STRING] = "string",
-                                             [FLAG_DURATION] = "duration" };
+        static const char *const names[] = {
+                [FLAG_BOOL] = "",         [FLAG_INT] = "int",           [FLAG_REAL] = "float",
+                [FLAG_STRING] = "string", [FLAG_DURATION] = "duration", [FLAG_STRINGS] = "stringArray"
+        };
 
         return f->placeholder ? f->placeholder : names[f->type];
 }

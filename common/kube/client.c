@@ -161,7 +161,7 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                    struct http_response *ret, struct error *err)
 {
         struct loop *l = k->world->loop;
-        struct http_header headers[3];
+        struct http_header headers[4 + FLAG_STRINGS_MAX];
         int64_t wait = k->call_deadline_ms ? k->call_deadline_ms : KUBE_CALL_DEADLINE_MS;
         struct http_request rq = { .endpoint = k->endpoint,
                                    .method = c->method,
@@ -181,6 +181,10 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                 headers[n++] = (struct http_header){ "Content-Type", c->content_type };
         if (k->impersonate)
                 headers[n++] = (struct http_header){ "Impersonate-User", k->impersonate };
+        if (k->impersonate_uid)
+                headers[n++] = (struct http_header){ "Impersonate-Uid", k->impersonate_uid };
+        for (size_t i = 0; k->impersonate_groups && k->impersonate_groups[i]; i++)
+                headers[n++] = (struct http_header){ "Impersonate-Group", k->impersonate_groups[i] };
         rq.headers = (struct http_headers){ headers, n };
         r = http_roundtrip(k->world->transport, &rq, arena, ret, err);
         if (k->count)

@@ -4,6 +4,7 @@
  * ERR_CONFLICT. */
 #pragma once
 
+#include "common/base/flags.h"
 #include "common/net/http.h"
 #include "proto/object.h"
 
@@ -16,6 +17,8 @@ struct kube_client {
         int64_t call_deadline_ms;  /* 0 = KUBE_CALL_DEADLINE_MS */
         const char *field_manager; /* added to every write */
         const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
+        const char *impersonate_uid;           /* NULL = none */
+        const char *const *impersonate_groups; /* FLAG_STRINGS_MAX at most, NULL behind them; NULL = none */
         void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
         void *count_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */

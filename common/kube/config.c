@@ -308,38 +308,56 @@ static int read_user(struct world *w, const struct sources *s, const char *name,
         return 0;
 }
 
-static int load_context(struct world *w, const struct sources *s, const char *context, struct kube_config *c,
+/* What the context says; no context is needed where the choice names a cluster. */
+static int read_context(const struct sources *s, struct kube_config_choice *choice, const char **ret_ns,
                         struct error *err)
 {
-        const char *name = context ? context : current_context(s);
-        const char *cluster = NULL, *user = NULL, *ns = NULL;
+        const char *cluster = NULL, *user = NULL;
         const struct source *source;
         json_t *body;
 
-        if (!name)
+        if (!choice->context)
+                choice->context = current_context(s);
+        if (!choice->context && choice->cluster)
+                return 0;
+        if (!choice->context)
                 return error_set(err, ERR_INVALID,
                                  "kubeconfig %s: current-context: is required when no context is named",
                                  s->at[0].path);
-        TRY(find_named(s, "contexts", "context", name, &body, &source, err));
+        TRY(find_named(s, "contexts", "context", choice->context, &body, &source, err));
         if (doc_need_string(body, "cluster", &cluster, err) < 0 ||
-            doc_want_string(body, "user", &user, err) < 0 || doc_want_string(body, "namespace", &ns, err) < 0)
-                return error_wrap(err, "kubeconfig %s: context \"%s\"", source->path, name);
-        TRY(read_cluster(w, s, cluster, c, err));
-        if (!text_empty(user))
-                TRY(read_user(w, s, user, c, err));
-        c->context = mem_strdup(name);
-        c->namespace_ = mem_strdup(text_empty(ns) ? "default" : ns);
-        return c->context && c->namespace_ ? 0 : error_no_memory(err);
+            doc_want_string(body, "user", &user, err) < 0 ||
+            doc_want_string(body, "namespace", ret_ns, err) < 0)
+                return error_wrap(err, "kubeconfig %s: context \"%s\"", source->path, choice->context);
+        if (!choice->cluster)
+                choice->cluster = cluster;
+        if (!choice->user && !text_empty(user))
+                choice->user = user;
+        return 0;
 }
 
-int kube_config_load_exec(struct world *w, const char *path, const char *context, struct kube_config *ret,
-                          struct error *err)
+static int load_chosen(struct world *w, const struct sources *s, struct kube_config_choice choice,
+                       struct kube_config *c, struct error *err)
+{
+        const char *ns = NULL;
+
+        TRY(read_context(s, &choice, &ns, err));
+        TRY(read_cluster(w, s, choice.cluster, c, err));
+        if (choice.user)
+                TRY(read_user(w, s, choice.user, c, err));
+        c->context = choice.context ? mem_strdup(choice.context) : NULL;
+        c->namespace_ = mem_strdup(text_empty(ns) ? "default" : ns);
+        return (c->context || !choice.context) && c->namespace_ ? 0 : error_no_memory(err);
+}
+
+int kube_config_load_exec(struct world *w, const char *path, const struct kube_config_choice *choice,
+                          struct kube_config *ret, struct error *err)
 {
         CLEANUP(sources_free) struct sources sources = { 0 };
         CLEANUP(kube_config_free) struct kube_config c = { 0 };
 
         TRY(load_sources(w, path, &sources, err));
-        TRY(load_context(w, &sources, context, &c, err));
+        TRY(load_chosen(w, &sources, *choice, &c, err));
         if (c.endpoint.bearer_token || c.endpoint.bearer_token_file)
                 json_decref(TAKE_PTR(c.exec.entry));
         *ret = c;
@@ -352,7 +370,7 @@ int kube_config_load(struct world *w, const char *path, const char *context, str
 {
         CLEANUP(kube_config_free) struct kube_config c = { 0 };
 
-        TRY(kube_config_load_exec(w, path, context, &c, err));
+        TRY(kube_config_load_exec(w, path, &(struct kube_config_choice){ .context = context }, &c, err));
         if (c.exec.entry)
                 return refuse(c.exec.file, c.exec.user, "exec", err);
         *ret = c;

@@ -24,10 +24,16 @@ void kube_config_free(struct kube_config *c);
  * auth-provider plugins are refused with a sentence. Errors name file, context and field. */
 int kube_config_load(struct world *w, const char *path, const char *context, struct kube_config *ret,
                      struct error *err);
+/* What stands in place of what the file says; NULL = that. */
+struct kube_config_choice {
+        const char *context; /* instead of current-context */
+        const char *cluster; /* instead of the context's: a context is not needed then */
+        const char *user;    /* instead of the context's */
+};
 /* The same for who can run the program of an exec entry (kubectl-fleet/exec_credential.h): it is in ret->exec
  * then, unless the user has a token, too. */
-int kube_config_load_exec(struct world *w, const char *path, const char *context, struct kube_config *ret,
-                          struct error *err);
+int kube_config_load_exec(struct world *w, const char *path, const struct kube_config_choice *choice,
+                          struct kube_config *ret, struct error *err);
 /* The names of all contexts that kube_config_load() would find, in the arena, in the order of the files. */
 int kube_config_contexts(struct world *w, const char *path, struct arena *arena, const char ***ret,
                          size_t *ret_n, struct error *err);

@@ -122,6 +122,37 @@ static void of_a_list_of_files_the_first_that_names_a_thing_counts(void **state)
         kube_config_free(&c);
 }
 
+static void a_cluster_and_a_user_may_be_chosen_beside_the_context(void **state)
+{
+        struct machine m = { .files = { { "/k", CONTEXT("first") CLUSTER USER("{token: one}") },
+                                        { "/l", "clusters: [{name: d, cluster: {server: 'https://two'}}]\n"
+                                                "users: [{name: v, user: {token: two}}]\n" } } };
+        static const struct {
+                const char *path;
+                struct kube_config_choice choice;
+                const char *url, *token, *context;
+        } rows[] = {
+                { "/k", { "first", NULL, NULL }, "https://one:6443", "one", "first" },
+                { "/k:/l", { "first", "d", NULL }, "https://two", "one", "first" },
+                { "/k:/l", { "first", NULL, "v" }, "https://one:6443", "two", "first" },
+                { "/l", { NULL, "d", "v" }, "https://two", "two", NULL },
+                { "/l", { NULL, "d", NULL }, "https://two", NULL, NULL },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct kube_config c;
+                struct error err = { 0 };
+
+                m.environment[0] = (struct entry){ "KUBECONFIG", rows[i].path };
+                assert_int_equal(kube_config_load_exec(start(&m), NULL, &rows[i].choice, &c, &err), 0);
+                assert_string_equal(c.endpoint.base_url, rows[i].url);
+                assert_true(text_equal(c.endpoint.bearer_token, rows[i].token));
+                assert_true(text_equal(c.context, rows[i].context));
+                assert_string_equal(c.namespace_, "default");
+                kube_config_free(&c);
+        }
+}
+
 static void without_a_list_the_home_folder_is_looked_into(void **state)
 {
         struct machine m = { .files = { { "/home/me/.kube/config",
@@ -290,6 +321,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_current_context_names_server_credentials_and_namespace),
                 cmocka_unit_test(of_a_list_of_files_the_first_that_names_a_thing_counts),
+                cmocka_unit_test(a_cluster_and_a_user_may_be_chosen_beside_the_context),
                 cmocka_unit_test(without_a_list_the_home_folder_is_looked_into),
                 cmocka_unit_test(files_named_inside_are_beside_the_kubeconfig),
                 cmocka_unit_test(bad_kubeconfigs_are_refused_with_a_sentence),
