@@ -15,6 +15,7 @@ struct flight { /* a cluster that a run has set going */
         char binding[128], snapshot[128], cluster[64];
         char run[64];
         bool in_namespace, arrived, known; /* known: it was that run */
+        bool left;                         /* it was unscheduled meanwhile */
         int64_t since_ms;
         char wrong[256]; /* what is wrong about it if it was that run; "" = nothing */
 };
@@ -164,6 +165,15 @@ static bool may_have_failed(const json_t *config, const struct flight *f, int64_
                duration_parse_go(slice_of(timeout), &ns) == 0 && now - f->since_ms > ns / 1000000 - 15000;
 }
 
+/* A run that keeps its clusters skips one that is picked no more, and says so a moment after the next was
+ * sent: the bindings of a pass are written before its status. */
+static bool may_be_skipped(const json_t *run, const struct flight *f)
+{
+        return f->left &&
+               text_equal(doc_get_string(run, "status.stagedUpdateStrategySnapshot.onClusterChange"),
+                          CLUSTER_CHANGE_CONTINUE);
+}
+
 static size_t count_flights(struct clusters *s, const json_t *run, size_t stage, int64_t now)
 {
         const json_t *config = rule_run_config(run, stage);
@@ -178,7 +188,7 @@ static size_t count_flights(struct clusters *s, const json_t *run, size_t stage,
                 snprintf(key, sizeof(key), "%s/%s", uid, doc_get_string(cluster, "clusterName"));
                 f = map_get(&s->flights, key);
                 n += f && f->known && !f->arrived && !rule_run_cluster_is_over(config, cluster) &&
-                     !may_have_failed(config, f, now);
+                     !may_have_failed(config, f, now) && !may_be_skipped(run, f);
         }
         return n;
 }
@@ -229,6 +239,7 @@ static bool follow_flights(struct watch *w, struct clusters *s, const struct cha
                         f->arrived || !c->after || rule_is_leaving(c->after) ||
                         !text_equal(doc_get_string(c->after, "spec.resourceSnapshotName"), f->snapshot) ||
                         rule_binding_is_ready(c->after);
+                f->left = f->left || (c->after && !rule_binding_lives(c->after));
                 if (f->known || f->arrived || !names_run(c->after, f->run))
                         continue;
                 f->known = more = true;

@@ -280,6 +280,40 @@ static void so_many_clusters_are_under_way_as_may_be(void **state)
         close_watch(&w);
 }
 
+static void who_is_picked_no_more_gives_its_place_where_the_run_keeps_its_clusters(void **state)
+{
+#define KEEPING(on_change)                                                                                   \
+        "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0','state':'Run',"                  \
+        "'resourceSnapshotIndex':'4'},'status':{'resourceSnapshotIndexUsed':'4',"                            \
+        "'stagedUpdateStrategySnapshot':{" on_change "'stages':[{'name':'one'}]},'stagesStatus':[" ONE_BEGUN \
+        "],'conditions':[" INITIALIZED "]}}"
+        static const struct {
+                const char *run, *words;
+        } cases[] = {
+                { KEEPING("'onClusterChange':'Continue',"), "" },
+                { KEEPING("'onClusterChange':'Abort',"), "run r has 2 clusters of stage 0 under way" },
+                { KEEPING(""), "run r has 2 clusters of stage 0 under way" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+
+                open_watch(&w, &rule_run_clusters);
+                run(&w, cases[i].run);
+                bind(&w, "member-1", "app-0-4-snapshot", false);
+                started(&w, "member-1");
+                put(&w, "hub-agent", "hub", RES_BINDINGS,
+                    "{'metadata':{'name':'b-member-1','generation':2," OF_APP "}},'spec':{'state':"
+                    "'Unscheduled','targetCluster':'member-1','resourceSnapshotName':'app-0-4-snapshot'}}");
+                bind(&w, "member-2", "app-0-4-snapshot", false);
+                started(&w, "member-2");
+                BROKEN(&w, cases[i].words);
+                if (!*cases[i].words)
+                        FINE(&w);
+                close_watch(&w);
+        }
+}
+
 static void a_cluster_is_sent_when_its_stage_is_on(void **state)
 {
         struct watch w;
@@ -346,6 +380,7 @@ int main(void)
                 cmocka_unit_test(a_run_takes_the_snapshot_it_was_asked_for),
                 cmocka_unit_test(a_placement_that_was_made_again_has_snapshots_of_its_own),
                 cmocka_unit_test(so_many_clusters_are_under_way_as_may_be),
+                cmocka_unit_test(who_is_picked_no_more_gives_its_place_where_the_run_keeps_its_clusters),
                 cmocka_unit_test(a_cluster_is_sent_when_its_stage_is_on),
                 cmocka_unit_test(who_brings_a_binding_to_a_snapshot_is_a_run_of_it),
         };
