@@ -80,14 +80,14 @@ bool rule_run_cluster_is_over(const json_t *config, const json_t *cluster)
                (json_object_get(config, "maxFailedClusters") && rule_says(cluster, "Succeeded", "False"));
 }
 
-static bool is_run(const struct change *c)
+static bool is_of(const struct change *c, const char *resource, const char *namespaced)
 {
-        return text_equal(c->resource, RES_RUNS) || text_equal(c->resource, RES_NS_RUNS);
+        return text_equal(c->resource, resource) || text_equal(c->resource, namespaced);
 }
 
-static bool is_approval(const struct change *c)
+static bool is_run(const struct change *c)
 {
-        return text_equal(c->resource, RES_APPROVALS) || text_equal(c->resource, RES_NS_APPROVALS);
+        return is_of(c, RES_RUNS, RES_NS_RUNS);
 }
 
 /* ---- what a run says only grows ---- */
@@ -423,14 +423,24 @@ static bool note_newest(void *ctx, const json_t *snapshot)
         return true;
 }
 
-static void note_made(struct watch *w, struct stages *s, const struct change *c)
+static int64_t find_newest(struct watch *w, const json_t *run)
 {
-        struct newest n = { c->after, -1 };
+        const char *ns = doc_get_string(run, "metadata.namespace");
+        struct newest n = { run, -1 };
 
-        watch_each(w, "hub", *c->ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, *c->ns ? c->ns : NULL, note_newest,
-                   &n);
-        ASSERT(map_put(&s->newest, doc_get_string(c->after, "metadata.uid"),
-                       (void *)(intptr_t)(n.index + 2)) == 0); /* never NULL */
+        watch_each(w, "hub", ns ? RES_NS_SNAPSHOTS : RES_SNAPSHOTS, ns, note_newest, &n);
+        return n.index;
+}
+
+static int64_t asked_newest(struct stages *s, const json_t *run)
+{
+        return (intptr_t)map_get(&s->newest, doc_get_string(run, "metadata.uid")) - 2;
+}
+
+static void ask_newest(struct stages *s, const json_t *run, int64_t index)
+{
+        ASSERT(map_put(&s->newest, doc_get_string(run, "metadata.uid"), (void *)(intptr_t)(index + 2)) ==
+               0); /* never NULL */
 }
 
 /* The snapshot it was asked for: that of its index, or none older than the newest when it was made. */
@@ -439,7 +449,7 @@ static void judge_snapshot(struct watch *w, struct stages *s, const struct chang
         const char *asked = doc_get_string(c->after, "spec.resourceSnapshotIndex"),
                    *used = doc_get_string(c->after, "status.resourceSnapshotIndexUsed"),
                    *retried = doc_get_string(c->after, "spec.retryOf");
-        int64_t newest = (intptr_t)map_get(&s->newest, doc_get_string(c->after, "metadata.uid")) - 2, index;
+        int64_t newest = asked_newest(s, c->after), index;
         bool good = used && text_parse_i64(used, &index);
 
         if (good && asked && *asked)
@@ -457,7 +467,7 @@ static void run_changed(struct watch *w, struct stages *s, const struct change *
         size_t n = rule_run_stages(c->after), begun = 0, done = 0;
 
         if (c->type == CHANGE_ADDED)
-                note_made(w, s, c);
+                ask_newest(s, c->after, find_newest(w, c->after));
         if (!c->after || !rule_run_began(c->after) || rule_run_ended(c->before) ||
             !differ(c->before, c->after, "status"))
                 return;
@@ -478,26 +488,46 @@ static void run_changed(struct watch *w, struct stages *s, const struct change *
 }
 
 struct anew {
+        struct watch *w;
         struct stages *s;
         char placement[320];
+        bool all; /* of its snapshots none is left to compare with */
 };
 
 static bool forget_newest(void *ctx, const json_t *run)
 {
         struct anew *a = ctx;
 
-        if (rule_run_is_of(run, a->placement))
+        if (!rule_run_is_of(run, a->placement))
+                return true;
+        if (a->all)
                 map_remove(&a->s->newest, doc_get_string(run, "metadata.uid"));
+        else
+                ask_newest(a->s, run, MIN(asked_newest(a->s, run), find_newest(a->w, run)));
         return true;
+}
+
+static void forget(struct anew *a, const char *ns)
+{
+        watch_each(a->w, "hub", *ns ? RES_NS_RUNS : RES_RUNS, *ns ? ns : NULL, forget_newest, a);
 }
 
 /* Who is made again counts snapshots anew. */
 static void placement_goes(struct watch *w, struct stages *s, const struct change *c)
 {
-        struct anew a = { .s = s };
+        struct anew a = { .w = w, .s = s, .all = true };
 
         snprintf(a.placement, sizeof(a.placement), "%s%s%s", c->ns, *c->ns ? "/" : "", c->name);
-        watch_each(w, "hub", *c->ns ? RES_NS_RUNS : RES_RUNS, *c->ns ? c->ns : NULL, forget_newest, &a);
+        forget(&a, c->ns);
+}
+
+/* What somebody deleted is counted on from where nothing names it any more. */
+static void snapshot_goes(struct watch *w, struct stages *s, const struct change *c)
+{
+        struct anew a = { .w = w, .s = s };
+
+        if (!rule_is_hub_agent(c->who) && rule_placement_of(c->before, a.placement))
+                forget(&a, c->ns);
 }
 
 static void stages_changed(struct watch *w, void *state, const struct change *c)
@@ -505,13 +535,14 @@ static void stages_changed(struct watch *w, void *state, const struct change *c)
         struct stages *s = state;
 
         begin(s);
-        if (is_approval(c))
+        if (is_of(c, RES_APPROVALS, RES_NS_APPROVALS))
                 approval_changed(w, s, c);
         else if (is_run(c))
                 run_changed(w, s, c);
-        else if (!c->after &&
-                 (text_equal(c->resource, RES_PLACEMENTS) || text_equal(c->resource, RES_NS_PLACEMENTS)))
+        else if (!c->after && is_of(c, RES_PLACEMENTS, RES_NS_PLACEMENTS))
                 placement_goes(w, s, c);
+        else if (!c->after && is_of(c, RES_SNAPSHOTS, RES_NS_SNAPSHOTS))
+                snapshot_goes(w, s, c);
 }
 
 const struct rule rule_run_stages_in_order = { .name = "run-stages",

@@ -227,6 +227,38 @@ static void a_placement_that_was_made_again_has_snapshots_of_its_own(void **stat
         close_watch(&w);
 }
 
+static void a_snapshot_that_a_user_deleted_is_not_counted_on_from(void **state)
+{
+        static const struct {
+                const char *who, *gone, *took, *words;
+        } cases[] = {
+                { "player", "app-0-5-snapshot", "4", "" },
+                { "player", "app-0-5-snapshot", "3", "took snapshot 3, asked for the newest of 4" },
+                { "player", "app-0-4-snapshot", "4", "took snapshot 4, asked for the newest of 5" },
+                { "hub-agent", "app-0-5-snapshot", "4", "took snapshot 4, asked for the newest of 5" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+                char text[512];
+
+                open_watch(&w, &rule_run_stages_in_order);
+                put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_AT("4"));
+                put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT_AT("5"));
+                put(&w, "player", "hub", RES_RUNS, ASKS(""));
+                take(&w, cases[i].who, "hub", RES_SNAPSHOTS, "", cases[i].gone);
+                snprintf(text, sizeof(text),
+                         "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0'},'status':{"
+                         "'resourceSnapshotIndexUsed':'%s','conditions':[" INITIALIZED "]}}",
+                         cases[i].took);
+                run(&w, text);
+                BROKEN(&w, cases[i].words);
+                if (!*cases[i].words)
+                        FINE(&w);
+                close_watch(&w);
+        }
+}
+
 /* ---- clusters ---- */
 
 static void bind(struct watch *w, const char *member, const char *snapshot, bool ready)
@@ -379,6 +411,7 @@ int main(void)
                 cmocka_unit_test(a_wait_is_as_long_as_it_should_be),
                 cmocka_unit_test(a_run_takes_the_snapshot_it_was_asked_for),
                 cmocka_unit_test(a_placement_that_was_made_again_has_snapshots_of_its_own),
+                cmocka_unit_test(a_snapshot_that_a_user_deleted_is_not_counted_on_from),
                 cmocka_unit_test(so_many_clusters_are_under_way_as_may_be),
                 cmocka_unit_test(who_is_picked_no_more_gives_its_place_where_the_run_keeps_its_clusters),
                 cmocka_unit_test(a_cluster_is_sent_when_its_stage_is_on),
