@@ -114,6 +114,7 @@ struct loop_of_stage {
         const struct stage_config *config;
         const char *snapshot;
         size_t max, updating, over, failed;
+        bool moved; /* in this pass a cluster started, or came to its end */
         struct buf stuck;
         size_t n_stuck;
 };
@@ -133,12 +134,18 @@ static bool is_bound(const struct binding *b)
         return text_equal(b->spec->state, BINDING_BOUND);
 }
 
+static void is_over(struct loop_of_stage *l)
+{
+        l->over++;
+        l->updating--;
+        l->moved = true;
+}
+
 static void succeeds(struct loop_of_stage *l, struct cluster_updating_status *c)
 {
         set_cluster_condition(l->p, c, CONDITION_SUCCEEDED, CONDITION_TRUE, REASON_CLUSTER_UPDATING_SUCCEEDED,
                               MESSAGE_CLUSTER_UPDATING_SUCCEEDED);
-        l->over++;
-        l->updating--;
+        is_over(l);
 }
 
 static void fails(struct loop_of_stage *l, struct cluster_updating_status *c, const char *words)
@@ -154,8 +161,7 @@ static void skip(struct loop_of_stage *l, struct cluster_updating_status *c)
         set_cluster_condition(
                 l->p, c, CONDITION_SKIPPED, CONDITION_TRUE, REASON_CLUSTER_LEFT,
                 words_f(l->p, "cluster `%s` is not picked for the placement any more", c->cluster_name));
-        l->over++;
-        l->updating--;
+        is_over(l);
 }
 
 static void lacks_binding(struct loop_of_stage *l, struct cluster_updating_status *c)
@@ -219,6 +225,7 @@ static int start_cluster(struct loop_of_stage *l, const struct target *t, struct
                 let_start(l, t->b);
         set_cluster_condition(l->p, c, CONDITION_STARTED, CONDITION_TRUE, REASON_CLUSTER_UPDATING_STARTED,
                               MESSAGE_CLUSTER_UPDATING_STARTED);
+        l->moved = true;
         stage_started(l->p, l->stage);
         if (synced && update_run_binding_has_started(t->b) && binding_has_arrived(t->b))
                 succeeds(l, c);
@@ -301,8 +308,7 @@ static void takes_time(struct loop_of_stage *l, const struct target *t, struct c
         fails(l, c,
               words_f(l->p, "cluster `%s` was not updated within %llds: %s", c->cluster_name,
                       (long long)(timeout_of(l->config) / 1000), what_holds_up(t->b)));
-        l->updating--;
-        l->over++;
+        is_over(l);
         l->failed++;
 }
 
@@ -381,16 +387,32 @@ static void check_failures(struct loop_of_stage *l)
                                    listed_text(l->p, &names)));
 }
 
+/* Until something moves the run has not come on: no clock that is set takes that back. */
+static const char *said_stuck(const struct loop_of_stage *l)
+{
+        const struct condition *c =
+                fresh_condition(&l->p->status->conditions, CONDITION_PROGRESSING, l->p->generation);
+
+        return c && !l->moved && text_equal(c->reason, REASON_RUN_STUCK) ? c->message : NULL;
+}
+
 static const char *stuck_words(struct loop_of_stage *l)
 {
+        if (l->n_stuck == 0)
+                return said_stuck(l);
         if (l->n_stuck > STUCK_SHOWN_MAX)
                 buf_append_str(&l->stuck, "...");
         return words_f(l->p, MESSAGE_RUN_STUCK, listed_text(l->p, &l->stuck), l->stage->stage_name);
 }
 
+static bool is_stuck(const struct loop_of_stage *l)
+{
+        return l->n_stuck > 0 || said_stuck(l);
+}
+
 static void tell_progress(struct loop_of_stage *l)
 {
-        if (l->n_stuck > 0)
+        if (is_stuck(l))
                 set_run_progress(l->p, CONDITION_FALSE, REASON_RUN_STUCK, stuck_words(l));
         else if (l->over < l->stage->clusters.n)
                 set_run_progress(l->p, CONDITION_TRUE, REASON_RUN_PROGRESSING, MESSAGE_RUN_PROGRESSING);
@@ -497,7 +519,7 @@ int finish_clusters(struct pass *p, size_t stage, bool *ret_finished, const char
         TRY(loop_init(&l, p, stage));
         code = finish_all(&l);
         *ret_finished = l.updating == 0;
-        *ret_stuck = l.n_stuck > 0 ? stuck_words(&l) : NULL;
+        *ret_stuck = is_stuck(&l) ? stuck_words(&l) : NULL;
         buf_free(&l.stuck);
         return code;
 }

@@ -217,6 +217,38 @@ static void a_clock_that_was_set_back_delays_the_five_minutes_by_no_more(void **
         ends(&s);
 }
 
+static void no_clock_takes_back_that_a_run_is_stuck(void **state)
+{
+        static const struct {
+                int64_t wall_ms, ahead_ms; /* when it is looked at again, since the cluster started */
+        } cases[] = {
+                { 1000, 0 },     /* the moment that lay ahead has come */
+                { -3600000, 0 }, /* an agent that was started again has seen it lie ahead for no time */
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct scene s;
+                int64_t start;
+
+                begin_usual(&s, "", "");
+                step(&s);
+                start = s.now_ms;
+                s.now_ms -= 3600000;
+                s.ahead_ms = UPDATE_RUN_STUCK_MS + 1;
+                step(&s);
+                assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+                s.now_ms = start + cases[i].wall_ms;
+                s.ahead_ms = cases[i].ahead_ms;
+                step(&s);
+                assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+                assert_non_null(strstr(run_message(&s, "Progressing"), "for a1 cluster(s) in stage a"));
+                arrive(&s, "a1");
+                step(&s);
+                assert_string_equal(run_says(&s, "Progressing"), "True UpdateRunProgressing");
+                ends(&s);
+        }
+}
+
 static const char preempted[] =
         PREFIX_USER "the binding of the updating cluster `a1` in the stage `a` is not up-to-date with the "
                     "desired status, please check the status of binding `web-a1` and see if there is a "
@@ -550,6 +582,7 @@ int main(void)
                 cmocka_unit_test(of_many_that_are_stuck_three_are_named),
                 cmocka_unit_test(a_binding_in_place_that_is_not_available_becomes_stuck_too),
                 cmocka_unit_test(a_clock_that_was_set_back_delays_the_five_minutes_by_no_more),
+                cmocka_unit_test(no_clock_takes_back_that_a_run_is_stuck),
                 cmocka_unit_test(whoever_changes_a_binding_under_way_ends_the_run),
                 cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
                 cmocka_unit_test(a_run_that_ends_begins_nothing_new),
