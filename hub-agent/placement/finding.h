@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "common/loop/loop.h"
 #include "hub-agent/memory.h"
 
 /* What a selection or a group of snapshots holds. Does not change once it is made; shared by references. */
@@ -39,6 +40,8 @@ struct intake_memory {
         struct selected *known;   /* the selection that was read last; NULL if none */
         int64_t failing_since_ms; /* loop_now_ms(); not the user's doing; 0 = it does not fail */
         struct kept_finding *finding;
+        bool taken; /* somebody selects resources and makes snapshots of them */
+        struct waitq turn;
 };
 
 /* Keeps a copy in place of the finding before. ERR_NO_MEMORY: that one stays. */

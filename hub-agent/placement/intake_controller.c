@@ -435,6 +435,25 @@ static int check_mirror(struct pass *s, bool *ret_stop)
         return find_unschedulable(s, FINDING_STOPPED, REASON_INVALID_RESOURCE_SELECTORS, message);
 }
 
+/* ---- one after the other ---- */
+
+/* What is selected, which snapshots there are and what is made of both belong together, and requests lie
+ * between them: the intake and update runs that take a snapshot of a placement do it in turn. */
+static int take_turn(struct pass *s)
+{
+        while (s->memory->taken)
+                if (waitq_wait(s->agent->world->loop, &s->memory->turn, DEADLINE_NONE) < 0)
+                        return error_set(s->rc->err, ERR_CANCELLED, "cancelled");
+        s->memory->taken = true;
+        return 0;
+}
+
+static void end_turn(struct pass *s)
+{
+        s->memory->taken = false;
+        waitq_wake_one(&s->memory->turn);
+}
+
 /* ---- reconcile ---- */
 
 static int load(struct pass *s)
@@ -457,19 +476,12 @@ static int look_again_ms(struct pass *s, int64_t *ret)
         return 0;
 }
 
-static struct outcome take_in(struct pass *s)
+static struct outcome take_in_selected(struct pass *s)
 {
         int64_t again_ms = 0;
         struct outcome o;
         struct chosen_list chosen;
-        bool stop;
 
-        if (strlen(s->rc->name) > LABEL_VALUE_MAX)
-                return found_long_name(s);
-        if (ensure_finalizers(s) < 0 || check_mirror(s, &stop) < 0)
-                return failed(s->rc->err);
-        if (stop)
-                return done();
         if (select_resources(s->rc, s->p, &chosen, &s->refusal) < 0)
                 return failed(s->rc->err);
         if (is_refused(&s->refusal))
@@ -482,6 +494,24 @@ static struct outcome take_in(struct pass *s)
         if (o.code == 0 && o.after_ms == 0 && makes_snapshots(s) && look_again_ms(s, &again_ms) < 0)
                 return failed(s->rc->err);
         return again_ms > 0 ? again_after(again_ms) : o;
+}
+
+static struct outcome take_in(struct pass *s)
+{
+        struct outcome o;
+        bool stop;
+
+        if (strlen(s->rc->name) > LABEL_VALUE_MAX)
+                return found_long_name(s);
+        if (ensure_finalizers(s) < 0 || check_mirror(s, &stop) < 0)
+                return failed(s->rc->err);
+        if (stop)
+                return done();
+        if (take_turn(s) < 0)
+                return failed(s->rc->err);
+        o = take_in_selected(s);
+        end_turn(s);
+        return o;
 }
 
 /* ---- for an update run ---- */
@@ -509,12 +539,17 @@ int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
         AUTO_KEY struct key key = KEY_EMPTY;
         struct reconcile own = *rc;
         struct pass s = { .rc = &own, .agent = agent_of(rc), .scope = scope_of(rc->ns), .p = p };
+        int code;
 
         own.key = key_text(&key, p->object.meta.ns, p->object.meta.name);
         own.name = p->object.meta.name;
-        if (!own.key)
+        s.memory = memory_of(&s.agent->intakes, &p->object, rc->arena);
+        if (!own.key || !s.memory)
                 return error_no_memory(rc->err);
-        TRY(take_selected(&s));
+        TRY(take_turn(&s));
+        code = take_selected(&s);
+        end_turn(&s);
+        TRY(code);
         *ret = s.latest;
         *ret_refusal = s.refusal;
         return 0;

@@ -1,5 +1,6 @@
 /* Update runs within a whole agent: a run from end to end, and what happens between the controllers. */
 #include "hub-agent/staged-update/update_run_agent_test.h"
+#include "proto/names.h"
 
 static void runs(struct rig *r)
 {
@@ -100,6 +101,83 @@ static void takes(struct rig *r)
 static void without_an_index_a_run_takes_what_is_selected_when_it_begins(void **state)
 {
         rig_run(takes);
+}
+
+/* The first reading of the ConfigMap takes its time, once this is 1. */
+static int64_t delay_first_reading(void *ctx, const struct http_request *rq, bool answer)
+{
+        int *nth = ctx;
+
+        if (answer || *nth == 0 || !strstr(rq->path, "/configmaps/settings"))
+                return 0;
+        return (*nth)++ == 1 ? 5000 : 0;
+}
+
+static void set_color(struct rig *r, const char *value)
+{
+        char patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
+        merge(r, "/api/v1/namespaces/app/configmaps/settings", patch);
+        fiber_sleep(r->loop, 1000);
+}
+
+/* Of all snapshots: how many are marked latest, and which holds what. */
+static void assert_latest(struct rig *r, const char *holds)
+{
+        const json_t *latest = NULL;
+        AUTO_FREE char *text = NULL;
+        size_t i, n = 0;
+        json_t *s;
+
+        rig_get(r, FLEET "clusterresourcesnapshots");
+        json_array_foreach(json_object_get(r->answer, "items"), i, s) {
+                const char *const path[] = { "metadata", "labels", LABEL_IS_LATEST_SNAPSHOT };
+
+                if (!text_equal(json_string_value(doc_get_keys(s, path, 3)), "true"))
+                        continue;
+                latest = s;
+                n++;
+        }
+        if (n != 1)
+                fail_msg("%zu are latest: %s", n, r->text);
+        text = json_dumps(latest, JSON_COMPACT);
+        if (!strstr(text, holds))
+                fail_msg("the latest does not hold %s: %s", holds, text);
+}
+
+/* Until its successor is made no snapshot is marked latest: whoever looked at that time, and was held up,
+ * must not make one from what he saw. */
+static void takes_turns(struct rig *r)
+{
+        int nth = 0;
+        struct loopback_faults faults = { .ctx = &nth, .delay = delay_first_reading };
+        struct fleet f;
+
+        begin_with(r, &f, ",\"revisionHistoryLimit\":1");
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        assert_non_null(f.world.transport);
+        start_again(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        merge(r, FLEET "clusterresourcesnapshots/web-0-snapshot",
+              "{\"metadata\":{\"labels\":{\"" LABEL_IS_LATEST_SNAPSHOT "\":\"false\"}}}");
+        fiber_sleep(r->loop, 1000);
+        nth = 1;
+        post_run(r, "first", "", ",\"state\":\"Initialize\"");
+        fiber_sleep(r->loop, 1000);
+        set_color(r, "c");
+        set_color(r, "d");
+        fiber_sleep(r->loop, 10000);
+        settle_often(&f, 3);
+        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
+        assert_latest(r, "\"a\":\"d\"");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void who_makes_snapshots_of_a_placement_makes_them_one_after_the_other(void **state)
+{
+        rig_run(takes_turns);
 }
 
 /* The intake waits after one snapshot until it makes the next. */
@@ -662,6 +740,7 @@ int main(void)
                 cmocka_unit_test(a_run_carries_its_finalizer_and_keeps_an_empty_index),
                 cmocka_unit_test(the_binding_names_the_run_and_begins_its_condition_anew),
                 cmocka_unit_test(without_an_index_a_run_takes_what_is_selected_when_it_begins),
+                cmocka_unit_test(who_makes_snapshots_of_a_placement_makes_them_one_after_the_other),
                 cmocka_unit_test(a_run_takes_its_snapshot_without_any_interval_and_names_it),
                 cmocka_unit_test(where_only_runs_make_snapshots_the_first_makes_the_first),
                 cmocka_unit_test(snapshots_that_bindings_and_unfinished_runs_name_are_kept),
