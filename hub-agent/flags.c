@@ -81,8 +81,9 @@ const struct flag hub_flag_table[] = {
           .missing = "no admission policies are installed" },
         { "admission-policy-manager-config", FLAG_STRING, "", AT(policy_config), NOT_YET,
           .missing = "the file is not read" },
-        { "enable-cluster-inventory-apis", FLAG_BOOL, "false", AT(inventory), NOT_YET,
-          .missing = "no ClusterProfiles are written" },
+        { "enable-cluster-inventory-apis", FLAG_BOOL, "true", AT(inventory),
+          "Each member that has joined gets a ClusterProfile in fleet-system; its definition must be "
+          "there." },
         { "enable-staged-update-run-apis", FLAG_BOOL, "true", AT(staged_runs),
           "Staged update runs are executed; their definitions must be there." },
         { "external-placement-snapshots", FLAG_BOOL, "true", AT(external_snapshots),

@@ -73,6 +73,8 @@ static int add_controllers(struct hub_agent *a)
                 TRY(manager_add_controller(a->manager, all[i]));
         if (!a->options->without_staged_runs)
                 TRY(add_staged_runs(a));
+        if (!a->options->without_inventory)
+                TRY(manager_add_controller(a->manager, &cluster_profile_controller));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 
@@ -266,7 +268,9 @@ static int check_definitions(struct hub_agent *a, struct error *err)
                 TRY(check_definition(a, of_runs[i], "enable-staged-update-run-apis", err));
         for (size_t i = 0; i < ARRAY_LEN(of_evictions) && !a->options->without_evictions; i++)
                 TRY(check_definition(a, of_evictions[i], "enable-eviction-apis", err));
-        return 0;
+        return a->options->without_inventory
+                       ? 0
+                       : check_definition(a, &cluster_profile_kind, "enable-cluster-inventory-apis", err);
 }
 
 /* They may be installed together with the agent, and come a moment after it. */

@@ -20,6 +20,7 @@ struct hub_agent_options {
         const char *allowed_resources;  /* the same; nothing else may be placed then; may be NULL */
         bool enable_workload;           /* pods run on the hub: claims are never placed */
         bool networking_agents;         /* members have two agents more, and rights for them */
+        bool without_inventory;         /* no ClusterProfiles are written, and their kind need not be there */
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
         bool without_staged_runs;       /* so are update runs */
         bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */

@@ -56,6 +56,7 @@ static void agent_fiber(void *ctx)
         struct hub_agent_options o = { .world = &f->world,
                                        .log = &f->log,
                                        .hub = &f->rig->endpoint,
+                                       .without_inventory = true,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = 0,

@@ -14,6 +14,7 @@ struct fleet {
         struct log log;
         struct metrics *metrics; /* NULL = the agent's own */
         int64_t snapshot_interval_ms, snapshot_collect_ms;
+        bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -41,6 +42,7 @@ static inline void agent_fiber(void *ctx)
                                        .without_staged_runs = f->without_staged_runs,
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,
+                                       .without_inventory = !f->inventory,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = f->snapshot_interval_ms,

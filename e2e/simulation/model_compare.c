@@ -8,6 +8,9 @@
 static const struct kube_resource member_clusters = { "cluster.kubernetes-fleet.io", "v1beta1",
                                                       "memberclusters", "MemberCluster", false };
 
+static const struct kube_resource profiles = { "multicluster.x-k8s.io", "v1alpha1", "clusterprofiles",
+                                               "ClusterProfile", true };
+
 static const struct kube_resource shown_statuses = { "placement.kubernetes-fleet.io", "v1beta1",
                                                      "clusterresourceplacementstatuses",
                                                      "ClusterResourcePlacementStatus", true };
@@ -27,7 +30,7 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 /* ---- the hub ---- */
 
 struct hub_view {
-        json_t *placements, *parts, *members, *shown, *evictions;
+        json_t *placements, *parts, *members, *profiles, *shown, *evictions;
         struct model_runs runs;
         json_t *snapshots[2];
         VEC(struct model_held *) held;
@@ -38,6 +41,7 @@ static void hub_view_clear(struct hub_view *h)
         json_decref(h->placements);
         json_decref(h->parts);
         json_decref(h->members);
+        json_decref(h->profiles);
         json_decref(h->shown);
         json_decref(h->evictions);
         for (unsigned part = 0; part < 2; part++) {
@@ -104,11 +108,28 @@ static int hub_view_read(struct fleet *f, struct hub_view *ret, struct error *er
 
         TRY(f->ops->client(f, "hub", &k, err));
         TRY(kube_doc_list(k, &member_clusters, NULL, NULL, &ret->members, err));
+        TRY(kube_doc_list(k, &profiles, NULL, NULL, &ret->profiles, err));
         TRY(kube_doc_list(k, &shown_statuses, NULL, NULL, &ret->shown, err));
         TRY(kube_doc_list(k, &wish_eviction_resource, NULL, NULL, &ret->evictions, err));
         TRY(runs_read(k, &ret->runs, err));
         TRY(kube_doc_list(k, wish_placement_resource(PLACE_MAIN), NULL, NULL, &ret->placements, err));
         return kube_doc_list(k, wish_placement_resource(PLACE_PART), NULL, NULL, &ret->parts, err);
+}
+
+/* Of each member that is in the fleet the inventory has a profile, which says that it is well. */
+static int judge_profile(const struct hub_view *h, const char *name, bool is_in, struct error *err)
+{
+        const json_t *doc = find(h->profiles, NAMESPACE_FLEET_SYSTEM, name), *healthy;
+
+        if (is_in != !!doc)
+                return error_set(err, ERR_INVALID, "ClusterProfile %s is%s there", name, doc ? "" : " not");
+        if (!doc)
+                return 0;
+        healthy = model_condition(doc_get_object(doc, "status"), CONDITION_CONTROL_PLANE_HEALTHY);
+        if (!text_equal(doc_get_string(healthy, "status"), "True"))
+                return error_set(err, ERR_INVALID, "ClusterProfile %s: ControlPlaneHealthy is not True",
+                                 name);
+        return 0;
 }
 
 static int judge_membership(const struct wish *w, const struct hub_view *h, struct error *err)
@@ -128,6 +149,7 @@ static int judge_membership(const struct wish *w, const struct hub_view *h, stru
                                                "status"),
                                 "True"))
                         return error_set(err, ERR_INVALID, "MemberCluster %s: Joined is not True", name);
+                TRY(judge_profile(h, name, is == MEMBER_IN, err));
         }
         return 0;
 }

@@ -2,6 +2,10 @@
 
 #include "common/base/limits.h"
 
+#define DEFAULT_PERIOD_S 60
+#define HEARTBEAT_GRACE_MS 60000 /* of the flag cluster-unhealthy-threshold */
+#define GRACE_FOR_DELAYS_MS 5000
+
 #define OWNER_FORMAT "{s:s, s:s, s:s, s:s, s:b}"
 
 static json_t *owner(const struct member_cluster *c)
@@ -450,6 +454,20 @@ bool member_is_silent(const struct member_cluster *c)
                 if (is_lost(condition_find(&c->status->agent_status.at[i].conditions, CONDITION_HEALTHY)))
                         return true;
         return false;
+}
+
+int64_t member_period_ms(const struct member_cluster *c)
+{
+        const struct opt_int none = { 0 };
+        struct opt_int s = c->spec ? c->spec->heartbeat_period_seconds : none;
+
+        return (s.set ? s.value : DEFAULT_PERIOD_S) * 1000;
+}
+
+int64_t member_silence_ms(const struct member_cluster *c, int64_t grace_ms)
+{
+        return MAX(grace_ms > 0 ? grace_ms : HEARTBEAT_GRACE_MS,
+                   member_period_ms(c) * 2 + GRACE_FOR_DELAYS_MS);
 }
 
 int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms)

@@ -43,6 +43,10 @@ struct member_cluster *member_with_status(struct arena *arena, const struct memb
 bool member_is_silent(const struct member_cluster *c); /* the status says so of one of its agents */
 /* Milliseconds until the first agent has been silent for so long; -1 if none will. */
 int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms);
+int64_t member_period_ms(const struct member_cluster *c); /* of its heartbeats */
+/* How old a heartbeat may be until the member is taken for lost: two are missed, and the operator's patience
+ * (--cluster-unhealthy-threshold; 0 = its default) is over. */
+int64_t member_silence_ms(const struct member_cluster *c, int64_t grace_ms);
 /* No agent of it ever said a word, here or in its report: there is nobody to wait for when it leaves. */
 bool nobody_came(const struct member_cluster *c, const struct internal_member_cluster *report);
 bool member_has_left(const struct member_cluster *c); /* Joined=False for this generation */

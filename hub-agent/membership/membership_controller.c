@@ -4,10 +4,7 @@
 
 #define TERMINATING_RETRY_MS 1000
 #define TERMINATING_MAX_MS (15 * 60 * 1000) /* spec 2.6 step 3: longer than this is worth an alarm */
-#define DEFAULT_PERIOD_S 60
-#define HEARTBEAT_GRACE_MS 60000 /* of the flag cluster-unhealthy-threshold */
-#define GRACE_FOR_DELAYS_MS 5000
-#define UNDER_WAY (-1) /* done_generation while the steps of joining are taken */
+#define UNDER_WAY (-1)                      /* done_generation while the steps of joining are taken */
 
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
 static const struct kube_resource roles = { "rbac.authorization.k8s.io", "v1", "roles", "Role", true };
@@ -250,27 +247,16 @@ static void tell_cut(struct pass *s, bool cut)
         m->told_cut = cut;
 }
 
-static int64_t period_ms(const struct member_cluster *m)
-{
-        return (m->spec->heartbeat_period_seconds.set ? m->spec->heartbeat_period_seconds.value
-                                                      : DEFAULT_PERIOD_S) *
-               1000;
-}
-
 /* Every heartbeat is shown, but no more of them than the member was asked for: they come with some play, and
  * are shown in whole seconds. */
 static int64_t heartbeat_every_ms(const struct member_cluster *m)
 {
-        return period_ms(m) * 9 / 10 - 1000;
+        return member_period_ms(m) * 9 / 10 - 1000;
 }
 
-/* Two heartbeats are missed, and the operator's patience is over. */
 static int64_t silence_ms(const struct pass *s)
 {
-        const struct hub_agent_options *o = agent_of(s->rc)->options;
-        int64_t grace = o->heartbeat_grace_ms > 0 ? o->heartbeat_grace_ms : HEARTBEAT_GRACE_MS;
-
-        return MAX(grace, period_ms(s->member) * 2 + GRACE_FOR_DELAYS_MS);
+        return member_silence_ms(s->member, agent_of(s->rc)->options->heartbeat_grace_ms);
 }
 
 static void tell_silence(struct pass *s, bool was, bool is)
@@ -322,6 +308,8 @@ static int drop_finalizer(struct pass *s)
         if (!wanted)
                 return error_no_memory(s->rc->err);
         remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
+        if (agent_of(s->rc)->options->without_inventory) /* left by an agent that kept one */
+                remove_finalizer(wanted, FINALIZER_CLUSTER_PROFILE);
         memory_drop(&agent_of(s->rc)->members, s->rc->key);
         return rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
 }

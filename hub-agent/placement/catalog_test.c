@@ -440,6 +440,7 @@ static void electing_fiber(void *ctx)
         struct hub_agent_options o = { .world = &s->f.world,
                                        .log = &s->f.log,
                                        .hub = &s->f.rig->endpoint,
+                                       .without_inventory = true,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .leader_election = true,

@@ -690,6 +690,7 @@ static void run_to_the_end(void *ctx)
         struct hub_agent_options o = { .world = &e->fleet->world,
                                        .log = &e->fleet->log,
                                        .hub = &e->fleet->rig->endpoint,
+                                       .without_inventory = true,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .without_staged_runs = e->fleet->without_staged_runs };
