@@ -39,26 +39,40 @@ static bool has_resources(const struct binding *b)
                 text_equal(annotation_of(&b->object, ANNOTATION_PREVIOUS_BINDING_STATE), BINDING_BOUND));
 }
 
+static int has_problem(struct maker *m, struct side *s, const char *words)
+{
+        s->problem = words;
+        return words ? 0 : error_no_memory(m->rc->err);
+}
+
 /* What cannot be told is told so, and ends nothing. */
 static int load_side(struct maker *m, const struct binding *b, struct side *ret)
 {
+        const struct object *cluster;
+        const char *words;
         int code;
 
         *ret = (struct side){ .b = b };
         if (!b)
                 return 0;
         ret->master = find_snapshot(m->q->snapshots, b->spec->resource_snapshot_name);
+        TRY(cache_get(m->rc, &member_cluster_kind, NULL, b->spec->target_cluster, &cluster));
+        if (!cluster)
+                return has_problem(
+                        m, ret,
+                        arena_printf(m->rc->arena, "member cluster \"%s\" is gone", b->spec->target_cluster));
         code = overrides_of_binding(m->rc, b, &ret->overrides);
         if (code == ERR_INVALID) {
-                ret->problem = arena_strdup(m->rc->arena, m->rc->err->text);
+                words = arena_strdup(m->rc->arena, m->rc->err->text);
                 error_clear(m->rc->err);
-                return ret->problem ? 0 : error_no_memory(m->rc->err);
+                return has_problem(m, ret, words);
         }
         TRY(code);
-        if (!ret->master)
-                ret->problem = arena_printf(m->rc->arena, "resource snapshot \"%s\" is gone",
-                                            b->spec->resource_snapshot_name);
-        return ret->master || ret->problem ? 0 : error_no_memory(m->rc->err);
+        if (ret->master)
+                return 0;
+        return has_problem(m, ret,
+                           arena_printf(m->rc->arena, "resource snapshot \"%s\" is gone",
+                                        b->spec->resource_snapshot_name));
 }
 
 static int load_new_side(struct maker *m, const struct binding *b, const struct cluster_updating_status *c,

@@ -194,6 +194,33 @@ static void the_last_plan_tells_what_is_removed(void **state)
         rig_run(removed);
 }
 
+/* Nobody can tell what such a cluster has, and its binding stays until a run takes it away. */
+static void gone(struct rig *r)
+{
+        struct fleet f;
+
+        begin_placed(r, &f, "");
+        rig_delete(r, CLUSTERS "memberclusters/member-3");
+        rig_settle(r);
+        report_member(&f, "member-3", "False");
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(rig_get(r, CLUSTERS "memberclusters/member-3"), 404);
+        change_app(r, "c");
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", PLAN("after")));
+        post_run(r, "second", "1", "");
+        settle_often(&f, 6);
+        assert_told(r, REQUESTS "/second-after-prod", "member-3",
+                    "+0 ~0 -0 member cluster \"member-3\" is gone");
+        approve(r, "second-after-prod");
+        settle_often(&f, 2);
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        stop(&f);
+}
+static void of_a_cluster_that_is_gone_a_plan_tells_that(void **state)
+{
+        rig_run(gone);
+}
+
 static void left(struct rig *r)
 {
         struct fleet f;
@@ -228,6 +255,7 @@ int main(void)
                 cmocka_unit_test(a_plan_compares_with_what_the_cluster_has_now),
                 cmocka_unit_test(a_plan_that_is_shown_is_not_written_again),
                 cmocka_unit_test(the_last_plan_tells_what_is_removed),
+                cmocka_unit_test(of_a_cluster_that_is_gone_a_plan_tells_that),
                 cmocka_unit_test(a_plan_goes_on_without_a_cluster_that_left),
         };
 
