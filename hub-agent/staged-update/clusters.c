@@ -24,13 +24,19 @@ static int64_t percent_of(const char *text, size_t n_clusters)
                        : -1;
 }
 
+/* Negative: it is neither a number nor a percentage. */
+static int64_t concurrency_of(const struct stage_config *config, size_t n_clusters)
+{
+        if (!config || !config->max_concurrency.set)
+                return 1; /* as the definition has it for who does not say */
+        return config->max_concurrency.text ? percent_of(config->max_concurrency.text, n_clusters)
+                                            : config->max_concurrency.value;
+}
+
 int max_concurrency(struct pass *p, const struct stage_config *config, size_t n_clusters, size_t *ret)
 {
-        int64_t max = 1; /* as the definition has it for who does not say */
+        int64_t max = concurrency_of(config, n_clusters);
 
-        if (config && config->max_concurrency.set)
-                max = config->max_concurrency.text ? percent_of(config->max_concurrency.text, n_clusters)
-                                                   : config->max_concurrency.value;
         if (max < 0)
                 return run_aborts(p, words_f(p,
                                              ERROR_RUN_ABORT ": " ERROR_CLASS_UNEXPECTED
@@ -527,43 +533,71 @@ int finish_clusters(struct pass *p, size_t stage, bool *ret_finished, const char
 /* ---- when the run ends ---- */
 
 /* From the input: the pass may have ended before it sorted the bindings. */
-static int map_bound(struct pass *p, struct map *ret)
+static int map_bindings(struct pass *p, struct map *ret)
 {
         map_init(ret, MAP_BORROW_KEYS, NULL);
         for (size_t i = 0; i < p->in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)p->in->bindings.at[i];
 
-                if (b->spec && is_bound(b) && !is_deleting(&b->object) &&
-                    !update_run_binding_has_started(b) && !was_taken_back(b) &&
+                if (b->spec && !is_deleting(&b->object) && !text_equal(b->spec->state, BINDING_UNSCHEDULED) &&
                     map_put(ret, or_empty(b->spec->target_cluster), (void *)b) < 0)
                         return error_no_memory(p->err);
         }
         return 0;
 }
 
-static int list_begun_of(struct pass *p, size_t stage, const struct map *bound, struct rollout_list *ret)
+/* The next may have been begun in its place, also when the run's status does not say so yet. */
+static bool gives_place(const struct loop_of_stage *l, const struct binding *b,
+                        const struct cluster_updating_status *c)
+{
+        if (!b || cluster_is_over(l->p, l->config, c))
+                return true;
+        if (is_bound(b) && in_sync(l, b, c) && update_run_binding_has_started(b) && binding_has_arrived(b))
+                return true;
+        return tolerates_failures(l->config) && is_true(l->p, &c->conditions, CONDITION_STARTED) &&
+               since(l->p, started_at(c)) > timeout_of(l->config);
+}
+
+static bool is_begun(const struct loop_of_stage *l, const struct binding *b,
+                     const struct cluster_updating_status *c)
+{
+        return is_bound(b) && in_sync(l, b, c) && !update_run_binding_has_started(b) && !was_taken_back(b);
+}
+
+/* No further than so many at a time reach: a cluster beyond that is somebody else's. *ret_current: the stage
+ * is not over. */
+static int list_begun_of(struct pass *p, size_t stage, const struct map *bindings, struct rollout_list *ret,
+                         bool *ret_current)
 {
         struct loop_of_stage l;
+        size_t n = 0;
+        int64_t max;
 
         TRY(loop_init(&l, p, stage));
-        for (uint32_t i = 0; i < l.stage->clusters.n; i++) {
+        max = concurrency_of(l.config, l.stage->clusters.n);
+        for (uint32_t i = 0; i < l.stage->clusters.n && n < (size_t)MAX(max, 1); i++) {
                 const struct cluster_updating_status *c = &l.stage->clusters.at[i];
-                const struct binding *b = map_get(bound, c->cluster_name);
+                const struct binding *b = map_get(bindings, c->cluster_name);
 
-                if (b && !cluster_is_over(p, l.config, c) && in_sync(&l, b, c))
+                if (gives_place(&l, b, c))
+                        continue;
+                n++;
+                if (is_begun(&l, b, c))
                         ret->at[ret->n++] = b;
         }
         buf_free(&l.stuck);
+        *ret_current = n > 0;
         return 0;
 }
 
 int list_begun(struct pass *p, struct rollout_list *ret)
 {
-        struct map bound;
-        int code = map_bound(p, &bound);
+        struct map bindings;
+        bool current = false;
+        int code = map_bindings(p, &bindings);
 
-        for (uint32_t i = 0; code == 0 && i < p->status->stages_status.n; i++)
-                code = list_begun_of(p, i, &bound, ret);
-        map_free(&bound);
+        for (uint32_t i = 0; code == 0 && !current && i < p->status->stages_status.n; i++)
+                code = list_begun_of(p, i, &bindings, ret, &current);
+        map_free(&bindings);
         return code;
 }

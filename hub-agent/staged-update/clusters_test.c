@@ -414,6 +414,34 @@ static void a_run_whose_ground_is_gone_announces_what_it_began(void **state)
         ends(&s);
 }
 
+/* Who had not heard yet that runs roll the placement out brought a2 to the snapshot. */
+static void a_run_that_ends_announces_nothing_beyond_its_turn(void **state)
+{
+        struct scene s;
+        struct binding *a1, *a2;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        a1 = binding_of(&s, "a1");
+        a2 = binding_of(&s, "a2");
+        a2->spec->state = "Bound";
+        a2->spec->resource_snapshot_name = a1->spec->resource_snapshot_name;
+        a2->spec->apply_strategy = a1->spec->apply_strategy;
+        set_placement(&s, "\"type\":\"RollingUpdate\"");
+        plan(&s);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_ptr_equal(s.plan.started.at[0], a1);
+        is_announced(&s, "a1");
+        plan(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        arrive(&s, "a1"); /* from here on it may have begun a2, and not come to write that down */
+        plan(&s);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_ptr_equal(s.plan.started.at[0], a2);
+        ends(&s);
+}
+
 static void a_deleted_run_announces_what_it_began_and_no_more(void **state)
 {
         struct scene s;
@@ -589,6 +617,7 @@ int main(void)
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
                 cmocka_unit_test(a_run_ends_when_what_it_began_is_announced),
                 cmocka_unit_test(a_run_whose_ground_is_gone_announces_what_it_began),
+                cmocka_unit_test(a_run_that_ends_announces_nothing_beyond_its_turn),
                 cmocka_unit_test(a_deleted_run_announces_what_it_began_and_no_more),
                 cmocka_unit_test(a_binding_in_place_but_not_bound_is_bound),
                 cmocka_unit_test(a_cluster_that_fails_gives_way_where_that_is_tolerated),
