@@ -154,6 +154,15 @@ static unsigned percent_allowed(struct rollout *r, const struct wish_placement *
         return now - r->since_ms < RULE_LAG_MS ? MAX(r->before_percent, r->may_percent) : r->may_percent;
 }
 
+/* What maxUnavailable is measured by, where the policy says it. Clusters that are to leave yet do not count.
+ */
+static unsigned asked_number(const struct wish_policy *p)
+{
+        if (p->type == POLICY_PICK_FIXED)
+                return (unsigned)__builtin_popcount(p->fixed);
+        return p->type == POLICY_PICK_N ? p->n : UINT_MAX;
+}
+
 static void judge(struct watch *w, struct rollout *r, const char *placement, const struct wish_placement *p)
 {
         struct wanted wanted = { placement, 0 };
@@ -161,8 +170,7 @@ static void judge(struct watch *w, struct rollout *r, const char *placement, con
 
         watch_each(w, "hub", strchr(placement, '/') ? RES_NS_BINDINGS : RES_BINDINGS, NULL, count_binding,
                    &wanted);
-        if (p->policy.type == POLICY_PICK_N)
-                wanted.n = MIN(wanted.n, p->policy.n);
+        wanted.n = MIN(wanted.n, asked_number(&p->policy));
         map_for_each(&r->clusters, e) {
                 const struct on_cluster *o = e->value;
 

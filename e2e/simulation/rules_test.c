@@ -196,6 +196,31 @@ static void a_rollout_takes_no_more_clusters_than_it_may(void **state)
         close_watch(&w);
 }
 
+static void a_list_of_clusters_is_what_a_rollout_is_measured_by(void **state)
+{
+        static const struct {
+                uint32_t fixed;
+                const char *words;
+        } cases[] = {
+                { 1 << 1, "" }, /* the others are to leave yet */
+                { 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4, "a rollout took 2 clusters at once, 1 allowed" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+
+                place_four(&w);
+                w.wish.apps[0].placements[PLACE_MAIN].policy =
+                        (struct wish_policy){ .type = POLICY_PICK_FIXED, .fixed = cases[i].fixed };
+                roll_out(&w, 1);
+                roll_out(&w, 2);
+                BROKEN(&w, cases[i].words);
+                if (!*cases[i].words)
+                        FINE(&w);
+                close_watch(&w);
+        }
+}
+
 static void what_failed_by_itself_is_updated_without_a_budget(void **state)
 {
         struct watch w;
@@ -677,6 +702,7 @@ int main(void)
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
+                cmocka_unit_test(a_list_of_clusters_is_what_a_rollout_is_measured_by),
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
                 cmocka_unit_test(a_snapshot_that_is_named_does_not_come_back_with_another_content),
                 cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
