@@ -375,11 +375,18 @@ static int scale_up(struct cycle *c, const struct classes *k, int64_t wanted, st
         return report_picks(&r);
 }
 
+/* What is to go waits until the snapshot is told; nothing comes meanwhile that would go again. */
+static int64_t wanted_now(const struct cycle *c, int64_t told, int64_t present)
+{
+        return c->in->asked.set ? MIN(told, MAX(c->in->asked.value, present)) : told;
+}
+
 static int pick_n(struct cycle *c, struct classes *k, struct schedule_plan *p)
 {
         int64_t wanted, present = (int64_t)(k->scheduled.n + k->bound.n);
 
         TRY(annotation_number(&c->in->snapshot->object, ANNOTATION_NUMBER_OF_CLUSTERS, &wanted, c->err));
+        wanted = wanted_now(c, wanted, present);
         return wanted <= present ? scale_down(c, k, wanted, p) : scale_up(c, k, wanted, p);
 }
 

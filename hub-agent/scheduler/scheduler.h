@@ -9,6 +9,8 @@ struct schedule_input {
         const char *placement_name, *placement_uid;
         const char *ns; /* of a ResourcePlacement, else NULL */
         const struct policy_snapshot *snapshot;
+        /* PickN: the number that the placement has by now, which the snapshot may not yet have been told. */
+        struct opt_int asked;
         struct object_list clusters; /* struct member_cluster, sorted by name */
         struct object_list bindings; /* struct binding of this placement, sorted by name */
         int64_t now_ms;              /* wall */

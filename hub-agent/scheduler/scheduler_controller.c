@@ -272,11 +272,20 @@ static int let_go(struct reconcile *rc, const struct scope *scope)
         return rc_for_each(rc, bindings.n, release_if_going, &bindings);
 }
 
+static struct opt_int asked_number(const struct object *placement)
+{
+        const struct placement_spec *spec = ((const struct placement *)placement)->spec;
+
+        return spec && spec->policy ? spec->policy->number_of_clusters : (struct opt_int){ .set = false };
+}
+
 static int schedule(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
-        struct schedule_input in = {
-                .placement_name = rc->name, .placement_uid = p->meta.uid, .ns = rc->ns, .now_ms = rc->now_ms
-        };
+        struct schedule_input in = { .placement_name = rc->name,
+                                     .placement_uid = p->meta.uid,
+                                     .ns = rc->ns,
+                                     .asked = asked_number(p),
+                                     .now_ms = rc->now_ms };
         struct given given = NONE_GIVEN;
         struct object_list snapshots;
         struct schedule_plan plan;
@@ -346,6 +355,15 @@ static void map_unfulfilled(void *agent, const struct informer_event *e, key_emi
                 emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
 }
 
+/* The snapshot may have been told before, while less was asked for. */
+static void map_raised(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (e->type == INFORMER_UPDATED && asked_number(e->now).value > asked_number(e->old).value)
+                emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
+}
+
 static bool may_gain_clusters(const struct placement *p, const struct scope *scope)
 {
         const struct placement_policy *policy = p->spec ? p->spec->policy : NULL;
@@ -403,6 +421,8 @@ static const struct watch watches[] = {
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
         { &cluster_resource_placement_kind, ON_DELETION, NULL },
         { &resource_placement_kind, ON_DELETION, NULL },
+        { &cluster_resource_placement_kind, ON_SPEC, map_raised },
+        { &resource_placement_kind, ON_SPEC, map_raised },
         { &cluster_resource_placement_kind, ON_STATUS, map_unfulfilled },
         { &resource_placement_kind, ON_STATUS, map_unfulfilled },
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },

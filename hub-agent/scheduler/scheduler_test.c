@@ -375,6 +375,44 @@ static void scaling_down_drops_scheduled_before_bound_and_the_least_fitting_firs
         end(&c);
 }
 
+/* The snapshot, which an agent that was away finds as it left it, was told 3. */
+static void nothing_is_picked_beyond_what_the_placement_asks_for_by_now(void **state)
+{
+        static const struct {
+                struct opt_int asked;
+                size_t bound; /* of clusters a, b, c, d */
+                const char *created, *unscheduled;
+        } cases[] = {
+                { .bound = 2, .created = "d", .unscheduled = "" },
+                { OPT_INT(3), 2, "d", "" },
+                { OPT_INT(4), 2, "d", "" },
+                { OPT_INT(2), 2, "", "" },
+                { OPT_INT(1), 2, "", "" }, /* what is too much goes when the snapshot is told */
+                { OPT_INT(2), 1, "d", "" },
+                { OPT_INT(2), 4, "", "on-a" }, /* it has been told that */
+                { OPT_INT(4), 4, "", "on-a" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct case_ c;
+
+                begin(&c, PICK_N "}", "3");
+                for (size_t k = 0; k < 4; k++) {
+                        const char name[] = { 'a' + (char)k, '\0' };
+
+                        add_plain(&c, name);
+                        if (k < cases[i].bound)
+                                add_binding(&c, (char[]){ 'o', 'n', '-', name[0], '\0' }, name, "Bound",
+                                            "web-1", 0, 0, "");
+                }
+                c.in.asked = cases[i].asked;
+                run(&c);
+                assert_string_equal(created(&c), cases[i].created);
+                assert_string_equal(unscheduled(&c), cases[i].unscheduled);
+                end(&c);
+        }
+}
+
 /* spec/scheduler.md checklist 43 */
 static void a_cluster_that_had_the_placement_wins_ties(void **state)
 {
@@ -731,6 +769,7 @@ int main(void)
                 cmocka_unit_test(equal_clusters_are_taken_from_the_end_of_the_alphabet),
                 cmocka_unit_test(too_few_clusters_are_reported_as_unfulfilled),
                 cmocka_unit_test(scaling_down_drops_scheduled_before_bound_and_the_least_fitting_first),
+                cmocka_unit_test(nothing_is_picked_beyond_what_the_placement_asks_for_by_now),
                 cmocka_unit_test(a_cluster_that_had_the_placement_wins_ties),
                 cmocka_unit_test(property_sorters_score_as_in_the_worked_example),
                 cmocka_unit_test(topology_spreads_as_in_the_worked_example),

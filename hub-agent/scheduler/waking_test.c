@@ -177,6 +177,24 @@ RIG_TEST(a_number_that_changes, {
         stop(&f);
 })
 
+#define PLACEMENT FLEET "clusterresourceplacements/web"
+
+/* What is selected is refused, so the snapshot is told nothing. */
+RIG_TEST(a_number_that_is_again_what_the_snapshot_was_told, {
+        struct fleet f;
+
+        begin(r, &f, "\"placementType\":\"PickN\",\"numberOfClusters\":2," REQUIRED(PROD));
+        assert_string_equal(picked(r, BINDINGS), "member-1");
+        merge(r, PLACEMENT,
+              "{\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\","
+              "\"name\":\"kube-system\"}],\"policy\":{\"numberOfClusters\":1}}}");
+        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        assert_string_equal(picked(r, BINDINGS), "member-1");
+        merge(r, PLACEMENT, "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}");
+        assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
+        stop(&f);
+})
+
 RIG_TEST(a_binding_that_somebody_deletes, {
         char path[256];
         struct fleet f;
@@ -203,6 +221,7 @@ int main(void)
                 cmocka_unit_test(a_member_that_leaves_where_another_can_take_its_place),
                 cmocka_unit_test(a_namespace_that_comes_to_be),
                 cmocka_unit_test(a_number_that_changes),
+                cmocka_unit_test(a_number_that_is_again_what_the_snapshot_was_told),
                 cmocka_unit_test(a_binding_that_somebody_deletes),
         };
 
