@@ -27,7 +27,7 @@ struct hub_agent {
         struct catalog *catalog;
         struct body_cache *bodies;
         struct filter_rules filters;
-        struct metric *progress, *join_results, *leave_results, *evictions;
+        struct metric *progress, *join_results, *leave_results, *evictions, *cycles, *scheduling;
         struct update_run_metrics *run_metrics;
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */

@@ -6,6 +6,7 @@
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
+#include "hub-agent/scheduler/scheduler_agent.h"
 #include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/work-generator/work_index.h"
@@ -115,7 +116,7 @@ static int register_metrics(struct hub_agent *a, struct error *err)
                                             "Member clusters that left.", labels, NULL, 0);
         a->run_metrics = update_run_metrics_new(a->metrics);
         if (!a->join_results || !a->leave_results || !a->run_metrics || progress_register(a) < 0 ||
-            eviction_register(a) < 0)
+            eviction_register(a) < 0 || scheduler_register(a) < 0)
                 return error_no_memory(err);
         return 0;
 }

@@ -1,9 +1,35 @@
 /* The scheduler: one cycle per placement key. spec/scheduler.md 4, 5, 13. */
+#include "hub-agent/scheduler/scheduler_agent.h"
+
 #include "common/base/memory.h"
-#include "hub-agent/agent.h"
 #include "hub-agent/placement/given.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/scheduler/scheduler.h"
+
+/* ---- the metrics (spec 15) ---- */
+
+int scheduler_register(struct hub_agent *a)
+{
+        static const char *const labels[] = { "is_failed", "needs_requeue", NULL };
+        static const double ms[] = { 10, 50, 100, 500, 1000, 5000, 10000, 50000 };
+
+        a->cycles = metrics_register(a->metrics, METRIC_HISTOGRAM, "scheduling_cycle_duration_milliseconds",
+                                     "Length of scheduling cycles, their writes included.", labels, ms,
+                                     ARRAY_LEN(ms));
+        a->scheduling = metrics_register(a->metrics, METRIC_GAUGE, "scheduling_active_workers",
+                                         "Placements that are being scheduled now.", NULL, NULL, 0);
+        return a->cycles && a->scheduling ? 0 : ERR_NO_MEMORY;
+}
+
+/* What no retry mends waits for the next event. */
+static void measure(struct reconcile *rc, int64_t began_ms, int code)
+{
+        struct hub_agent *a = agent_of(rc);
+
+        metric_observe(a->cycles, (double)(loop_now_ms(a->world->loop) - began_ms),
+                       (const char *const[]){ code < 0 ? "true" : "false",
+                                              code < 0 && code != ERR_INVALID ? "true" : "false" });
+}
 
 /* ---- a placement goes (spec 5.2) ---- */
 
@@ -279,6 +305,22 @@ static struct opt_int asked_number(const struct object *placement)
         return spec && spec->policy ? spec->policy->number_of_clusters : (struct opt_int){ .set = false };
 }
 
+static int cycle(struct reconcile *rc, const struct scope *scope, struct schedule_input *in)
+{
+        struct given given = NONE_GIVEN;
+        struct schedule_plan plan;
+
+        TRY(cache_list(rc, &member_cluster_kind, &in->clusters));
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in->bindings));
+        given_by_bindings(&given, rc->name, &in->bindings);
+        TRY(check_is_newest(rc, &in->snapshot->object, LABEL_POLICY_INDEX, given.policies));
+        TRY(schedule_cycle(rc->arena, in, &plan, rc->err));
+        for (size_t i = 0; i < plan.n_unreadable; i++)
+                tell_unreadable(rc, &plan.unreadable[i]);
+        TRY(note_silent(rc, &plan));
+        return carry_out(rc, in, &plan);
+}
+
 static int schedule(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
         struct schedule_input in = { .placement_name = rc->name,
@@ -286,9 +328,9 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
                                      .ns = rc->ns,
                                      .asked = asked_number(p),
                                      .now_ms = rc->now_ms };
-        struct given given = NONE_GIVEN;
+        int64_t began_ms = loop_now_ms(agent_of(rc)->world->loop);
         struct object_list snapshots;
-        struct schedule_plan plan;
+        int code;
 
         TRY(cache_by_index(rc, scope->policy_snapshot, INDEX_OWNER, rc->key, &snapshots));
         drop_of_predecessors(&snapshots, p);
@@ -296,15 +338,9 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         if (!in.snapshot)
                 return let_go(rc, scope);
         TRY(ensure_finalizer(rc, p));
-        TRY(cache_list(rc, &member_cluster_kind, &in.clusters));
-        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings));
-        given_by_bindings(&given, rc->name, &in.bindings);
-        TRY(check_is_newest(rc, &in.snapshot->object, LABEL_POLICY_INDEX, given.policies));
-        TRY(schedule_cycle(rc->arena, &in, &plan, rc->err));
-        for (size_t i = 0; i < plan.n_unreadable; i++)
-                tell_unreadable(rc, &plan.unreadable[i]);
-        TRY(note_silent(rc, &plan));
-        return carry_out(rc, &in, &plan);
+        code = cycle(rc, scope, &in);
+        measure(rc, began_ms, code);
+        return code;
 }
 
 static struct outcome reconcile(struct reconcile *rc)
@@ -313,8 +349,10 @@ static struct outcome reconcile(struct reconcile *rc)
         const struct object *p;
         int code = cache_get(rc, scope->placement, rc->ns, rc->name, &p);
 
+        metric_add(agent_of(rc)->scheduling, 1, NULL);
         if (code == 0 && p)
                 code = is_deleting(p) ? clean_up(rc, scope, p) : schedule(rc, scope, p);
+        metric_add(agent_of(rc)->scheduling, -1, NULL);
         return code < 0 ? failed(rc->err) : done();
 }
 
