@@ -4,7 +4,8 @@
 #define TERM "requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms[0]"
 #define PREFERENCE "preferredDuringSchedulingIgnoredDuringExecution[0].preference"
 
-/* Whatever clusters there are; field, then rule (spec/membership-webhooks-charts.md 5.2). */
+/* Whatever clusters there are; field, then rule (spec/membership-webhooks-charts.md 5.2). That it is told is
+ * what spec/scheduler.md 5.3 calls better than a cycle that fails: spec/scheduler.md checklist 39 */
 static void a_policy_that_cannot_be_evaluated_is_told_in_the_condition(void **state)
 {
         static const struct {
@@ -144,7 +145,8 @@ static void what_was_spoilt_by_hand_is_told(void **state)
         end(&c);
 }
 
-/* A member can report what it likes: that is a matter of this member alone. */
+/* A member can report what it likes: that is a matter of this member alone, and no cycle fails of it.
+ * spec/scheduler.md checklist 39 */
 static void what_a_member_reports_unreadably_counts_as_absent_and_is_told(void **state)
 {
         static const char *const values[] = { "abc", "1e400000", "1e-400000x", "", "0x10" };

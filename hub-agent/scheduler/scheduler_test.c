@@ -429,6 +429,7 @@ static void a_cluster_that_had_the_placement_wins_ties(void **state)
 }
 
 /* spec/scheduler.md 12.1 */
+/* spec/scheduler.md checklist 36 */
 static void property_sorters_score_as_in_the_worked_example(void **state)
 {
         static const struct {
@@ -474,6 +475,9 @@ static void property_sorters_score_as_in_the_worked_example(void **state)
                 if (i != 4)
                         assert_int_equal(d->cluster_score->affinity_score.value, rows[i].affinity);
         }
+        for (int i = 0; i < 5; i++)
+                assert_string_equal(c.plan.decisions[i].cluster_name,
+                                    ((const char *const[]){ "p2", "p6", "p3", "p4", "p1" })[i]);
         end(&c);
 }
 
@@ -614,6 +618,7 @@ static void an_empty_list_of_names_writes_nothing(void **state)
 
 /* ---- names, watches ---- */
 
+/* spec/scheduler.md checklist 44 */
 static void binding_names_are_cut_stable_and_labels(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -621,6 +626,8 @@ static void binding_names_are_cut_stable_and_labels(void **state)
                                         "a-cluster-with-an-even-longer.name-than-that", NULL);
 
         assert_true(text_is_dns1123_label(name));
+        assert_int_equal(strlen(name), 26 + 1 + 27 + 1 + 8);
+        assert_int_equal(strspn(name + 26 + 1 + 27 + 1, "0123456789abcdef"), 8);
         assert_true(text_starts_with(name, "a-placement-with-a-very-lo-a-cluster-with-an-even-long-"));
         assert_string_equal(name, binding_name(&arena, "a-placement-with-a-very-long-name.x", "uid",
                                                "a-cluster-with-an-even-longer.name-than-that", NULL));
