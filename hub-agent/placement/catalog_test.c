@@ -240,6 +240,7 @@ static void broken_kind(struct rig *r)
         pass(r, 1500);
         assert_int_equal(selected(r, "goes"), 1);
         assert_false(says(r, "waits-0", "cannot be listed"));
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "absent");
         pass(r, 60000);
         assert_true(says(r, "waits-0", "kind \\\"Widget\\\" (example.com/v1/Widget) cannot be listed"));
         assert_true(t.lists < 40); /* nobody lists it but its informer */
@@ -250,6 +251,7 @@ static void broken_kind(struct rig *r)
         stop_troubled(&t);
 }
 
+/* spec/placement.md checklist 33: what lasts is told, which section 17 calls better. */
 static void a_kind_that_cannot_be_listed_holds_only_its_own_placements(void **state)
 {
         rig_run(broken_kind);
@@ -328,6 +330,7 @@ static void endpoints_first(struct rig *r)
         stop_troubled(&t);
 }
 
+/* spec/placement.md checklist 18 */
 static void endpoints_are_judged_when_the_services_are_known(void **state)
 {
         rig_run(endpoints_first);

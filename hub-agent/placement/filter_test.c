@@ -51,9 +51,16 @@ static void the_deny_list_holds_what_belongs_to_the_hub(void **state)
         filter_rules_free(&r);
 }
 
+/* spec/placement.md checklist 30 */
 static void an_allow_list_replaces_the_deny_list(void **state)
 {
-        struct filter_rules r = rules_of(NULL, "v1/Pod", NULL);
+        struct filter_rules r =
+                rules_of(NULL, "v1/Pod;coordination.k8s.io;placement.kubernetes-fleet.io/v1/Work", NULL);
+
+        assert_true(filter_api_allowed(&r, "coordination.k8s.io", "v1", "Lease"));
+        assert_true(filter_api_allowed(&r, "placement.kubernetes-fleet.io", "v1", "Work"));
+        assert_false(filter_api_allowed(&r, "placement.kubernetes-fleet.io", "v1beta1", "Work"));
+        assert_false(filter_api_allowed(&r, "", "v1", "Namespace"));
 
         assert_true(filter_api_allowed(&r, "", "v1", "Pod"));
         assert_false(filter_api_allowed(&r, "", "v1", "ConfigMap"));
@@ -84,6 +91,7 @@ static void reserved_and_skipped_namespaces_stay(void **state)
         filter_rules_free(&r);
 }
 
+/* spec/placement.md checklist 18 */
 static void objects_the_members_make_themselves_are_left_out(void **state)
 {
         struct filter_rules r = rules_of(NULL, NULL, NULL);
@@ -98,6 +106,14 @@ static void objects_the_members_make_themselves_are_left_out(void **state)
         made.labels = (struct string_map){ &managed, 1 };
         assert_true(filter_object_excluded(&r, "apps", "v1", "ReplicaSet", &owned));
         assert_false(filter_object_excluded(&r, "apps", "v1", "ReplicaSet", &plain));
+        assert_true(filter_object_excluded(&r, "apps", "v1", "ControllerRevision", &owned));
+        assert_false(filter_object_excluded(&r, "apps", "v1", "ControllerRevision", &plain));
+        assert_false(filter_object_excluded(&r, "apps", "v1", "Deployment", &owned));
+        assert_false(filter_object_excluded(&r, "", "v1", "ConfigMap", &plain));
+        assert_false(filter_object_excluded(&r, "", "v1", "ConfigMap", &sa));
+        assert_false(filter_object_excluded(&r, "", "v1", "ServiceAccount", &plain));
+        assert_false(filter_object_excluded(&r, "", "v1", "ServiceAccount", &root));
+        assert_false(filter_object_excluded(&r, "discovery.k8s.io", "v1beta1", "EndpointSlice", &made));
         assert_false(filter_object_excluded(&r, "batch", "v1", "Job", &owned));
         assert_true(filter_object_excluded(&r, "", "v1", "ConfigMap", &root));
         assert_true(filter_object_excluded(&r, "", "v1", "ServiceAccount", &sa));
@@ -108,6 +124,54 @@ static void objects_the_members_make_themselves_are_left_out(void **state)
         filter_rules_free(&r);
 }
 
+/* spec/placement.md checklist 18: that a Secret is a token of a service account is told by its body. */
+static void tokens_of_service_accounts_are_left_out(void **state)
+{
+        static const struct {
+                const char *doc;
+                bool excluded;
+        } rows[] = {
+                { "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"type\":\"kubernetes.io/"
+                  "service-account-token\"}",
+                  true },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"type\":\"kubernetes.io/tls\"}", false },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"Secret\"}", false },
+                { "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Secret\",\"type\":"
+                  "\"kubernetes.io/service-account-token\"}",
+                  false },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"type\":"
+                  "\"kubernetes.io/service-account-token\"}",
+                  false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *doc = NULL;
+                struct error err = { 0 };
+
+                assert_int_equal(doc_parse(slice_of(rows[i].doc), &doc, &err), 0);
+                if (filter_document_excluded(doc) != rows[i].excluded)
+                        fail_msg("%s", rows[i].doc);
+        }
+}
+
+/* spec/placement.md checklist 19: where workloads run, StatefulSets make them. */
+static void claims_are_placed_where_no_workloads_run(void **state)
+{
+        struct object_meta plain = { .name = "x", .deletion_ms = TIME_NONE };
+
+        for (int runs = 0; runs < 2; runs++) {
+                struct filter_rules r;
+                struct error err = { 0 };
+
+                assert_int_equal(filter_rules_parse(NULL, NULL, NULL, runs, &r, &err), 0);
+                assert_int_equal(filter_object_excluded(&r, "", "v1", "PersistentVolumeClaim", &plain), runs);
+                assert_false(
+                        filter_object_excluded(&r, "example.com", "v1", "PersistentVolumeClaim", &plain));
+                filter_rules_free(&r);
+        }
+}
+
+/* spec/placement.md checklist 31, 32 */
 static void cleaned_objects_hold_what_a_user_wrote(void **state)
 {
         static const struct {
@@ -144,6 +208,14 @@ static void cleaned_objects_hold_what_a_user_wrote(void **state)
                   "{\"apiVersion\":\"batch/"
                   "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\"},\"spec\":{\"selector\":{"
                   "\"matchLabels\":{}},\"template\":{\"metadata\":{\"labels\":{\"job-name\":\"a\"}}}}}" },
+#define JOB(manual, labels)                                                                                  \
+        "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\"},\"spec\":{" manual      \
+        "\"selector\":{\"matchLabels\":{" labels "}},\"template\":{\"metadata\":{\"labels\":{" labels        \
+        "}}}}}"
+#define BOTH_UIDS "\"batch.kubernetes.io/controller-uid\":\"u\",\"controller-uid\":\"u\""
+                { JOB("", BOTH_UIDS ",\"mine\":\"m\""), JOB("", "\"mine\":\"m\"") },
+                { JOB("\"manualSelector\":false,", BOTH_UIDS), JOB("\"manualSelector\":false,", "") },
+                { JOB("\"manualSelector\":true,", BOTH_UIDS), JOB("\"manualSelector\":true,", BOTH_UIDS) },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -212,6 +284,8 @@ int main(void)
                 cmocka_unit_test(malformed_lists_are_refused),
                 cmocka_unit_test(reserved_and_skipped_namespaces_stay),
                 cmocka_unit_test(objects_the_members_make_themselves_are_left_out),
+                cmocka_unit_test(tokens_of_service_accounts_are_left_out),
+                cmocka_unit_test(claims_are_placed_where_no_workloads_run),
                 cmocka_unit_test(cleaned_objects_hold_what_a_user_wrote),
                 cmocka_unit_test(resources_come_in_the_fixed_order),
                 cmocka_unit_test(kinds_that_nobody_knows_come_by_kind),
