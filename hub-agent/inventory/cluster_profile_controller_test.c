@@ -1,4 +1,4 @@
-/* ClusterProfiles within a whole agent: spec/membership-webhooks-charts.md checklist 15, 16 */
+/* ClusterProfiles within a whole agent: spec/membership-webhooks-charts.md 3. */
 #include "hub-agent/hub_agent_test.h"
 
 #define MEMBER CLUSTERS "memberclusters/member-1"
@@ -10,8 +10,6 @@ static void begin(struct rig *r, struct fleet *f)
         start(r, f);
         stop(f);
         f->inventory = true;
-        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}"),
-                         201);
         start_again(r, f);
 }
 
@@ -38,6 +36,7 @@ static bool keeps_finalizer(struct rig *r)
         return strstr(r->text, "kubernetes-fleet.io/cluster-profile-cleanup") != NULL;
 }
 
+/* spec/membership-webhooks-charts.md checklist 15 */
 RIG_TEST(a_profile_comes_when_its_member_has_joined, {
         struct fleet f;
 
@@ -76,6 +75,7 @@ RIG_TEST(what_the_member_tells_stands_in_its_profile, {
         stop(&f);
 })
 
+/* spec/membership-webhooks-charts.md checklist 15 */
 RIG_TEST(what_others_change_or_delete_comes_back, {
         struct fleet f;
 
@@ -95,7 +95,8 @@ RIG_TEST(what_others_change_or_delete_comes_back, {
         stop(&f);
 })
 
-/* Nobody has to write anything: that it is silent is noticed in time, and so is its next word. */
+/* Nobody has to write anything: that it is silent is noticed in time, and so is its next word.
+ * spec/membership-webhooks-charts.md checklist 16 */
 RIG_TEST(a_member_that_is_heard_of_no_more_is_not_healthy, {
         struct fleet f;
 
@@ -110,6 +111,7 @@ RIG_TEST(a_member_that_is_heard_of_no_more_is_not_healthy, {
         stop(&f);
 })
 
+/* spec/membership-webhooks-charts.md checklist 15 */
 RIG_TEST(a_profile_goes_with_its_member, {
         struct fleet f;
 

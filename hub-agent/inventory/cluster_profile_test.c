@@ -1,5 +1,4 @@
-/* What stands in a ClusterProfile, and which events touch it: spec/membership-webhooks-charts.md checklist
- * 16, 17 */
+/* What stands in a ClusterProfile, and which events touch it: spec/membership-webhooks-charts.md 3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +104,8 @@ static void a_profile_says_name_and_manager_and_keeps_what_others_added(void **s
         arena_free(&s.arena);
 }
 
-/* The certificate is text as a property, and base64 once as every field of bytes. */
+/* The certificate is text as a property, and base64 once as every field of bytes.
+ * spec/membership-webhooks-charts.md checklist 17 */
 static void properties_become_version_and_access(void **state)
 {
         struct scene s;
@@ -154,6 +154,7 @@ static void properties_that_are_not_current_leave_what_was_known(void **state)
         arena_free(&s.arena);
 }
 
+/* spec/membership-webhooks-charts.md checklist 16 */
 static void health_is_the_first_of_six_cases(void **state)
 {
         static const struct {

@@ -304,6 +304,7 @@ static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
 static int drop_finalizer(struct pass *s)
 {
         struct object *wanted = object_copy(&s->member->object, s->rc->arena);
+        int code;
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
@@ -311,7 +312,8 @@ static int drop_finalizer(struct pass *s)
         if (agent_of(s->rc)->options->without_inventory) /* left by an agent that kept one */
                 remove_finalizer(wanted, FINALIZER_CLUSTER_PROFILE);
         memory_drop(&agent_of(s->rc)->members, s->rc->key);
-        return rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
+        code = rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
+        return code == ERR_NOT_FOUND ? 0 : code;
 }
 
 /* Nobody will take the finalizers off the Works any more. */

@@ -1,63 +1,5 @@
 /* Members join, report and leave, within a whole agent. */
-#include "hub-agent/hub_agent_test.h"
-
-#include "common/ctrl/metrics.h"
-
-#define MEMBER CLUSTERS "memberclusters/member-1"
-#define NAMESPACE "/api/v1/namespaces/fleet-member-member-1"
-#define REPORT CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1"
-#define RBAC "/apis/rbac.authorization.k8s.io/v1/namespaces/fleet-member-member-1/"
-
-static void begin(struct rig *r, struct fleet *f)
-{
-        start(r, f);
-        stop(f);
-        f->metrics = metrics_new();
-        start_again(r, f);
-}
-
-static void end(struct fleet *f)
-{
-        stop(f);
-        metrics_free(f->metrics);
-}
-
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
-/* How often it was told, repetitions included. */
-static int64_t told(struct rig *r, const char *reason)
-{
-        int64_t n = 0;
-        json_t *item;
-        size_t i;
-
-        rig_settle(r);
-        rig_get(r, "/api/v1/namespaces/default/events");
-        json_array_foreach(json_object_get(r->answer, "items"), i, item)
-                if (text_equal(doc_get_string(item, "reason"), reason))
-                        n += doc_get_int(item, "count", 1);
-        return n;
-}
-
-static int counted(struct fleet *f, const char *name)
-{
-        static const char *const labels[] = { "result", NULL };
-
-        return (int)metric_value(metrics_register(f->metrics, METRIC_COUNTER, name, "", labels, NULL, 0),
-                                 (const char *const[]){ "success" });
-}
-
-static void assert_condition(struct rig *r, const char *type, const char *status)
-{
-        assert_int_equal(rig_get(r, MEMBER), 200);
-        if (!text_equal(condition_of(r, type), status))
-                fail_msg("%s: wanted %s, got %s", type, status, condition_of(r, type));
-}
+#include "hub-agent/membership/membership_agent_test.h"
 
 /* ---- joining ---- */
 
@@ -124,16 +66,6 @@ RIG_TEST(silence_is_told_once_and_so_is_its_end, {
         end(&f);
 })
 
-static int passes(struct fleet *f)
-{
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "membership", "success" }) +
-                     metric_value(m, (const char *const[]){ "membership", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "membership", "error" }));
-}
-
 RIG_TEST(between_its_heartbeats_a_member_is_not_looked_at, {
         struct fleet f;
         int before;
@@ -189,7 +121,8 @@ RIG_TEST(a_member_that_never_came_is_waited_for_by_nobody, {
         end(&f);
 })
 
-/* Its agent does not answer: what it was to take the finalizers off goes, too. */
+/* Its agent does not answer: what it was to take the finalizers off goes, too.
+ * spec/membership-webhooks-charts.md checklist 12 */
 RIG_TEST(a_member_that_does_not_answer_is_removed_after_a_quarter_of_an_hour, {
         struct fleet f;
 

@@ -193,7 +193,7 @@ static const char *joined_by(const char *const *statuses, size_t n, const char *
         return text_equal(c->status, "True") ? "True" : text_equal(c->status, "False") ? "False" : "Unknown";
 }
 
-/* spec 2.4, checklist 7 and 8 */
+/* spec/membership-webhooks-charts.md checklist 7, 8 */
 static void with_networking_agents_all_three_have_to_join_and_to_leave(void **state)
 {
         static const struct {
