@@ -749,6 +749,35 @@ static void what_an_heir_wants_no_more_when_it_comes_is_removed(void **state)
         rig_run(changing_heir_body);
 }
 
+/* A Work takes care of what another of its set had, which somebody deleted and nobody makes again. */
+static void gone_from_caretaker_body(struct rig *r)
+{
+        static const struct part first = { "w", 1, 2, A }, second = { "w-1", 1, 2, B };
+        struct agent a;
+
+        begin(&a, r);
+        make_part(r, "", &first);
+        make_part(r, "", &second);
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        delete (r, HUB, WORKS "/w-1");
+        wait_for_owner(r, B_PATH, "w");
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        assert_string_equal(owner_of(r, B_PATH), "w");
+        get(r, MEMBER, APPLIED_WORKS "/w");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.appliedResources")), 2);
+        delete (r, MEMBER, B_PATH);
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        get(r, MEMBER, APPLIED_WORKS "/w");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.appliedResources")), 1);
+        stop(&a);
+}
+
+static void what_is_gone_from_the_cluster_is_taken_care_of_no_more(void **state)
+{
+        rig_run(gone_from_caretaker_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -765,6 +794,7 @@ int main(void)
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
                 cmocka_unit_test(what_others_want_is_found_out_again_before_anything_goes),
+                cmocka_unit_test(what_is_gone_from_the_cluster_is_taken_care_of_no_more),
         };
 
         if (getenv("AGENT_TEST"))

@@ -43,13 +43,14 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
 
         TRY(handover_ask(g, row, &decision, &to, err));
         *ret_waits = decision == HANDOVER_WAIT;
-        if (*ret_waits)
+        if (*ret_waits && !text_equal(row->seen, SEEN_GONE)) /* of what is gone there is nothing to keep */
                 return 0;
         result = kube_doc_get(&p->agent->member, &r, row->namespaced ? row->ns : NULL, row->name, &live, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         if (!live || doc_get(live, "metadata.deletionTimestamp") || !owner_find(live, &p->owner)) {
                 error_clear(err);
+                *ret_waits = false;
                 return store_row_remove(p->agent->store, row, err);
         }
         TRY(handover_ask(g, row, &decision, &to, err));
