@@ -50,4 +50,5 @@
 #define LIMIT_OVERRIDE_OPERATIONS 2000
 #define LIMIT_OVERRIDE_BYTES                                                                                 \
         (3u << 20) /* their paths and values, variables replaced; as LIMIT_OBJECT_BYTES */
+#define LIMIT_ADMISSION_MESSAGE_BYTES (32u << 10) /* why a webhook refuses an object */
 #define LIMIT_CERT_BYTES (1u << 20)
