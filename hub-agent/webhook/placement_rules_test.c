@@ -110,6 +110,31 @@ static void nothing_more_is_said_of_a_placement_with_an_unknown_kind(void **stat
                                              "\"Gadget\" in version \"example.com/v1\"");
 }
 
+/* With one requirement the whole selector is given up. */
+static void one_fault_is_told_of_a_label_selector(void **state)
+{
+        static const char *const selectors[] = {
+                LABELS("\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\"},{\"key\":\"b\","
+                       "\"operator\":\"Exists\",\"values\":[\"c\"]}]"),
+                LABELS("\"matchLabels\":{\"a\":\"-\",\"b\":\"_\"}"),
+                LABELS("\"matchLabels\":{\"a\":\"-\"},\"matchExpressions\":[{\"key\":\"b\",\"operator\":"
+                       "\"In\"}]"),
+        };
+        AUTO_HUB struct hub *h = hub_new();
+
+        for (size_t i = 0; i < ARRAY_LEN(selectors); i++) {
+                const char *object = arena_printf(
+                        &h->arena, SPEC("{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\"%s}", ""),
+                        selectors[i]);
+                const char *first;
+
+                assert_false(ask(h, &(struct question){ CRP_PATH, .object = object }));
+                first = strstr(h->message, "Invalid value");
+                assert_non_null(first);
+                assert_null(strstr(first + 1, "Invalid value"));
+        }
+}
+
 static void a_scope_that_cannot_be_told_asks_for_another_try(void **state)
 {
         AUTO_HUB struct hub *h = hub_new();
@@ -400,6 +425,7 @@ int main(void)
                 cmocka_unit_test(selectors_that_select_nothing_are_refused),
                 cmocka_unit_test(kinds_of_the_other_scope_are_refused),
                 cmocka_unit_test(nothing_more_is_said_of_a_placement_with_an_unknown_kind),
+                cmocka_unit_test(one_fault_is_told_of_a_label_selector),
                 cmocka_unit_test(a_scope_that_cannot_be_told_asks_for_another_try),
                 cmocka_unit_test(policies_say_nothing_of_other_types),
                 cmocka_unit_test(terms_ask_for_what_their_place_allows),
