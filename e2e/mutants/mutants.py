@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+import flow
 import places
 import stand
 
@@ -43,7 +44,8 @@ def read(path):
 def find_places(tree, cache, flags, file):
     """Kept by content: to read a file's syntax tree takes a second."""
     source = read(os.path.join(tree, file))
-    key = hashlib.sha256("\0".join([file, source, read(places.__file__)]).encode("latin-1")).hexdigest()
+    how = [read(module.__file__) for module in (places, flow)]
+    key = hashlib.sha256("\0".join([file, source, *how]).encode("latin-1")).hexdigest()
     kept = os.path.join(cache, key)
     try:
         with open(kept, "rb") as f:
@@ -145,7 +147,8 @@ def read_judged(path):
 
 
 def check_judged(judged, found, files):
-    """What was judged must still be there, or who reads the list is told what is not so. `files`: those looked at."""
+    """What was judged must still be there, or who reads the list is told what is not so: RuntimeError. `files`: those
+    looked at."""
     here = {p.id: (p.file, p.function) for p in found}
     gone = [f"{i} {file} {function}" for i, (file, function, _) in judged.items()
             if file in files and here.get(i) != (file, function)]

@@ -341,6 +341,80 @@ int check(int *a, int b, int c, struct error *e)
             swapped.append([p.line for p in found if p.kind == "statements swapped"])
         self.assertEqual(swapped, [[9], [7, 9]])
 
+    def swapped_in(self, body, head=""):
+        """Which neighbours change places, as the lines of the first."""
+        source = """struct error;
+struct part { int a, b; };
+struct whole { struct part part; int count; const char *name; struct whole *next; };
+int known(const struct whole *w), act(struct whole *w), tell(struct part *p), text_equal(const char *a, const char *b);
+int plain(int x);
+extern int n_all;
+""" + head + "int f(struct whole *w, int x, struct error *err);\nint f(struct whole *w, int x, struct error *err)\n{\n" \
+            "int y = 0;\n" + body + "\n(void)err;\nreturn x + y;\n}\n"
+        first = source[:source.index(body)].count("\n") + 1
+        return [p.line - first for p in self.found_in(source) if p.kind == "statements swapped"]
+
+    def test_steps_that_have_nothing_in_common_are_not_swapped(self):
+        self.assertEqual(self.swapped_in("x = known(w);\ny = (text_equal(w->name, 0) + 1);"), [])
+        self.assertEqual(self.swapped_in("x = known(w);\ny = (text_equal(w->name, 0) + x);"), [0])
+        self.assertEqual(self.swapped_in("w->count = known(w);\nw->name = (text_equal(w->name, 0) ? 0 : 0);"), [0])
+        self.assertEqual(self.swapped_in("w->count = text_equal(w->name, 0);\nw->part.a = known(0) + x;"), [0])
+        self.assertEqual(self.swapped_in("w->count = text_equal(w->name, 0);\nw->part.a = (text_equal(0, 0) + x);"), [])
+
+    def test_what_may_act_on_the_world_is_swapped_with_what_may(self):
+        self.assertEqual(self.swapped_in("act(w);\ntell(&w->part);"), [0])
+        self.assertEqual(self.swapped_in("act(w);\nx = (plain(x) + x);"), [])
+        self.assertEqual(self.swapped_in("tell(&w->part);\nx = known(w);"), [0])
+        self.assertEqual(self.swapped_in("tell(&w->part);\nw->count = (w->part.a + text_equal(0, 0));"), [0])
+
+    def test_a_function_of_the_same_file_counts_with_what_it_does(self):
+        head = """static void count(struct whole *w) { w->count++; }
+static void part(struct whole *w) { w->part.a = 1; }
+static void both(struct whole *w) { part(w); count(w); }
+static void out(int *ret) { *ret = 1; }
+"""
+        self.assertEqual(self.swapped_in("count(w);\npart(w);", head), [])
+        self.assertEqual(self.swapped_in("count(w);\nboth(w);", head), [0])
+        self.assertEqual(self.swapped_in("out(&x);\ny = (text_equal(0, 0) + x);", head), [0])
+        self.assertEqual(self.swapped_in("out(&x);\ny = (text_equal(0, 0) + w->count);", head), [])
+
+    def test_two_that_leave_are_swapped_when_they_leave_with_different_results(self):
+        self.assertEqual(self.swapped_in("if (known(w))\nreturn 1;\nif (x > 3)\nreturn 1;"), [])
+        self.assertEqual(self.swapped_in("if (known(w))\nreturn 1;\nif (x > 3)\nreturn 2;"), [0])
+        self.assertEqual(self.swapped_in("if (!w->next)\nreturn 1;\nif (w->next->count)\nreturn 1;"), [0])
+
+    def test_what_leaves_is_swapped_with_what_is_seen_afterwards(self):
+        self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nw->count = known(0);"), [0])
+        self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\ny = known(w);"), [])
+        self.assertEqual(self.swapped_in("if (!w->next)\nreturn 1;\ny = known(w->next);"), [0])
+        self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nn_all = known(w);"), [0])
+        self.assertEqual(self.swapped_in("while (1) {\nif (x > 3)\nbreak;\ny = known(w);\n}"), [1])
+
+    def test_of_two_things_that_one_value_cannot_both_be_the_order_is_nothing(self):
+        two = "if (text_equal(w->name, {}))\nreturn 1;\nif (text_equal(w->name, {}) || text_equal(w->name, \"c\"))\nreturn 2;"
+        self.assertEqual(self.swapped_in(two.format('"a"', '"b"')), [])
+        self.assertEqual(self.swapped_in(two.format('"c"', '"b"')), [0])
+
+    def test_the_order_of_sentences_in_one_refusal_is_wording(self):
+        def swapped(last):
+            return [p.line for p in self.found_in("""struct buf { char *data; };
+int error_set(void *e, int code, const char *said);
+void buf_append_str(struct buf *b, const char *said);
+int use(const char *said);
+int f(int x, void *err);
+int f(int x, void *err)
+{
+        struct buf b = { 0 };
+        if (x > 3)
+                buf_append_str(&b, "one");
+        if (x < 9)
+                buf_append_str(&b, "other");
+        return """ + last + """;
+}
+""") if p.kind == "statements swapped"]
+        self.assertEqual(swapped("error_set(err, -1, b.data)"), [])
+        self.assertEqual(swapped("use(b.data)"), [9])
+
     def test_how_much_smaller_is_no_place(self):
         source = "int by_size(const void *a, const void *b);\nint by_size(const void *a, const void *b)\n{\n        " \
                  "return a < b ? -1 : a > b ? 1 : 0;\n}\n"

@@ -14,6 +14,8 @@ import os
 import re
 import subprocess
 
+import flow
+
 KINDS = {  # what is done to the code: how often one such place is taken, of as many
     "condition turned": 0.6,
     "condition dropped": 1.0,
@@ -99,8 +101,8 @@ def in_main(location):
 
 
 class Finder:
-    def __init__(self, file, source):
-        self.file, self.source, self.tokens = file, source, Tokens(source)
+    def __init__(self, file, source, tree):
+        self.file, self.source, self.tokens, self.flow = file, source, Tokens(source), flow.Flow(tree)
         self.function, self.found, self.result, self.compares = None, {}, None, False
 
     # ---- from nodes to bytes ----
@@ -342,14 +344,36 @@ class Finder:
         if self.called_by(first) == self.called_by(second) != "":
             return  # the same for two things: the order seldom matters
         a, b = self.statement_span(first), self.statement_span(second)
-        if a and b and a[1] <= b[0] and not self.guards(first, second):
+        if a and b and a[1] <= b[0] and not self.guards(first, second) and self.order_matters(first, second):
             self.add("statements swapped", (a[0], b[1]), self.text(b) + self.source[a[1]:b[0]] + self.text(a))
 
     def called_by(self, statement):
         text = self.text(self.span(statement))
         called = re.match(r"(?:TRY\()?(\w+)\(", text) if statement["kind"] in ("CallExpr", "DoStmt") else None
         name = called.group(1) if called else ""
-        return "bind" if BINDS.match(name) else name
+        return "bind" if BINDS.match(name) else "doc_set" if name.startswith("doc_set_") else name
+
+    def order_matters(self, first, second):
+        """One writes what the other reads or writes, or both may act on the world; or one is not done when the other
+        leaves; or both leave, each with a result of its own."""
+        a, b = self.flow.effects(first), self.flow.effects(second)
+        ifs = first["kind"] == second["kind"] == "IfStmt"
+        if ifs and (self.says_words(first, second) or flow.exclude(*(self.text(self.span(s["inner"][0])) for s in (first, second)))):
+            return False
+        if self.flow.depend(a, b) or a.breaks or b.breaks:
+            return True
+        if first["kind"] == "IfStmt" and (a.returns or a.breaks) and self.needs(first, second):
+            return True
+        if a.returns and b.returns:
+            return not ifs or self.text(self.span(first["inner"][1])) != self.text(self.span(second["inner"][1]))
+        return (a.returns and not self.flow.is_private(b)) or (b.returns and not self.flow.is_private(a))
+
+    def says_words(self, first, second):
+        """Both add to a text that becomes an error's."""
+        said = [re.fullmatch(r"buf_append_\w+\(\s*&(\w+),.*\)", self.text(self.span(s["inner"][1])), re.S)
+                for s in (first, second)]
+        return all(said) and said[0].group(1) == said[1].group(1) and \
+            re.search(r"error_set\([^;]*\b" + said[0].group(1) + r"\.data", self.source[self.span(second)[1]:].split("\n}\n")[0]) is not None
 
     def guards(self, first, second):
         """`if (!x) return; x->y` the other way round is no bug that anybody makes; of two refusals it decides only which
@@ -368,8 +392,11 @@ class Finder:
         return said.group(1) if said else None
 
     def depends(self, first, second):
-        """The second condition may be asked only once the first has been: it reads what that one found missing, or set."""
-        one, other = (self.text(self.span(s["inner"][0])) for s in (first, second))
+        return self.needs(first, second["inner"][0])
+
+    def needs(self, first, second):
+        """This may be done only once the first condition has been asked: it reads what that one found missing, or set."""
+        one, other = self.text(self.span(first["inner"][0])), self.text(self.span(second))
         missing = re.findall(r"(?:!|\btext_empty\()([A-Za-z_][\w.>\-]*)(?![\w(])", one)
         return " = " in one or re.search(r"(?<!&)&(?!&)|NULL", one) is not None or \
             any(re.search(r"(?<![\w.>])" + re.escape(name) + r"\b", other) for name in missing)
@@ -450,10 +477,11 @@ def with_ids(places, source):
 
 def places_of(file, source, flags, cwd="."):
     """All places of a file; `source` is its text read as Latin-1, so that a character is a byte."""
-    tree = subprocess.run(["clang", "-fsyntax-only", "-w", "-Xclang", "-ast-dump=json", *flags, file], cwd=cwd,
+    said = subprocess.run(["clang", "-fsyntax-only", "-w", "-Xclang", "-ast-dump=json", *flags, file], cwd=cwd,
                           env={**os.environ, "CCACHE_DISABLE": "1"}, check=True, capture_output=True).stdout
-    finder = Finder(file, source)
-    for node in json.loads(tree).get("inner", []):
+    tree = json.loads(said)
+    finder = Finder(file, source, tree)
+    for node in tree.get("inner", []):
         if in_main(node.get("loc", {})) and "includedFrom" not in node.get("range", {}).get("begin", {}):
             finder.top(node)
     return with_ids(finder.found.values(), source)
