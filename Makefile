@@ -16,9 +16,10 @@ endif
 VARIANT ?= release
 BUILD := build
 OBJ := $(BUILD)/$(VARIANT)
+SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARGOSY_ASAN=1 \
+	-Wno-format-truncation -Wno-maybe-uninitialized# sanitizers hide from gcc what it needs for these
 ifeq ($(VARIANT),asan)
-OPTIMISE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARGOSY_ASAN=1 \
-	-Wno-format-truncation -Wno-maybe-uninitialized # sanitizers hide from gcc what it needs for these
+OPTIMISE := $(SANITIZED)
 DEBUG := -g1 # the lines that reports name
 BIN := $(OBJ)/bin
 else

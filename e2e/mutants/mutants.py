@@ -91,6 +91,12 @@ def near_tests(tests, file):
     return [t for r, t in sorted((p for p in ranked if p[0] is not None), key=lambda p: (p[0], p[1].cpu, p[1].name))]
 
 
+def nearest(tests, file):
+    """Those of the same file and folder."""
+    folder = os.path.dirname(file)
+    return [t for t in near_tests(tests, file) if t.kind == "unit" and os.path.dirname(t.name) == folder]
+
+
 def all_tests(tree, seeds):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *(f"{r}/*_test.c" for r in ROOTS)],
                             cwd=tree, check=True, capture_output=True, text=True).stdout.split()
@@ -114,7 +120,18 @@ class Verdict:
     seconds: float = 0
 
 
-def judge(lane, place, source, tests):
+def sanitized(lane, place, source, near):
+    """(test, what it said) of the first near test that fails in the build with sanitizers, or None."""
+    lane.make(place, source)
+    for test in near:
+        result = lane.test_sanitized(test)
+        if not result.passed:
+            return test.name, result.said
+    return None
+
+
+def judge(lane, place, source, tests, sanitizing=None):
+    """`sanitizing`: the lane of the other build, or None."""
     began = time.monotonic()
     verdict = Verdict(place)
     verdict.said = lane.plant(place, source) or ""
@@ -127,6 +144,10 @@ def judge(lane, place, source, tests):
             break
     if verdict.counts and not verdict.caught_by and any(lane.is_same_to(c, place, source) for c in OTHER_COMPILERS):
         verdict.counts, verdict.said = False, "the same program"
+    if sanitizing and verdict.counts and not verdict.caught_by:
+        caught = sanitized(sanitizing, place, source, nearest(tests, place.file))
+        if caught:
+            verdict.kind, (verdict.caught_by, verdict.said) = "sanitizer", caught
     verdict.seconds = time.monotonic() - began
     return verdict
 
@@ -194,7 +215,7 @@ class Round:
         try:
             while (i := self.take()) is not None:
                 place = self.ordered[i]
-                self.give(i, judge(lane, place, sources(place.file), tests))
+                self.give(i, judge(lane, place, sources(place.file), tests, getattr(lane, "sanitizing", None)))
         except Exception as e:  # pylint: disable=broad-except # told by the main thread
             self.fail(e)
 
@@ -255,10 +276,10 @@ def summary(verdicts, sources, n_judged=0):
     counted = [v for v in verdicts if v.counts]
     survivors = [v for v in counted if not v.caught_by]
     lines = [f"\n{title(v.place)}\n{diff_of(v.place, sources(v.place.file))}" for v in survivors]
-    by = {k: sum(v.kind == k for v in counted) for k in ("unit", "scenario", "seed", "hang")}
+    by = {k: sum(v.kind == k for v in counted) for k in ("unit", "scenario", "seed", "hang", "sanitizer")}
     replaced = len(verdicts) - len(counted)
     lines.append(f"caught by unit tests {by['unit']}, by scenarios {by['scenario']}, by seeds {by['seed']}, as they hung "
-                 f"{by['hang']}; replaced, as they did not compile or were the same program: {replaced}; "
+                 f"{by['hang']}, by sanitizers {by['sanitizer']}; replaced, as they did not compile or were the same program: {replaced}; "
                  f"judged ({JUDGED}), not planted: {n_judged}")
     lines.append(f"{len(counted)} planted, {len(counted) - len(survivors)} caught, {len(survivors)} survived")
     return "\n".join(lines)
@@ -280,6 +301,9 @@ def options():
     parser.add_argument("--libraries", required=True)
     parser.add_argument("--archives", required=True)
     parser.add_argument("--objects", required=True, help="folder of the objects of the build")
+    parser.add_argument("--sanitized-compiler", default="", help="the build with sanitizers, which looks at survivors")
+    parser.add_argument("--sanitized-archives", default="")
+    parser.add_argument("--sanitized-objects", default="")
     return parser.parse_args()
 
 
@@ -316,11 +340,16 @@ def main():
                              shlex.split(o.libraries), shlex.split(o.archives), o.objects)
 
         def stop(*_):
-            ground.stopped = True
+            stand.Stand.stopped = True
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
         lanes = [stand.Lane(ground, i) for i in range(o.lanes)]
+        if o.sanitized_objects:
+            other = stand.Stand(tree, os.path.join(folder, "sanitized"), shlex.split(o.sanitized_compiler), ground.flags,
+                                ground.libraries, shlex.split(o.sanitized_archives), o.sanitized_objects, ground)
+            for i, lane in enumerate(lanes):
+                lane.sanitizing = stand.Lane(other, i)
         tests = [t for t in all_tests(tree, o.sim_seeds) if t.kind == "unit" or not o.quick]
         wanted = {t.name for p in ordered[:2 * number] for t in near_tests(tests, p.file)}
         measure(lanes, sorted((t for t in tests if t.name in wanted), key=lambda t: t.kind == "unit"))

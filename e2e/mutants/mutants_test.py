@@ -163,8 +163,18 @@ class Bank:
         self.stand = stand.Stand(self.tree, os.path.join(folder, "stand"), ["gcc", "-O2"], FLAGS, ["-lcmocka"],
                                  ["build/libbank.a"], "build")
         self.lane = stand.Lane(self.stand, 0)
+        self.sanitizing = self.sanitized_lane(folder, run)
         self.test = stand.Test("bank/bank_test", "bank/bank_test.c.o", [], "unit")
         self.lane.measure(self.test)
+
+    def sanitized_lane(self, folder, run):
+        compiler = ["gcc", "-O1", "-fsanitize=address"]
+        os.makedirs(os.path.join(self.tree, "build", "sanitized", "bank"))
+        for name in ("bank", "bank_test", "rest"):
+            run(*compiler, *FLAGS, "-I.", "-c", "-o", f"build/sanitized/bank/{name}.c.o", f"bank/{name}.c")
+        run("ar", "rcs", "build/sanitized/libbank.a", "build/sanitized/bank/bank.c.o", "build/sanitized/bank/rest.c.o")
+        return stand.Lane(stand.Stand(self.tree, os.path.join(folder, "sanitized"), compiler, FLAGS, ["-lcmocka"],
+                                      ["build/sanitized/libbank.a"], "build/sanitized", self.stand), 0)
 
     def one(self, kind, before, after):
         """The one place of a kind at which this text becomes that."""
@@ -452,6 +462,23 @@ int f(int x, void *err)
             write(path, broken)
             with self.assertRaisesRegex(RuntimeError, "judged:1: not"):
                 mutants.read_judged(path)
+
+    def test_what_survives_is_looked_at_by_sanitizers(self):
+        place = self.bank.one("condition dropped", "!a->open || sum < 0", "!a->open")
+        behind = dataclasses.replace(place, text="!a->open || sum < 0 || (&a->balance)[6] == 77")
+        verdict = self.bank.judge(behind)
+        self.assertEqual((verdict.counts, verdict.caught_by), (True, ""))
+        verdict = mutants.judge(self.bank.lane, behind, SOURCE, [self.bank.test], self.bank.sanitizing)
+        self.assertEqual((verdict.kind, verdict.caught_by), ("sanitizer", "bank/bank_test"))
+        self.assertIn("stack-buffer-overflow", verdict.said)
+        verdict = mutants.judge(self.bank.lane, place, SOURCE, [self.bank.test], self.bank.sanitizing)
+        self.assertEqual((verdict.counts, verdict.caught_by), (True, ""))
+
+    def test_a_test_that_sanitizers_end_without_a_mutant_tells_nothing(self):
+        class Lane(stand.Lane):
+            def link(self, test, with_mutant=True):
+                return "/bin/false"
+        self.assertTrue(Lane(self.bank.sanitizing.stand, 7).test_sanitized(self.bank.test).passed)
 
     def test_near_and_quick_tests_come_first(self):
         def unit(name, cpu):

@@ -13,6 +13,7 @@ import time
 
 MEMORY_MAX = 8 << 30
 OUTPUT_MAX = 64 << 20
+SANITIZER = re.compile(r"(?:ERROR: |runtime error: )(?:\w+Sanitizer: )?(.{1,60})")
 FAILED_UNIT = re.compile(r"^\[  FAILED  \] ([a-z_]\w*)", re.M)
 
 
@@ -43,13 +44,16 @@ class Stand:
 
     stopped = False  # ends the lanes at once, with the programs that they run
 
-    def __init__(self, tree, folder, compiler, flags, libraries, archives, objects):
+    def __init__(self, tree, folder, compiler, flags, libraries, archives, objects, base=None):
+        """With `base`, another build of the same copy."""
         self.tree, self.folder, self.compiler = tree, folder, compiler
         self.flags, self.libraries = flags, libraries
-        self.source = os.path.join(folder, "source")
         self.objects = os.path.join(folder, "objects")
         self.archives = [os.path.join(folder, os.path.basename(a)) for a in archives]
-        self.copy_source()
+        self.source = base.source if base else os.path.join(folder, "source")
+        os.makedirs(folder, exist_ok=True)
+        if not base:
+            self.copy_source()
         for a, mine in zip(archives, self.archives):
             shutil.copy(os.path.join(tree, a), mine)
             subprocess.run(["strip", "--strip-debug", mine], check=True)
@@ -84,6 +88,12 @@ class Lane:
         self.mutated = os.path.join(self.folder, "source")
         self.temporary = os.path.join(self.folder, "tmp")
         self.originals = {}
+
+    def make(self, place, source):
+        """The mutant's object of this build, of a place that can be tested."""
+        os.makedirs(self.folder, exist_ok=True)
+        if self.compile(place.file, place.planted(source)) is None:
+            raise RuntimeError(f"{place.file}: this build refuses what the other one took")
 
     def compile(self, file, text, compiler=None):
         """The object of a file with this text as bytes, or None when the build refuses it."""
@@ -135,12 +145,21 @@ class Lane:
     def test(self, test):
         return self.run_program(self.link(test), test, 3 * test.cpu + 3, 20 * test.wall + 60)
 
-    def run_program(self, program, test, cpu_limit, wall_limit):
+    def test_sanitized(self, test):
+        """In a build with sanitizers, which is slower and maps much more than it uses. Who fails without a mutant too
+        tells nothing."""
+        result = self.run_program(self.link(test), test, 12 * test.cpu + 12, 40 * test.wall + 120, None)
+        if result.passed or self.run_program(self.link(test, with_mutant=False), test, 600, 1200, None).passed:
+            return result
+        return Result(True)
+
+    def run_program(self, program, test, cpu_limit, wall_limit, memory_max=MEMORY_MAX):
         """Machines are noisy: the limit that counts is of CPU time. The other ends what waits for ever."""
         shutil.rmtree(self.temporary, ignore_errors=True)
         os.makedirs(self.temporary)
         seconds = math.ceil(cpu_limit)
-        limits = ["prlimit", f"--cpu={seconds}:{seconds + 2}", f"--fsize={OUTPUT_MAX}", f"--as={MEMORY_MAX}", "--core=0"]
+        limits = ["prlimit", f"--cpu={seconds}:{seconds + 2}", f"--fsize={OUTPUT_MAX}", "--core=0",
+                  *([f"--as={memory_max}"] if memory_max else [])]
         began = time.monotonic()
         with tempfile.TemporaryFile() as out:
             child = subprocess.Popen([*limits, program, *test.arguments], cwd=self.stand.source, stdout=out,
@@ -174,7 +193,7 @@ def why(test, said, status, too_long):
     if too_long or status in (-signal.SIGXCPU,):
         return "hang"
     if test.kind == "unit":
-        failed = FAILED_UNIT.search(said)
+        failed = SANITIZER.search(said) or FAILED_UNIT.search(said)
         if failed:
             return failed.group(1)
     else:
