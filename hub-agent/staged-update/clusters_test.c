@@ -597,6 +597,164 @@ static void how_single_clusters_fare_is_not_urgent(void **state)
         ends(&s);
 }
 
+/* ---- what a binding has to name ---- */
+
+static void rename_override(struct scene *s, struct binding *b)
+{
+        static const char *names[] = { "tier-0", "tier-9" };
+
+        b->spec->cluster_resource_override_snapshots = (struct string_list){ names, 2, true };
+}
+static void drop_override(struct scene *s, struct binding *b)
+{
+        b->spec->cluster_resource_override_snapshots.n = 1;
+}
+static void rename_own_override(struct scene *s, struct binding *b)
+{
+        static struct namespaced_name own[] = { { .name = "zone-1", .ns = "app" },
+                                                { .name = "zone-9", .ns = "app" } };
+
+        b->spec->resource_override_snapshots = (struct namespaced_name_list){ own, 2, true };
+}
+static void move_own_override(struct scene *s, struct binding *b)
+{
+        static struct namespaced_name own[] = { { .name = "zone-1", .ns = "app" },
+                                                { .name = "zone-2", .ns = "shop" } };
+
+        b->spec->resource_override_snapshots = (struct namespaced_name_list){ own, 2, true };
+}
+static void drop_own_override(struct scene *s, struct binding *b)
+{
+        b->spec->resource_override_snapshots.n = 1;
+}
+static void change_apply_strategy(struct scene *s, struct binding *b)
+{
+        struct apply_strategy *other = ARENA_NEW(&s->arena, struct apply_strategy);
+
+        *other = *b->spec->apply_strategy;
+        other->when_to_take_over = "Never";
+        b->spec->apply_strategy = other;
+}
+static void change_nothing(struct scene *s, struct binding *b)
+{
+}
+
+static void a_binding_under_way_names_all_that_the_run_recorded(void **state)
+{
+        static void (*const changes[])(struct scene * s, struct binding * b) = {
+                change_nothing,    rename_override,   drop_override,        rename_own_override,
+                move_own_override, drop_own_override, change_apply_strategy
+        };
+        static const char *names[] = { "tier-0", "tier-1" };
+        struct namespaced_name own[] = { { .name = "zone-1", .ns = "app" },
+                                         { .name = "zone-2", .ns = "app" } };
+        struct cluster_overrides list[3] = { { .cluster = { names, 2, true }, .own = { own, 2, true } } };
+
+        for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+                struct scene s;
+
+                begin_usual(&s, "", "");
+                s.overrides = list;
+                step(&s);
+                changes[i](&s, binding_of(&s, "a1"));
+                step(&s);
+                assert_string_equal(run_says(&s, "Succeeded"), i ? "False UpdateRunFailed" : "absent");
+                assert_int_equal(s.plan.confirm.n, i != 0);
+                ends(&s);
+        }
+}
+
+/* ---- what is told of those that take too long ---- */
+
+static void the_first_thing_that_holds_a_cluster_up_is_told(void **state)
+{
+        static const struct {
+                const char *type, *status, *message;
+                int64_t behind; /* generations */
+                const char *told;
+        } rows[] = {
+                { "Overridden", "False", "no such field", 0, "no such field" },
+                { "WorkSynchronized", "False", "too large", 0, "too large" },
+                { "Applied", "False", "refused", 0, "refused" },
+                { "Available", "False", "no pods", 0, "no pods" },
+                { "DiffReported", "False", "no access", 0, "no access" },
+                { "Applied", "False", "", 0, "ItsReason" },
+                { "Applied", "Unknown", "who knows", 0, "it has not reported yet" },
+                { "Applied", "False", "of before", 1, "it has not reported yet" },
+                { "Elsewhere", "False", "of no concern", 0, "it has not reported yet" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct condition c;
+                struct binding *b;
+                struct scene s;
+
+                begin_usual(&s, ",\"maxFailedClusters\":1,\"clusterTimeout\":\"2m\"", "");
+                step(&s);
+                b = binding_of(&s, "a1");
+                c = make_condition(rows[i].type, rows[i].status, "ItsReason", rows[i].message,
+                                   b->object.meta.generation - rows[i].behind);
+                assert_true(condition_set(&b->status->conditions, &c, s.now_ms, &s.arena) >= 0);
+                s.now_ms += 120001;
+                step(&s);
+                assert_string_equal(
+                        condition_find(&cluster(&s, "a1")->conditions, "Succeeded")->message,
+                        arena_printf(&s.arena, "cluster `a1` was not updated within 120s: %s", rows[i].told));
+                ends(&s);
+        }
+}
+
+static void of_many_that_failed_three_are_named(void **state)
+{
+        for (int n = 3; n <= 4; n++) {
+                struct scene s;
+
+                begin(&s,
+                      "{\"name\":\"a\",\"labelSelector\":{},\"maxConcurrency\":5,\"maxFailedClusters\":2}");
+                for (int i = 0; i < n; i++)
+                        add_cluster(&s, (char[]){ 'c', '0' + (char)i, '\0' }, "", "Scheduled");
+                step(&s);
+                s.now_ms += UPDATE_RUN_STUCK_MS + 1;
+                step(&s);
+                assert_run_failed(&s, arena_printf(&s.arena,
+                                                   PREFIX_ABORT "%d cluster(s) of stage a failed, and "
+                                                                "maxFailedClusters allows 2: c0, c1, c2%s",
+                                                   n, n > 3 ? "..." : ""));
+                ends(&s);
+        }
+}
+
+/* The scheduler takes it away, and it gets another binding or leaves. */
+static void a_binding_that_is_on_its_way_out_is_not_begun(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, ",\"maxConcurrency\":2", "");
+        binding_of(&s, "a1")->object.meta.deletion_ms = s.now_ms;
+        step(&s);
+        assert_string_equal(written(&s), "a2");
+        assert_string_equal(cluster_says(&s, "a1", "Started"), "absent");
+        assert_string_equal(run_says(&s, "Succeeded"), "absent");
+        ends(&s);
+}
+
+/* A cluster that reports nothing at all is under way as any other. */
+static void a_binding_without_any_status_is_waited_for(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        assert_null(binding_of(&s, "a1")->status);
+        step(&s);
+        assert_int_equal(s.plan.started.n, 1);
+        s.now_ms += UPDATE_RUN_STUCK_MS + 1;
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStuck");
+        ends(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -624,6 +782,11 @@ int main(void)
                 cmocka_unit_test(without_a_time_of_its_own_a_cluster_has_five_minutes_to_fail),
                 cmocka_unit_test(one_more_than_tolerated_ends_the_run),
                 cmocka_unit_test(how_single_clusters_fare_is_not_urgent),
+                cmocka_unit_test(a_binding_under_way_names_all_that_the_run_recorded),
+                cmocka_unit_test(the_first_thing_that_holds_a_cluster_up_is_told),
+                cmocka_unit_test(of_many_that_failed_three_are_named),
+                cmocka_unit_test(a_binding_that_is_on_its_way_out_is_not_begun),
+                cmocka_unit_test(a_binding_without_any_status_is_waited_for),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

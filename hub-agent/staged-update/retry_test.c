@@ -87,6 +87,10 @@ static void forget(struct scene *s)
 {
         ((struct update_run *)s->in.retried)->status->resource_snapshot_index_used = NULL;
 }
+static void forget_stages(struct scene *s)
+{
+        ((struct update_run *)s->in.retried)->status->strategy_snapshot = NULL;
+}
 static void ask_for_another(struct scene *s)
 {
         set_run(s, "1", ",\"retryOf\":\"run\"");
@@ -102,6 +106,7 @@ static void only_an_ended_run_of_the_same_kind_can_be_retried(void **state)
                 { change_placement, "update run `/run` is of placement `shop`, and this one of `web`" },
                 { change_strategy, "update run `/run` has strategy `fast`, and this one `slow`" },
                 { resume, "update run `/run` has not ended" },
+                { forget_stages, "update run `/run` never began" },
                 { forget, "update run `/run` never began" },
                 { ask_for_another,
                   "update run `/run` is of resource snapshot index `0`, and this one of `1`" },

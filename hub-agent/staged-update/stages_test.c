@@ -110,6 +110,10 @@ static void waits_are_positive_and_kept_in_one_form(void **state)
                 { "1.5s", "1.5s", NULL },
                 { "0s", NULL, "task 0 of type TimedWait has wait duration <= 0" },
                 { "0", NULL, "task 0 of type TimedWait has wait duration <= 0" },
+                { "1s", "1s", NULL },
+                { "-1s", NULL, "task 0 of type TimedWait has wait duration <= 0" },
+                { "1ns", NULL, "task 0 of type TimedWait has wait duration < 1s" },
+                { "soon", NULL, "task 0 of type TimedWait has wait duration `soon`, which is no duration" },
                 { "0.5s", NULL, "task 0 of type TimedWait has wait duration < 1s" },
         };
 
@@ -291,6 +295,28 @@ static void thirty_one_stages_and_a_thousand_clusters_in_one_are_fine(void **sta
         ends(&s);
 }
 
+static void the_time_that_a_cluster_has_is_at_least_a_second(void **state)
+{
+        static const struct {
+                const char *given;
+                bool refused;
+        } rows[] = { { "1s", false }, { "90s", false }, { "999ms", true }, { "0s", true }, { "soon", true } };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char more[128];
+                struct scene s;
+
+                snprintf(more, sizeof(more), ",\"maxFailedClusters\":1,\"clusterTimeout\":\"%s\"",
+                         rows[i].given);
+                begin_usual(&s, more, "");
+                step(&s);
+                assert_string_equal(run_says(&s, "Initialized"),
+                                    rows[i].refused ? "False UpdateRunInitializedFailed"
+                                                    : "True UpdateRunInitializedSuccessfully");
+                ends(&s);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -308,6 +334,7 @@ int main(void)
                 cmocka_unit_test(a_run_with_approvals_has_a_name_that_fits_a_label),
                 cmocka_unit_test(no_stages_are_enough_for_no_cluster),
                 cmocka_unit_test(thirty_one_stages_and_a_thousand_clusters_in_one_are_fine),
+                cmocka_unit_test(the_time_that_a_cluster_has_is_at_least_a_second),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

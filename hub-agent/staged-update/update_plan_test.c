@@ -208,6 +208,43 @@ static void what_does_not_fit_is_counted_and_the_numbers_stay(void **state)
         scene_free(&s);
 }
 
+/* RFC 6901: what a key holds of the path's own characters is written otherwise. */
+static void what_a_field_was_is_found_wherever_it_is(void **state)
+{
+        static const char *const before[] = { OBJECT(
+                "v1", "ConfigMap", "a",
+                ",\"data\":{\"a/"
+                "b\":\"1\",\"c~d\":\"2\",\"e~1f\":\"3\",\"\":\"4\"},\"list\":[{\"x\":\"5\"},{\"x\":"
+                "\"6\"}]") };
+        static const char *const after[] = { OBJECT(
+                "v1", "ConfigMap", "a",
+                ",\"data\":{\"a/"
+                "b\":\"9\",\"c~d\":\"9\",\"e~1f\":\"9\",\"\":\"9\"},\"list\":[{\"x\":\"5\"},{\"x\":"
+                "\"9\"}]") };
+        static const char *const fields[] = { " /data/a~1b:\"1\">\"9\"", " /data/c~0d:\"2\">\"9\"",
+                                              " /data/e~01f:\"3\">\"9\"", " /data/:\"4\">\"9\"",
+                                              " /list/1/x:\"6\">\"9\"" };
+        struct scene s = { .err.code = 0 };
+
+        plan(&s, before, 1, after, 1);
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+                if (!strstr(told(&s), fields[i]))
+                        fail_msg("wanted %s in %s", fields[i], told(&s));
+        scene_free(&s);
+}
+
+/* Of a kind that shares its name with a core one values are told. */
+static void only_the_core_kind_of_secrets_is_secret(void **state)
+{
+        static const char *const before[] = { OBJECT("example.org/v1", "Secret", "key", ",\"data\":1") };
+        static const char *const after[] = { OBJECT("example.org/v1", "Secret", "key", ",\"data\":2") };
+        struct scene s = { .err.code = 0 };
+
+        plan(&s, before, 1, after, 1);
+        assert_string_equal(told(&s), "Changed example.org/v1 Secret app/key /data:1>2");
+        scene_free(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -217,6 +254,8 @@ int main(void)
                 cmocka_unit_test(another_plan_has_another_name),
                 cmocka_unit_test(whatever_a_plan_tells_is_in_its_name),
                 cmocka_unit_test(what_does_not_fit_is_counted_and_the_numbers_stay),
+                cmocka_unit_test(what_a_field_was_is_found_wherever_it_is),
+                cmocka_unit_test(only_the_core_kind_of_secrets_is_secret),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

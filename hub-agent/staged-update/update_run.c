@@ -131,14 +131,14 @@ void set_stage_progress(struct pass *p, struct stage_status *s, const char *stat
 
 void stage_started(struct pass *p, struct stage_status *s)
 {
-        if (s->start_time == TIME_NONE || s->start_time == 0)
+        if (s->start_time == TIME_NONE)
                 s->start_time = p->now_ms;
         set_stage_progress(p, s, CONDITION_TRUE, REASON_STAGE_STARTED, MESSAGE_STAGE_STARTED);
 }
 
 static void stage_ends(struct pass *p, struct stage_status *s)
 {
-        if (s->end_time == TIME_NONE || s->end_time == 0)
+        if (s->end_time == TIME_NONE)
                 s->end_time = p->now_ms;
 }
 
@@ -264,7 +264,7 @@ static int pass_init(struct pass *p)
 
 static void skip_stage(struct pass *p, struct stage_status *s)
 {
-        if (s->start_time == TIME_NONE || s->start_time == 0)
+        if (s->start_time == TIME_NONE)
                 s->start_time = p->now_ms;
         stage_succeeded(p, s, REASON_STAGE_SKIPPED_NO_CLUSTERS, MESSAGE_STAGE_SKIPPED, MESSAGE_STAGE_SKIPPED);
 }

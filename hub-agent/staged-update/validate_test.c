@@ -117,6 +117,66 @@ static void rename_request(struct scene *s)
         stage(s, 1)->before_stage_task_status.at[0].approval_request_name = "another";
 }
 
+static void share_ownership(struct scene *s)
+{
+        set_placement(s, "\"type\":\"External\",\"applyStrategy\":{\"type\":\"ServerSideApply\","
+                         "\"allowCoOwnership\":true,\"serverSideApplyConfig\":{\"force\":true}}");
+}
+static void lose_apply_strategy(struct scene *s)
+{
+        s->run->status->applied_strategy = NULL;
+}
+static void lose_stage(struct scene *s)
+{
+        s->run->status->stages_status.n = 1;
+}
+static void rename_stage(struct scene *s)
+{
+        stage(s, 1)->stage_name = "c";
+}
+static void skip_first_stage(struct scene *s)
+{
+        finish_later_stage(s);
+        stage(s, 0)->conditions.n = 0;
+}
+static void begin_second_stage(struct scene *s)
+{
+        begin_two(s);
+        stage(s, 0)->conditions.n = 0;
+}
+static void finish_both(struct scene *s)
+{
+        struct condition c = make_condition("Succeeded", "True", "R", "", 1);
+
+        finish_stage_alone(s);
+        finish_later_stage(s);
+        condition_set(&cluster(s, "a1")->conditions, &c, NOW, &s->arena);
+        condition_set(&cluster(s, "a2")->conditions, &c, NOW, &s->arena);
+}
+static void fail_deletion(struct scene *s)
+{
+        struct condition c = make_condition("Succeeded", "False", "R", "by hand", 1);
+
+        finish_both(s);
+        condition_set(&s->run->status->deletion_stage_status->conditions, &c, NOW, &s->arena);
+}
+static void finish_deletion(struct scene *s)
+{
+        struct condition c = make_condition("Succeeded", "True", "R", "", 1);
+
+        condition_set(&s->run->status->deletion_stage_status->conditions, &c, NOW, &s->arena);
+}
+static void fail_cluster(struct scene *s)
+{
+        struct condition c = make_condition("Succeeded", "False", "R", "by hand", 1);
+
+        condition_set(&cluster(s, "a1")->conditions, &c, NOW, &s->arena);
+}
+static void change_task(struct scene *s)
+{
+        stage(s, 1)->before_stage_task_status.at[0].type = "TimedWait";
+}
+
 /* spec/staged-update-and-eviction.md checklist 36
  * A status that somebody edited is among them. */
 static void what_the_run_was_made_for_must_still_hold(void **state)
@@ -173,6 +233,34 @@ static void what_the_run_was_made_for_must_still_hold(void **state)
                   PREFIX_VALID PREFIX_USER "no resourceSnapshots with index `9` found for placement `/web`" },
                 { name_no_snapshot, PREFIX_VALID PREFIX_USER
                   "invalid resource snapshot index `` provided, expected an integer >= 0" },
+                { share_ownership,
+                  PREFIX_ABORT PREFIX_USER "the applyStrategy in the updateRun is outdated, latest: {type: "
+                                           "ServerSideApply, comparisonOption: PartialComparison, "
+                                           "whenToApply: Always, whenToTakeOver: Always, "
+                                           "allowCoOwnership: true, forceConflicts: true}, recorded: {type: "
+                                           "ClientSideApply, comparisonOption: PartialComparison, "
+                                           "whenToApply: Always, whenToTakeOver: Always, "
+                                           "allowCoOwnership: false, forceConflicts: false}" },
+                { lose_apply_strategy, PREFIX_ABORT PREFIX_USER
+                  "the applyStrategy in the updateRun is outdated, latest: {type: "
+                  "ClientSideApply, comparisonOption: PartialComparison, "
+                  "whenToApply: Always, whenToTakeOver: Always, "
+                  "allowCoOwnership: false, forceConflicts: false}, recorded: none" },
+                { lose_stage,
+                  PREFIX_ABORT "the number of stages in the updateRun has changed, new: 2, existing: 1" },
+                { rename_stage,
+                  PREFIX_ABORT "index `1` stage name in the updateRun has changed, new: b, existing: c" },
+                { skip_first_stage, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the finished stage `b` is not right after the last finished stage with index `-1`" },
+                { begin_second_stage, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the updating stage `b` is not right after the last finished stage with index `-1`" },
+                { fail_deletion, PREFIX_ABORT "the delete stage has failed, err: by hand" },
+                { finish_deletion, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the delete stage is active, but there are still stages updating, updatingStageIndex: 0, "
+                  "lastFinishedStageIndex: -1" },
+                { fail_cluster, PREFIX_ABORT "the cluster `a1` in the stage a has failed" },
+                { change_task, PREFIX_ABORT PREFIX_UNEXPECTED
+                  "the tasks of stage `b` in the updateRun are not those of its strategy" },
                 { lose_task, PREFIX_ABORT PREFIX_UNEXPECTED
                   "the tasks of stage `b` in the updateRun are not those of its strategy" },
                 { rename_request, PREFIX_ABORT PREFIX_UNEXPECTED
