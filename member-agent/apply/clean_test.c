@@ -96,6 +96,70 @@ static void what_a_server_chose_for_a_job_is_left_to_the_next_one(void **state)
         }
 }
 
+static void metadata_of_another_form_is_made_anew(void **state)
+{
+        static const struct {
+                const char *is, *compared, *applied;
+        } rows[] = {
+                { "{'kind':'X'}",
+                  "{'kind':'X','metadata':{'annotations':{},'finalizers':[],'labels':{},'managedFields':[],"
+                  "'ownerReferences':[]}}",
+                  "{'kind':'X','metadata':{}}" },
+                { "{'metadata':['a']}",
+                  "{'metadata':{'annotations':{},'finalizers':[],'labels':{},'managedFields':[],"
+                  "'ownerReferences':[]}}",
+                  "{'metadata':{}}" },
+                { "{'metadata':{'annotations':['a'],'labels':'b'}}",
+                  "{'metadata':{'annotations':{},'finalizers':[],'labels':{},'managedFields':[],"
+                  "'ownerReferences':[]}}",
+                  "{'metadata':{'annotations':['a'],'labels':'b'}}" },
+                { "{'metadata':{'labels':{'k8s.io/a':'1','a.kubernetes-fleet.io/b':'2','kubernetes.iox':'3',"
+                  "'plain':'4'}}}",
+                  "{'metadata':{'annotations':{},'finalizers':[],'labels':{'kubernetes.iox':'3','plain':'4'},"
+                  "'managedFields':[],'ownerReferences':[]}}",
+                  "{'metadata':{'labels':{'k8s.io/a':'1','a.kubernetes-fleet.io/b':'2','kubernetes.iox':'3',"
+                  "'plain':'4'}}}" },
+                { "{'metadata':{'annotations':{}}}",
+                  "{'metadata':{'annotations':{},'finalizers':[],'labels':{},'managedFields':[],"
+                  "'ownerReferences':[]}}",
+                  "{'metadata':{}}" },
+                { "{'metadata':{'annotations':{'kubectl.kubernetes.io/last-applied-configuration':'x',"
+                  "'kubernetes-fleet.io/last-applied-configuration':'y','k8s.io/z':'z'}}}",
+                  "{'metadata':{'annotations':{},'finalizers':[],'labels':{},'managedFields':[],"
+                  "'ownerReferences':[]}}",
+                  "{'metadata':{'annotations':{'k8s.io/z':'z'}}}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *compared = quoted(rows[i].is);
+                AUTO_JSON json_t *applied = quoted(rows[i].is);
+
+                assert_int_equal(clean_for_comparison(compared, NULL), 0);
+                assert_doc_equal(compared, rows[i].compared);
+                assert_int_equal(clean_for_apply(applied, NULL), 0);
+                assert_doc_equal(applied, rows[i].applied);
+        }
+}
+
+static void only_jobs_lose_what_a_server_chose(void **state)
+{
+#define REST ",'spec':{'selector':{'matchLabels':{'controller-uid':'u'}}}}"
+        static const char *const rows[] = {
+                "{'apiVersion':'batch/v1','kind':'CronJob'" REST,
+                "{'apiVersion':'batch.example/v1','kind':'Job'" REST,
+                "{'kind':'Job'" REST,
+                "{'apiVersion':'batch/v1'" REST,
+                "{'apiVersion':'batch/v1','kind':'Job','metadata':{'labels':{}},'spec':{'selector':7}}",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows) - 1; i++) {
+                AUTO_JSON json_t *doc = quoted(rows[i]);
+
+                clean_generated(doc);
+                assert_doc_equal(doc, rows[i]);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -104,6 +168,8 @@ int main(void)
                 cmocka_unit_test(what_the_server_sets_is_not_sent),
                 cmocka_unit_test(foreign_annotations_are_sent),
                 cmocka_unit_test(what_a_server_chose_for_a_job_is_left_to_the_next_one),
+                cmocka_unit_test(metadata_of_another_form_is_made_anew),
+                cmocka_unit_test(only_jobs_lose_what_a_server_chose),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

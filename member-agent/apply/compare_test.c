@@ -21,6 +21,15 @@ static const struct line lines[] = {
         { "lists and nothing", "{'l':['a','b']}", "{}", "/l [a b] ;" },
         { "large whole numbers stay plain", "{'a':1000000}", "{'a':1000001.0}", "/a 1000000 1000001;" },
         { "fractions", "{'a':0.5}", "{'a':0.25}", "/a 0.5 0.25;" },
+        { "both truths", "{'a':true,'b':false}", "{'a':false,'b':true}", "/a true false;/b false true;" },
+        { "many digits", "{'a':0.1,'b':1e300}", "{'a':0.12345678901234567,'b':-2.5}",
+          "/a 0.1 0.12345678901234566;/b 1e+300 -2.5;" },
+        { "the largest whole numbers", "{'a':999999999999999.0}", "{'a':1000000000000000.0}",
+          "/a 999999999999999 1e+15;" },
+        { "maps in lists in maps", "{'a':{'x':[{'b':1,'a':[2,3]},'c']}}", "{}",
+          "/a map[x:[map[a:[2 3] b:1] c]] ;" },
+        { "an object for a list", "{'a':{'0':1}}", "{'a':[1]}", "/a map[0:1] [1];" },
+        { "a list for an object", "{'a':[1]}", "{'a':{'0':1}}", "/a [1] map[0:1];" },
         { "empty map", "{'a':{}}", "{'a':[]}", "/a map[] [];" },
         { "secrets are not shown", "{'apiVersion':'v1','kind':'Secret','data':{'p':'eA=='}}",
           "{'apiVersion':'v1','kind':'Secret','data':{'p':'eQ==','q':'eg=='}}",
@@ -90,12 +99,34 @@ static void no_memory_is_reported_at_every_point(void **state)
         assert_int_equal(r, 0);
 }
 
+/* As the Work's status has it, where a value stands alone. */
+static void a_value_is_rendered_as_its_type_is(void **state)
+{
+        static const struct {
+                const char *value, *text;
+        } rows[] = {
+                { "['x']", "[x]" }, { "[true,false,null]", "[true false <nil>]" },
+                { "{}", "map[]" },  { "{'b':1,'a':{'c':2}}", "map[a:map[c:2] b:1]" },
+                { "[]", "[]" },     { "[1.5,2.0,-3]", "[1.5 2 -3]" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *value = quoted(rows[i].value);
+                AUTO_BUF struct buf text;
+
+                buf_init(&text, 256);
+                assert_int_equal(compare_render_value(value, &text), 0);
+                assert_string_equal(text.data, rows[i].text);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(differences_are_told_in_order_with_both_values),
                 cmocka_unit_test(a_hundred_are_kept_and_all_are_counted),
                 cmocka_unit_test(no_memory_is_reported_at_every_point),
+                cmocka_unit_test(a_value_is_rendered_as_its_type_is),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

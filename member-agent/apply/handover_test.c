@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "member-agent/apply/handover.h"
+#include "member-agent/apply/pass.h"
 
 /* Sets of binding "b": before, after; of one, two or three Works. ANY: an agent that tells no size. */
 #define OLD(n)                                                                                               \
@@ -270,6 +271,14 @@ static void only_what_a_sibling_lets_go_of_is_taken(void **state)
                   { "w-0", NEW(2), .known = true },
                   { "w-1", NEW(2), .known = true, .wants = true },
                   CLAIM_NONE },
+                { "it goes, whatever it holds",
+                  { "w-0", NEW(2), .known = true },
+                  { "w-1", NEW(2), .deleting = true, .known = true, .wants = true },
+                  CLAIM_TAKE },
+                { "another placement's that goes",
+                  { "w-0", NEW(2), .known = true },
+                  { "z", STRANGER, .deleting = true, .known = true },
+                  CLAIM_NONE },
                 { "another placement's",
                   { "w-0", NEW(2), .known = true },
                   { "z", STRANGER, .known = true },
@@ -285,11 +294,31 @@ static void only_what_a_sibling_lets_go_of_is_taken(void **state)
                         fail_msg("%s", cases[i].story);
 }
 
+/* A wait is that of one generation, from when it began; who does not wait has not waited. */
+static void a_wait_is_counted_from_its_beginning(void **state)
+{
+        struct work_memory m = { 0 };
+
+        assert_int_equal(handover_waited(&m, 0, 5000), 0);
+        handover_note_wait(&m, true, 1, 1000);
+        assert_int_equal(handover_waited(&m, 1, 5000), 4000);
+        assert_int_equal(handover_waited(&m, 2, 5000), 0);
+        handover_note_wait(&m, true, 1, 3000);
+        assert_int_equal(handover_waited(&m, 1, 5000), 4000);
+        handover_note_wait(&m, true, 2, 6000);
+        assert_int_equal(handover_waited(&m, 2, 7000), 1000);
+        handover_note_wait(&m, false, 2, 8000);
+        assert_int_equal(handover_waited(&m, 2, 9000), 0);
+        handover_note_wait(&m, true, 2, 9000);
+        assert_int_equal(handover_waited(&m, 2, 9500), 500);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_stays_while_anybody_may_want_it),
                 cmocka_unit_test(only_what_a_sibling_lets_go_of_is_taken),
+                cmocka_unit_test(a_wait_is_counted_from_its_beginning),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,15 +32,14 @@ struct limiter_options limiter_checked(struct limiter_options o)
 
 static double next_s(const struct limiter *l, const struct limiter_options *o, bool settled)
 {
+        double slow;
+
         if (l->counter < o->attempts_with_fixed_delay)
                 return o->fixed_delay_s;
         if (l->counter == o->attempts_with_fixed_delay)
                 return o->initial_slow_s;
-        if (l->last_s >= o->max_fast_s)
-                return o->max_fast_s;
-        if ((o->skip_to_fast && settled) || l->last_s >= o->max_slow_s)
-                return l->last_s * o->fast_base;
-        return l->last_s * o->slow_base > o->max_slow_s ? l->last_s * o->fast_base : l->last_s * o->slow_base;
+        slow = l->last_s * o->slow_base;
+        return (o->skip_to_fast && settled) || slow > o->max_slow_s ? l->last_s * o->fast_base : slow;
 }
 
 int64_t limiter_next_ms(struct limiter *l, const struct limiter_options *o, int64_t generation,

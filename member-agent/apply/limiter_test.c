@@ -78,6 +78,57 @@ static void possible_options_stay(void **state)
         }
 }
 
+/* spec/member-agent.md 2.14: what is out of its range alone takes its group along. */
+static void each_bound_counts(void **state)
+{
+        static const struct {
+                struct limiter_options o;
+                bool attempts, fixed, bases, times; /* what is replaced */
+        } rows[] = {
+                { { 0, 5, 1.2, 2, 15, 1.5, 900, true }, .attempts = true },
+                { { 41, 5, 1.2, 2, 15, 1.5, 900, true }, .attempts = true },
+                { { 3, 1.9, 1.2, 2, 15, 1.5, 900, true }, .fixed = true },
+                { { 3, 5, 1.04, 2, 15, 1.5, 900, true }, .bases = true },
+                { { 3, 5, 1.6, 2, 15, 1.5, 900, true }, .bases = true },
+                { { 3, 5, 1.2, 2, 15, 101, 900, true }, .bases = true },
+                { { 3, 5, 1.2, 1.9, 15, 1.5, 900, true }, .times = true },
+                { { 3, 5, 1.2, 16, 15, 1.5, 900, true }, .times = true },
+                { { 3, 5, 1.2, 2, 901, 1.5, 900, true }, .times = true },
+                { { 3, 5, 1.2, 2, 15, 1.5, 3601, true }, .times = true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct limiter_options is = limiter_checked(rows[i].o), wanted = rows[i].o;
+
+                if (rows[i].attempts)
+                        wanted.attempts_with_fixed_delay = 1;
+                if (rows[i].fixed)
+                        wanted.fixed_delay_s = 2;
+                if (rows[i].bases)
+                        wanted.slow_base = wanted.fast_base = 1.2;
+                if (rows[i].times) {
+                        wanted.initial_slow_s = 2;
+                        wanted.max_slow_s = 30;
+                        wanted.max_fast_s = 900;
+                }
+                assert_int_equal(is.attempts_with_fixed_delay, wanted.attempts_with_fixed_delay);
+                assert_true(is.fixed_delay_s == wanted.fixed_delay_s);
+                assert_true(is.slow_base == wanted.slow_base && is.fast_base == wanted.fast_base);
+                assert_true(is.initial_slow_s == wanted.initial_slow_s &&
+                            is.max_slow_s == wanted.max_slow_s && is.max_fast_s == wanted.max_fast_s);
+        }
+}
+
+static void all_attempts_with_a_fixed_delay_have_it_and_skipping_is_an_option(void **state)
+{
+        static const struct limiter_options o = { 3, 7, 2, 2, 8, 3, 30, false };
+        static const int64_t ms[] = { 7000, 7000, 7000, 2000, 4000, 8000, 24000, 30000, 30000 };
+        struct limiter l = { 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(ms); i++)
+                assert_int_equal(limiter_next_ms(&l, &o, 1, 1, true), ms[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -86,6 +137,8 @@ int main(void)
                 cmocka_unit_test(a_new_generation_or_result_starts_over),
                 cmocka_unit_test(impossible_options_are_replaced),
                 cmocka_unit_test(possible_options_stay),
+                cmocka_unit_test(each_bound_counts),
+                cmocka_unit_test(all_attempts_with_a_fixed_delay_have_it_and_skipping_is_an_option),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,17 @@ static void bad_manifests_get_a_result_and_a_cause(void **state)
                 { "[]", RESULT_DECODING_ERRED },
                 { "{\"apiVersion\":\"v1\"}", RESULT_DECODING_ERRED },
                 { "{\"apiVersion\":\"v1\",\"Kind\":\"X\"}", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\"}}",
+                  RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"\",\"metadata\":{\"name\":\"n\"}}",
+                  RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\"}", RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"\"}}",
+                  RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\",\"namespace\":7}}",
+                  RESULT_DECODING_ERRED },
+                { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\",\"generateName\":7}}",
+                  RESULT_DECODING_ERRED },
                 { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":7}}", RESULT_DECODING_ERRED },
                 { "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"generateName\":\"g\"}}",
                   RESULT_FOUND_GENERATE_NAME },
@@ -141,6 +152,37 @@ static void only_an_api_server_judges_an_object(void **state)
         }
 }
 
+/* What failed otherwise, or cannot be told by name, stands for nothing. */
+static void only_what_is_well_is_the_first_of_its_kind(void **state)
+{
+        static const char text[] = "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\"}}";
+        static const char nameless[] = "{\"apiVersion\":\"v1\",\"kind\":\"X\"}";
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct manifest m[4];
+
+        decode(&m[0], 0, text, &arena);
+        decode(&m[1], 1, nameless, &arena);
+        decode(&m[2], 2, nameless, &arena);
+        decode(&m[3], 3, text, &arena);
+        m[0].result = RESULT_APPLY_FAILED;
+        assert_int_equal(manifest_mark_duplicates(m, 4, NULL), 0);
+        assert_int_equal(m[0].result, RESULT_APPLY_FAILED);
+        assert_int_equal(m[2].result, RESULT_DECODING_ERRED);
+        assert_int_equal(m[3].result, RESULT_NONE);
+}
+
+static void an_empty_namespace_is_none(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct manifest m;
+
+        decode(&m, 0,
+               "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"n\",\"namespace\":\"\"}}",
+               &arena);
+        assert_int_equal(m.result, RESULT_NONE);
+        assert_null(m.ns);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -150,6 +192,8 @@ int main(void)
                 cmocka_unit_test(bad_manifests_get_a_result_and_a_cause),
                 cmocka_unit_test(a_second_occurrence_is_a_duplicate),
                 cmocka_unit_test(only_an_api_server_judges_an_object),
+                cmocka_unit_test(only_what_is_well_is_the_first_of_its_kind),
+                cmocka_unit_test(an_empty_namespace_is_none),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,6 +357,39 @@ static void a_mirrored_status_goes_when_mirroring_ends(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void what_cannot_be_tracked_is_told_with_its_cause(void **state)
+{
+        struct fixture *f = *state;
+
+        f->manifests[1].availability = AVAILABILITY_FAILED;
+        f->manifests[1].availability_cause = "no scale";
+        build(f);
+        assert_condition(&f->status->conditions, "Available", "False", "SomeManifestsAreNotAvailable");
+        assert_string_equal(condition_find(of_manifest(f, 1), "Available")->status, "False");
+        assert_string_equal(condition_find(of_manifest(f, 1), "Available")->message,
+                            "Failed to track the availability of the applied manifest (error = no scale)");
+}
+
+static void an_oversized_status_loses_differences_too(void **state)
+{
+        for (int n = 1; n <= 2; n++) {
+                struct fixture *f = *state;
+
+                f->in.report_diff = true;
+                f->manifests[0].result = RESULT_FOUND_DIFF;
+                f->manifests[0].diffs = one_difference(f);
+                f->manifests[0].diffs->n = f->manifests[0].diffs->total = (size_t)n;
+                f->manifests[0].diffs->at[1] = f->manifests[0].diffs->at[0];
+                f->in.work_bytes = WORK_SIZE_LIMIT;
+                build(f);
+                assert_condition(&f->status->conditions, "StatusTrimmed", "True", "Oversized");
+                assert_int_equal(f->status->manifest_conditions.at[0].diff_details->observed_diffs.n, 1);
+                assert_string_equal(
+                        f->status->manifest_conditions.at[0].diff_details->observed_diffs.at[0].path,
+                        n > 1 ? "/spec/replicas and 1 more path(s)" : "/spec/replicas");
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -375,6 +408,8 @@ int main(void)
                 TEST(equal_passes_give_equal_status),
                 TEST(an_oversized_status_is_summarised),
                 TEST(a_mirrored_status_goes_when_mirroring_ends),
+                TEST(what_cannot_be_tracked_is_told_with_its_cause),
+                TEST(an_oversized_status_loses_differences_too),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
