@@ -208,6 +208,16 @@ int devcluster_set_simulated(struct devcluster *d, const char *cluster, const ch
         return 0;
 }
 
+int devcluster_set_pods(struct devcluster *d, const char *cluster, bool on)
+{
+        struct cluster *c = api_store_cluster(d->store, cluster);
+        if (!c)
+                return ERR_NOT_FOUND;
+        c->makes_pods = on;
+        simulator_refresh(d->simulator, c);
+        return 0;
+}
+
 void devcluster_set_workload_delay(struct devcluster *d, int64_t ms)
 {
         simulator_set_delay(d->simulator, ms);

@@ -63,6 +63,9 @@ int devcluster_set_readiness(struct devcluster *d, const char *cluster, const ch
 /* The namespace's workloads are run by somebody: with simulated=false nothing is written into the status of
  * its Deployments, ReplicaSets, Pods and the like. Kept in memory only. */
 int devcluster_set_simulated(struct devcluster *d, const char *cluster, const char *ns, bool simulated);
+/* The cluster has a kubelet's view of its workloads, too: ReplicaSets and Pods are made of them. Kept in
+ * memory only, as the rules above. */
+int devcluster_set_pods(struct devcluster *d, const char *cluster, bool on);
 /* How long after a write its simulated effects come; default 5 ms. */
 void devcluster_set_workload_delay(struct devcluster *d, int64_t ms);
 /* Makes nodes node-1 to node-N that are Ready and have the given size ("4", "16Gi"); those that exist stay.

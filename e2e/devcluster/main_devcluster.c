@@ -9,7 +9,7 @@
 #define CLUSTERS_MAX 10000
 
 struct flags {
-        const char *data, *bind, *clusters, *kubeconfig, *public_url;
+        const char *data, *bind, *clusters, *pods, *kubeconfig, *public_url;
         int64_t port, watch_history;
         bool no_sync, anonymous_admin, cluster_ports, help;
 };
@@ -23,6 +23,10 @@ static const struct flag flag_table[] = {
           65535, false },
         { "clusters", FLAG_STRING, "hub", offsetof(struct flags, clusters),
           "names of the logical clusters, separated by commas", 0, 0, false },
+        { "pods", FLAG_STRING, "", offsetof(struct flags, pods),
+          "names of those clusters, separated by commas, whose workloads get ReplicaSets and Pods: a hub's "
+          "have none",
+          0, 0, false },
         { "kubeconfig", FLAG_STRING, "", offsetof(struct flags, kubeconfig),
           "file to write the administrator's kubeconfig to", 0, 0, false },
         { "public-url", FLAG_STRING, "", offsetof(struct flags, public_url),
@@ -82,16 +86,17 @@ struct names {
         size_t n;
 };
 
-static int read_names(const struct server *s, struct arena *arena, struct names *ret, struct error *err)
+static int read_names(const char *flag, const char *list, struct arena *arena, struct names *ret,
+                      struct error *err)
 {
-        struct slice rest = slice_of(s->flags.clusters), head;
+        struct slice rest = slice_of(list), head;
         while (rest.len) {
                 (void)slice_cut(&rest, ',', &head);
                 head = slice_trim(head);
                 if (!head.len)
                         continue;
                 if (ret->n == CLUSTERS_MAX)
-                        return error_set(err, ERR_LIMIT, "--clusters: more than %d names", CLUSTERS_MAX);
+                        return error_set(err, ERR_LIMIT, "--%s: more than %d names", flag, CLUSTERS_MAX);
                 ret->at[ret->n++] = mem_must(arena_strndup(arena, head.data, head.len));
         }
         return 0;
@@ -130,10 +135,15 @@ static int start(struct server *s, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct names *names = mem_must(arena_zalloc(&arena, sizeof(*names)));
-        TRY(read_names(s, &arena, names, err));
+        struct names *with_pods = mem_must(arena_zalloc(&arena, sizeof(*with_pods)));
+        TRY(read_names("clusters", s->flags.clusters, &arena, names, err));
+        TRY(read_names("pods", s->flags.pods, &arena, with_pods, err));
         TRY(open_devcluster(s, err));
         for (size_t i = 0; i < names->n; i++)
                 TRY(devcluster_create_cluster(s->devcluster, names->at[i], err));
+        for (size_t i = 0; i < with_pods->n; i++)
+                if (devcluster_set_pods(s->devcluster, with_pods->at[i], true) < 0)
+                        return error_set(err, ERR_INVALID, "--pods: no cluster \"%s\"", with_pods->at[i]);
         const struct devcluster_server_options o = { .devcluster = s->devcluster,
                                                      .bind = s->flags.bind,
                                                      .port = (int)s->flags.port };

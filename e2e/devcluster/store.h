@@ -99,6 +99,7 @@ struct cluster {
         struct map request_counts; /* "verb resource" -> uint64_t *: count.c */
         struct map readiness;      /* readiness.h */
         struct map unsimulated;    /* namespaces whose workloads others run */
+        bool makes_pods;           /* pods.h */
         void *access;              /* authz.c: cached rules; NULL = to be read */
         struct policies *policies; /* policy_cache.c: compiled; NULL = to be read */
         uint64_t schema_version;   /* raised when discovery or OpenAPI changes */

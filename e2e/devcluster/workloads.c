@@ -3,6 +3,7 @@
 #include "e2e/devcluster/csr.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/pods.h"
 #include "e2e/devcluster/rbac_aggregate.h"
 #include "e2e/devcluster/readiness.h"
 #include "e2e/devcluster/storage_protection.h"
@@ -163,6 +164,15 @@ static void enqueue_table(struct simulator *s, struct cluster *c, const char *ke
         }
 }
 
+/* What went may have to be made again. */
+static void enqueue_owner(struct simulator *s, struct cluster *c, const struct blob *object)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct pods_owner owner;
+        if (blob_parse(object, &doc, NULL) == 0 && pods_owner_of(doc, &owner))
+                (void)enqueue(s, c, owner.table_key, blob_ns(object), owner.name);
+}
+
 void simulator_changed(struct simulator *s, struct table *t, enum event_type type, const struct blob *object)
 {
         if (strcmp(t->key, "/nodes") == 0 && type != EVENT_MODIFIED)
@@ -171,6 +181,8 @@ void simulator_changed(struct simulator *s, struct table *t, enum event_type typ
                 enqueue_table(s, t->cluster, "/persistentvolumeclaims", blob_ns(object));
         if (type == EVENT_DELETED && strcmp(t->key, "/persistentvolumeclaims") == 0)
                 enqueue_table(s, t->cluster, "/persistentvolumes", NULL);
+        if (t->cluster->makes_pods && type == EVENT_DELETED && object->n_owners)
+                enqueue_owner(s, t->cluster, object);
         bool from_start = type == EVENT_ADDED &&
                           blob_label(object, "kubernetes.io/bootstrapping"); /* summed up already */
         if (strcmp(t->key, CLUSTER_ROLES) == 0 && !from_start)
@@ -200,7 +212,7 @@ static bool is_run_by_others(const struct cluster *c, const char *key, const cha
 
 static bool may_become_ready(const struct cluster *c, const char *kind, const json_t *doc)
 {
-        return !readiness_is_refused(doc) &&
+        return !readiness_is_refused(doc) && !pods_are_held(c, doc) &&
                !readiness_is_held(&c->readiness, kind, meta_ns(doc), meta_name(doc));
 }
 
@@ -300,7 +312,10 @@ static int advance(struct simulator *s, struct request *rq, struct error *err)
         else if ((strcmp(key, CLUSTER_ROLES) == 0 ? rbac_aggregate(rq->cluster, doc)
                                                   : workload_advance(rq->resource->kind, doc, &facts)) < 0)
                 return error_no_memory(err);
-        return doc_equal(live, doc) ? 0 : write_status(s, rq, live, doc, err);
+        if (!doc_equal(live, doc))
+                TRY(write_status(s, rq, live, doc, err));
+        return rq->cluster->makes_pods && pods_kind_has_any(rq->resource->kind) ? pods_follow(rq, doc, err)
+                                                                                : 0;
 }
 
 static void run_item(struct simulator *s, const struct item *item)
