@@ -127,30 +127,33 @@ static int check_resources(struct pass *s)
 
 /* ---- snapshots ---- */
 
-static int relabel(struct reconcile *rc, const struct relabel *r)
+/* *ret_stored: as it is now; unchanged if nothing is to be done. */
+static int relabel(struct reconcile *rc, const struct relabel *r, const struct object **ret_stored)
 {
-        return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, NULL) : 0;
+        return r->now ? rc_patch_diff(rc, r->now, r->wanted, OBJECT_META_SPEC, ret_stored) : 0;
 }
 
 /* What is too much goes last: if the answer to a creation is lost, what was there still tells which index was
- * given. */
-static int remove_all(struct reconcile *rc, const struct object **list, size_t n)
+ * given. What was relabelled before goes as it was stored then. */
+static int remove_all(struct reconcile *rc, const struct object **list, size_t n, const struct relabel *r,
+                      const struct object *relabelled)
 {
         for (size_t i = 0; i < n; i++)
-                TRY(rc_delete(rc, list[i]));
+                TRY(rc_delete(rc, list[i] == r->now ? relabelled : list[i]));
         return 0;
 }
 
 static int sync_policy(struct pass *s)
 {
+        const struct object *relabelled = NULL;
         struct policy_snapshot_plan plan;
 
         TRY(check_policies(s));
         TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, s->given.policies, &plan, s->rc->err));
-        TRY(relabel(s->rc, &plan.update));
+        TRY(relabel(s->rc, &plan.update, &relabelled));
         if (plan.create)
                 TRY(rc_create(s->rc, &plan.create->object, NULL));
-        return remove_all(s->rc, plan.remove, plan.n_remove);
+        return remove_all(s->rc, plan.remove, plan.n_remove, &plan.update, relabelled);
 }
 
 static int hold_selected(struct pass *s, struct selected *selected)
@@ -231,18 +234,18 @@ static int wake_renderers(struct pass *s)
 
 static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
 {
-        const struct object *stored;
+        const struct object *stored, *relabelled = NULL;
 
         s->latest = plan->latest;
         s->delay_ms = plan->delay_ms;
-        TRY(relabel(s->rc, &plan->update));
+        TRY(relabel(s->rc, &plan->update, &relabelled));
         for (size_t i = 0; i < plan->n_create; i++) {
                 TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
                 body_put(s->agent, stored, plan->create[i]);
                 if (i == 0 && !s->latest)
                         s->latest = (const struct resource_snapshot *)stored;
         }
-        TRY(remove_all(s->rc, plan->remove, plan->n_remove));
+        TRY(remove_all(s->rc, plan->remove, plan->n_remove, &plan->update, relabelled));
         return plan->latest && plan->n_create > 0 ? wake_renderers(s) : 0;
 }
 

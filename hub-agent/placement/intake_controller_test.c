@@ -364,6 +364,45 @@ RIG_TEST(a_snapshot_that_was_kept_for_a_run_goes_when_the_run_has_ended, {
         close_all(&f);
 })
 
+static uint64_t requests(struct rig *r, const char *verb, const char *resource)
+{
+        struct devcluster_request_count *c;
+        uint64_t sum = 0;
+        size_t n;
+
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                sum += text_equal(c[i].verb, verb) && text_equal(c[i].resource, resource) ? c[i].n : 0;
+        return sum;
+}
+
+/* It is marked as the latest no more right before it goes, by which it becomes another version. */
+RIG_TEST(a_snapshot_that_is_replaced_and_not_kept_goes_with_one_request, {
+        static const char *const resources[] = { "clusterresourcesnapshots",
+                                                 "clusterschedulingpolicysnapshots" };
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"revisionHistoryLimit\":1,\"strategy\":{\"type\":\"External\"}");
+        settle(&f);
+        devcluster_reset_requests(r->devcluster);
+        change_content(r, "c");
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web",
+                                   "{\"spec\":{\"policy\":{\"placementType\":\"PickAll\",\"tolerations\":[{"
+                                   "\"key\":\"k\",\"operator\":\"Exists\"}]}}}"),
+                         200);
+        settle(&f);
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-1-snapshot"));
+        for (size_t i = 0; i < ARRAY_LEN(resources); i++) {
+                assert_int_equal(requests(r, "create", resources[i]), 1);
+                assert_int_equal(requests(r, "delete", resources[i]), 1);
+        }
+        stop(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -381,6 +420,7 @@ int main(void)
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_run_goes_with_the_run),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_run_goes_when_the_run_has_ended),
+                cmocka_unit_test(a_snapshot_that_is_replaced_and_not_kept_goes_with_one_request),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
