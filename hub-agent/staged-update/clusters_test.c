@@ -605,6 +605,19 @@ static void rename_override(struct scene *s, struct binding *b)
 
         b->spec->cluster_resource_override_snapshots = (struct string_list){ names, 2, true };
 }
+static void rename_first_override(struct scene *s, struct binding *b)
+{
+        static const char *names[] = { "tier-9", "tier-1" };
+
+        b->spec->cluster_resource_override_snapshots = (struct string_list){ names, 2, true };
+}
+static void rename_first_own_override(struct scene *s, struct binding *b)
+{
+        static struct namespaced_name own[] = { { .name = "zone-9", .ns = "app" },
+                                                { .name = "zone-2", .ns = "app" } };
+
+        b->spec->resource_override_snapshots = (struct namespaced_name_list){ own, 2, true };
+}
 static void drop_override(struct scene *s, struct binding *b)
 {
         b->spec->cluster_resource_override_snapshots.n = 1;
@@ -642,8 +655,9 @@ static void change_nothing(struct scene *s, struct binding *b)
 static void a_binding_under_way_names_all_that_the_run_recorded(void **state)
 {
         static void (*const changes[])(struct scene * s, struct binding * b) = {
-                change_nothing,    rename_override,   drop_override,        rename_own_override,
-                move_own_override, drop_own_override, change_apply_strategy
+                change_nothing,        rename_override,       drop_override,
+                rename_own_override,   move_own_override,     drop_own_override,
+                change_apply_strategy, rename_first_override, rename_first_own_override
         };
         static const char *names[] = { "tier-0", "tier-1" };
         struct namespaced_name own[] = { { .name = "zone-1", .ns = "app" },

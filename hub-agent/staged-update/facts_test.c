@@ -84,6 +84,17 @@ static void there_must_be_exactly_one_latest_policy_snapshot(void **state)
         assert_fails_after_a_while(&s, PREFIX_VALID "no latest policy snapshot found for placement /web");
         ends(&s);
         begin_usual(&s, "", "");
+        add_policy(&s, 1, "", 0)->object.meta.deletion_ms = NOW; /* one that goes is none */
+        step(&s);
+        assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+        ends(&s);
+        begin_usual(&s, "", "");
+        string_map_put(&add_policy(&s, 1, "", 0)->object.meta.labels, LABEL_IS_LATEST_SNAPSHOT, "false",
+                       &s.arena);
+        step(&s);
+        assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+        ends(&s);
+        begin_usual(&s, "", "");
         add_policy(&s, 1, "", 0);
         step(&s);
         assert_init_failed(&s, PREFIX_VALID PREFIX_UNEXPECTED

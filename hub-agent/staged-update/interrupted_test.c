@@ -290,6 +290,81 @@ static void a_run_ends_with_its_snapshot(void **state)
         rig_run(loses_snapshot);
 }
 
+/* That it cannot be read is no proof of its absence, and a run fails for good. */
+static void is_not_answered(struct rig *r, const char *resource)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        rig_settle(r);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        line.path = resource;
+        line.fate = 503;
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "absent");
+        line.path = NULL;
+        fiber_sleep(r->loop, 30000);
+        assert_run(r, "first", "Initialized", "True UpdateRunInitializedSuccessfully");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void hides_strategy(struct rig *r)
+{
+        is_not_answered(r, "clusterstagedupdatestrategies/slow");
+}
+static void hides_placement(struct rig *r)
+{
+        is_not_answered(r, "clusterresourceplacements/web");
+}
+static void what_cannot_be_read_is_not_taken_for_absent(void **state)
+{
+        rig_run(hides_strategy);
+        rig_run(hides_placement);
+}
+
+/* Its beginning lies ahead of our clock, as after that was set back, or by somebody's hand. */
+static void is_ahead(struct rig *r)
+{
+        struct fleet f;
+        json_t *stages, *patch;
+        char *text;
+
+        begin(r, &f);
+        post_strategy(r,
+                      STAGE("canary", ",\"afterStageTasks\":[{\"type\":\"TimedWait\",\"waitTime\":\"2m\"}]"));
+        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"stage\":\"canary\"}}}");
+        merge(r, CLUSTERS "memberclusters/member-3", "{\"metadata\":{\"labels\":{\"stage\":\"canary\"}}}");
+        rig_settle(r);
+        post_run(r, "first", "0", "");
+        settle_often(&f, 8);
+        assert_run(r, "first", "Progressing", "False UpdateRunWaiting");
+        stages = json_incref(doc_get_array(r->answer, "status.stagesStatus"));
+        for (size_t i = 0; i < json_array_size(doc_get_array(json_array_get(stages, 0), "conditions")); i++) {
+                json_t *c = json_array_get(doc_get_array(json_array_get(stages, 0), "conditions"), i);
+
+                if (text_equal(doc_get_string(c, "type"), "Progressing"))
+                        doc_set_string(c, "lastTransitionTime", "2100-01-01T00:00:00Z");
+        }
+        patch = json_pack("{s:{s:o}}", "status", "stagesStatus", stages);
+        text = json_dumps(patch, JSON_COMPACT);
+        merge(r, RUNS "/first/status", text);
+        free(text);
+        json_decref(patch);
+        fiber_sleep(r->loop, 90000);
+        assert_run(r, "first", "Succeeded", "absent");
+        fiber_sleep(r->loop, 180000); /* it is seen when the wait was to be over, and counts from then */
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        stop(&f);
+}
+static void a_wait_that_begins_in_the_future_is_timed_by_our_own_clock(void **state)
+{
+        rig_run(is_ahead);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -303,6 +378,8 @@ int main(void)
                 cmocka_unit_test(a_run_ends_with_its_placement),
                 cmocka_unit_test(a_run_ends_with_its_snapshot),
                 cmocka_unit_test(what_was_announced_is_not_announced_again),
+                cmocka_unit_test(what_cannot_be_read_is_not_taken_for_absent),
+                cmocka_unit_test(a_wait_that_begins_in_the_future_is_timed_by_our_own_clock),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,29 @@ static void in_the_deletion_stage_those_that_go_are_waited_for(void **state)
         ends(&s);
 }
 
+/* What was asked for and is not seen yet was lost: it is asked for again, and waited for. */
+static void a_deletion_that_was_lost_is_asked_for_again_while_stopping(void **state)
+{
+        struct scene s;
+
+        begin(&s, STAGE("a", ""));
+        add_cluster(&s, "z0", "", "Unscheduled");
+        add_cluster(&s, "z1", "", "Unscheduled");
+        step(&s); /* the empty stage */
+        step(&s);
+        assert_int_equal(s.plan.remove.n, 2);
+        binding_of(&s, "z0")->object.meta.deletion_ms = TIME_NONE;
+        drop_binding(&s, "z1");
+        set_state(&s, "Stop");
+        step(&s);
+        assert_int_equal(s.plan.remove.n, 1);
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        drop_binding(&s, "z0");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        ends(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -125,6 +148,7 @@ int main(void)
                 cmocka_unit_test(whoever_takes_a_cluster_over_does_not_end_a_run_that_stops),
                 cmocka_unit_test(a_start_that_was_not_announced_is_announced_while_stopping),
                 cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
+                cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again_while_stopping),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,6 +389,25 @@ static void the_last_binding_may_go(void **state)
         ends(&s);
 }
 
+/* In any stage, the first and the only one included. */
+static void a_snapshot_is_needed_as_long_as_a_cluster_waits_for_it(void **state)
+{
+        for (int n = 1; n <= 2; n++) {
+                struct scene s;
+
+                begin(&s, n == 1 ? STAGE("a", "") : STAGE("a", "") "," STAGE("b", ""));
+                add_cluster(&s, "a1", "\"stage\":\"a\"", "Scheduled");
+                add_cluster(&s, n == 1 ? "a2" : "b1", n == 1 ? "\"stage\":\"a\"" : "\"stage\":\"b\"",
+                            "Scheduled");
+                step(&s);
+                lose_snapshot(&s);
+                step(&s);
+                assert_run_failed(&s, PREFIX_VALID PREFIX_USER
+                                  "no resourceSnapshots with index `0` found for placement `/web`");
+                ends(&s);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -399,6 +418,7 @@ int main(void)
                 cmocka_unit_test(a_status_that_is_gone_is_made_again),
                 cmocka_unit_test(a_binding_that_was_evicted_is_waited_for),
                 cmocka_unit_test(the_last_binding_may_go),
+                cmocka_unit_test(a_snapshot_is_needed_as_long_as_a_cluster_waits_for_it),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
