@@ -446,6 +446,104 @@ static void an_override_index_that_was_given_is_not_given_again(void **state)
         arena_free(&b.arena);
 }
 
+/* ---- which override an object falls under ---- */
+
+#define LIST(kind) "\"" kind "\":[{\"group\":\"%s\",\"version\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\"}]"
+#define SETS_A POLICY(PATCH("add", "/metadata/labels", "{\"x\":\"y\"}"))
+
+/* One of the cluster selects an object of the cluster by all four parts, and those of a namespace by it. One
+ * of a namespace selects there. */
+static void an_override_selects_by_group_version_kind_and_name(void **state)
+{
+#define ROLE                                                                                                 \
+        "{\"apiVersion\":\"rbac.authorization.k8s.io/"                                                       \
+        "v1\",\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"r\"}}"
+#define DEPLOYMENT                                                                                           \
+        "{\"apiVersion\":\"apps/"                                                                            \
+        "v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"d\",\"namespace\":\"web\"}}"
+#define NAMESPACE "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"web\"}}"
+        static const struct {
+                const char *manifest, *ns; /* the override's, NULL = of the cluster */
+                const char *selector[4];
+                bool selected;
+        } rows[] = {
+                { ROLE, NULL, { "rbac.authorization.k8s.io", "v1", "ClusterRole", "r" }, true },
+                { ROLE, NULL, { "", "v1", "ClusterRole", "r" }, false },
+                { ROLE, NULL, { "rbac.authorization.k8s.io", "v2", "ClusterRole", "r" }, false },
+                { ROLE, NULL, { "rbac.authorization.k8s.io", "v1", "Namespace", "r" }, false },
+                { ROLE, NULL, { "rbac.authorization.k8s.io", "v1", "ClusterRole", "s" }, false },
+                { ROLE, "web", { "rbac.authorization.k8s.io", "v1", "ClusterRole", "r" }, false },
+                { NAMESPACE, NULL, { "", "v1", "Namespace", "web" }, true },
+                { NAMESPACE, NULL, { "", "v1", "Namespace", "shop" }, false },
+                { NAMESPACE, NULL, { "", "v2", "Namespace", "web" }, false },
+                { DEPLOYMENT, NULL, { "", "v1", "Namespace", "web" }, true },
+                { DEPLOYMENT, NULL, { "", "v1", "Namespace", "shop" }, false },
+                { DEPLOYMENT, NULL, { "", "v2", "Namespace", "web" }, false },
+                { DEPLOYMENT, NULL, { "example.org", "v1", "Namespace", "web" }, false },
+                { DEPLOYMENT, NULL, { "", "v1", "ClusterRole", "web" }, false },
+                { DEPLOYMENT, NULL, { "apps", "v1", "Deployment", "d" }, false },
+                { DEPLOYMENT, "web", { "apps", "v1", "Deployment", "d" }, true },
+                { DEPLOYMENT, "shop", { "apps", "v1", "Deployment", "d" }, false },
+                { DEPLOYMENT, "web", { "", "v1", "Deployment", "d" }, false },
+                { DEPLOYMENT, "web", { "apps", "v2", "Deployment", "d" }, false },
+                { DEPLOYMENT, "web", { "apps", "v1", "StatefulSet", "d" }, false },
+                { DEPLOYMENT, "web", { "apps", "v1", "Deployment", "e" }, false },
+                { CONFIG, "web", { "", "v1", "ConfigMap", "site" }, true },
+                { CONFIG, "web", { "apps", "v1", "ConfigMap", "site" }, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char *const *s = rows[i].selector;
+                char spec[1024];
+                struct slice text;
+                struct bench b;
+
+                begin(&b);
+                if (rows[i].ns)
+                        snprintf(spec, sizeof(spec), "{" LIST("resourceSelectors") "," SETS_A "}", s[0], s[1],
+                                 s[2], s[3]);
+                else
+                        snprintf(spec, sizeof(spec), "{" LIST("clusterResourceSelectors") "," SETS_A "}",
+                                 s[0], s[1], s[2], s[3]);
+                add(&b, rows[i].ns, "o-0", spec);
+                if (apply_to(&b, rows[i].manifest, &text) < 0)
+                        fail_msg("row %zu: %s", i, b.err.text);
+                if (!!memmem(text.data, text.len, "\"x\"", 3) != rows[i].selected)
+                        fail_msg("row %zu: %.*s", i, (int)text.len, text.data);
+                arena_free(&b.arena);
+        }
+}
+
+/* The first that selects is enough, wherever it stands, and all overrides of an object apply in turn. */
+static void each_selector_of_a_list_counts(void **state)
+{
+        static const char *const lists[] = {
+                "{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+                "\"site\"},{"
+                "\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"other\"}]," SETS_A "}",
+                "{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+                "\"other\"},{"
+                "\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"site\"}]," SETS_A "}",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+                struct slice text;
+                struct bench b;
+
+                begin(&b);
+                add(&b, "web", "o-0", lists[i]);
+                add(&b, "web", "p-0", "{" SELECT_CM("site") "," POLICY(PATCH("add", "/data/b", "\"2\"")) "}");
+                add(&b, NULL, "q-0", "{" SELECT_NS("web") "," POLICY(PATCH("add", "/data/c", "\"3\"")) "}");
+                add(&b, NULL, "s-0", "{" SELECT_NS("web") "," POLICY(PATCH("add", "/data/d", "\"4\"")) "}");
+                assert_true(apply_to(&b, CONFIG, &text) >= 0);
+                assert_non_null(memmem(text.data, text.len, "\"x\"", 3));
+                assert_non_null(memmem(text.data, text.len, "\"b\":\"2\"", 7));
+                assert_non_null(memmem(text.data, text.len, "\"c\":\"3\"", 7));
+                assert_non_null(memmem(text.data, text.len, "\"d\":\"4\"", 7));
+                arena_free(&b.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -461,6 +559,8 @@ int main(void)
                 cmocka_unit_test(a_failed_patch_names_snapshot_and_target),
                 cmocka_unit_test(an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest),
                 cmocka_unit_test(an_override_index_that_was_given_is_not_given_again),
+                cmocka_unit_test(an_override_selects_by_group_version_kind_and_name),
+                cmocka_unit_test(each_selector_of_a_list_counts),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
