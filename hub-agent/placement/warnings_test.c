@@ -367,6 +367,226 @@ static void a_selection_that_nobody_rolls_out_is_told_once(void **state)
         arena_free(&s.arena);
 }
 
+/* ---- field by field ---- */
+
+#define ENTRY(group, kind, ns, name, type, reason)                                                           \
+        APPLY_FAILED("c1",                                                                                   \
+                     "{\"group\":\"" group "\",\"version\":\"v1\",\"kind\":\"" kind "\",\"namespace\":\"" ns \
+                     "\",\"name\":\"" name "\",\"condition\":{\"type\":\"" type                              \
+                     "\",\"status\":\"False\",\"reason\":\"" reason "\",\"message\":\"no\"," TIME "}}")
+#define ENTRY_DRIFTED(group, kind, ns, name)                                                                 \
+        CLUSTER("c1",                                                                                        \
+                "\"driftedPlacements\":[{\"group\":\"" group "\",\"version\":\"v1\",\"kind\":\"" kind        \
+                "\",\"namespace\":\"" ns "\",\"name\":\"" name                                               \
+                "\",\"observationTime\":\"2026-01-01T00:00:00Z\",\"firstDriftedObservedTime\":"              \
+                "\"2026-01-01T00:00:00Z\",\"targetClusterObservedGeneration\":1,\"observedDrifts\":[]}],",   \
+                CONDITION("Applied", "True", "ok"))
+
+/* The same trouble is that of the same resource for the same reason. */
+static void trouble_of_another_resource_or_reason_is_news(void **state)
+{
+        static const char before[] = ENTRY("g", "K", "n", "a", "Applied", "R");
+        static const struct {
+                const char *before, *after;
+                bool news;
+        } cases[] = {
+                { before, before, false },
+                { before, ENTRY("h", "K", "n", "a", "Applied", "R"), true },
+                { before, ENTRY("g", "L", "n", "a", "Applied", "R"), true },
+                { before, ENTRY("g", "K", "m", "a", "Applied", "R"), true },
+                { before, ENTRY("g", "K", "n", "b", "Applied", "R"), true },
+                { before, ENTRY("g", "K", "n", "a", "Applied", "S"), true },
+                { ENTRY("g", "K", "n", "a", "Available", "R"), before, true },
+                { ENTRY_DRIFTED("g", "K", "n", "a"), ENTRY_DRIFTED("g", "K", "n", "a"), false },
+                { ENTRY_DRIFTED("g", "K", "n", "a"), ENTRY_DRIFTED("h", "K", "n", "a"), true },
+                { ENTRY_DRIFTED("g", "K", "n", "a"), ENTRY_DRIFTED("g", "L", "n", "a"), true },
+                { ENTRY_DRIFTED("g", "K", "n", "a"), ENTRY_DRIFTED("g", "K", "m", "a"), true },
+                { ENTRY_DRIFTED("g", "K", "n", "a"), ENTRY_DRIFTED("g", "K", "n", "b"), true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct scene s = { 0 };
+
+                assert_int_equal(plan_warnings(&s.arena, placement(&s, "True", cases[i].before),
+                                               placement(&s, "True", cases[i].after), &s.told, &s.w, &s.err),
+                                 0);
+                if (s.w.n != cases[i].news)
+                        fail_msg("row %zu: %zu warnings", i, s.w.n);
+                told_free(&s.told);
+                arena_free(&s.arena);
+        }
+}
+
+static void three_clusters_are_named_before_the_rest_is_counted(void **state)
+{
+        struct scene s = { 0 };
+
+        assert_int_equal(
+                plan_warnings(
+                        &s.arena, placement(&s, "True", ""),
+                        placement(&s, "True",
+                                  CLUSTER("c1", "", CONDITION("Overridden", "False", "x")) "," CLUSTER(
+                                          "c2", "",
+                                          CONDITION("Overridden", "False",
+                                                    "y")) "," CLUSTER("c3", "",
+                                                                      CONDITION("Overridden", "False", "z"))),
+                        &s.told, &s.w, &s.err),
+                0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].message, "Overrides failed on c1: x; c2: y; c3: z");
+        told_free(&s.told);
+        arena_free(&s.arena);
+}
+
+#define SINCE(time, type, status)                                                                            \
+        "{\"type\":\"" type "\",\"status\":\"" status                                                        \
+        "\",\"reason\":\"R\",\"message\":\"waits\",\"lastTransitionTime\":\"2026-01-01T00:" time "Z\"}"
+
+/* Each for its own time; the sooner of those that are not due yet is looked at next. */
+static void of_several_that_wait_the_first_is_looked_at_next(void **state)
+{
+        static const char *const orders[] = {
+                CLUSTER("c1", "", SINCE("01:00", "Available", "False")) "," CLUSTER(
+                        "c2", "",
+                        SINCE("02:00", "Available",
+                              "False")) "," CLUSTER("c3", "", SINCE("00:00", "Available", "True")),
+                CLUSTER("c2", "", SINCE("02:00", "Available", "False")) "," CLUSTER(
+                        "c1", "", SINCE("01:00", "Available", "False")),
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+                struct scene s = { 0 };
+                struct placement *p = placement(&s, "True", orders[i]);
+                int64_t told = 0, next;
+
+                assert_int_equal(
+                        plan_unavailable_warning(&s.arena, p, NOW + 120000, &told, &s.w, &next, &s.err), 0);
+                assert_int_equal(next, NOT_AVAILABLE_MS - 60000);
+                assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + 60000 + NOT_AVAILABLE_MS, &told,
+                                                          &s.w, &next, &s.err),
+                                 0);
+                assert_int_equal(s.w.n, 1);
+                assert_int_equal(told, NOW + 60000);
+                assert_int_equal(next, 60000);
+                assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + 120000 + NOT_AVAILABLE_MS, &told,
+                                                          &s.w, &next, &s.err),
+                                 0);
+                assert_int_equal(s.w.n, 2);
+                assert_string_equal(s.w.at[1].message,
+                                    "Resources have not been available for minutes on c2: waits");
+                assert_int_equal(next, 0);
+                arena_free(&s.arena);
+        }
+}
+
+static void what_is_not_available_is_named_where_an_entry_names_it(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p = placement(
+                &s, "True",
+                CLUSTER("c1", "\"failedPlacements\":[" FAILED("a", "Available", "no pods") "],",
+                        CONDITION("Applied", "True", "ok") "," CONDITION("Available", "False", "waits")));
+        int64_t told = 0, next;
+
+        assert_int_equal(
+                plan_unavailable_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(s.w.n, 1);
+        assert_string_equal(s.w.at[0].message,
+                            "Resources have not been available for minutes on c1: ConfigMap n/a: no pods");
+        p->status->placement_statuses.at[0].failed_placements.at[0].condition = NULL;
+        told = 0;
+        assert_int_equal(
+                plan_unavailable_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err), 0);
+        assert_string_equal(s.w.at[1].message,
+                            "Resources have not been available for minutes on c1: ConfigMap n/a: ");
+        arena_free(&s.arena);
+}
+
+/* A period that unavailable clusters are waited for belongs to the patience, and the last change of any
+ * condition counts. */
+static void a_rollout_has_the_time_that_its_strategy_gives_it(void **state)
+{
+        struct rolling_update u = { .unavailable_period_seconds = OPT_INT(60) };
+        struct rollout_strategy strategy = { .rolling_update = &u };
+        struct scene s = { 0 };
+        struct placement *p = placement(
+                &s, "True",
+                CLUSTER("c1", "", SINCE("00:00", "RolloutStarted", "False")) "," CLUSTER(
+                        "c2", "",
+                        SINCE("01:00", "RolloutStarted", "True") "," SINCE("00:30", "Applied", "True")));
+        int64_t told = 0, next;
+
+        p->spec->strategy = &strategy;
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, NOT_AVAILABLE_MS + 60000);
+        u.unavailable_period_seconds.set = false;
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, NOT_AVAILABLE_MS);
+        strategy.rolling_update = NULL;
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, NOT_AVAILABLE_MS);
+        assert_int_equal(s.w.n, 0);
+        p->status = NULL;
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(plan_unavailable_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, 0);
+        arena_free(&s.arena);
+}
+
+/* Where all is rolled out nothing is told, and nothing is waited for. */
+static void a_rollout_that_is_through_does_not_stand_still(void **state)
+{
+        struct scene s = { 0 };
+        struct placement *p =
+                placement(&s, "True",
+                          CLUSTER("c1", "",
+                                  CONDITION("RolloutStarted", "True",
+                                            "ok")) ","
+                                                   "{\"conditions\":[" CONDITION("RolloutStarted", "False",
+                                                                                 "not scheduled") "]}");
+        int64_t told = 0, next;
+
+        assert_int_equal(plan_stalled_warning(&s.arena, p, NOW + 60000, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(next, 0);
+        assert_int_equal(
+                plan_stalled_warning(&s.arena, p, NOW + NOT_AVAILABLE_MS, &told, &s.w, &next, &s.err), 0);
+        assert_int_equal(s.w.n, 0);
+        assert_int_equal(told, 0);
+        arena_free(&s.arena);
+}
+
+static void a_name_is_found_by_group_and_kind(void **state)
+{
+        static const struct {
+                const char *group, *kind, *name;
+                bool found;
+        } cases[] = { { "g", "K", "web", true },
+                      { "h", "K", "web", false },
+                      { "g", "L", "web", false },
+                      { "g", "K", "shop", false } };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct resource_selector term = {
+                        .group = "g", .version = "v1", .kind = "K", .name = (char *)"web"
+                };
+                struct resource_identifier one = { .group = cases[i].group,
+                                                   .version = "v2",
+                                                   .kind = cases[i].kind,
+                                                   .name = (char *)cases[i].name };
+                struct resource_identifier_list selected = { &one, 1, true };
+                struct scene s = { 0 };
+                struct placement *p = placement(&s, "True", "");
+                struct not_found_told told = { 0 };
+                int64_t next;
+
+                p->spec->resource_selectors = (struct resource_selector_list){ &term, 1, true };
+                assert_int_equal(
+                        plan_not_found_warning(&s.arena, p, &selected, NOW, &told, &s.w, &next, &s.err), 0);
+                assert_int_equal(next, cases[i].found ? 0 : NOT_FOUND_MS);
+                arena_free(&s.arena);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -379,6 +599,13 @@ int main(void)
                 cmocka_unit_test(a_name_that_selects_nothing_is_told_once),
                 cmocka_unit_test(a_long_text_keeps_its_reason),
                 cmocka_unit_test(a_selection_that_nobody_rolls_out_is_told_once),
+                cmocka_unit_test(trouble_of_another_resource_or_reason_is_news),
+                cmocka_unit_test(three_clusters_are_named_before_the_rest_is_counted),
+                cmocka_unit_test(of_several_that_wait_the_first_is_looked_at_next),
+                cmocka_unit_test(what_is_not_available_is_named_where_an_entry_names_it),
+                cmocka_unit_test(a_rollout_has_the_time_that_its_strategy_gives_it),
+                cmocka_unit_test(a_rollout_that_is_through_does_not_stand_still),
+                cmocka_unit_test(a_name_is_found_by_group_and_kind),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
