@@ -26,6 +26,7 @@ class Effects:
     lent: set = dataclasses.field(default_factory=set)    # types that functions of elsewhere may read through
     given: set = dataclasses.field(default_factory=set)   # and those that they may write
     acts: bool = False                                    # and so act on the world
+    shows: bool = False                                   # writes more than variables of the function
     returns: bool = False                                 # it may end the function
     breaks: bool = False                                  # or jump within it: the round of a loop
 
@@ -35,6 +36,7 @@ class Effects:
         self.lent |= other.lent
         self.given |= other.given
         self.acts = self.acts or other.acts
+        self.shows = self.shows or other.shows
 
 
 def bare(type_name):
@@ -141,7 +143,7 @@ class Flow:
 
     def is_private(self, e):
         """Who leaves the function instead sees nothing of it."""
-        return not e.given and all(where == "var" and what not in self.globals for where, what in e.writes)
+        return not e.acts and not e.shows
 
     def meet_types(self, given, lent):
         for g in given:
@@ -199,6 +201,7 @@ class Flow:
     def place(self, node, e, into, loop):
         """An expression that names a location; what leads to it is read."""
         node = strip(node)
+        e.shows = e.shows or (into is e.writes and not self.is_local(node))
         kind = node.get("kind")
         inner = node.get("inner", [])
         if kind == "DeclRefExpr":
@@ -225,6 +228,19 @@ class Flow:
             self.visit(inner[0], e, loop)
         else:
             self.visit(node, e, loop)
+
+    def is_local(self, node):
+        """A variable of a function, or a part of one."""
+        node = strip(node)
+        if node.get("kind") == "DeclRefExpr":
+            declared = node["referencedDecl"]
+            return declared["kind"] == "ParmVarDecl" or declared["id"] not in self.globals
+        if node.get("kind") == "MemberExpr":
+            return not node.get("isArrow") and self.is_local(node["inner"][0])
+        if node.get("kind") == "ArraySubscriptExpr":
+            base = strip(node["inner"][0])
+            return "[" in base.get("type", {}).get("qualType", "") and self.is_local(base)
+        return False
 
     def named(self, node):
         return node["type"].get("desugaredQualType", node["type"]["qualType"])
@@ -261,11 +277,16 @@ class Flow:
         self.pointed(argument, e, e.reads)
         if not is_const_pointer(taken):
             self.pointed(argument, e, e.writes)
+            e.shows = e.shows or not (READS.match(name) or self.is_address_of_local(argument))
         if is_const_pointer(taken) or READS.match(name):
             e.lent.add(self.behind(argument, taken))
         else:
             e.given.add(self.behind(argument, taken))
             e.acts = e.acts or not STAYS_HERE.match(name)
+
+    def is_address_of_local(self, argument):
+        node = strip(argument)
+        return node.get("kind") == "UnaryOperator" and node.get("opcode") == "&" and self.is_local(node["inner"][0])
 
     def behind(self, argument, taken):
         """Of a `void *` parameter the type of what is handed over counts."""
@@ -295,6 +316,7 @@ class Flow:
                 self.pointed(argument, e, e.reads)
                 if not is_const_pointer(parameter):
                     self.pointed(argument, e, e.writes)
+                    e.shows = e.shows or not self.is_address_of_local(argument)
 
 
 def is_zero(node):

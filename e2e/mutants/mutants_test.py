@@ -360,7 +360,7 @@ int known(const struct whole *w), act(struct whole *w), tell(struct part *p), te
 int plain(int x);
 extern int n_all;
 """ + head + "int f(struct whole *w, int x, struct error *err);\nint f(struct whole *w, int x, struct error *err)\n{\n" \
-            "int y = 0;\n" + body + "\n(void)err;\nreturn x + y;\n}\n"
+            "int y = 0; struct part mine = { 0 };\n" + body + "\n(void)err;\nreturn x + y + mine.a;\n}\n"
         first = source[:source.index(body)].count("\n") + 1
         return [p.line - first for p in self.found_in(source) if p.kind == "statements swapped"]
 
@@ -396,6 +396,8 @@ static void out(int *ret) { *ret = 1; }
     def test_what_leaves_is_swapped_with_what_is_seen_afterwards(self):
         self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nw->count = known(0);"), [0])
         self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\ny = known(w);"), [])
+        self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nmine.a = known(w);"), [])
+        self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nw->part.a = known(0);"), [0])
         self.assertEqual(self.swapped_in("if (!w->next)\nreturn 1;\ny = known(w->next);"), [0])
         self.assertEqual(self.swapped_in("if (x > 3)\nreturn 1;\nn_all = known(w);"), [0])
         self.assertEqual(self.swapped_in("while (1) {\nif (x > 3)\nbreak;\ny = known(w);\n}"), [1])
