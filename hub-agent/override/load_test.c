@@ -98,6 +98,7 @@ static void body_a_departed_cluster(struct rig *r)
         close_caches(&c);
 }
 
+/* spec/rollout-and-work.md checklist 22 */
 static void a_departed_cluster_has_no_overrides(void **state)
 {
         rig_run(body_a_departed_cluster);

@@ -1,0 +1,260 @@
+/* What the rollout looks at, and what it leaves alone, within a whole agent.
+ * spec/rollout-and-work.md 2.1, 2.2. */
+#include "common/ctrl/metrics.h"
+#include "hub-agent/agent.h"
+#include "hub-agent/hub_agent_test.h"
+
+#define BINDINGS FLEET "clusterresourcebindings"
+#define WEB FLEET "clusterresourceplacements/web"
+
+static void merge(struct rig *r, const char *path, const char *patch)
+{
+        if (rig_merge(r, path, patch) != 200)
+                fail_msg("%s: %s", path, r->text);
+        rig_settle(r);
+}
+
+static void begin(struct rig *r, struct fleet *f, const char *rest)
+{
+        start(r, f);
+        stop(f);
+        f->metrics = metrics_new();
+        start_again(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        place(r, rest);
+        settle(f);
+        settle(f);
+        fiber_sleep(r->loop, 5000);
+}
+
+static void end(struct fleet *f)
+{
+        stop(f);
+        metrics_free(f->metrics);
+}
+
+static int passes(struct fleet *f)
+{
+        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
+                                            "", NULL, NULL, 0);
+
+        return (int)(metric_value(m, (const char *const[]){ "rollout", "success" }) +
+                     metric_value(m, (const char *const[]){ "rollout", "requeue_after" }) +
+                     metric_value(m, (const char *const[]){ "rollout", "error" }));
+}
+
+/* The first binding there is that is not going, or that is. */
+static json_t *binding(struct rig *r, bool going)
+{
+        json_t *item;
+        size_t i;
+
+        rig_get(r, BINDINGS);
+        json_array_foreach(json_object_get(r->answer, "items"), i, item)
+                if (!doc_get_string(item, "metadata.deletionTimestamp") != going)
+                        return item;
+        return NULL;
+}
+
+static const char *binding_path(struct rig *r)
+{
+        return arena_printf(&r->arena, BINDINGS "/%s", doc_get_string(binding(r, false), "metadata.name"));
+}
+
+/* ---- what is left alone ---- */
+
+/* spec/rollout-and-work.md checklist 1 */
+RIG_TEST(what_update_runs_roll_out_is_left_as_it_is, {
+        struct fleet f;
+        json_t *b;
+
+        begin(r, &f, ",\"strategy\":{\"type\":\"External\"}");
+        b = binding(r, false);
+        assert_string_equal(doc_get_string(b, "spec.state"), "Scheduled");
+        assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "");
+        assert_null(doc_get(b, "spec.applyStrategy"));
+        assert_null(doc_get(b, "status.conditions"));
+        merge(r, WEB, "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}}");
+        merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}");
+        fiber_sleep(r->loop, 120000);
+        b = binding(r, false);
+        assert_string_equal(doc_get_string(b, "spec.state"), "Scheduled");
+        assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "");
+        assert_null(doc_get(b, "spec.applyStrategy"));
+        assert_null(doc_get(b, "status.conditions"));
+        merge(r, binding_path(r),
+              "{\"spec\":{\"state\":\"Bound\",\"resourceSnapshotName\":\"web-0-snapshot\",\"applyStrategy\":{"
+              "\"type\":\"ClientSideApply\"}}}");
+        fiber_sleep(r->loop, 120000);
+        b = binding(r, false);
+        assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "web-0-snapshot");
+        assert_string_equal(doc_get_string(b, "spec.applyStrategy.type"), "ClientSideApply");
+        assert_null(doc_get(b, "status.conditions"));
+        end(&f);
+})
+
+/* spec/rollout-and-work.md checklist 2: of a binding that stays, as nobody holds the placement for it. */
+RIG_TEST(nothing_is_rolled_out_for_a_placement_that_goes_or_is_gone, {
+        struct fleet f;
+        const char *path;
+
+        begin(r, &f, "");
+        path = binding_path(r);
+        for (int gone = 0; gone < 2; gone++) {
+                merge(r, WEB,
+                      gone ? "{\"metadata\":{\"finalizers\":null}}"
+                           : "{\"metadata\":{\"finalizers\":[\"example.com/mine\"]}}");
+                if (!gone)
+                        assert_int_equal(rig_delete(r, WEB), 200);
+                rig_settle(r);
+                assert_int_equal(rig_get(r, WEB), gone ? 404 : 200);
+                merge(r, path, "{\"spec\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}");
+                fiber_sleep(r->loop, 60000);
+                assert_int_equal(rig_get(r, path), 200);
+                assert_string_equal(rig_string(r, "spec.applyStrategy.type"), "ServerSideApply");
+                assert_string_equal(rig_string(r, "spec.state"), "Bound");
+        }
+        end(&f);
+})
+
+/* spec/rollout-and-work.md checklist 6 */
+RIG_TEST(a_new_binding_on_a_cluster_that_is_cleaned_up_is_looked_at_every_five_seconds, {
+        struct fleet f;
+        int before;
+
+        begin(r, &f, "");
+        merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+              "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
+        assert_int_equal(rig_delete(r, binding_path(r)), 200);
+        fiber_sleep(r->loop, 10000);
+        assert_non_null(binding(r, true));
+        assert_non_null(binding(r, false));
+        before = passes(&f);
+        fiber_sleep(r->loop, 51000);
+        assert_in_range(passes(&f) - before, 9, 11);
+        assert_string_equal(doc_get_string(binding(r, false), "spec.state"), "Scheduled");
+        rig_merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+                  "{\"metadata\":{\"finalizers\":null}}");
+        fiber_sleep(r->loop, 10000);
+        assert_null(binding(r, true));
+        assert_string_equal(doc_get_string(binding(r, false), "spec.state"), "Bound");
+        end(&f);
+})
+
+/* ---- overrides ---- */
+
+struct emitted {
+        char keys[128];
+};
+
+static void note_key(void *to, const char *key)
+{
+        struct emitted *e = to;
+        size_t n = strlen(e->keys);
+
+        snprintf(e->keys + n, sizeof(e->keys) - n, "%s%s", n ? " " : "", key);
+}
+
+#define SNAPSHOT(ns, latest, placement)                                                                      \
+        "{\"metadata\":{\"name\":\"o-0\"," ns                                                                \
+        "\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"" latest                                   \
+        "\"}},\"spec\":{\"overrideHash\":\"\",\"overrideSpec\":{" placement "\"policy\":{}}}}"
+#define NS "\"namespace\":\"ns\","
+#define NAMES(scope) "\"placement\":{\"name\":\"web\"" scope "},"
+
+/* spec/rollout-and-work.md checklist 27 */
+static void a_new_override_brings_the_placement_that_it_names(void **state)
+{
+        static const struct {
+                const struct kind *kind;
+                const char *snapshot, *keys;
+        } rows[] = {
+                { &cluster_resource_override_snapshot_kind, SNAPSHOT("", "true", NAMES("")), "web" },
+                { &cluster_resource_override_snapshot_kind, SNAPSHOT("", "false", NAMES("")), "" },
+                { &cluster_resource_override_snapshot_kind, SNAPSHOT("", "true", ""), "" },
+                { &resource_override_snapshot_kind, SNAPSHOT(NS, "true", NAMES("")), "web" },
+                { &resource_override_snapshot_kind, SNAPSHOT(NS, "true", NAMES(",\"scope\":\"Cluster\"")),
+                  "web" },
+                { &resource_override_snapshot_kind, SNAPSHOT(NS, "true", NAMES(",\"scope\":\"Namespaced\"")),
+                  "ns/web" },
+                { &resource_override_snapshot_kind, SNAPSHOT(NS, "false", NAMES(",\"scope\":\"Namespaced\"")),
+                  "" },
+                { &resource_override_snapshot_kind, SNAPSHOT(NS, "true", ""), "" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct emitted e = { 0 };
+                struct error err = { 0 };
+                struct object *o;
+
+                assert_int_equal(
+                        object_decode_arena(rows[i].kind, slice_of(rows[i].snapshot), &arena, &o, &err), 0);
+                for (size_t k = 0; k < rollout_controller.n_watches; k++)
+                        if (rollout_controller.watches[k].kind == rows[i].kind) {
+                                assert_int_equal(rollout_controller.watches[k].on & ON_SPEC, ON_SPEC);
+                                rollout_controller.watches[k].map(
+                                        NULL, &(struct informer_event){ INFORMER_ADDED, NULL, o, false },
+                                        note_key, &e);
+                        }
+                if (!text_equal(e.keys, rows[i].keys))
+                        fail_msg("row %zu: \"%s\"", i, e.keys);
+        }
+}
+
+#define OVERRIDES FLEET "clusterresourceoverrides"
+#define OVERRIDE_SNAPSHOT FLEET "clusterresourceoverridesnapshots/tier-0"
+
+/* spec/rollout-and-work.md checklist 31 */
+RIG_TEST(an_override_that_goes_takes_its_snapshots_and_is_rolled_back, {
+        struct fleet f;
+
+        begin(r, &f, "");
+        assert_int_equal(
+                rig_post(r, OVERRIDES,
+                         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                         "\"ClusterResourceOverride\",\"metadata\":{\"name\":\"tier\"},\"spec\":{"
+                         "\"placement\":{"
+                         "\"name\":\"web\"},\"clusterResourceSelectors\":[{\"group\":\"\",\"version\":\"v1\","
+                         "\"kind\":\"Namespace\",\"name\":\"app\"}],\"policy\":{\"overrideRules\":[{"
+                         "\"clusterSelector\":{\"clusterSelectorTerms\":[]},\"jsonPatchOverrides\":[{\"op\":"
+                         "\"add\",\"path\":\"/metadata/labels\",\"value\":{\"tier\":\"gold\"}}]}]}}}"),
+                201);
+        for (int i = 0; i < 3; i++) {
+                fiber_sleep(r->loop, 61000);
+                settle(&f);
+        }
+        rig_get(r, BINDINGS);
+        assert_non_null(strstr(r->text, "tier-0"));
+        merge(r, OVERRIDE_SNAPSHOT, "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
+        assert_int_equal(rig_delete(r, OVERRIDES "/tier"), 200);
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(rig_get(r, OVERRIDES "/tier"), 404);
+        assert_int_equal(rig_get(r, OVERRIDE_SNAPSHOT), 200);
+        assert_non_null(rig_string(r, "metadata.deletionTimestamp"));
+        rig_merge(r, OVERRIDE_SNAPSHOT, "{\"metadata\":{\"finalizers\":null}}");
+        for (int i = 0; i < 3; i++) {
+                fiber_sleep(r->loop, 61000);
+                settle(&f);
+        }
+        rig_get(r, BINDINGS);
+        assert_null(strstr(r->text, "tier-0"));
+        rig_get(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        assert_null(strstr(r->text, "gold"));
+        end(&f);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_update_runs_roll_out_is_left_as_it_is),
+                cmocka_unit_test(nothing_is_rolled_out_for_a_placement_that_goes_or_is_gone),
+                cmocka_unit_test(
+                        a_new_binding_on_a_cluster_that_is_cleaned_up_is_looked_at_every_five_seconds),
+                cmocka_unit_test(a_new_override_brings_the_placement_that_it_names),
+                cmocka_unit_test(an_override_that_goes_takes_its_snapshots_and_is_rolled_back),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
