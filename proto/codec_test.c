@@ -503,6 +503,7 @@ static void a_reference_keeps_an_object_alive(void **state)
         assert_int_equal(mem_live_count(), 0);
 }
 
+/* spec/api.md checklist 44 */
 static void empty_values_that_the_crd_requires_are_written(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;

@@ -618,7 +618,8 @@ static void defaults_are_filled_in(void **state)
                        "\"NamespaceWithResources\"");
         assert_default(s, CRO, "v1alpha1", CLUSTER_OVERRIDE("", RULE),
                        "spec.clusterResourceSelectors.0.selectionScope", "\"NamespaceWithResources\"");
-        assert_default(s, CRP, "v1beta1", PLACEMENT(CM, ""), "spec.strategy", NULL);
+        assert_default(s, CRP, "v1beta1", PLACEMENT(CM, ""), "spec.strategy",
+                       NULL); /* spec/api.md checklist 20 */
         assert_default(s, CRP, "v1beta1", PLACEMENT(CM, ""), "spec.revisionHistoryLimit", "10");
         assert_default(s, CRP, "v1beta1", PLACEMENT(CM, ",\"strategy\":{\"rollingUpdate\":{}}"),
                        "spec.strategy.rollingUpdate.maxSurge", "\"25%\"");

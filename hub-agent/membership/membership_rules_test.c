@@ -17,7 +17,7 @@ static void add_silent(struct rig *r, const char *identity)
 }
 #define USER "{\"kind\":\"User\",\"name\":\"jane\"}"
 
-/* spec/membership-webhooks-charts.md checklist 1 */
+/* spec/membership-webhooks-charts.md checklist 1; spec/api.md checklist 39 */
 RIG_TEST(a_member_yields_four_objects_that_it_controls, {
         static const char *const paths[] = { NAMESPACE, ROLE, BINDING, REPORT };
         struct fleet f;
@@ -44,6 +44,9 @@ RIG_TEST(a_member_yields_four_objects_that_it_controls, {
         }
         assert_int_equal(rig_get(r, NAMESPACE), 200);
         assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/is-fleet-resource\":\"true\""));
+        assert_string_equal(rig_string(r, "metadata.name"), "fleet-member-member-1");
+        assert_int_equal(rig_get(r, MEMBER), 200);
+        assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/member-name\":\"member-1\""));
         assert_int_equal(rig_get(r, BINDING), 200);
         assert_string_equal(rig_string(r, "roleRef.name"), "fleet-role-member-1");
         end(&f);

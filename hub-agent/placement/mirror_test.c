@@ -109,7 +109,7 @@ static void of_all_that_is_selected_the_namespace_counts(void **state)
         assert_string_equal(mirror_placed(p), "web");
 }
 
-/* spec/placement.md checklist 49 */
+/* spec/placement.md checklist 49; spec/api.md checklist 41 */
 static void the_copy_is_owned_and_lacks_the_synced_condition(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;

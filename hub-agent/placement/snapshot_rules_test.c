@@ -50,6 +50,32 @@ static void a_policy_hash_is_base64_of_its_hex_text(void **state)
         }
 }
 
+/* spec/api.md checklist 32 */
+static void only_a_number_that_is_asked_for_is_noted(void **state)
+{
+        static const struct {
+                const char *policy, *number;
+        } rows[] = {
+                { "", NULL },
+                { "\"policy\":{\"placementType\":\"PickAll\"}", NULL },
+                { "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\"]}", NULL },
+                { "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":0}", "0" },
+                { "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":3}", "3" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct policy_snapshot_plan plan;
+                struct scene s;
+
+                begin(&s, rows[i].policy);
+                plan_policy(&s, &plan);
+                if (!text_equal(annotation_of(&plan.create->object, ANNOTATION_NUMBER_OF_CLUSTERS),
+                                rows[i].number))
+                        fail_msg("%s", rows[i].policy);
+                arena_free(&s.arena);
+        }
+}
+
 /* spec/placement.md checklist 6: who changed it ended before the next one was made. */
 static void a_policy_that_comes_back_while_none_is_latest_is_marked_again(void **state)
 {
@@ -404,6 +430,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_policy_hash_is_base64_of_its_hex_text),
+                cmocka_unit_test(only_a_number_that_is_asked_for_is_noted),
                 cmocka_unit_test(a_policy_that_comes_back_while_none_is_latest_is_marked_again),
                 cmocka_unit_test(after_each_change_as_many_are_left_as_the_limit_says),
                 cmocka_unit_test(nothing_selected_is_a_group_of_one),

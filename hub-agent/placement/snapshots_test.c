@@ -34,7 +34,7 @@ static void a_new_placement_gets_policy_snapshot_zero(void **state)
         arena_free(&s.arena);
 }
 
-/* spec/placement.md checklist 3, 4, 5 */
+/* spec/placement.md checklist 3, 4, 5; spec/api.md checklist 32 */
 static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapshot(void **state)
 {
         struct policy_snapshot_plan plan;

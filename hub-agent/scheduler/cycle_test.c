@@ -115,7 +115,7 @@ static const char *path_of(struct rig *r, const char *cluster)
 
 /* ---- bindings ---- */
 
-/* spec/scheduler.md checklist 44, 45 */
+/* spec/scheduler.md checklist 44, 45; spec/api.md checklist 35 */
 RIG_TEST(a_new_binding_holds_what_the_cycle_knows_and_nothing_else, {
         static const char *const policies[] = { PROD("\"placementType\":\"PickN\",\"numberOfClusters\":1,"),
                                                 ",\"policy\":{\"placementType\":\"PickFixed\","

@@ -618,7 +618,7 @@ static void an_empty_list_of_names_writes_nothing(void **state)
 
 /* ---- names, watches ---- */
 
-/* spec/scheduler.md checklist 44 */
+/* spec/scheduler.md checklist 44; spec/api.md checklist 35 */
 static void binding_names_are_cut_stable_and_labels(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;

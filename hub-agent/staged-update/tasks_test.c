@@ -44,24 +44,37 @@ static void a_stage_waits_for_the_approval_before_it(void **state)
         ends(&s);
 }
 
-/* spec/staged-update-and-eviction.md checklist 18 */
-static void a_request_names_run_and_stage_and_has_four_labels(void **state)
+static void finish_a(struct scene *s);
+
+static void check_request(struct scene *s, const char *name, const char *task)
 {
         const struct approval_request *r;
-        struct scene s;
 
-        begin_usual(&s, APPROVAL("before"), "");
-        step(&s);
-        find_request(&s, "run-before-a", &r);
+        find_request(s, name, &r);
+        assert_non_null(r);
         assert_string_equal(r->spec->parent_stage_rollout, "run");
         assert_string_equal(r->spec->target_stage, "a");
         assert_ptr_equal(r->object.kind, &cluster_approval_request_kind);
         assert_int_equal(r->object.meta.labels.n, 4);
         assert_string_equal(label_of(&r->object, "kubernetes-fleet.io/targetUpdatingStage"), "a");
         assert_string_equal(label_of(&r->object, "kubernetes-fleet.io/targetUpdateRun"), "run");
-        assert_string_equal(label_of(&r->object, "kubernetes-fleet.io/taskType"), "beforeStage");
+        assert_string_equal(label_of(&r->object, "kubernetes-fleet.io/taskType"), task);
         assert_string_equal(label_of(&r->object, "kubernetes-fleet.io/isLatestUpdateRunApproval"), "true");
         assert_int_equal(r->object.meta.n_owners, 0);
+}
+
+/* spec/staged-update-and-eviction.md checklist 18; spec/api.md checklist 40 */
+static void a_request_names_run_and_stage_and_has_four_labels(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, APPROVAL("before"), "");
+        step(&s);
+        check_request(&s, "run-before-a", "beforeStage");
+        ends(&s);
+        begin_usual(&s, APPROVAL("after"), "");
+        finish_a(&s);
+        check_request(&s, "run-after-a", "afterStage");
         ends(&s);
 }
 

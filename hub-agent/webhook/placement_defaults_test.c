@@ -79,7 +79,7 @@ static const struct {
                       HISTORY) },
 };
 
-/* spec/membership-webhooks-charts.md checklist 21 */
+/* spec/membership-webhooks-charts.md checklist 21; spec/api.md checklist 20 */
 static void what_a_placement_leaves_out_is_filled_in(void **state)
 {
         AUTO_HUB struct hub *h = hub_new();
