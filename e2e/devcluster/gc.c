@@ -143,6 +143,8 @@ void gc_changed(struct gc *g, struct table *t, enum event_type type, struct blob
         index_add(c, object);
         if (object->n_owners || mentions_deletion(object))
                 gc_enqueue(g, c, t->key, blob_ns(object), blob_name(object));
+        if (previous && previous->n_owners > object->n_owners)
+                gc_enqueue_owners(g, c, previous);
 }
 
 void gc_load(struct gc *g, struct cluster *c)

@@ -126,6 +126,41 @@ static void a_dependent_lives_as_long_as_one_owner(void **state)
         rig_run(check_two_owners);
 }
 
+/* ctx: what is left of the reference, by its blockOwnerDeletion; NULL = nothing. The object stays, held by a
+ * finalizer. */
+static void check_unblocked(struct rig *r)
+{
+        const char *left = r->ctx, *uid, *references = "null";
+
+        make(r, "owner", NULL, "");
+        make(r, "child", "owner", ",\"finalizers\":[\"example.com/hold\"]");
+        rig_get(r, CM "/owner");
+        uid = arena_strdup(&r->arena, rig_string(r, "metadata.uid"));
+        remove_as(r, "owner", "Foreground");
+        rig_settle(r);
+        assert_int_equal(status_of(r, "owner"), 200);
+        if (left)
+                references = arena_printf(&r->arena,
+                                          "[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"owner\","
+                                          "\"uid\":\"%s\",\"blockOwnerDeletion\":%s}]",
+                                          uid, left);
+        assert_int_equal(
+                rig_merge(r, CM "/child",
+                          arena_printf(&r->arena, "{\"metadata\":{\"ownerReferences\":%s}}", references)),
+                200);
+        rig_settle(r);
+        assert_int_equal(status_of(r, "owner"), left && strcmp(left, "true") == 0 ? 200 : 404);
+        assert_int_equal(status_of(r, "child"), 200);
+}
+
+static void an_owner_goes_as_soon_as_nothing_blocks_it(void **state)
+{
+        static const char *const left[] = { NULL, "false", "true" };
+
+        for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+                rig_run_for(check_unblocked, (void *)(uintptr_t)left[i]);
+}
+
 static void check_absent_owner(struct rig *r)
 {
         assert_int_equal(rig_post(r, CM,
@@ -150,6 +185,7 @@ int main(void)
                 cmocka_unit_test(orphan_deletion_leaves_dependents_without_owner),
                 cmocka_unit_test(foreground_deletion_keeps_the_owner_until_its_dependents_are_gone),
                 cmocka_unit_test(a_dependent_lives_as_long_as_one_owner),
+                cmocka_unit_test(an_owner_goes_as_soon_as_nothing_blocks_it),
                 cmocka_unit_test(an_object_whose_owner_never_was_is_removed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

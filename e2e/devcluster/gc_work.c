@@ -123,6 +123,20 @@ static void drop_references(struct request *rq, const json_t *live, const char *
 
 /* ---- an object with owners ---- */
 
+/* Owners that go may have waited for these references alone. */
+static void enqueue_unblocked(struct gc *g, struct request *rq, const json_t *live)
+{
+        size_t i;
+        json_t *ref;
+        json_array_foreach(doc_get_array(live, "metadata.ownerReferences"), i, ref) {
+                bool known;
+                const struct blob *owner = find_owner(rq->cluster, ref, meta_ns(live), &known);
+                if (owner && strstr(owner->data, "\"foregroundDeletion\"") &&
+                    !json_is_true(json_object_get(ref, "blockOwnerDeletion")))
+                        gc_enqueue_blob(g, rq->cluster, owner);
+        }
+}
+
 static void check_owners(struct request *rq, const json_t *live)
 {
         size_t i, count[3] = { 0 }, n_dependents;
@@ -349,6 +363,7 @@ void gc_process(struct gc *g, struct request *rq)
         AUTO_JSON json_t *live = NULL;
         if (request_load(rq, &live) < 0)
                 return;
+        enqueue_unblocked(g, rq, live);
         if (!meta_is_deleting(live)) {
                 check_owners(rq, live);
                 return;
