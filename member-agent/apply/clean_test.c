@@ -3,7 +3,7 @@
 #include "common/base/digest.h"
 #include "member-agent/apply/testing.h"
 
-/* spec/member-agent.md 2.11 (checklist 37). */
+/* spec/member-agent.md 2.11 */
 static void only_what_a_user_wrote_is_compared(void **state)
 {
         AUTO_JSON json_t *doc =

@@ -1,4 +1,4 @@
-/* spec/member-agent.md 2.11 (checklist 32, 38). */
+/* spec/member-agent.md 2.11. */
 #include "member-agent/apply/compare.h"
 
 #include "member-agent/apply/testing.h"
@@ -40,10 +40,17 @@ static const struct line lines[] = {
           "'eA=='},'labels':{'b':'2'}}}",
           "/metadata/annotations/a " COMPARE_REDACTED " " COMPARE_REDACTED
           ";/metadata/annotations/tool.example~1original  " COMPARE_REDACTED ";/metadata/labels/b 1 2;" },
+        { "nor what is to become their data", "{'apiVersion':'v1','kind':'Secret','stringData':{'p':'x'}}",
+          "{'apiVersion':'v1','kind':'Secret','stringData':{'p':'y'},'type':'t'}",
+          "/stringData/p " COMPARE_REDACTED " " COMPARE_REDACTED ";/type  t;" },
+        { "another group's secrets are none",
+          "{'apiVersion':'x.example/v1','kind':'Secret','data':{'p':'1'}}",
+          "{'apiVersion':'x.example/v1','kind':'Secret','data':{'p':'2'}}", "/data/p 1 2;" },
         { "config maps are", "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'1'}}",
           "{'apiVersion':'v1','kind':'ConfigMap','data':{'p':'2'}}", "/data/p 1 2;" },
 };
 
+/* spec/member-agent.md checklist 38 */
 static void differences_are_told_in_order_with_both_values(void **state)
 {
         for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -63,22 +70,94 @@ static void differences_are_told_in_order_with_both_values(void **state)
         }
 }
 
+/* spec/member-agent.md checklist 38 */
 static void a_hundred_are_kept_and_all_are_counted(void **state)
 {
+        static const int sizes[][2] = { { 99, 99 }, { 100, 100 }, { 101, 100 }, { 150, 100 } };
+
+        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
+                struct arena arena AUTO_ARENA = ARENA_INIT;
+                AUTO_JSON json_t *source = json_pack("{s:{}}", "spec");
+                AUTO_JSON json_t *target = json_pack("{s:{}}", "spec");
+                static struct differences d;
+
+                for (int i = 0; i < sizes[k][0]; i++) {
+                        char key[16];
+
+                        snprintf(key, sizeof(key), "k%03d", i);
+                        json_object_set_new(json_object_get(target, "spec"), key, json_integer(i));
+                }
+                assert_int_equal(compare_documents(source, target, &arena, &d, NULL), 0);
+                assert_int_equal(d.total, sizes[k][0]);
+                assert_int_equal(d.n, sizes[k][1]);
+                assert_string_equal(d.at[0].path, "/spec/k000"); /* the first ones */
+        }
+}
+
+static size_t count_differences(const json_t *source, const json_t *target)
+{
         struct arena arena AUTO_ARENA = ARENA_INIT;
-        AUTO_JSON json_t *source = json_pack("{s:{}}", "spec");
-        AUTO_JSON json_t *target = json_pack("{s:{}}", "spec");
         static struct differences d;
 
-        for (int i = 0; i < 150; i++) {
-                char key[16];
-
-                snprintf(key, sizeof(key), "k%03d", i);
-                json_object_set_new(json_object_get(target, "spec"), key, json_integer(i));
-        }
         assert_int_equal(compare_documents(source, target, &arena, &d, NULL), 0);
-        assert_int_equal(d.n, COMPARE_MAX_DETAILS);
-        assert_int_equal(d.total, 150);
+        return d.total;
+}
+
+/* Each field alone, on either side alone. */
+static void assert_differences(const char *with, size_t wanted)
+{
+        AUTO_JSON json_t *bare =
+                quoted("{'metadata':{'annotations':{},'labels':{}},'spec':{'template':{"
+                       "'metadata':{}},'jobTemplate':{'spec':{'template':{'metadata':{}}}}}}");
+        AUTO_JSON json_t *more = doc_copy(bare);
+        AUTO_JSON json_t *fields = quoted(with);
+
+        assert_int_equal(json_object_update_recursive(more, fields), 0);
+        if (count_differences(bare, more) != wanted || count_differences(more, bare) != wanted)
+                fail_msg("%s: not %zu differences", with, wanted);
+}
+
+/* spec/member-agent.md checklist 37 */
+static void what_servers_and_agents_write_is_no_difference(void **state)
+{
+        static const char *const silent[] = {
+                "{'status':{'replicas':1}}",
+                "{'metadata':{'managedFields':[{'manager':'m'}]}}",
+                "{'metadata':{'finalizers':['f']}}",
+                "{'metadata':{'ownerReferences':[{'uid':'u'}]}}",
+                "{'metadata':{'creationTimestamp':'t'}}",
+                "{'metadata':{'deletionTimestamp':'t'}}",
+                "{'metadata':{'deletionGracePeriodSeconds':3}}",
+                "{'metadata':{'generation':3}}",
+                "{'metadata':{'resourceVersion':'3'}}",
+                "{'metadata':{'selfLink':'l'}}",
+                "{'metadata':{'uid':'u'}}",
+                "{'metadata':{'name':'n'}}",
+                "{'metadata':{'namespace':'n'}}",
+                "{'metadata':{'generateName':'n'}}",
+                "{'metadata':{'labels':{'app.kubernetes.io/name':'a'}}}",
+                "{'metadata':{'labels':{'kubernetes-fleet.io/x':'a'}}}",
+                "{'metadata':{'annotations':{'x.k8s.io/y':'a'}}}",
+                "{'metadata':{'annotations':{'kubernetes-fleet.io/spec-hash':'a'}}}",
+                "{'metadata':{'annotations':{'kubectl.kubernetes.io/last-applied-configuration':'a'}}}",
+                "{'spec':{'template':{'metadata':{'creationTimestamp':null}}}}",
+                "{'spec':{'jobTemplate':{'spec':{'template':{'metadata':{'creationTimestamp':'t'}}}}}}",
+        };
+        static const char *const told[] = {
+                "{'spec':{'status':1}}",
+                "{'metadata':{'foo':'bar'}}",
+                "{'metadata':{'labels':{'kubernetes.io':'a'}}}",
+                "{'metadata':{'labels':{'mine':'a'}}}",
+                "{'metadata':{'annotations':{'fleet.io/mine':'a'}}}",
+                "{'spec':{'creationTimestamp':'t'}}",
+                "{'spec':{'template':{'metadata':{'name':'n'}}}}",
+                "{'spec':{'jobTemplate':{'metadata':{'creationTimestamp':'t'}}}}",
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(silent); i++)
+                assert_differences(silent[i], 0);
+        for (size_t i = 0; i < ARRAY_LEN(told); i++)
+                assert_differences(told[i], 1);
 }
 
 static void no_memory_is_reported_at_every_point(void **state)
@@ -125,6 +204,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(differences_are_told_in_order_with_both_values),
                 cmocka_unit_test(a_hundred_are_kept_and_all_are_counted),
+                cmocka_unit_test(what_servers_and_agents_write_is_no_difference),
                 cmocka_unit_test(no_memory_is_reported_at_every_point),
                 cmocka_unit_test(a_value_is_rendered_as_its_type_is),
         };

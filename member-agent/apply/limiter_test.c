@@ -14,6 +14,7 @@ static void assert_sequence(bool settled, const double *seconds, size_t n)
         }
 }
 
+/* spec/member-agent.md checklist 49 */
 static void an_unavailable_work_backs_off_slowly_then_fast(void **state)
 {
         static const double s[] = { 5,   2,    2.4,  2.88, 3.46, 4.15, 4.98, 5.97, 7.17,
@@ -23,6 +24,7 @@ static void an_unavailable_work_backs_off_slowly_then_fast(void **state)
         assert_sequence(false, s, ARRAY_LEN(s));
 }
 
+/* spec/member-agent.md checklist 49 */
 static void an_available_work_backs_off_fast(void **state)
 {
         static const double s[] = { 5,    2,   3,   4.5, 6.75, 10.1, 15.2, 22.8, 34.2, 51.3,
@@ -31,6 +33,35 @@ static void an_available_work_backs_off_fast(void **state)
         assert_sequence(true, s, ARRAY_LEN(s));
 }
 
+/* spec/member-agent.md checklist 49: every option of its own. */
+static void delays_follow_the_options(void **state)
+{
+        static const struct limiter_options options = { 3, 7, 1.5, 4, 8, 2, 60, true };
+        static const struct {
+                bool skips, settled;
+                int max_slow_s, seconds[10];
+        } lines[] = {
+                { false, false, 8, { 7, 7, 7, 4, 6, 12, 24, 48, 60, 60 } }, /* 9 is beyond the slow ones */
+                { false, true, 8, { 7, 7, 7, 4, 6, 12, 24, 48, 60, 60 } },
+                { true, false, 8, { 7, 7, 7, 4, 6, 12, 24, 48, 60, 60 } },
+                { true, true, 8, { 7, 7, 7, 4, 8, 16, 32, 60, 60, 60 } },
+                { true, false, 6, { 7, 7, 7, 4, 6, 12, 24, 48, 60, 60 } }, /* 6 is the last slow one */
+                { true, false, 9, { 7, 7, 7, 4, 6, 9, 18, 36, 60, 60 } },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct limiter_options o = options;
+                struct limiter l = { 0 };
+
+                o.skip_to_fast = lines[i].skips;
+                o.max_slow_s = lines[i].max_slow_s;
+                for (size_t k = 0; k < ARRAY_LEN(lines[i].seconds); k++)
+                        assert_int_equal(limiter_next_ms(&l, &o, 1, 1, lines[i].settled),
+                                         lines[i].seconds[k] * 1000);
+        }
+}
+
+/* spec/member-agent.md checklist 49 */
 static void a_new_generation_or_result_starts_over(void **state)
 {
         struct limiter l = { 0 };
@@ -134,6 +165,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_unavailable_work_backs_off_slowly_then_fast),
                 cmocka_unit_test(an_available_work_backs_off_fast),
+                cmocka_unit_test(delays_follow_the_options),
                 cmocka_unit_test(a_new_generation_or_result_starts_over),
                 cmocka_unit_test(impossible_options_are_replaced),
                 cmocka_unit_test(possible_options_stay),

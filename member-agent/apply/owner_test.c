@@ -1,4 +1,4 @@
-/* spec/member-agent.md 2.2, 2.7, 2.10 (checklist 11, 24-26). */
+/* spec/member-agent.md 2.2, 2.7, 2.10 */
 #include "member-agent/apply/owner.h"
 
 #include "member-agent/apply/testing.h"
@@ -36,7 +36,7 @@ static void our_reference_blocks_deletion_and_is_no_controller(void **state)
                             "'blockOwnerDeletion':true}");
 }
 
-/* spec/member-agent.md checklist 25 */
+/* spec/member-agent.md checklist 24, 25 */
 static void taking_over_depends_on_who_owns_the_object(void **state)
 {
         static const struct {

@@ -1,4 +1,4 @@
-/* spec/member-agent.md 2.10 (checklist 27-31, 34). */
+/* spec/member-agent.md 2.10 */
 #include "member-agent/apply/prepare.h"
 
 #include "common/json/patch.h"
@@ -61,6 +61,42 @@ static void the_last_applied_text_is_canonical_and_holds_hash_and_owner(void **s
         assert_non_null(owner_find(doc, &us));
 }
 
+/* A ConfigMap of so much data, and how long its annotations become. */
+static size_t prepare_large(size_t bytes, bool *ret_kept)
+{
+        AUTO_JSON json_t *manifest =
+                quoted("{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a'},'data':{}}");
+        AUTO_FREE char *big = mem_alloc(bytes + 1);
+        struct prepared p CLEANUP(prepared_free) = { 0 };
+        const char *key;
+        json_t *value;
+        size_t n = 0;
+
+        memset(big, 'x', bytes);
+        big[bytes] = '\0';
+        assert_int_equal(doc_set_string(manifest, "data.k", big), 0);
+        assert_int_equal(prepare_manifest(manifest, "h", &us, STRATEGY_CLIENT_SIDE, &p, NULL), 0);
+        json_object_foreach(doc_get(p.doc, "metadata.annotations"), key, value)
+                n += strlen(key) + json_string_length(value);
+        *ret_kept = clean_annotation(p.doc, ANNOTATION_LAST_APPLIED)[0] != '\0';
+        assert_int_equal(*ret_kept, p.last_applied_set);
+        return n;
+}
+
+/* spec/member-agent.md checklist 28: the limit itself is still kept to. */
+static void the_last_applied_text_is_kept_up_to_the_limit_of_all_annotations(void **state)
+{
+        bool kept;
+        size_t room = 262144 - prepare_large(0, &kept);
+
+        assert_true(kept);
+        assert_int_equal(prepare_large(room, &kept), 262144);
+        assert_true(kept);
+        assert_in_range(prepare_large(room + 1, &kept), 0, 1000);
+        assert_false(kept);
+}
+
+/* spec/member-agent.md checklist 28 */
 static void too_large_an_object_falls_back_to_unforced_server_side_apply(void **state)
 {
         AUTO_JSON json_t *manifest =
@@ -197,6 +233,7 @@ static void what_is_as_it_should_be_is_not_written_for_the_sake_of_its_version(v
         assert_int_equal(r.request, REQUEST_NOTHING);
 }
 
+/* spec/member-agent.md checklist 31 */
 static void no_version_binds_who_may_overwrite_drifts(void **state)
 {
         static const struct {
@@ -326,6 +363,7 @@ int main(void)
                 cmocka_unit_test(merging_on_the_client_side_needs_no_entry),
                 cmocka_unit_test(the_hash_is_on_everything_the_last_applied_text_only_on_client_side),
                 cmocka_unit_test(the_last_applied_text_is_canonical_and_holds_hash_and_owner),
+                cmocka_unit_test(the_last_applied_text_is_kept_up_to_the_limit_of_all_annotations),
                 cmocka_unit_test(too_large_an_object_falls_back_to_unforced_server_side_apply),
                 cmocka_unit_test(an_unchanged_object_needs_no_request),
                 cmocka_unit_test(drift_is_undone_and_foreign_additions_stay),

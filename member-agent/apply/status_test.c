@@ -1,4 +1,4 @@
-/* spec/member-agent.md 2.13 (checklist 39-41, 43, 45, 46, 48). */
+/* spec/member-agent.md 2.13 */
 #include "member-agent/apply/status.h"
 
 #include "common/base/timefmt.h"
@@ -220,6 +220,7 @@ static struct differences *one_difference(struct fixture *f)
         return d;
 }
 
+/* spec/member-agent.md 2.13 */
 static void the_first_drift_time_survives_a_changing_drift(void **state)
 {
         struct fixture *f = *state;
@@ -318,27 +319,82 @@ static void equal_passes_give_equal_status(void **state)
         assert_true(object_equal_part(&a.object, &b.object, OBJECT_STATUS));
 }
 
+/* Drifts of the first manifest, differences of the second, statuses of both. */
+static void report_all(struct fixture *f, size_t paths)
+{
+        for (size_t i = 0; i < 2; i++) {
+                struct differences *d = one_difference(f);
+
+                d->n = d->total = paths;
+                for (size_t k = 1; k < paths; k++)
+                        d->at[k] = (struct difference){ "/spec/paused", "true", "false" };
+                f->manifests[i].observed_status =
+                        SLICE("{\"apiVersion\":\"v1\",\"kind\":\"X\",\"status\":{}}");
+                f->manifests[i].result = i == 0 ? RESULT_FOUND_DRIFTS : RESULT_FAILED_TO_TAKE_OVER;
+                *(i == 0 ? &f->manifests[i].drifts : &f->manifests[i].diffs) = d;
+        }
+        f->in.mirror = true;
+}
+
+static void assert_summary(const struct patch_detail *at, uint32_t n, const char *path)
+{
+        assert_int_equal(n, 1);
+        assert_string_equal(at->path, path);
+        assert_string_equal(at->value_in_hub, "(omitted)");
+        assert_string_equal(at->value_in_member, "(omitted)");
+}
+
+/* spec/member-agent.md checklist 48 */
 static void an_oversized_status_is_summarised(void **state)
 {
+        static const struct {
+                size_t paths;
+                const char *summary;
+        } lines[] = { { 1, "/spec/replicas" },
+                      { 2, "/spec/replicas and 1 more path(s)" },
+                      { 3, "/spec/replicas and 2 more path(s)" } };
         struct fixture *f = *state;
+        const struct manifest_condition *at;
 
-        f->manifests[0].result = RESULT_FOUND_DRIFTS;
-        f->manifests[0].drifts = one_difference(f);
-        f->manifests[0].drifts->n = f->manifests[0].drifts->total = 3;
-        f->manifests[0].drifts->at[1] = f->manifests[0].drifts->at[2] = f->manifests[0].drifts->at[0];
-        f->in.work_bytes = WORK_SIZE_LIMIT;
-        build(f);
-        assert_condition(&f->status->conditions, "StatusTrimmed", "True", "Oversized");
-        assert_int_equal(f->status->manifest_conditions.at[0].drift_details->observed_drifts.n, 1);
-        assert_string_equal(f->status->manifest_conditions.at[0].drift_details->observed_drifts.at[0].path,
-                            "/spec/replicas and 2 more path(s)");
-        assert_string_equal(
-                f->status->manifest_conditions.at[0].drift_details->observed_drifts.at[0].value_in_hub,
-                "(omitted)");
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                report_all(f, lines[i].paths);
+                f->in.work_bytes = WORK_SIZE_LIMIT;
+                build(f);
+                assert_condition(&f->status->conditions, "StatusTrimmed", "True", "Oversized");
+                at = f->status->manifest_conditions.at;
+                assert_summary(at[0].drift_details->observed_drifts.at,
+                               at[0].drift_details->observed_drifts.n, lines[i].summary);
+                assert_summary(at[1].diff_details->observed_diffs.at, at[1].diff_details->observed_diffs.n,
+                               lines[i].summary);
+                assert_null(at[0].back_reported_status);
+                assert_null(at[1].back_reported_status);
+        }
         f->in.work_bytes = 0;
         f->in.before = f->status;
         build(f);
         assert_condition(&f->status->conditions, "StatusTrimmed", NULL, NULL);
+}
+
+/* spec/member-agent.md checklist 48: the whole Work counts, and may be as large as the limit. */
+static void a_status_that_just_fits_stays_whole(void **state)
+{
+        struct fixture *f = *state;
+        const char *message;
+        size_t over = 0;
+
+        report_all(f, 3);
+        f->in.work_bytes = WORK_SIZE_LIMIT;
+        build(f);
+        message = condition_find(&f->status->conditions, "StatusTrimmed")->message;
+        assert_int_equal(sscanf(strrchr(message, '('), "(%zu bytes over limit 1415578)", &over), 1);
+        assert_true(over > 0);
+        f->in.work_bytes = WORK_SIZE_LIMIT - over;
+        build(f);
+        assert_condition(&f->status->conditions, "StatusTrimmed", NULL, NULL);
+        assert_int_equal(f->status->manifest_conditions.at[0].drift_details->observed_drifts.n, 3);
+        f->in.work_bytes++;
+        build(f);
+        assert_condition(&f->status->conditions, "StatusTrimmed", "True", "Oversized");
 }
 
 static void a_mirrored_status_goes_when_mirroring_ends(void **state)
@@ -407,6 +463,7 @@ int main(void)
                 TEST(a_duplicate_leaves_the_history_of_the_first_alone),
                 TEST(equal_passes_give_equal_status),
                 TEST(an_oversized_status_is_summarised),
+                TEST(a_status_that_just_fits_stays_whole),
                 TEST(a_mirrored_status_goes_when_mirroring_ends),
                 TEST(what_cannot_be_tracked_is_told_with_its_cause),
                 TEST(an_oversized_status_loses_differences_too),
