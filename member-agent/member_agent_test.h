@@ -236,6 +236,25 @@ static inline void replace_manifests(struct rig *r, const char *name, const char
         merge(r, HUB, path, arena_printf(&r->arena, "{'spec':{'workload':{'manifests':[%s]}}}", manifests));
 }
 
+/* What the Work's status says of one of its manifests. */
+static inline const json_t *manifest_status(struct rig *r, const char *work, size_t i)
+{
+        get(r, HUB, arena_printf(&r->arena, WORKS "/%s", work));
+        return json_array_get(doc_get_array(r->answer, "status.manifestConditions"), i);
+}
+
+/* The reason of one of that manifest's conditions; "" = it has none such. */
+static inline const char *manifest_reason(struct rig *r, const char *work, size_t manifest, const char *type)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(manifest_status(r, work, manifest), "conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, "reason");
+        return "";
+}
+
 static inline uint64_t requests(struct rig *r, const char *cluster, const char *verb, const char *resource)
 {
         struct devcluster_request_count *at = NULL;

@@ -42,10 +42,54 @@ static void an_edit_while_a_patch_is_on_its_way_is_put_right(void **state)
                 rig_run_for(edited_body, (void *)(uintptr_t)&edits[i]);
 }
 
+struct way {
+        const char *strategy;
+        unsigned last; /* of the patches that a changed manifest takes: our fields become our Apply entry's
+                          first */
+};
+
+/* What follows is held up as well, so that what the first try came to can be seen. */
+static void conflict_body(struct rig *r)
+{
+        const struct way *way = r->ctx;
+        struct slow slow = { .method = "PATCH", .path = B_PATH "?" };
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_slow };
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        place(r, "w",
+              arena_printf(&r->arena, "'applyStrategy':{'whenToApply':'IfNotDrifted'%s},", way->strategy),
+              FIRST);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        slow.most = way->last + 1;
+        replace_manifests(r, "w", SECOND);
+        wait_for_slow(r, &slow, way->last);
+        merge(r, MEMBER, B_PATH, "{'data':{'1':'edited'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "ManifestApplyFailed");
+        get(r, MEMBER, B_PATH);
+        assert_string_equal(rig_string(r, "data.1"), "edited");
+        assert_string_equal(rig_string(r, "data.other"), "1");
+        stop(&a);
+}
+
+/* spec/member-agent.md checklist 31 */
+static void who_may_not_overwrite_drifts_fails_where_an_edit_was_first(void **state)
+{
+        static const struct way ways[] = {
+                { "", 1 }, { ",'type':'ServerSideApply','serverSideApplyConfig':{'force':true}", 2 }
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(ways); i++)
+                rig_run_for(conflict_body, (void *)(uintptr_t)&ways[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_edit_while_a_patch_is_on_its_way_is_put_right),
+                cmocka_unit_test(who_may_not_overwrite_drifts_fails_where_an_edit_was_first),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,22 +111,6 @@ static void what_others_own_is_taken_over_only_where_sharing_is_allowed(void **s
         rig_run(refused_body);
 }
 
-/* The reason why the Work's first manifest is not applied. */
-static const char *applied_reason(struct rig *r)
-{
-        json_t *c;
-        size_t i;
-
-        get(r, HUB, WORKS "/w");
-        json_array_foreach(
-                doc_get_array(json_array_get(doc_get_array(r->answer, "status.manifestConditions"), 0),
-                              "conditions"),
-                i, c)
-                if (text_equal(doc_get_string(c, "type"), "Applied"))
-                        return doc_get_string(c, "reason");
-        return "";
-}
-
 static const char *version_of_shared(struct rig *r)
 {
         assert_int_equal(get(r, MEMBER, SHARED), 200);
@@ -147,11 +131,12 @@ static void never_body(struct rig *r, bool owned, const char *strategy)
         version = version_of_shared(r);
         place(r, "w", strategy, CONFIG_MAP("shared", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
-        assert_string_equal(applied_reason(r), "NotTakenOver");
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "NotTakenOver");
+        assert_null(doc_get(manifest_status(r, "w", 0), "diffDetails"));
         assert_int_equal(fiber_sleep(r->loop, 60000), 0);
         replace_manifests(r, "w", CONFIG_MAP("shared", "2"));
         assert_int_equal(fiber_sleep(r->loop, 60000), 0);
-        assert_string_equal(applied_reason(r), "NotTakenOver");
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "NotTakenOver");
         delete (r, HUB, WORKS "/w");
         wait_until_gone(r, HUB, WORKS "/w");
         assert_int_equal(fiber_sleep(r->loop, 60000), 0);
@@ -161,7 +146,7 @@ static void never_body(struct rig *r, bool owned, const char *strategy)
 
 #define NEVER_TAKE "'whenToTakeOver':'Never'"
 
-/* spec/member-agent.md 2.7 */
+/* spec/member-agent.md checklist 21 */
 RIG_TEST(what_nobody_owns_is_not_touched_where_taking_over_is_forbidden,
          { never_body(r, false, "'applyStrategy':{" NEVER_TAKE "},"); })
 RIG_TEST(nor_what_others_own, { never_body(r, true, "'applyStrategy':{" NEVER_TAKE "},"); })
@@ -173,7 +158,7 @@ RIG_TEST(nor_by_an_apply_that_forces_its_fields, {
                    ",'type':'ServerSideApply','serverSideApplyConfig':{'force':true}},");
 })
 
-/* spec/member-agent.md 2.10: what was ours alone, and somebody else owns too by now. */
+/* spec/member-agent.md checklist 26: what was ours alone, and somebody else owns too by now. */
 RIG_TEST(what_others_came_to_own_is_changed_only_where_sharing_is_allowed, {
         const char *uid;
         struct agent a;
@@ -193,9 +178,11 @@ RIG_TEST(what_others_came_to_own_is_changed_only_where_sharing_is_allowed, {
                       uid,
                       doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
                                      "uid")));
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "ManifestApplyFailed");
         replace_manifests(r, "w", CONFIG_MAP("shared", "2"));
         assert_int_equal(fiber_sleep(r->loop, 60000), 0);
-        assert_string_equal(applied_reason(r), "ManifestApplyFailed");
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "ManifestApplyFailed");
         expect_owners(r, 1, 1);
         assert_string_equal(rig_string(r, "data.k"), "1");
         merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'allowCoOwnership':true}}}");
@@ -281,7 +268,7 @@ static void drift_body(struct rig *r)
         with_disk(r, "'applyStrategy':{'whenToApply':'IfNotDrifted'}", "driftDetails");
 }
 
-/* spec/member-agent.md 2.13 */
+/* spec/member-agent.md checklist 39 */
 static void a_drift_was_first_seen_once_over_looks_changes_and_restarts(void **state)
 {
         rig_run(drift_body);

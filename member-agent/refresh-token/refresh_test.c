@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -139,6 +140,44 @@ static void half_of_the_remaining_life_is_waited(void **state)
         assert_string_equal(r.file, "three");
 }
 
+static void assert_private(const char *path, const char *token)
+{
+        struct stat st;
+        FILE *f = fopen(path, "r");
+        char line[32] = "";
+
+        assert_non_null(f);
+        assert_non_null(fgets(line, sizeof(line), f));
+        fclose(f);
+        assert_string_equal(line, token);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* spec/member-agent.md checklist 59: on a real disk, and whatever was made of the file meanwhile. */
+static void the_file_is_its_owners_alone_and_replaced_at_half_of_its_life(void **state)
+{
+        struct rig r = { .life_ms = 2 * HOUR, ANSWERS("one", "two") };
+        char directory[] = "/tmp/refresh-test-XXXXXX", path[64];
+        struct world disk;
+
+        assert_non_null(mkdtemp(directory));
+        snprintf(path, sizeof(path), "%s/token", directory);
+        setup(&r);
+        world_init_real(&disk, r.loop, NULL);
+        r.world.files = disk.files;
+        r.world.ctx = disk.ctx;
+        r.refresher.path = path;
+        loop_run_until(r.loop, HOUR - 1000);
+        assert_private(path, "one");
+        assert_int_equal(chmod(path, 0644), 0);
+        loop_run_until(r.loop, HOUR + 1000);
+        assert_private(path, "two");
+        teardown(&r);
+        remove(path);
+        remove(directory);
+}
+
 static void waits_stay_within_their_limits(void **state)
 {
         static const struct {
@@ -254,6 +293,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(half_of_the_remaining_life_is_waited),
+                cmocka_unit_test(the_file_is_its_owners_alone_and_replaced_at_half_of_its_life),
                 cmocka_unit_test(waits_stay_within_their_limits),
                 cmocka_unit_test(failures_are_retried_within_seconds_even_after_a_success),
                 cmocka_unit_test(retries_never_wait_longer_than_half_a_minute),
