@@ -72,6 +72,9 @@
 #define ANNOTATION_OWNER FLEET_PREFIX "owner"
 /* On a binding that an eviction was to delete, and is not going to: its name. */
 #define ANNOTATION_EVICTION_TAKEN_BACK FLEET_PREFIX "eviction-taken-back"
+/* Ours, of a binding or Work that is about to go: what it placed stays on the member (DELETE_ABANDON). */
+#define ANNOTATION_DELETE_POLICY FLEET_PREFIX "propagation-policy"
+#define DELETE_ABANDON "Abandon"
 #define ANNOTATION_SPEC_HASH FLEET_PREFIX "spec-hash"
 #define ANNOTATION_LAST_APPLIED FLEET_PREFIX "last-applied-configuration"
 #define ANNOTATION_INJECT_CA_FROM "cert-manager.io/inject-ca-from"

@@ -45,24 +45,51 @@ static int release_binding(struct reconcile *rc, const struct object *b)
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
+struct dropping {
+        struct object_list bindings;
+        bool abandons; /* what they placed stays on the clusters */
+};
+
+/* The binding outlives its placement: it says itself what becomes of what it placed. Of one that goes already
+ * that is decided. */
+static int mark_abandoned(struct reconcile *rc, const struct object *b, const struct object **ret)
+{
+        struct object *wanted = object_copy(b, rc->arena);
+
+        if (!wanted || set_annotation(wanted, ANNOTATION_DELETE_POLICY, DELETE_ABANDON, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        return rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, ret);
+}
+
 static int drop_binding(struct reconcile *rc, void *ctx, size_t i)
 {
-        const struct object *b = ((const struct object_list *)ctx)->at[i];
+        const struct dropping *d = ctx;
+        const struct object *b = d->bindings.at[i];
 
+        if (d->abandons && !is_deleting(b))
+                TRY(mark_abandoned(rc, b, &b));
         if (has_finalizer(b, FINALIZER_SCHEDULER_BINDING))
                 TRY(release_binding(rc, b));
         return is_deleting(b) ? 0 : rc_delete_any_version(rc, b);
 }
 
+static bool abandons(const struct object *placement)
+{
+        const struct placement_spec *spec = ((const struct placement *)placement)->spec;
+        const struct delete_strategy *s = spec && spec->strategy ? spec->strategy->delete_strategy : NULL;
+
+        return s && text_equal(s->propagation_policy, DELETE_ABANDON);
+}
+
 static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
-        struct object_list bindings;
+        struct dropping d = { .abandons = abandons(p) };
         struct object *wanted;
 
         if (!has_finalizer(p, FINALIZER_SCHEDULER))
                 return 0;
-        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
-        TRY(rc_for_each(rc, bindings.n, drop_binding, &bindings));
+        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &d.bindings));
+        TRY(rc_for_each(rc, d.bindings.n, drop_binding, &d));
         wanted = object_copy(p, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);

@@ -115,6 +115,23 @@ static int drop_finalizer(struct reconcile *rc, const struct object *b)
         return rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, NULL);
 }
 
+/* The member has to know before the Work goes. */
+static int drop_work(struct pass *s, const struct object *work)
+{
+        const char *policy = annotation_of(&s->b->object, ANNOTATION_DELETE_POLICY);
+        struct object *wanted;
+
+        if (is_deleting(work))
+                return 0;
+        if (text_equal(policy, DELETE_ABANDON)) {
+                wanted = object_copy(work, s->rc->arena);
+                if (!wanted || set_annotation(wanted, ANNOTATION_DELETE_POLICY, policy, s->rc->arena) < 0)
+                        return error_no_memory(s->rc->err);
+                TRY(rc_patch_diff(s->rc, work, wanted, OBJECT_META_SPEC, NULL));
+        }
+        return rc_delete_any_version(s->rc, work);
+}
+
 /* The binding stays until its Works are really gone, so that what is left on a cluster stays visible; a
  * departed cluster has nobody who could take them away. */
 static struct outcome clean_up(struct pass *s)
@@ -128,7 +145,7 @@ static struct outcome clean_up(struct pass *s)
         if (list_works(s, true, &all) < 0)
                 return failed(s->rc->err);
         for (size_t i = 0; i < all.n; i++)
-                if (!is_deleting(all.at[i]) && rc_delete_any_version(s->rc, all.at[i]) < 0)
+                if (drop_work(s, all.at[i]) < 0)
                         return failed(s->rc->err);
         if (all.n > 0 && has_cluster)
                 return again_after(DELETION_FALLBACK_MS);

@@ -275,7 +275,7 @@ static int64_t watch_it_go(struct reconcile *rc, struct member_agent *a, const s
 }
 
 static struct outcome end_applied_work(struct reconcile *rc, struct member_agent *a,
-                                       const struct object *applied)
+                                       const struct object *applied, const char *propagation)
 {
         struct kube_resource resource = kube_resource_of(&applied_work_kind);
         bool waits = false;
@@ -290,13 +290,14 @@ static struct outcome end_applied_work(struct reconcile *rc, struct member_agent
         }
         if (waits)
                 return again_after(WAIT_MS);
-        r = kube_doc_delete(&a->member, &resource, NULL, rc->name, applied->meta.uid, "Foreground", rc->err);
+        r = kube_doc_delete(&a->member, &resource, NULL, rc->name, applied->meta.uid, propagation, rc->err);
         if (r < 0 && r != ERR_NOT_FOUND)
                 return failed(rc->err);
         return again_after(POLL_MS);
 }
 
-struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone)
+static struct outcome clear(struct reconcile *rc, struct member_agent *a, const char *propagation,
+                            bool *ret_gone)
 {
         struct object *applied = NULL;
         bool waits;
@@ -309,7 +310,20 @@ struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, 
         if (find_applied_work(rc, a, &applied) < 0)
                 return failed(rc->err);
         *ret_gone = !applied;
-        return applied ? end_applied_work(rc, a, applied) : done();
+        return applied ? end_applied_work(rc, a, applied, propagation) : done();
+}
+
+struct outcome applied_work_clear(struct reconcile *rc, struct member_agent *a, bool *ret_gone)
+{
+        return clear(rc, a, "Foreground", ret_gone);
+}
+
+/* Abandoned objects lose their owner, and nothing else. */
+static const char *propagation_of(const struct object *work)
+{
+        const char *policy = string_map_get(&work->meta.annotations, ANNOTATION_DELETE_POLICY);
+
+        return text_equal(policy, DELETE_ABANDON) ? "Orphan" : "Foreground";
 }
 
 struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const struct object *work)
@@ -319,6 +333,6 @@ struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const s
 
         if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
                 return done();
-        o = applied_work_clear(rc, a, &gone);
+        o = clear(rc, a, propagation_of(work), &gone);
         return gone ? finish(rc, a, work) : o;
 }
