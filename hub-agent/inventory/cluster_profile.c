@@ -162,15 +162,25 @@ static bool same_condition(const struct condition_list *a, const struct conditio
                x->observed_generation.value == y->observed_generation.value;
 }
 
-static bool same_health(const struct member_cluster *x, const struct member_cluster *y, int64_t silence_ms)
+static bool says_lost(const struct cluster_profile *p)
+{
+        const struct condition *c =
+                p && p->status ? condition_find(&p->status->conditions, CONDITION_CONTROL_PLANE_HEALTHY)
+                               : NULL;
+
+        return c && text_equal(c->reason, REASON_PROFILE_HEARTBEAT_LOST);
+}
+
+static bool same_health(const struct member_cluster *x, const struct member_cluster *y,
+                        const struct cluster_profile *profile)
 {
         const struct agent_status *a = member_agent_of(x), *b = member_agent_of(y);
 
         if (!a || !b)
                 return a == b;
         return same_condition(&a->conditions, &b->conditions, CONDITION_HEALTHY) &&
-               a->last_received_heartbeat != TIME_NONE && b->last_received_heartbeat != TIME_NONE &&
-               b->last_received_heartbeat - a->last_received_heartbeat < silence_ms;
+               b->last_received_heartbeat != TIME_NONE &&
+               (a->last_received_heartbeat == b->last_received_heartbeat || !says_lost(profile));
 }
 
 static bool same_properties(const struct member_cluster *x, const struct member_cluster *y)
@@ -185,7 +195,7 @@ static bool same_properties(const struct member_cluster *x, const struct member_
 }
 
 bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now,
-                        int64_t silence_ms)
+                        const struct cluster_profile *profile)
 {
         if (is_deleting(&now->object) || !before->status || !now->status ||
             has_finalizer(&before->object, FINALIZER_CLUSTER_PROFILE) !=
@@ -195,5 +205,5 @@ bool profile_is_touched(const struct member_cluster *before, const struct member
         return !same_condition(&before->status->conditions, &now->status->conditions, CONDITION_JOINED) ||
                !same_condition(&before->status->conditions, &now->status->conditions,
                                CONDITION_PROPERTY_COLLECTION_SUCCEEDED) ||
-               !same_health(before, now, silence_ms) || !same_properties(before, now);
+               !same_health(before, now, profile) || !same_properties(before, now);
 }

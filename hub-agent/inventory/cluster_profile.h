@@ -23,7 +23,7 @@ struct cluster_profile *profile_with_status(struct arena *arena, const struct me
                                             const struct cluster_profile *now, int64_t silence_ms,
                                             int64_t now_ms);
 
-/* Whether an event of the member changes anything that the profile is made of. A heartbeat alone does not,
- * unless it ends a silence. */
+/* Whether what became of the member changes anything that the profile is made of; `profile` NULL: there is
+ * none. A heartbeat alone does not, unless the profile says that the member is lost. */
 bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now,
-                        int64_t silence_ms);
+                        const struct cluster_profile *profile);

@@ -105,13 +105,15 @@ static struct outcome reconcile(struct reconcile *rc)
 
 static void map_member(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        const struct hub_agent *a = agent;
-        const struct member_cluster *now = (const struct member_cluster *)e->now;
+        struct hub_agent *a = agent;
+        const char *name = e->now->meta.name;
+        const struct object *profile = informer_get(manager_informer(a->manager, &cluster_profile_kind),
+                                                    CLUSTER_PROFILE_NAMESPACE, name);
 
         if (e->type != INFORMER_UPDATED ||
-            profile_is_touched((const struct member_cluster *)e->old, now,
-                               member_silence_ms(now, a->options->heartbeat_grace_ms)))
-                emit(to, now->object.meta.name);
+            profile_is_touched((const struct member_cluster *)e->old, (const struct member_cluster *)e->now,
+                               (const struct cluster_profile *)profile))
+                emit(to, name);
 }
 
 /* Other namespaces hold the profiles of other managers. */

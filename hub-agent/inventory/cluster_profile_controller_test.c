@@ -112,6 +112,21 @@ RIG_TEST(a_member_that_is_heard_of_no_more_is_not_healthy, {
 })
 
 /* spec/membership-webhooks-charts.md checklist 15 */
+/* An agent that comes back finds an old heartbeat, and a moment later one that is not so much newer. */
+RIG_TEST(a_member_that_went_on_speaking_while_nobody_listened_is_healthy, {
+        struct fleet f;
+
+        begin(r, &f);
+        add_member(&f, "member-1", "");
+        stop(&f);
+        fiber_sleep(r->loop, 120000);
+        report_member(&f, "member-1", "True");
+        fiber_sleep(r->loop, 6000);
+        start_again(r, &f);
+        assert_health(r, "MemberClusterAPIServerHealthy");
+        stop(&f);
+})
+
 RIG_TEST(a_profile_goes_with_its_member, {
         struct fleet f;
 
@@ -186,6 +201,7 @@ int main(void)
                 cmocka_unit_test(what_the_member_tells_stands_in_its_profile),
                 cmocka_unit_test(what_others_change_or_delete_comes_back),
                 cmocka_unit_test(a_member_that_is_heard_of_no_more_is_not_healthy),
+                cmocka_unit_test(a_member_that_went_on_speaking_while_nobody_listened_is_healthy),
                 cmocka_unit_test(a_profile_goes_with_its_member),
                 cmocka_unit_test(what_was_left_while_no_agent_ran_is_removed),
                 cmocka_unit_test(the_profile_of_another_manager_is_left_alone),

@@ -204,11 +204,10 @@ static void an_agent_that_never_spoke_is_lost(void **state)
 
 static void heartbeat(struct scene *s)
 {
-        s->agent.last_received_heartbeat += SILENCE - 1;
+        s->agent.last_received_heartbeat += 1000;
 }
-static void late_heartbeat(struct scene *s)
+static void nothing(struct scene *s)
 {
-        s->agent.last_received_heartbeat += SILENCE;
 }
 static void first_heartbeat(struct scene *s)
 {
@@ -279,10 +278,12 @@ static void only_what_a_profile_is_made_of_touches_it(void **state)
 {
         static const struct {
                 void (*change)(struct scene *s);
-                bool touches;
+                bool touches, is_lost; /* is_lost: as the profile has it */
         } rows[] = {
                 { heartbeat, false },
-                { late_heartbeat, true },
+                { heartbeat, true, .is_lost = true },
+                { nothing, false, .is_lost = true },
+                { version, true, .is_lost = true },
                 { first_heartbeat, true },
                 { unhealthy, true },
                 { other_health_reason, false },
@@ -302,15 +303,18 @@ static void only_what_a_profile_is_made_of_touches_it(void **state)
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const struct cluster_profile *now;
                 const struct member_cluster *before;
                 struct scene s;
 
                 begin(&s);
                 s.member.object.meta.deletion_ms = TIME_NONE;
                 before = copy(&s);
-                assert_non_null(before);
+                now = profile_with_status(&s.arena, &s.member, profile(&s), SILENCE,
+                                          NOW + (rows[i].is_lost ? SILENCE : 0));
+                assert_true(before && now);
                 rows[i].change(&s);
-                if (profile_is_touched(before, &s.member, SILENCE) != rows[i].touches)
+                if (profile_is_touched(before, &s.member, now) != rows[i].touches)
                         fail_msg("row %zu", i);
                 arena_free(&s.arena);
         }
