@@ -10,10 +10,10 @@
 #define LIMIT_WATCH_EVENT_BYTES (8u << 20)  /* one watch event line */
 #define LIMIT_HEADER_BYTES (64u << 10)      /* all headers of one message */
 #define LIMIT_HEADER_COUNT 128              /* headers of one message */
+#define LIMIT_REPLY_HEAD_BYTES (8u << 10)   /* the head of an answer of the agents' own endpoints */
 #define LIMIT_SERVER_CONNECTIONS 4096       /* open connections of one listener */
 /* The agents' ports for probes and metrics, which anybody in the cluster's network may reach. */
 #define LIMIT_PROBE_HEAD_BYTES (8u << 10)
-#define LIMIT_PROBE_HEADERS 32
 #define LIMIT_PROBE_CONNECTIONS 64
 #define LIMIT_PROBE_REQUEST_MS 10000          /* until a request is complete, until its answer is taken */
 #define LIMIT_SERVER_QUEUE_BYTES (128u << 20) /* bytes one connection has not sent yet */

@@ -1,4 +1,4 @@
-/* The client and the server against each other, over sockets on loopback. */
+/* The client against a server that does all of HTTP/1.1, over sockets on loopback. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,15 +9,14 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/net/cert.h"
-#include "common/net/http_server.h"
-#include "common/net/tls_stream.h"
+#include "e2e/devcluster/serving/http1_server_test.h"
 
 #define DAY_MS INT64_C(86400000)
 
 struct rig {
         struct loop *loop;
         struct world world;
-        struct http_server *server;
+        struct http1_server *server;
         struct http_endpoint endpoint;
         struct http_transport *client;
         struct arena arena;
@@ -50,7 +49,7 @@ static void body_fiber(void *ctx)
         struct rig *r = ctx;
         r->body(r);
         http_transport_free(r->client);
-        http_server_stop(r->server);
+        http1_server_stop(r->server);
         r->done = 1;
 }
 
@@ -109,10 +108,10 @@ static void serve(struct rig *r, http_handler_fn handle)
         struct http_server_options o = { .bind = "127.0.0.1", .handle = handle, .ctx = r };
         if (r->identity.cert_pem)
                 o.tls = &r->identity;
-        assert_int_equal(http_server_start(&r->world, &o, &r->server, &err), 0);
+        assert_int_equal(http1_server_start(&r->world, &o, &r->server, &err), 0);
         mem_free(r->endpoint.base_url);
-        r->endpoint.base_url =
-                mem_printf("%s://127.0.0.1:%d/prefix", o.tls ? "https" : "http", http_server_port(r->server));
+        r->endpoint.base_url = mem_printf("%s://127.0.0.1:%d/prefix", o.tls ? "https" : "http",
+                                          http1_server_port(r->server));
 }
 
 static struct http_request request(struct rig *r, const char *method, const char *path)
@@ -204,7 +203,7 @@ static void refused_body(struct rig *r)
         struct http_response a;
         struct error err = { 0 };
         serve(r, echo);
-        r->server = http_server_stop(r->server);
+        r->server = http1_server_stop(r->server);
         assert_int_equal(get(r, &a, &err), ERR_RETRY);
         assert_non_null(strstr(err.text, "refused"));
 }
@@ -658,7 +657,7 @@ static void stop_body(struct rig *r)
         assert_non_null(fiber_spawn(g, "request", request_and_note, r));
         while (r->served < 1)
                 fiber_sleep(r->loop, 1);
-        r->server = http_server_stop(r->server);
+        r->server = http1_server_stop(r->server);
         fiber_group_join(g, DEADLINE_NONE);
         fiber_group_end(g);
         assert_int_equal(r->code, ERR_RETRY);

@@ -1,6 +1,6 @@
 /* HTTP as a server sees it. A handler runs in a fiber of its own per request, so it may park; it answers with
- * http_reply() or by begin/write/end. The same handler serves HTTP/1.1 (agents' endpoints, devcluster),
- * nghttp2 (devcluster) and the loopback transport (simulation): it sees only this interface. */
+ * http_reply() or by begin/write/end. The same handler serves libwebsockets (the agents' endpoints), HTTP/1.1
+ * and nghttp2 (devcluster) and the loopback transport (simulation): it sees only this interface. */
 #pragma once
 
 #include "common/net/http.h"
@@ -58,24 +58,32 @@ const char *http_query_get(struct http_exchange *x, const char *name);
 
 typedef void (*http_handler_fn)(void *ctx, struct http_exchange *x);
 
-/* ---- a small server for the agents' own endpoints (HTTP/1.1; WebSocket: http_server_ws.h) ---- */
+/* ---- the agents' own endpoints: HTTP/1.1, on libwebsockets ---- */
 
 struct tls_identity; /* common/net/cert.h */
 
-#define HTTP1_NO_BODY SIZE_MAX /* of http1_limits: a request with a body is refused */
-struct http1_limits {          /* of one request */
-        size_t header_bytes;   /* request line and headers; 0 = LIMIT_HEADER_BYTES */
-        size_t headers;        /* their number; 0 = LIMIT_HEADER_COUNT */
-        size_t body_bytes;     /* 0 = LIMIT_REQUEST_BODY_BYTES */
+/* What a handler sees here beside what is said above:
+ * - Path and query were decoded and are escaped again; the path has no "." and ".." segments left.
+ * - Headers are those that libwebsockets knows, in lower case (Host, Content-Type, Authorization, Accept
+ * ...); others are taken and dropped.
+ * - gone() and wait() learn of a client that left within a quarter of a second.
+ * What it never sees: a body without Content-Length (411), or with one that is too large (413) or no number;
+ * one on a method that has none; HTTP/1.1 without Host (400). What is no HTTP, and a target that is no path,
+ * get 403; a head that is too large, an upgrade, CONNECT, and a body in a row of requests that do not await
+ * their answers end the connection. */
+#define HTTP_NO_BODY SIZE_MAX /* of http_limits: a request with a body is refused */
+struct http_limits {          /* of one request */
+        size_t header_bytes;  /* request line and headers; 0 = LIMIT_HEADER_BYTES */
+        size_t body_bytes;    /* 0 = LIMIT_REQUEST_BODY_BYTES */
 };
 
 struct http_server_options {
         const char *bind;               /* "127.0.0.1" */
         int port;                       /* 0 = any free one: ask http_server_port() */
-        const struct tls_identity *tls; /* NULL = plain */
+        const struct tls_identity *tls; /* NULL = plain; read at once, not kept */
         http_handler_fn handle;
         void *ctx;
-        struct http1_limits limits;
+        struct http_limits limits;
         /* At once; one more takes the place of the oldest, so that who holds them all keeps nobody out.
          * 0 = LIMIT_SERVER_CONNECTIONS, and no more than these are accepted. */
         size_t connections;
@@ -84,11 +92,14 @@ struct http_server_options {
         int64_t request_ms;
 };
 struct http_server;
+/* Both from a fiber. ERR_UNSUPPORTED on a simulated loop; ERR_INVALID: no address to listen on, or
+ * certificates that do not fit; ERR_SYSTEM: the port is taken, or libwebsockets cannot be used. */
 int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret,
                       struct error *err);
+struct http_server *http_server_stop(struct http_server *s); /* ends open exchanges, joins them */
 int http_server_port(const struct http_server *s);
-struct http_server *
-http_server_stop(struct http_server *s); /* from a fiber: ends open exchanges, joins them */
+/* New certificates, for connections to come; the old ones stay when they are bad. Of a server with TLS. */
+int http_server_set_identity(struct http_server *s, const struct tls_identity *tls, struct error *err);
 
 /* ---- loopback: the simulation's network ---- */
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "common/net/http1_conn.h"
-#include "common/net/tls_stream.h"
 #include "e2e/devcluster/http2.h"
+#include "e2e/devcluster/serving/http1_conn.h"
+#include "e2e/devcluster/serving/tls_stream.h"
 
 #define FLUSH_MS 100
 

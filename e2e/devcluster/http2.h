@@ -1,9 +1,9 @@
 /* HTTP/2 on one accepted connection (nghttp2): each request is answered by a handler fiber of its own, many
- * at a time. The counterpart of common/net/http1_conn.h, for connections whose ALPN is h2. */
+ * at a time. The counterpart of e2e/devcluster/serving/http1_conn.h, for connections whose ALPN is h2. */
 #pragma once
 
 #include "common/net/http_server.h"
-#include "common/net/tls_stream.h"
+#include "e2e/devcluster/serving/tls_stream.h"
 
 struct http2_options {
         struct fiber_group *group; /* handlers live here; ending it cancels them */

@@ -1,9 +1,9 @@
 /* The real server: a TLS listener whose connections speak HTTP/2 or HTTP/1.1, as the client chose. */
 #include "common/net/cert.h"
-#include "common/net/http1_conn.h"
-#include "common/net/tls_stream.h"
 #include "e2e/devcluster/http2.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/serving/http1_conn.h"
+#include "e2e/devcluster/serving/tls_stream.h"
 
 #define STOP_FLUSH_MS 500
 #define SERVER_CERT_DAYS 3650

@@ -1,6 +1,6 @@
 /* Requests as anybody may send them: a request read whole and read in pieces is the same request, and what is
  * accepted keeps its limits. The input's first byte says how long the pieces are. */
-#include "common/net/http1_parse.h"
+#include "e2e/devcluster/serving/http1_parse.h"
 #include "e2e/fuzz/fuzz.h"
 
 #define BODY_BYTES 4096

@@ -1,4 +1,4 @@
-#include "common/net/http1_parse.h"
+#include "e2e/devcluster/serving/http1_parse.h"
 
 #include <strings.h>
 

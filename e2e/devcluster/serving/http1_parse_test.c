@@ -7,7 +7,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/http1_parse.h"
+#include "e2e/devcluster/serving/http1_parse.h"
 
 #define HOST "Host: a\r\n"
 

@@ -1,5 +1,5 @@
-/* Accepted connections on the loop's libuv: plain TCP, or TLS through OpenSSL memory BIOs. Under every server
- * here (common/net/http_server.h, e2e/devcluster). Real loop only; ERR_UNSUPPORTED on a simulated one.
+/* Accepted connections on the loop's libuv: plain TCP, or TLS through OpenSSL memory BIOs. Under
+ * devcluster and the rigs. Real loop only; ERR_UNSUPPORTED on a simulated one.
  *
  * All calls are made on the loop's thread, from fibers or callbacks. Events are called from the loop, outside
  * any fiber, and never inside one of the calls below, so a handler may call anything here. */
@@ -28,7 +28,6 @@ struct tls_listen_options {
         const struct tls_identity *tls; /* NULL = plain TCP; read at once, not kept */
         const char *const *alpn;        /* our protocols, best first, NULL-terminated; NULL = no ALPN */
         size_t max_streams;             /* more are closed at accept; 0 = LIMIT_SERVER_CONNECTIONS */
-        bool oldest_gives_way;          /* instead of the one too many */
         int64_t handshake_ms;           /* a TLS handshake may take this long; 0 = 10,000 */
         const struct tls_stream_events *events;
         void *owner; /* of streams until tls_stream_set_events() */

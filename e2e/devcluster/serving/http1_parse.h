@@ -8,6 +8,13 @@
 #include "common/base/buf.h"
 #include "common/net/http_server.h"
 
+#define HTTP1_NO_BODY SIZE_MAX /* of http1_limits: a request with a body is refused */
+struct http1_limits {          /* of one request */
+        size_t header_bytes;   /* request line and headers; 0 = LIMIT_HEADER_BYTES */
+        size_t headers;        /* their number; 0 = LIMIT_HEADER_COUNT */
+        size_t body_bytes;     /* 0 = LIMIT_REQUEST_BODY_BYTES */
+};
+
 struct http1_request {
         const char *method;
         const char *path;  /* escaped, without query */

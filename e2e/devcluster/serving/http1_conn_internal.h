@@ -1,8 +1,8 @@
 /* One HTTP/1.1 connection and the exchange on it. Internal to http1_*.c and websocket.c. */
 #pragma once
 
-#include "common/net/http1_conn.h"
-#include "common/net/http1_parse.h"
+#include "e2e/devcluster/serving/http1_conn.h"
+#include "e2e/devcluster/serving/http1_parse.h"
 
 struct websocket;
 

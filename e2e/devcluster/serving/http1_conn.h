@@ -1,10 +1,9 @@
 /* HTTP/1.1 on one accepted connection: requests one after another, each answered by a handler fiber through
- * struct http_exchange. http_server.c runs every connection through this; devcluster those whose ALPN is not
- * h2. */
+ * struct http_exchange. devcluster runs those connections through this whose ALPN is not h2. */
 #pragma once
 
-#include "common/net/http_server.h"
-#include "common/net/tls_stream.h"
+#include "e2e/devcluster/serving/http1_parse.h"
+#include "e2e/devcluster/serving/tls_stream.h"
 
 struct http1_conn;
 

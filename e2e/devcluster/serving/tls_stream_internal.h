@@ -6,7 +6,7 @@
 #include <openssl/ssl.h>
 
 #include "common/base/buf.h"
-#include "common/net/tls_stream.h"
+#include "e2e/devcluster/serving/tls_stream.h"
 
 #define TLS_READ_BYTES (64u << 10)
 
@@ -16,7 +16,6 @@ struct tls_listener {
         uv_tcp_t spare; /* takes a connection that is refused at once */
         bool spare_busy, accept_again;
         bool listening; /* handle is open */
-        bool oldest_gives_way;
         bool freeing;
         bool joined;         /* a fiber in tls_listener_free() frees it */
         SSL_CTX *ctx;        /* NULL = plain */
@@ -38,5 +37,4 @@ void tls_listener_handle_closed(struct tls_listener *t);
 /* Takes the waiting connection; ERR_NO_MEMORY leaves it waiting. */
 int tls_stream_accept(struct tls_listener *t);
 void tls_streams_cut(struct tls_listener *t);
-void tls_streams_cut_oldest(struct tls_listener *t); /* of those that are not cut yet */
 void tls_streams_close(struct tls_listener *t, int64_t flush_ms);

@@ -4,8 +4,8 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/http1_conn_internal.h"
-#include "common/net/http_server_ws.h"
+#include "e2e/devcluster/serving/http1_conn_internal.h"
+#include "e2e/devcluster/serving/websocket.h"
 
 #define FRAME_HEAD_MAX 14
 #define CONTROL_MAX 125

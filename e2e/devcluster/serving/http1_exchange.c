@@ -4,7 +4,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/http1_conn_internal.h"
+#include "e2e/devcluster/serving/http1_conn_internal.h"
 
 static const char *status_text(int status)
 {

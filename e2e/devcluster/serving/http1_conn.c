@@ -1,7 +1,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/http1_conn_internal.h"
-#include "common/net/http_server_ws.h"
+#include "e2e/devcluster/serving/http1_conn_internal.h"
+#include "e2e/devcluster/serving/websocket.h"
 
 #define DEFAULT_IDLE_MS 75000
 #define CLOSE_FLUSH_MS 5000

@@ -4,12 +4,11 @@
 
 #include <openssl/err.h>
 
-#include "common/base/digest.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/net/cert.h"
 #include "common/net/openssl_text.h"
-#include "common/net/tls_stream_internal.h"
+#include "common/net/tls_context.h"
+#include "e2e/devcluster/serving/tls_stream_internal.h"
 
 #define SEND_BYTES (256u << 10) /* plaintext encrypted and handed to the kernel at a time */
 #define PEER_GONE_FLUSH_MS 1000
@@ -35,9 +34,7 @@ struct tls_stream {
         struct timer timer; /* handshake, then closing */
         struct error why;
         char remote[64];
-        char *common_name;
-        char **organizations;
-        char fingerprint[SHA256_HEX_SIZE];
+        struct tls_peer peer;
 };
 
 /* ---- ending ---- */
@@ -47,8 +44,7 @@ static void stream_free(struct tls_stream *s)
         SSL_free(s->ssl);
         buf_free(&s->out);
         mem_free(s->sending);
-        mem_free(s->common_name);
-        cert_strings_free(s->organizations);
+        tls_peer_free(&s->peer);
         mem_free(s);
 }
 
@@ -96,15 +92,6 @@ void tls_streams_cut(struct tls_listener *t)
 {
         list_for_each(s, &t->streams, struct tls_stream, node)
                 cut(s, ERR_CLOSED, "the server stops");
-}
-
-void tls_streams_cut_oldest(struct tls_listener *t)
-{
-        list_for_each(s, &t->streams, struct tls_stream, node)
-                if (s->state != CLOSED) {
-                        cut(s, ERR_CLOSED, "a newer connection takes its place");
-                        return;
-                }
 }
 
 /* ---- sending ---- */
@@ -258,25 +245,11 @@ static void opened(struct tls_stream *s)
         s->events->opened(s->owner, s);
 }
 
-static int note_peer(struct tls_stream *s)
-{
-        X509 *cert = SSL_get0_peer_certificate(s->ssl);
-        if (!cert)
-                return 0;
-        unsigned char *der = NULL;
-        int n = i2d_X509(cert, &der);
-        if (n < 0)
-                return ERR_NO_MEMORY;
-        sha256_hex(der, (size_t)n, s->fingerprint);
-        OPENSSL_free(der);
-        return openssl_read_name(X509_get_subject_name(cert), &s->common_name, &s->organizations, NULL);
-}
-
 static void shake_hands(struct tls_stream *s)
 {
         int r = SSL_do_handshake(s->ssl);
         if (r == 1) {
-                if (note_peer(s) < 0)
+                if (tls_peer_read(s->ssl, &s->peer) < 0)
                         cut(s, ERR_RETRY, "the client certificate's subject cannot be read");
                 else
                         opened(s);
@@ -467,17 +440,17 @@ const char *tls_stream_remote(const struct tls_stream *s)
 
 const char *tls_stream_peer_common_name(const struct tls_stream *s)
 {
-        return s->common_name;
+        return s->peer.common_name;
 }
 
 const char *tls_stream_peer_fingerprint(const struct tls_stream *s)
 {
-        return s->common_name ? s->fingerprint : NULL;
+        return s->peer.common_name ? s->peer.fingerprint : NULL;
 }
 
 const char *const *tls_stream_peer_organizations(const struct tls_stream *s)
 {
-        return (const char *const *)s->organizations;
+        return (const char *const *)s->peer.organizations;
 }
 
 int tls_stream_write(struct tls_stream *s, const void *data, size_t n)

@@ -1,13 +1,11 @@
 #include <arpa/inet.h>
 
-#include <openssl/err.h>
-#include <openssl/pem.h>
-
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/net/cert.h"
 #include "common/net/openssl_text.h"
-#include "common/net/tls_stream_internal.h"
+#include "common/net/tls_context.h"
+#include "e2e/devcluster/serving/tls_stream_internal.h"
 
 #define DEFAULT_HANDSHAKE_MS 10000
 #define BACKLOG 512
@@ -42,70 +40,15 @@ static int encode_alpn(struct tls_listener *t, const char *const *protocols, str
         return 0;
 }
 
-/* The first certificate is ours, further ones are the chain above it. */
-static bool use_chain(SSL_CTX *ctx, const char *pem)
-{
-        BIO *bio = BIO_new_mem_buf(pem, -1);
-        X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-        bool ok = cert && SSL_CTX_use_certificate(ctx, cert) == 1;
-        X509_free(cert);
-        while (ok && (cert = PEM_read_bio_X509(bio, NULL, NULL, NULL)))
-                if (!SSL_CTX_add0_chain_cert(ctx, cert)) {
-                        X509_free(cert);
-                        ok = false;
-                }
-        if (ok)
-                ERR_clear_error(); /* the end of the text shows as an error */
-        BIO_free(bio);
-        return ok;
-}
-
-static bool trust_clients_of(SSL_CTX *ctx, const char *ca_pem)
-{
-        BIO *bio = BIO_new_mem_buf(ca_pem, -1);
-        X509 *ca;
-        int n = 0;
-        bool ok = bio != NULL;
-        while (ok && (ca = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
-                ok = X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), ca) == 1 &&
-                     SSL_CTX_add_client_CA(ctx, ca) == 1;
-                X509_free(ca);
-                n++;
-        }
-        BIO_free(bio);
-        if (!ok || n == 0)
-                return false;
-        ERR_clear_error();
-        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-        return true;
-}
-
-/* No session is ever resumed: a resumed one would carry an identity that was checked against older CAs. */
-static void set_policy(struct tls_listener *t, SSL_CTX *ctx)
-{
-        SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-        SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-        SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_num_tickets(ctx, 0);
-        SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-        if (t->alpn)
-                SSL_CTX_set_alpn_select_cb(ctx, select_alpn, t);
-}
-
 int tls_listener_set_identity(struct tls_listener *t, const struct tls_identity *tls, struct error *err)
 {
         SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
         if (!ctx)
                 return openssl_error(err, ERR_INTERNAL, "TLS");
-        set_policy(t, ctx);
-        EVP_PKEY *key = openssl_read_key(tls->key_pem, err);
-        int r = key ? 0 : ERR_INVALID;
-        if (r == 0 && (!use_chain(ctx, tls->cert_pem) || SSL_CTX_use_PrivateKey(ctx, key) != 1))
-                r = openssl_error(err, ERR_INVALID, "server certificate and key");
-        if (r == 0 && tls->client_ca_pem && !trust_clients_of(ctx, tls->client_ca_pem))
-                r = openssl_error(err, ERR_INVALID, "CA for client certificates");
-        EVP_PKEY_free(key);
+        tls_context_set_policy(ctx);
+        if (t->alpn)
+                SSL_CTX_set_alpn_select_cb(ctx, select_alpn, t);
+        int r = tls_context_set_identity(ctx, tls, err);
         if (r < 0) {
                 SSL_CTX_free(ctx);
                 return r;
@@ -187,10 +130,6 @@ static void take(struct tls_listener *t)
 {
         bool full = t->n_streams - t->n_cut >= t->max_streams;
 
-        if (full && t->oldest_gives_way) {
-                tls_streams_cut_oldest(t);
-                full = false;
-        }
         if (full || tls_stream_accept(t) < 0)
                 refuse(t);
 }
@@ -275,7 +214,6 @@ int tls_listen(struct loop *l, const struct tls_listen_options *o, struct tls_li
         t->events = o->events;
         t->owner = o->owner;
         t->max_streams = o->max_streams ? o->max_streams : LIMIT_SERVER_CONNECTIONS;
-        t->oldest_gives_way = o->oldest_gives_way;
         t->handshake_ms = o->handshake_ms ? o->handshake_ms : DEFAULT_HANDSHAKE_MS;
         list_init(&t->streams);
         list_init(&t->closed.waiters);
