@@ -9,6 +9,7 @@
 #include "hub-agent/scheduler/scheduler_agent.h"
 #include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/webhook/left_over.h"
+#include "hub-agent/webhook/policies_agent.h"
 #include "hub-agent/work-generator/work_index.h"
 
 #define SNAPSHOT_MIN_INTERVAL_MS 30000
@@ -67,7 +68,7 @@ static int add_controllers(struct hub_agent *a)
         static const struct controller *const all[] = {
                 &left_over_webhooks_controller, &membership_controller, &intake_controller,
                 &placement_status_controller,   &scheduler_controller,  &rollout_controller,
-                &work_generator_controller,     &override_controller
+                &work_generator_controller,     &override_controller,   &admission_policies_controller
         };
 
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
@@ -309,8 +310,10 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = await_definitions(&a, err);
         if (code == 0) {
                 left_over_webhooks_enqueue(a.manager);
-                code = manager_run(a.manager, err);
+                code = admission_policies_start(a.manager, o->admission_policies != NULL, err);
         }
+        if (code == 0)
+                code = manager_run(a.manager, err);
         fiber_mask_cancel(o->world->loop);
         if (metrics)
                 http_server_stop(metrics);

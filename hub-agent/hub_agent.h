@@ -5,6 +5,8 @@
 #include "common/ctrl/metrics.h"
 #include "common/kube/client.h"
 
+struct admission_policies; /* hub-agent/webhook/policies.h */
+
 struct hub_agent_options {
         struct world *world;
         const struct log *log;
@@ -24,7 +26,9 @@ struct hub_agent_options {
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
         bool without_staged_runs;       /* so are update runs */
         bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */
-        int64_t force_delete_wait_ms;   /* of members that do not answer; 0 = the spec's default */
+        /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
+        const struct admission_policies *admission_policies;
+        int64_t force_delete_wait_ms; /* of members that do not answer; 0 = the spec's default */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = the spec's defaults */
         int64_t resource_snapshot_min_interval_ms;                     /* -1 = the spec's default */
         int64_t resource_change_collect_ms;                            /* -1 = the spec's default */

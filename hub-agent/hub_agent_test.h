@@ -14,6 +14,7 @@ struct fleet {
         struct log log;
         struct metrics *metrics; /* NULL = the agent's own */
         int64_t snapshot_interval_ms, snapshot_collect_ms;
+        const struct admission_policies *admission_policies;
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
@@ -43,6 +44,7 @@ static inline void agent_fiber(void *ctx)
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,
                                        .without_inventory = !f->inventory,
+                                       .admission_policies = f->admission_policies,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = f->snapshot_interval_ms,
