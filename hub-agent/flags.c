@@ -77,10 +77,12 @@ const struct flag hub_flag_table[] = {
           .missing = "PodDisruptionBudgets are not refused" },
         { "use-cert-manager", FLAG_BOOL, "false", AT(cert_manager), NOT_YET,
           .missing = "there are no admission webhooks that need a certificate" },
-        { "enable-admission-policy-manager", FLAG_BOOL, "false", AT(policy_manager), NOT_YET,
-          .missing = "no admission policies are installed" },
-        { "admission-policy-manager-config", FLAG_STRING, "", AT(policy_config), NOT_YET,
-          .missing = "the file is not read" },
+        { "enable-admission-policy-manager", FLAG_BOOL, "false", AT(policy_manager),
+          "Keeps ValidatingAdmissionPolicies: no pods outside reserved namespaces, no service accounts "
+          "inside "
+          "of them; without it they are removed." },
+        { "admission-policy-manager-config", FLAG_STRING, "", AT(policy_config),
+          "File that says which of these policies, and for which namespaces and users; both if empty." },
         { "enable-cluster-inventory-apis", FLAG_BOOL, "true", AT(inventory),
           "Each member that has joined gets a ClusterProfile in fleet-system; its definition must be "
           "there." },

@@ -1,16 +1,21 @@
 /* The hub agent's program: flags in, one agent on the real loop, exit code out. 0 = ended by a signal; 1 =
  * cannot start or go on; 2 = bad flags. */
+#include "common/base/limits.h"
+#include "common/base/memory.h"
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
 #include "common/net/http_files.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/webhook/policies.h"
 
 struct agent {
         struct program program;
         struct hub_flags flags;
         struct kube_config hub;
         struct http_files_follower files;
+        struct arena arena; /* of the policies' texts */
+        struct admission_policies policies;
         char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE];
         int metrics_port, health_port;
 };
@@ -29,6 +34,22 @@ static int check(struct program *p, struct error *err)
         TRY(hub_flags_check(&a->flags, err));
         TRY(flags_address(a->flags.metrics_address, a->metrics_host, &a->metrics_port, err));
         return flags_address(a->flags.health_address, a->health_host, &a->health_port, err);
+}
+
+static int read_policies(struct agent *a, struct error *err)
+{
+        const char *path = a->flags.policy_config;
+        struct world *w = &a->program.world;
+        AUTO_FREE char *text = NULL;
+        struct slice all = { 0 };
+
+        if (text_empty(path))
+                return admission_policies_parse(&a->arena, NULL, &a->policies, err);
+        TRY(w->files->read(w->ctx, path, LIMIT_POLICY_CONFIG_BYTES, &text, &all.len, err));
+        all.data = text;
+        return admission_policies_parse(&a->arena, &all, &a->policies, err) < 0
+                       ? error_wrap(err, "admission-policy-manager-config: %s", path)
+                       : 0;
 }
 
 static int run(struct program *p, struct error *err)
@@ -60,6 +81,10 @@ static int run(struct program *p, struct error *err)
                                        .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = f->change_collect_ms };
 
+        if (f->policy_manager) {
+                TRY(read_policies(a, err));
+                o.admission_policies = &a->policies;
+        }
         TRY(kube_config_find(&p->world, text_empty(f->kubeconfig) ? NULL : f->kubeconfig, NULL, &a->hub,
                              err));
         a->files = (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint } };
@@ -71,6 +96,7 @@ static int run(struct program *p, struct error *err)
 static void close_agent(struct program *p)
 {
         kube_config_free(&of(p)->hub);
+        arena_free(&of(p)->arena);
 }
 
 int main(int argc, char **argv)

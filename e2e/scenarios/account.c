@@ -8,9 +8,9 @@
 #define ADMISSION "admissionregistration.k8s.io"
 #define NAME_MAX_BYTES 64
 
-extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], member_agent_rules_text[],
-        member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
-        hub_agent_budget_policy_text[]; /* rules.S */
+extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_agent_policies_rules_text[],
+        member_agent_rules_text[], member_agent_apply_rules_text[], hub_agent_member_policy_text[],
+        hub_agent_eviction_policy_text[], hub_agent_budget_policy_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
@@ -41,7 +41,7 @@ static int add_rules(const char *text, json_t *rules, struct error *err)
         return json_array_extend(rules, more) < 0 ? error_no_memory(err) : 0;
 }
 
-static int rules_of(const char *cluster, json_t **ret, struct error *err)
+static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *rules = json_array();
 
@@ -50,6 +50,8 @@ static int rules_of(const char *cluster, json_t **ret, struct error *err)
         TRY(add_rules(is_hub(cluster) ? hub_agent_rules_text : member_agent_rules_text, rules, err));
         TRY(add_rules(is_hub(cluster) ? hub_agent_select_rules_text : member_agent_apply_rules_text, rules,
                       err));
+        if (is_hub(cluster) && f->admission_policies)
+                TRY(add_rules(hub_agent_policies_rules_text, rules, err));
         *ret = TAKE_PTR(rules);
         return 0;
 }
@@ -112,7 +114,7 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
         if (is_hub(cluster))
                 for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
                         TRY(put_policy(k, &policy_texts[i], err));
-        TRY(rules_of(cluster, &rules, err));
+        TRY(rules_of(f, cluster, &rules, err));
         TRY(put(k, &roles,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",
                           "metadata", "name", role, "rules", rules),

@@ -206,6 +206,8 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                "--metrics-bind-address=0",
                                "--health-probe-bind-address=0",
                                "--enable-webhook=false",
+                               p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
+                                                           : "--enable-admission-policy-manager=false",
                                lease.duration,
                                lease.renew,
                                lease.retry,

@@ -5,6 +5,7 @@
 #include "e2e/simulation/sim_disk.h"
 #include "e2e/simulation/sim_server.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/webhook/policies.h"
 #include "member-agent/member_agent.h"
 
 #define AUTHORITY "fleet.test"
@@ -218,6 +219,7 @@ static void say_ended(struct sim_agent *a)
 static void run_hub_agent(void *ctx)
 {
         struct sim_agent *a = ctx;
+        struct admission_policies policies;
         struct hub_agent_options o = { .world = &a->world,
                                        .log = &a->log,
                                        .hub = &a->hub,
@@ -230,6 +232,8 @@ static void run_hub_agent(void *ctx)
                                        .force_delete_wait_ms = 30000,
                                        .heartbeat_grace_ms = 30000 };
 
+        if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
+                o.admission_policies = &policies;
         hub_agent_run(&o, &a->err);
         say_ended(a);
 }
