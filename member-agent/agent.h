@@ -10,6 +10,7 @@
 #include "proto/gen/kinds.h"
 
 struct applied_watch;
+struct namespace_watch;
 struct token_renewal;
 struct usage_watch;
 
@@ -37,7 +38,8 @@ struct member_agent {
         struct informer *applied_works;    /* member side */
         struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
         struct usage_watch *usage;         /* sums over nodes and pods */
-        struct token_renewal *token;       /* of the hub; NULL = not renewed by us */
+        struct namespace_watch *namespaces; /* NULL = not to be told of */
+        struct token_renewal *token;        /* of the hub; NULL = not renewed by us */
         struct limiter_options limits;
         struct map memory; /* Work name -> struct work_memory */
 

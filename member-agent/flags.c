@@ -22,6 +22,8 @@ const struct flag member_flag_table[] = {
           "NAMESPACE/NAME of the Secret of this cluster that holds the token for the hub in its key "
           "\"token\": the "
           "renewed one is stored there as well." },
+        { "enable-namespace-collection-in-property-provider", FLAG_BOOL, "false", AT(namespace_collection),
+          "Tell the hub which namespaces the cluster has (200 at most), and which of them are placed." },
         { "namespace-service-account", FLAG_STRING, "", AT(namespace_account),
           "Service account, by its name in each namespace, as which what is placed out of one namespace (a "
           "ResourcePlacement, a ResourceEnvelope) is applied; empty: the agent's own." },
@@ -89,8 +91,6 @@ const struct flag member_flag_table[] = {
           "For Azure's properties." },
         { "use-available-res-properties-in-azure-provider", FLAG_BOOL, "true", AT(azure_available),
           "For Azure's properties." },
-        { "enable-namespace-collection-in-property-provider", FLAG_BOOL, "false", AT(namespace_collection),
-          "Not in this version: true is accepted with a warning.", .missing = "namespaces are not reported" },
         KLOG_FLAGS(AT),
 };
 const size_t n_member_flags = ARRAY_LEN(member_flag_table);

@@ -7,7 +7,7 @@
 
 struct member_flags {
         bool use_ca_auth, tls_insecure, leader_elect, skip_to_fast, json_logs, help, enable_v1beta1;
-        bool hub_token_renewal;
+        bool hub_token_renewal, namespace_collection;
         const char *hub_health_address, *hub_metrics_address, *health_address, *metrics_address;
         const char *leader_election_namespace, *kubeconfig, *state_file, *hub_token_secret;
         const char *namespace_account;
@@ -15,7 +15,7 @@ struct member_flags {
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t deletion_wait_minutes, attempts_with_fixed_delay, verbosity;
         /* Accepted, checked and warned of: not in this version. */
-        bool priority_queue, pprof, azure_costs, azure_available, namespace_collection;
+        bool priority_queue, pprof, azure_costs, azure_available;
         const char *region, *property_provider, *cloud_config;
         int64_t coefficient_a, coefficient_b, pprof_port, hub_pprof_port;
         struct klog_flags klog;

@@ -259,6 +259,69 @@ static void rights_that_are_missing_for_minutes_are_asked_for_seldom(void **stat
         rig_run(missing_rights_body);
 }
 
+/* ---- namespaces ---- */
+
+#define NAMESPACE(name) "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'" name "'}}"
+
+static const char *collected(struct rig *r)
+{
+        get(r, HUB, IMCS "/m1");
+        return read_field(r, "type=NamespaceCollectionSucceeded");
+}
+
+static const char *work_of_namespace(struct rig *r, const char *name)
+{
+        get(r, HUB, IMCS "/m1");
+        return json_string_value(json_object_get(doc_get_object(r->answer, "status.namespaces"), name));
+}
+
+/* spec/member-agent.md checklist 58 */
+RIG_TEST(the_hub_is_told_whose_the_namespaces_are_up_to_two_hundred, {
+        struct loopback_faults faults;
+        struct ways w = { 0 };
+        struct agent a;
+
+        begin_on(&a, r, &w, &faults, 60);
+        a.options.collect_namespaces = true;
+        wait_ms(r, 5000);
+        assert_string_equal(collected(r), "Succeeded"); /* it does not wait for the next heartbeat */
+        assert_string_equal(work_of_namespace(r, "default"), "");
+        post(r, MEMBER, NS, NAMESPACE("mine"));
+        place(r, "w", "", NAMESPACE("web"));
+        wait_ms(r, 61000);
+        assert_string_equal(work_of_namespace(r, "web"), "w");
+        assert_string_equal(work_of_namespace(r, "mine"), "");
+        for (int i = 0; i < 200; i++)
+                post(r, MEMBER, NS,
+                     arena_printf(&r->arena,
+                                  "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'n%d'}}", i));
+        delete (r, HUB, WORKS "/w");
+        wait_ms(r, 61000);
+        assert_string_equal(collected(r), "Degraded");
+        assert_int_equal(json_object_size(doc_get_object(r->answer, "status.namespaces")), 200);
+        assert_null(work_of_namespace(r, "web"));
+        for (int i = 0; i < 10; i++)
+                delete (r, MEMBER, arena_printf(&r->arena, NS "/n%d", i));
+        wait_ms(r, 61000);
+        assert_string_equal(collected(r), "Succeeded");
+        assert_string_equal(work_of_namespace(r, "n199"), "");
+        stop(&a);
+})
+
+RIG_TEST(nobody_who_is_not_asked_to_looks_at_namespaces, {
+        struct loopback_faults faults;
+        struct ways w = { 0 };
+        struct agent a;
+
+        begin_on(&a, r, &w, &faults, 60);
+        wait_ms(r, 100000);
+        assert_string_equal(collected(r), "");
+        assert_null(doc_get(r->answer, "status.namespaces"));
+        assert_int_equal(requests(r, "m1", "list", "namespaces") + requests(r, "m1", "watch", "namespaces"),
+                         0);
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -270,6 +333,8 @@ int main(void)
                 cmocka_unit_test(the_version_of_the_cluster_is_asked_for_four_times_an_hour),
                 cmocka_unit_test(rights_that_come_with_the_agent_are_asked_for_at_short_steps),
                 cmocka_unit_test(rights_that_are_missing_for_minutes_are_asked_for_seldom),
+                cmocka_unit_test(the_hub_is_told_whose_the_namespaces_are_up_to_two_hundred),
+                cmocka_unit_test(nobody_who_is_not_asked_to_looks_at_namespaces),
         };
 
         if (getenv("AGENT_TEST"))

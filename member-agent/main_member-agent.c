@@ -165,6 +165,7 @@ static int run_agent(struct agent *a, struct error *err)
                 .limits = &limits,
                 .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
                 .namespace_account = a->flags.namespace_account,
+                .collect_namespaces = a->flags.namespace_collection,
                 .begin = begin,
                 .begin_ctx = a,
                 .pod_namespace = a->member.namespace_,

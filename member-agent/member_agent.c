@@ -9,6 +9,7 @@
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
+#include "member-agent/properties/namespace_watch.h"
 #include "member-agent/properties/usage_watch.h"
 #include "member-agent/watch/applied.h"
 #include "proto/names.h"
@@ -221,6 +222,9 @@ static int follow_member(struct member_agent *a, struct error *err)
         if (!(a->applied = applied_watch_new(a->group, &applied, err)) ||
             !(a->usage = usage_watch_new(&a->member, a->group, err)))
                 return err->code;
+        if (a->options->collect_namespaces &&
+            !(a->namespaces = namespace_watch_new(&a->member, a->group, err)))
+                return err->code;
         return applied_watch_reconcile(a->applied, err);
 }
 
@@ -354,6 +358,7 @@ static void tear_down(struct member_agent *a)
                 fiber_group_cancel(a->group);
         fiber_group_end(a->sweep); /* it waits on the informers */
         a->token = token_renewal_free(a->token);
+        a->namespaces = namespace_watch_free(a->namespaces);
         a->usage = usage_watch_free(a->usage);
         a->applied = applied_watch_free(a->applied);
         if (a->works)

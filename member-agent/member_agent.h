@@ -43,6 +43,7 @@ struct member_agent_options {
         /* Service account of a Work's only namespace, as which its objects are read and written; NULL or "" =
          * the agent's own credential. */
         const char *namespace_account;
+        bool collect_namespaces; /* the hub is told which namespaces there are, and whose they are */
         const struct listen_address *also; /* more addresses than bind with the two ports */
         size_t n_also;
 };

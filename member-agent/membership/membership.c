@@ -75,6 +75,30 @@ static int put_joined(struct agent_status *own, const struct membership_report *
                    generation, r->now_ms, arena);
 }
 
+/* spec/member-agent.md 4. The list of conditions belongs to the cache. */
+static int put_namespaces(struct internal_member_cluster_status *s, const struct membership_report *r,
+                          int64_t generation, struct arena *arena)
+{
+        struct condition c = { .type = CONDITION_NAMESPACE_COLLECTION_SUCCEEDED,
+                               .status = r->namespaces_cut ? CONDITION_FALSE : CONDITION_TRUE,
+                               .reason = r->namespaces_cut ? REASON_NAMESPACES_DEGRADED
+                                                           : REASON_NAMESPACES_SUCCEEDED,
+                               .message = r->namespaces_cut
+                                                  ? "Namespaces are collected in a degraded mode since the "
+                                                    "number of namespaces reaches the track limit"
+                                                  : "All namespaces have been collected successfully",
+                               .observed_generation = { .set = true, .value = generation } };
+
+        s->namespaces = r->namespaces;
+        if (s->conditions.n) {
+                s->conditions.at =
+                        arena_memdup(arena, s->conditions.at, s->conditions.n * sizeof(*s->conditions.at));
+                if (!s->conditions.at)
+                        return ERR_NO_MEMORY;
+        }
+        return condition_set(&s->conditions, &c, r->now_ms, arena);
+}
+
 int membership_status(const struct internal_member_cluster *now, const struct membership_report *r,
                       struct arena *arena, struct internal_member_cluster_status **ret, struct error *err)
 {
@@ -101,6 +125,9 @@ int membership_status(const struct internal_member_cluster *now, const struct me
                 s->properties = r->properties;
                 s->resource_usage = r->usage;
         }
+        if (r->state == AGENT_JOINED && r->has_namespaces && (r->beat || !s->namespaces.set) &&
+            put_namespaces(s, r, generation, arena) < 0)
+                return error_no_memory(err);
         if (put_joined(own, r, generation, arena) < 0)
                 return error_no_memory(err);
         *ret = s;

@@ -17,6 +17,8 @@ struct membership_report {
         bool has_usage;
         struct property_value_map properties;
         struct resource_usage *usage;
+        bool has_namespaces, namespaces_cut; /* cut: some are left out */
+        struct string_map namespaces;
         int64_t now_ms;
 };
 

@@ -3,6 +3,7 @@
 #include "common/base/timefmt.h"
 #include "member-agent/agent.h"
 #include "member-agent/membership/membership.h"
+#include "member-agent/properties/namespace_watch.h"
 #include "member-agent/properties/usage_watch.h"
 #include "proto/names.h"
 
@@ -187,6 +188,21 @@ static int add_usage(struct reconcile *rc, struct member_agent *a, struct member
                      : 0;
 }
 
+static int add_namespaces(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
+{
+        const char *problem = "";
+        const struct namespaces *namespaces = namespace_watch_get(a->namespaces, &problem);
+
+        r->has_namespaces = namespaces != NULL;
+        if (!namespaces) {
+                if (a->namespaces)
+                        log_info(&rc->log, "the cluster's namespaces are not known yet", "problem", problem);
+                return 0;
+        }
+        r->namespaces_cut = namespaces_cut(namespaces);
+        return namespaces_report(namespaces, rc->arena, &r->namespaces, rc->err);
+}
+
 /* What the cache has now, until the reconcile ends; *ret NULL if there is none. */
 static int hold_cluster(struct reconcile *rc, struct member_agent *a,
                         const struct internal_member_cluster **ret)
@@ -211,6 +227,7 @@ static int report(struct reconcile *rc, struct member_agent *a, struct membershi
         if (!text_equal(wished_state(cluster), CLUSTER_STATE_JOIN))
                 return 0; /* it went, or is to leave since: another pass is due */
         TRY(add_usage(rc, a, r));
+        TRY(add_namespaces(rc, a, r));
         TRY(write_report(rc, a, cluster, r));
         if (r->beat)
                 a->next_beat_ms =
@@ -245,13 +262,13 @@ static struct outcome not_reported(struct reconcile *rc, struct member_agent *a)
 
 /* A sick cluster is looked at sooner than the next heartbeat, if a look as long as the last one cannot delay
  * that. */
-static int64_t next_pass_ms(const struct member_agent *a, bool has_usage, int64_t look_ms)
+static int64_t next_pass_ms(const struct member_agent *a, bool all_known, int64_t look_ms)
 {
         int64_t beat = MAX(a->next_beat_ms - loop_now_ms(a->loop), 1);
 
         if (a->health_problem[0])
                 return RETRY_MS + look_ms < beat ? RETRY_MS : beat;
-        return has_usage ? beat : MIN(beat, USAGE_WAIT_MS);
+        return all_known ? beat : MIN(beat, USAGE_WAIT_MS);
 }
 
 /* Reports are written at the pace of heartbeats; passes in between write what else changed. A heartbeat goes
@@ -279,7 +296,8 @@ static struct outcome join(struct reconcile *rc, struct member_agent *a,
                 return failed(rc->err);
         if (news && report(rc, a, &r, period) < 0)
                 return not_reported(rc, a);
-        return again_after(next_pass_ms(a, r.has_usage, loop_now_ms(a->loop) - begun));
+        return again_after(next_pass_ms(a, r.has_usage && r.has_namespaces == (a->namespaces != NULL),
+                                        loop_now_ms(a->loop) - begun));
 }
 
 static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,

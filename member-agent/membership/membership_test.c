@@ -107,6 +107,46 @@ static void passes_between_heartbeats_write_what_else_changed(void **state)
         assert_true(membership_report_due(&c));
 }
 
+/* spec/member-agent.md checklist 58: with heartbeats, and at once for the first time. */
+static void namespaces_are_told_with_whether_they_are_all(void **state)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct string_pair first = { "web", "w" }, second = { "db", "" };
+        struct condition other = { .type = "Other", .status = "True" };
+        struct internal_member_cluster_status before = { .conditions = { &other, 1, true } };
+        struct internal_member_cluster c = { .object.meta.generation = 4, .status = &before };
+        struct membership_report r = {
+                .state = AGENT_JOINED, .has_namespaces = true, .namespaces = { &first, 1, true }, .now_ms = 9
+        };
+        const struct condition *told;
+
+        c.status = report(&arena, &c, r);
+        assert_string_equal(string_map_get(&c.status->namespaces, "web"), "w");
+        assert_int_equal(before.conditions.n, 1);
+        assert_int_equal(c.status->conditions.n, 2);
+        told = condition_find(&c.status->conditions, "NamespaceCollectionSucceeded");
+        assert_string_equal(told->status, "True");
+        assert_string_equal(told->reason, "Succeeded");
+        assert_string_equal(told->message, "All namespaces have been collected successfully");
+        assert_int_equal(told->observed_generation.value, 4);
+        r.namespaces.at = &second;
+        r.namespaces_cut = true;
+        c.status = report(&arena, &c, r); /* between heartbeats */
+        assert_null(string_map_get(&c.status->namespaces, "db"));
+        r.beat = true;
+        c.status = report(&arena, &c, r);
+        assert_non_null(string_map_get(&c.status->namespaces, "db"));
+        told = condition_find(&c.status->conditions, "NamespaceCollectionSucceeded");
+        assert_string_equal(told->status, "False");
+        assert_string_equal(told->reason, "Degraded");
+        assert_string_equal(told->message, "Namespaces are collected in a degraded mode since the number of "
+                                           "namespaces reaches the track limit");
+        r.has_namespaces = false;
+        r.namespaces = (struct string_map){ 0 };
+        c.status = report(&arena, &c, r); /* nobody asked for them: what is there stays */
+        assert_non_null(string_map_get(&c.status->namespaces, "db"));
+}
+
 /* spec/member-agent.md checklist 53 */
 static void leaving_stops_the_heartbeat_and_leaves_health_alone(void **state)
 {
@@ -162,6 +202,7 @@ int main(void)
                 cmocka_unit_test(heartbeats_go_on_when_the_probe_fails),
                 cmocka_unit_test(other_agents_and_old_properties_stay),
                 cmocka_unit_test(passes_between_heartbeats_write_what_else_changed),
+                cmocka_unit_test(namespaces_are_told_with_whether_they_are_all),
                 cmocka_unit_test(leaving_stops_the_heartbeat_and_leaves_health_alone),
                 cmocka_unit_test(events_tell_of_changes_only),
                 cmocka_unit_test(the_interval_plays_five_percent_around_the_period),
