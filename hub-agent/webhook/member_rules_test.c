@@ -25,6 +25,8 @@ static void taints_that_are_no_good_are_refused(void **state)
                 { MEMBER(TAINT("", "")), "name part must be non-empty" },
                 { MEMBER(TAINT("a/b/c", "")), "with an optional DNS subdomain prefix and '/'" },
                 { MEMBER(TAINT("/b", "")), "prefix part must be non-empty" },
+                { MEMBER(TAINT(LONG LONG LONG LONG "/b", "")),
+                  "prefix part must be no more than 253 characters" },
                 { MEMBER(TAINT("A_/b", "")), "prefix part a lowercase RFC 1123 subdomain must consist of" },
                 { MEMBER(TAINT("a", "-b")),
                   "invalid taint value {Key:a Value:-b Effect:NoSchedule}: a valid label must be an empty" },
@@ -42,6 +44,13 @@ static void taints_that_are_no_good_are_refused(void **state)
                         if (rows[i].says)
                                 assert_says(h, rows[i].says);
                 }
+}
+
+static void nothing_is_said_of_what_is_no_write(void **state)
+{
+        AUTO_HUB struct hub *h = hub_new();
+
+        assert_true(ask(h, &(struct question){ MEMBER_PATH, "CONNECT", .object = MEMBER(TAINT("a b", "")) }));
 }
 
 /* The agents write finalizers and labels whatever somebody put into the spec before there were webhooks. */
@@ -95,6 +104,7 @@ int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(taints_that_are_no_good_are_refused),
+                cmocka_unit_test(nothing_is_said_of_what_is_no_write),
                 cmocka_unit_test(an_update_that_keeps_the_spec_is_let_in),
                 cmocka_unit_test(a_member_whose_services_are_exported_stays),
                 cmocka_unit_test(what_cannot_be_decoded_is_an_error),

@@ -11,6 +11,7 @@
 #define DENY "deny create/update v1beta1 CRP has invalid fields "
 #define BAD_POLICY DENY "the placement policy field is invalid: "
 #define BAD_STRATEGY DENY "the rollout Strategy field  is invalid: "
+#define NAME_63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NAME_64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 struct row {
@@ -66,6 +67,8 @@ static void selectors_that_select_nothing_are_refused(void **state)
                 { SPEC(OF("", "v1", "Namespace", EXPRESSION("a", "Gt", "")), ""),
                   "\"Gt\" is not a valid label selector operator" },
                 { SPEC(OF("", "v1", "Namespace", EXPRESSION("a", "DoesNotExist", "")), ""), NULL },
+                { "{\"metadata\":{\"name\":\"" NAME_63 "\"},\"spec\":{\"resourceSelectors\":[" NS "]}}",
+                  NULL },
         };
 
         check(CRP_PATH, rows, ARRAY_LEN(rows));
@@ -166,6 +169,7 @@ static void policies_say_nothing_of_other_types(void **state)
         static const struct row rows[] = {
                 { POLICY("PickFixed", ",\"clusterNames\":[\"m1\",\"m2\"]"), NULL },
                 { POLICY("PickFixed", ",\"clusterNames\":[]"), NULL },
+                { POLICY("PickFixed", ",\"clusterNames\":[\"" NAME_63 "\"]"), NULL },
                 { POLICY("PickFixed", ",\"clusterNames\":[\"M\"]"),
                   BAD_POLICY "PickFixed cluster name M is not a valid member name: a lowercase RFC 1123" },
                 { POLICY("PickFixed", ",\"clusterNames\":[\"" NAME_64 "\"]"),
@@ -282,6 +286,7 @@ static void strategies_that_nobody_could_follow_are_refused(void **state)
                   "maxSurge must be greater than or equal to 0, got `-1`" },
                 { STRATEGY(PACE("\"unavailablePeriodSeconds\":-7")),
                   "unavailablePeriodSeconds must be greater than or equal to 0, got -7" },
+                { STRATEGY(PACE("\"unavailablePeriodSeconds\":0")), NULL },
                 { STRATEGY("\"type\":\"External\""), NULL },
                 { STRATEGY("\"type\":\"External\"," PACE("")),
                   "rollingUpdateConifg is not valid for ExternalRollout strategy type" },
@@ -298,6 +303,45 @@ static void strategies_that_nobody_could_follow_are_refused(void **state)
         };
 
         check(CRP_PATH, rows, ARRAY_LEN(rows));
+}
+
+/* What is wrong is told in the order in which it is looked at. */
+static void faults_are_told_in_order(void **state)
+{
+        static const struct {
+                const char *object, *first, *second;
+        } rows[] = {
+                { SPEC(OF("", "v1", "ConfigMap", ",\"name\":\"n\"" LABELS("\"matchLabels\":{\"a b\":\"c\"}")),
+                       ""),
+                  "mutually exclusive", "the labelSelector in resource selector" },
+                { SPEC(OF("", "v1", "ConfigMap", ",\"name\":\"n\"" LABELS("\"matchLabels\":{\"a b\":\"c\"}")),
+                       ""),
+                  "the labelSelector in resource selector", "the resource is not found in schema" },
+                { POLICY("PickN",
+                         THREE PREFERRED(
+                                 "\"labelSelector\":{\"matchLabels\":{\"a b\":\"c\"}}," PROPERTY(""))),
+                  "the labelSelector in preferred", "PropertySelector is not allowed" },
+                { POLICY("PickAll",
+                         TOLERATIONS(TOLERATION("\"key\":\"a b\",\"operator\":\"Exists\"") "," TOLERATION(
+                                 "\"key\":\"a b\",\"operator\":\"Exists\""))),
+                  "invalid toleration key", "already exists" },
+                { STRATEGY("\"type\":\"Whenever\"," PACE("\"unavailablePeriodSeconds\":-1,\"maxSurge\":-1,"
+                                                         "\"maxUnavailable\":-1")),
+                  "unsupported rollout strategy type", "unavailablePeriodSeconds must be" },
+                { STRATEGY(PACE("\"maxSurge\":-1,\"maxUnavailable\":-1")), "maxUnavailable must be",
+                  "maxSurge must be" },
+        };
+        AUTO_HUB struct hub *h = hub_new();
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char *first, *second;
+
+                assert_false(ask(h, &(struct question){ CRP_PATH, .object = rows[i].object }));
+                first = strstr(h->message, rows[i].first);
+                second = strstr(h->message, rows[i].second);
+                if (!first || !second || first > second)
+                        fail_msg("%s before %s: %s", rows[i].first, rows[i].second, h->message);
+        }
 }
 
 /* ---- updates ---- */
@@ -425,6 +469,7 @@ int main(void)
                 cmocka_unit_test(selectors_that_select_nothing_are_refused),
                 cmocka_unit_test(kinds_of_the_other_scope_are_refused),
                 cmocka_unit_test(nothing_more_is_said_of_a_placement_with_an_unknown_kind),
+                cmocka_unit_test(faults_are_told_in_order),
                 cmocka_unit_test(one_fault_is_told_of_a_label_selector),
                 cmocka_unit_test(a_scope_that_cannot_be_told_asks_for_another_try),
                 cmocka_unit_test(policies_say_nothing_of_other_types),
