@@ -328,6 +328,16 @@ static void faults_are_told_in_order(void **state)
                 { STRATEGY("\"type\":\"Whenever\"," PACE("\"unavailablePeriodSeconds\":-1,\"maxSurge\":-1,"
                                                          "\"maxUnavailable\":-1")),
                   "unsupported rollout strategy type", "unavailablePeriodSeconds must be" },
+                { POLICY("PickAll", ",\"clusterNames\":[\"a\"]" THREE), "cluster names needs to be empty",
+                  "number of clusters must be nil" },
+                { POLICY("PickAll", THREE PREFERRED("")), "number of clusters must be nil",
+                  "will be ignored for placement policy type PickAll" },
+                { POLICY("PickAll", SPREAD("DoNotSchedule") TOLERATIONS(
+                                            TOLERATION("\"key\":\"a b\",\"operator\":\"Exists\""))),
+                  "topology spread constraints needs to be empty", "invalid toleration key" },
+                { "{\"metadata\":{\"name\":\"" NAME_64
+                  "\"},\"spec\":{\"resourceSelectors\":[" OF("", "v1", "ConfigMap", "") "]}}",
+                  "the name field cannot have length", "the resource is not found in schema" },
                 { STRATEGY(PACE("\"maxSurge\":-1,\"maxUnavailable\":-1")), "maxUnavailable must be",
                   "maxSurge must be" },
         };
@@ -367,6 +377,10 @@ static void the_type_of_a_placement_stays(void **state)
                         assert_false(may_change(h, others[k], all[i]));
                 }
         }
+        /* before a word about what else is wrong */
+        assert_false(may_change(h, POLICY("PickAll", TOLERATIONS("{\"operator\":\"Exists\"}")),
+                                POLICY("PickN", ",\"numberOfClusters\":-1")));
+        assert_string_equal(h->message, "placement type is immutable");
         assert_false(may_change(h, others[0], others[1]));
         assert_true(may_change(h, others[0], POLICY("PickN", ",\"numberOfClusters\":4")));
 }
