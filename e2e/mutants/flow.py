@@ -15,7 +15,7 @@ READS = re.compile(r"^(doc_(get|is|need|size)_?\w*|json_(string_value|integer_va
                    r"sqlite3_column_\w+|store_column_\w+|informer_(get|synced|list)|cache_get|map_(get|has)\w*|vec_at|"
                    r"loop_(now|wall)_\w+|time_\w+)$")
 STAYS_HERE = re.compile(r"^((slice|text|quantity|sha256|hash|buf|map|vec|doc|json|condition|conditions|labels?|string_map|error|"
-                        r"heap|go_put|owner|object_equal|mem(cpy|set|move|cmp)|str\w*|snprintf|qsort)(_\w+|))$")
+                        r"heap|go_put|owner|object_equal|duration|mem(cpy|set|move|cmp)|str\w*|snprintf|qsort)(_\w+|))$")
 EQUALS = re.compile(r"text_equal\(([\w.>()\-]+), ([A-Z]\w*|\"[^\"]*\")\)|([\w.>\-]+) == ([A-Z]\w*)")
 
 
@@ -286,6 +286,8 @@ class Flow:
 
     def is_address_of_local(self, argument):
         node = strip(argument)
+        if node.get("kind") == "DeclRefExpr":
+            return "[" in node["type"]["qualType"] and self.is_local(node)
         return node.get("kind") == "UnaryOperator" and node.get("opcode") == "&" and self.is_local(node["inner"][0])
 
     def behind(self, argument, taken):

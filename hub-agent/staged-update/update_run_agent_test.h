@@ -168,3 +168,32 @@ static inline int64_t at_once(void *ctx, const struct http_request *rq, bool ans
 {
         return 0;
 }
+
+/* ---- in a namespace ---- */
+
+#define OWN FLEET "namespaces/app/"
+
+/* A placement of one ConfigMap and a strategy of one stage. */
+static inline void begin_in_namespace(struct rig *r, struct fleet *f, const char *more)
+{
+        char stages[256];
+
+        start(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        post(r, OWN "resourceplacements", "ResourcePlacement", "own",
+             "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+             "\"settings\"}],\"strategy\":{\"type\":\"External\"}");
+        snprintf(stages, sizeof(stages), "\"stages\":[{\"name\":\"all\",\"labelSelector\":{}%s}]", more);
+        post(r, OWN "stagedupdatestrategies", "StagedUpdateStrategy", "slow", stages);
+        rig_settle(r);
+}
+
+static inline void post_run_in_namespace(struct rig *r, const char *more)
+{
+        char spec[256];
+
+        snprintf(spec, sizeof(spec), "\"placementName\":\"own\",\"stagedRolloutStrategyName\":\"slow\"%s",
+                 more);
+        post(r, OWN "stagedupdateruns", "StagedUpdateRun", "first", spec);
+}

@@ -429,36 +429,12 @@ static void a_deleted_run_takes_its_requests_and_series_along_and_nothing_else(v
 
 /* ---- in a namespace ---- */
 
-#define OWN FLEET "namespaces/app/"
-
-/* A placement of one ConfigMap and a strategy of one stage. */
-static void begin_in_namespace(struct rig *r, struct fleet *f, const char *more)
-{
-        char stages[256];
-
-        start(r, f);
-        add_member(f, "member-1", "");
-        add_app(r);
-        post(r, OWN "resourceplacements", "ResourcePlacement", "own",
-             "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
-             "\"settings\"}],\"strategy\":{\"type\":\"External\"}");
-        snprintf(stages, sizeof(stages), "\"stages\":[{\"name\":\"all\",\"labelSelector\":{}%s}]", more);
-        post(r, OWN "stagedupdatestrategies", "StagedUpdateStrategy", "slow", stages);
-        rig_settle(r);
-}
-
-static void post_run_in_namespace(struct rig *r)
-{
-        post(r, OWN "stagedupdateruns", "StagedUpdateRun", "first",
-             "\"placementName\":\"own\",\"stagedRolloutStrategyName\":\"slow\"");
-}
-
 static void in_namespace(struct rig *r)
 {
         struct fleet f;
 
         begin_in_namespace(r, &f, APPROVAL("after"));
-        post_run_in_namespace(r);
+        post_run_in_namespace(r, "");
         settle_often(&f, 4);
         rig_get(r, OWN "approvalrequests/first-after-all");
         assert_int_equal(r->status, 200);
@@ -500,7 +476,7 @@ static void overrides_in_namespace(struct rig *r)
         post_override(r, "mine", "Namespaced");
         post_override(r, "others", "Cluster");
         rig_settle(r);
-        post_run_in_namespace(r);
+        post_run_in_namespace(r, "");
         settle_often(&f, 4);
         rig_get(r, OWN "stagedupdateruns/first");
         assert_string_equal(condition_of(r, "Succeeded"), "True");

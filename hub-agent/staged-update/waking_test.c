@@ -248,6 +248,74 @@ static void a_binding_that_is_gone_wakes_the_run_that_removes_it(void **state)
         rig_run(of_removal);
 }
 
+/* ---- in a namespace ---- */
+
+static void begin_initialized_in_namespace(struct rig *r, struct fleet *f)
+{
+        begin_in_namespace(r, f, "");
+        post_run_in_namespace(r, ",\"state\":\"Initialize\"");
+        rig_settle(r);
+        assert_int_equal(rig_get(r, OWN "stagedupdateruns/first"), 200);
+        assert_string_equal(condition_of(r, "Initialized"), "True");
+        fiber_sleep(r->loop, 60000);
+}
+
+static void assert_own_run_failed_soon(struct rig *r, const char *words)
+{
+        rig_settle(r);
+        assert_int_equal(rig_get(r, OWN "stagedupdateruns/first"), 200);
+        assert_string_equal(condition_of(r, "Succeeded"), "False");
+        if (!strstr(r->text, words))
+                fail_msg("wanted \"%s\" in %s", words, r->text);
+}
+
+static void of_own_placement(struct rig *r)
+{
+        struct fleet f;
+
+        begin_initialized_in_namespace(r, &f);
+        merge(r, OWN "resourceplacements/own",
+              "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"whenToApply\":\"IfNotDrifted\"}}}}");
+        assert_own_run_failed_soon(r, "the applyStrategy in the updateRun is outdated");
+        stop(&f);
+}
+static void of_own_placement_that_goes(struct rig *r)
+{
+        struct fleet f;
+
+        begin_initialized_in_namespace(r, &f);
+        assert_int_equal(rig_delete(r, OWN "resourceplacements/own"), 200);
+        assert_own_run_failed_soon(r, "parent placement not found");
+        stop(&f);
+}
+static void of_own_binding(struct rig *r)
+{
+        struct fleet f;
+
+        begin_initialized_in_namespace(r, &f);
+        add_member(&f, "member-2", "");
+        assert_own_run_failed_soon(r, "the number of clusters in index `0` stage has changed");
+        stop(&f);
+}
+static void of_own_state(struct rig *r)
+{
+        struct fleet f;
+
+        begin_initialized_in_namespace(r, &f);
+        merge(r, OWN "stagedupdateruns/first", "{\"spec\":{\"state\":\"Run\"}}");
+        rig_settle(r);
+        assert_int_equal(rig_get(r, OWN "stagedupdateruns/first"), 200);
+        assert_string_equal(condition_of(r, "Progressing"), "True");
+        stop(&f);
+}
+static void what_wakes_a_run_wakes_one_of_a_namespace(void **state)
+{
+        rig_run(of_own_placement);
+        rig_run(of_own_placement_that_goes);
+        rig_run(of_own_binding);
+        rig_run(of_own_state);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -260,6 +328,7 @@ int main(void)
                 cmocka_unit_test(a_binding_that_is_given_something_else_wakes_the_run),
                 cmocka_unit_test(differences_that_are_reported_wake_the_run),
                 cmocka_unit_test(a_binding_that_is_gone_wakes_the_run_that_removes_it),
+                cmocka_unit_test(what_wakes_a_run_wakes_one_of_a_namespace),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
