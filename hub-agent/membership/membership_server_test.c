@@ -31,26 +31,6 @@ static void begin(struct rig *r, struct fleet *f)
 
 /* ---- what is said ---- */
 
-static void of_joining(struct rig *r)
-{
-        struct fleet f;
-
-        begin(r, &f);
-        assert_int_equal(said(r, "NamespaceCreated", "fleet-member-member-1"), 1);
-        assert_int_equal(said(r, "MemberClusterJoined", "joined"), 1);
-        report_member(&f, "member-1", "True");
-        rig_settle(r);
-        assert_int_equal(said(r, "MemberClusterJoined", "joined"), 1);
-        report_member(&f, "member-1", "Unknown");
-        rig_settle(r);
-        assert_int_equal(said(r, "MemberClusterJoinStateUnknown", "unknown"), 1);
-        stop(&f);
-}
-static void who_joins_is_told_once(void **state)
-{
-        rig_run(of_joining);
-}
-
 static void report_much(struct rig *r, int n_conditions)
 {
         AUTO_BUF struct buf b;
@@ -276,59 +256,33 @@ static void the_works_of_a_member_that_is_there_are_its_own(void **state)
         rig_run(is_there);
 }
 
-/* Before any agent came, nobody has to be waited for. */
-static void nobody_came_there(struct rig *r)
-{
-        struct fleet f;
-
-        start(r, &f);
-        assert_int_equal(rig_post(r, CLUSTERS "memberclusters",
-                                  "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":"
-                                  "\"MemberCluster\",\"metadata\":{\"name\":\"member-1\"},\"spec\":{"
-                                  "\"identity\":{\"kind\":\"User\",\"name\":\"x\",\"apiGroup\":"
-                                  "\"rbac.authorization.k8s.io\"}}}"),
-                         201);
-        rig_settle(r);
-        assert_int_equal(rig_get(r, NS), 200);
-        assert_int_equal(rig_delete(r, MEMBER), 200);
-        fiber_sleep(r->loop, 30000);
-        assert_int_equal(rig_get(r, NS), 404);
-        assert_int_equal(rig_get(r, MEMBER), 404);
-        assert_int_equal(said(r, "MemberClusterForceDeleted", ""), 0);
-        stop(&f);
-}
-static void a_member_that_never_came_leaves_at_once(void **state)
-{
-        rig_run(nobody_came_there);
-}
-
-/* It was asked to leave and says nothing. */
-static void does_not_answer(struct rig *r)
+/* Of an object that lies elsewhere no member's name can be told. */
+static void is_elsewhere(struct rig *r)
 {
         struct fleet f;
 
         begin(r, &f);
-        assert_int_equal(rig_delete(r, MEMBER), 200);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"x\"}}"), 201);
+        assert_int_equal(rig_post(r, CLUSTERS "namespaces/x/internalmemberclusters",
+                                  "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                  "\"InternalMemberCluster\",\"metadata\":{\"name\":\"member-1\"},\"spec\":{"
+                                  "\"state\":\"Join\"}}"),
+                         201);
         rig_settle(r);
-        assert_int_equal(rig_get(r, REPORT), 200);
-        assert_string_equal(rig_string(r, "spec.state"), "Leave");
-        fiber_sleep(r->loop, 60000);
-        assert_int_equal(rig_get(r, NS), 200);
-        fiber_sleep(r->loop, 3600000);
-        assert_int_equal(rig_get(r, NS), 404);
-        assert_int_equal(rig_get(r, MEMBER), 404);
-        assert_int_equal(said(r, "MemberClusterForceDeleted", "did not answer"), 1);
+        rig_merge(r, "/api/v1/namespaces/x", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+        rig_settle(r);
+        assert_int_equal(rig_get(r, MEMBER), 200);
+        assert_string_equal(condition_of(r, "Joined"), "True");
         stop(&f);
 }
-static void a_member_that_does_not_answer_is_given_up_and_that_is_told(void **state)
+static void reports_outside_of_members_namespaces_concern_nobody(void **state)
 {
-        rig_run(does_not_answer);
+        rig_run(is_elsewhere);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(who_joins_is_told_once),
                 cmocka_unit_test(that_a_report_is_cut_is_told_once_until_it_is_whole_again),
                 cmocka_unit_test(a_members_namespace_keeps_its_label_and_its_owner),
                 cmocka_unit_test(a_patch_that_fails_is_not_told_as_done),
@@ -336,8 +290,7 @@ int main(void)
                 cmocka_unit_test(what_a_retry_mends_is_no_refusal),
                 cmocka_unit_test(what_a_member_left_behind_goes_with_its_namespace),
                 cmocka_unit_test(the_works_of_a_member_that_is_there_are_its_own),
-                cmocka_unit_test(a_member_that_never_came_leaves_at_once),
-                cmocka_unit_test(a_member_that_does_not_answer_is_given_up_and_that_is_told),
+                cmocka_unit_test(reports_outside_of_members_namespaces_concern_nobody),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,11 @@ static void an_approval_loses_a_wait_time_that_an_old_version_let_pass(void **st
         assert_null(s.run->status->strategy_snapshot->stages.at[0].after_stage_tasks.at[0].wait_time);
         assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
         ends(&s);
+        begin_usual(&s, BEFORE("{\"type\":\"Approval\",\"waitTime\":\"1h\"}"), "");
+        step(&s);
+        assert_null(s.run->status->strategy_snapshot->stages.at[0].before_stage_tasks.at[0].wait_time);
+        assert_string_equal(run_says(&s, "Initialized"), "True UpdateRunInitializedSuccessfully");
+        ends(&s);
 }
 
 static void a_bad_timeout_a_bad_selector_and_a_name_given_twice_end_the_run(void **state)

@@ -119,6 +119,10 @@ static void a_run_whose_stages_all_are_over_has_succeeded(void **state)
         assert_string_equal(run_says(&s, "Succeeded"), "absent");
         step(&s);
         assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
+        s.run->status->conditions.n--;
+        set_state(&s, "Initialize"); /* whatever somebody wrote since */
+        step(&s);
+        assert_string_equal(run_says(&s, "Succeeded"), "True UpdateRunSucceeded");
         ends(&s);
 }
 
