@@ -139,6 +139,36 @@ static void a_deletion_that_was_lost_is_asked_for_again_while_stopping(void **st
         ends(&s);
 }
 
+/* Whose start was taken back is another's business, also for a run that stops. */
+static void a_start_that_was_taken_back_is_not_announced_while_stopping(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        step(&s);
+        set_binding_condition(&s, binding_of(&s, "a1"), "RolloutStarted", "False", "R");
+        set_state(&s, "Stop");
+        step(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        ends(&s);
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        binding_of(&s, "a1")->spec->state = "Scheduled";
+        set_state(&s, "Stop");
+        step(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        ends(&s);
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        binding_of(&s, "a1")->spec->resource_snapshot_name = "web-9-snapshot";
+        set_state(&s, "Stop");
+        step(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        ends(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -149,6 +179,7 @@ int main(void)
                 cmocka_unit_test(a_start_that_was_not_announced_is_announced_while_stopping),
                 cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
                 cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again_while_stopping),
+                cmocka_unit_test(a_start_that_was_taken_back_is_not_announced_while_stopping),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
