@@ -287,8 +287,6 @@ RIG_TEST(a_cycle_needs_the_one_snapshot_that_is_latest, {
         s.line.path = NULL;
         merge(r, POLICY,
               "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"false\"}}}");
-        merge(r, FLEET "clusterschedulingpolicysnapshots/web-1",
-              "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
         rest(&s);
         assert_true(all_cycles(&s) > before);
         rig_get(r, WEB);

@@ -63,8 +63,7 @@ static void a_latest_snapshot_brings_its_owner(void **state)
                 { NULL, LABELLED(OF_WEB "," LATEST("perhaps")), "" },
                 { NULL, LABELLED(OF_WEB), "" },
                 { NULL, LABELLED(LATEST("true")), "" },
-                { LABELLED(OF_WEB "," LATEST("true")), NULL, "" },
-                { LABELLED(OF_WEB "," LATEST("true")), LABELLED(OF_WEB "," LATEST("false")), "" },
+                { LABELLED(OF_WEB "," LATEST("false")), NULL, "" },
                 { LABELLED(OF_WEB "," LATEST("false")), LABELLED(OF_WEB "," LATEST("true")), "web" },
                 { LABELLED(OF_WEB), LABELLED(OF_WEB "," LATEST("true")), "web" },
                 { ANNOTATED("\"kubernetes-fleet.io/number-of-clusters\":\"1\""),
@@ -102,7 +101,7 @@ static unsigned reasons_to_watch(const struct kind *kind, watch_map map)
  */
 static void metadata_of_snapshots_and_the_end_of_placements_are_watched(void **state)
 {
-        assert_int_equal(scheduler_controller.watches[0].on, ON_SPEC | ON_META);
+        assert_int_equal(scheduler_controller.watches[0].on, ON_SPEC | ON_META | ON_DELETION);
         assert_ptr_equal(scheduler_controller.watches[0].kind, &cluster_scheduling_policy_snapshot_kind);
         assert_int_equal(reasons_to_watch(&cluster_resource_placement_kind, NULL), ON_DELETION);
         assert_int_equal(reasons_to_watch(&resource_placement_kind, NULL), ON_DELETION);
@@ -228,6 +227,32 @@ static void merged(struct fleet *f, const char *path, const char *patch, int wan
 #define REPORT_2 CLUSTERS "namespaces/fleet-member-member-2/internalmemberclusters/member-2/status"
 #define TAINTS(list) "{\"spec\":{\"taints\":" list "}}"
 #define TAINT(value) "[{\"key\":\"k\",\"value\":\"" value "\",\"effect\":\"NoSchedule\"}]"
+
+#define SNAPSHOT(name) FLEET "clusterschedulingpolicysnapshots/" name
+#define IS_LATEST(is) "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"" is "\"}}}"
+
+/* spec/scheduler.md checklist 5: only where it leaves the one that counts. */
+RIG_TEST(a_snapshot_that_is_latest_no_more_brings_nobody, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        rest(&f);
+        assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/all",
+                                   "{\"spec\":{\"policy\":{\"tolerations\":[{\"operator\":\"Exists\"}]}}}"),
+                         200);
+        rest(&f);
+        line.fate = 503;
+        line.path = "s/all"; /* nobody puts them right, nor says what they do to the placement */
+        merged(&f, SNAPSHOT("all-0"), IS_LATEST("true"), 1);
+        merged(&f, SNAPSHOT("all-0"), IS_LATEST("false"), 1);
+        line.path = "s/have";
+        merged(&f, SNAPSHOT("have-0"), IS_LATEST("false"), 0);
+        end(&f);
+        http_transport_free(f.world.transport);
+})
 
 /* spec/scheduler.md checklist 8, 11 */
 RIG_TEST(taints_and_labels_bring_who_may_gain, {
@@ -370,6 +395,7 @@ int main(void)
                 cmocka_unit_test(a_latest_snapshot_brings_its_owner),
                 cmocka_unit_test(metadata_of_snapshots_and_the_end_of_placements_are_watched),
                 cmocka_unit_test(a_binding_that_begins_to_go_brings_its_owner),
+                cmocka_unit_test(a_snapshot_that_is_latest_no_more_brings_nobody),
                 cmocka_unit_test(taints_and_labels_bring_who_may_gain),
                 cmocka_unit_test(a_property_counts_by_its_value),
                 cmocka_unit_test(who_becomes_eligible_brings_who_may_gain_and_who_is_gone_everyone),

@@ -385,11 +385,36 @@ static struct outcome reconcile(struct reconcile *rc)
 
 /* ---- watches ---- */
 
+static bool is_latest(const struct object *snapshot)
+{
+        return !is_deleting(snapshot) && label_is_true(snapshot, LABEL_IS_LATEST_SNAPSHOT);
+}
+
+/* Of two that are marked latest neither counts, and what happened meanwhile was not decided on. */
+static void emit_if_one_is_left(struct hub_agent *a, const struct object *unmarked, key_emit emit, void *to)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_KEY struct key key = KEY_EMPTY;
+        const char *owner = label_of(unmarked, LABEL_PARENT_PLACEMENT);
+        struct object_list all;
+
+        if (text_empty(owner) ||
+            informer_by_index(manager_informer(a->manager, unmarked->kind), INDEX_OWNER,
+                              key_text(&key, unmarked->meta.ns, owner), &arena, &all) < 0)
+                return;
+        for (size_t i = 0; i < all.n; i++)
+                if (is_latest(all.at[i]) && !text_equal(all.at[i]->meta.name, unmarked->meta.name))
+                        return emit_owner(unmarked, emit, to);
+}
+
 static void map_policy_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        if (e->type != INFORMER_DELETED && !is_deleting(e->now) &&
-            label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT))
+        bool gone = e->type == INFORMER_DELETED;
+
+        if (!gone && is_latest(e->now))
                 emit_owner(e->now, emit, to);
+        else if (e->old && label_is_true(e->old, LABEL_IS_LATEST_SNAPSHOT))
+                emit_if_one_is_left(agent, e->now, emit, to);
 }
 
 /* A binding may come to light after the cycle that made it, when the answer to its creation was lost and the
@@ -482,8 +507,8 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
 }
 
 static const struct watch watches[] = {
-        { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
-        { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META, map_policy_snapshot },
+        { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_policy_snapshot },
+        { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_policy_snapshot },
         { &cluster_resource_placement_kind, ON_DELETION, NULL },
         { &resource_placement_kind, ON_DELETION, NULL },
         { &cluster_resource_placement_kind, ON_SPEC, map_raised },
