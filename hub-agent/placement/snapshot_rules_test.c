@@ -290,6 +290,36 @@ static void a_change_is_due_after_the_later_of_both_intervals(void **state)
         }
 }
 
+/* spec/placement.md 9.4: the next change is waited for as long as any. */
+static void a_change_that_is_taken_back_is_forgotten(void **state)
+{
+        static const size_t one[] = { 10 }, two[] = { 20 };
+        struct snapshot_timing t = { NOW, 0, 30000 };
+        struct resource_snapshot_plan plan;
+        struct selection first, second;
+        struct scene s;
+
+        begin(&s, "");
+        first = select_sizes(&s, one, 1);
+        second = select_sizes(&s, two, 1);
+        plan_resources(&s, &first, &t, &plan);
+        plan.create[0]->object.meta.creation_ms = NOW - 3600000;
+        keep_resources(&s, &plan);
+        plan_resources(&s, &second, &t, &plan);
+        assert_int_equal(plan.delay_ms, 30000);
+        keep_resources(&s, &plan);
+        t.now_ms += 10000;
+        plan_resources(&s, &first, &t, &plan);
+        assert_int_equal(plan.delay_ms, 0);
+        assert_int_equal(plan.n_create, 0);
+        assert_null(annotation_of(plan.update.wanted, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME));
+        keep_resources(&s, &plan);
+        t.now_ms += 10000;
+        plan_resources(&s, &second, &t, &plan);
+        assert_int_equal(plan.delay_ms, 30000);
+        arena_free(&s.arena);
+}
+
 /* ---- whatever comes in whatever order ---- */
 
 static uint64_t lot(uint64_t *state, uint64_t n)
@@ -437,6 +467,7 @@ int main(void)
                 cmocka_unit_test(the_head_tells_of_the_group_and_a_part_of_its_place),
                 cmocka_unit_test(what_is_missing_of_a_group_is_made_under_the_same_index),
                 cmocka_unit_test(a_change_is_due_after_the_later_of_both_intervals),
+                cmocka_unit_test(a_change_that_is_taken_back_is_forgotten),
                 cmocka_unit_test(any_selection_is_split_in_order_and_no_more_than_needed),
                 cmocka_unit_test(a_plan_does_not_depend_on_the_order_of_the_cache),
                 cmocka_unit_test(objects_found_in_any_order_are_kept_in_one),
