@@ -35,6 +35,7 @@ struct fleet {
         unsigned n_hub_agents;         /* at least 1 */
         const char *namespace_account; /* the member-agents' --namespace-service-account; NULL = none */
         bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
+        bool collect_namespaces;       /* theirs, too: --enable-namespace-collection-in-property-provider */
         unsigned heartbeat_s;          /* of the members that join; 0 = short, for tests */
         unsigned patience;             /* factor on how long a scenario waits for something; 0 = 1 */
         bool prepared;                 /* fleet_prepare() was done on these clusters and holds */

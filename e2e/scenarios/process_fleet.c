@@ -242,22 +242,25 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                                       arena_printf(&p->arena, "CONFIG_PATH=%s", token_file),
                                       arena_printf(&p->arena, "HUB_CERTIFICATE_AUTHORITY=%s", ca64), NULL };
         const char *account = p->fleet.namespace_account;
-        const char *argv[] = { program(p, "member-agent"),
-                               "--kubeconfig",
-                               config,
-                               "--state-file",
-                               arena_printf(&p->arena, "%s/%s.db", p->scratch, a->name),
-                               "--metrics-bind-address=0",
-                               "--health-probe-bind-address=0",
-                               "--hub-metrics-bind-address=0",
-                               "--hub-health-probe-bind-address=0",
-                               arena_printf(&p->arena, "--namespace-service-account=%s",
-                                            account ? account : ""),
-                               p->as_installed ? "--leader-elect=true" : NULL,
-                               "--leader-lease-duration=30s",
-                               "--leader-renew-deadline=20s",
-                               "--leader-retry-period=5s",
-                               NULL };
+        const char *argv[] = {
+                program(p, "member-agent"),
+                "--kubeconfig",
+                config,
+                "--state-file",
+                arena_printf(&p->arena, "%s/%s.db", p->scratch, a->name),
+                "--metrics-bind-address=0",
+                "--health-probe-bind-address=0",
+                "--hub-metrics-bind-address=0",
+                "--hub-health-probe-bind-address=0",
+                arena_printf(&p->arena, "--namespace-service-account=%s", account ? account : ""),
+                arena_printf(&p->arena, "--enable-namespace-collection-in-property-provider=%s",
+                             p->fleet.collect_namespaces ? "true" : "false"),
+                p->as_installed ? "--leader-elect=true" : NULL,
+                "--leader-lease-duration=30s",
+                "--leader-renew-deadline=20s",
+                "--leader-retry-period=5s",
+                NULL
+        };
         return process_start(p->fleet.world->loop, argv, environment,
                              arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);
 }

@@ -48,6 +48,7 @@ struct scenario {
         const char *name;
         unsigned members, hub_agents;
         const char *namespace_account; /* NULL = none */
+        bool collect_namespaces;
         bool admission_policies;
         struct step *steps;
         size_t n_steps;

@@ -344,6 +344,7 @@ static int parse_all(struct scenario *s, struct error *err)
         TRY(doc_want_int(s->doc, "members", &members, err));
         TRY(doc_want_int(s->doc, "hubAgents", &hub_agents, err));
         TRY(doc_want_string(s->doc, "namespaceAccount", &s->namespace_account, err));
+        TRY(doc_want_bool(s->doc, "collectNamespaces", &s->collect_namespaces, err));
         TRY(doc_want_bool(s->doc, "admissionPolicies", &s->admission_policies, err));
         TRY(doc_want_array(s->doc, "steps", &steps, err));
         if (members < 0 || members > 1000)

@@ -248,6 +248,7 @@ static void run_member_agent(void *ctx)
                                           .member = &a->member,
                                           .state_path = sim_disk_uri(a->disk),
                                           .namespace_account = a->sim->fleet.namespace_account,
+                                          .collect_namespaces = a->sim->fleet.collect_namespaces,
                                           .metrics_port = -1,
                                           .health_port = -1 };
 

@@ -75,7 +75,16 @@ static int put_joined(struct agent_status *own, const struct membership_report *
                    generation, r->now_ms, arena);
 }
 
-/* spec/member-agent.md 4. The list of conditions belongs to the cache. */
+/* The list belongs to the cache. */
+static int own_conditions(struct internal_member_cluster_status *s, struct arena *arena)
+{
+        if (!s->conditions.n)
+                return 0;
+        s->conditions.at = arena_memdup(arena, s->conditions.at, s->conditions.n * sizeof(*s->conditions.at));
+        return s->conditions.at ? 0 : ERR_NO_MEMORY;
+}
+
+/* spec/member-agent.md 4 */
 static int put_namespaces(struct internal_member_cluster_status *s, const struct membership_report *r,
                           int64_t generation, struct arena *arena)
 {
@@ -90,13 +99,20 @@ static int put_namespaces(struct internal_member_cluster_status *s, const struct
                                .observed_generation = { .set = true, .value = generation } };
 
         s->namespaces = r->namespaces;
-        if (s->conditions.n) {
-                s->conditions.at =
-                        arena_memdup(arena, s->conditions.at, s->conditions.n * sizeof(*s->conditions.at));
-                if (!s->conditions.at)
-                        return ERR_NO_MEMORY;
-        }
-        return condition_set(&s->conditions, &c, r->now_ms, arena);
+        return own_conditions(s, arena) < 0 ? ERR_NO_MEMORY
+                                            : condition_set(&s->conditions, &c, r->now_ms, arena);
+}
+
+/* The hub schedules by them: it must not go by what nobody looks at any more. */
+static int drop_namespaces(struct internal_member_cluster_status *s, struct arena *arena)
+{
+        if (!condition_find(&s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
+                return 0;
+        s->namespaces = (struct string_map){ 0 };
+        if (own_conditions(s, arena) < 0)
+                return ERR_NO_MEMORY;
+        condition_remove(&s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED);
+        return 0;
 }
 
 int membership_status(const struct internal_member_cluster *now, const struct membership_report *r,
@@ -127,6 +143,8 @@ int membership_status(const struct internal_member_cluster *now, const struct me
         }
         if (r->state == AGENT_JOINED && r->has_namespaces && (r->beat || !s->namespaces.set) &&
             put_namespaces(s, r, generation, arena) < 0)
+                return error_no_memory(err);
+        if (r->state == AGENT_JOINED && !r->collects_namespaces && drop_namespaces(s, arena) < 0)
                 return error_no_memory(err);
         if (put_joined(own, r, generation, arena) < 0)
                 return error_no_memory(err);

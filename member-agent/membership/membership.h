@@ -17,6 +17,7 @@ struct membership_report {
         bool has_usage;
         struct property_value_map properties;
         struct resource_usage *usage;
+        bool collects_namespaces;            /* else what was told of them is taken back */
         bool has_namespaces, namespaces_cut; /* cut: some are left out */
         struct string_map namespaces;
         int64_t now_ms;

@@ -193,6 +193,7 @@ static int add_namespaces(struct reconcile *rc, struct member_agent *a, struct m
         const char *problem = "";
         const struct namespaces *namespaces = namespace_watch_get(a->namespaces, &problem);
 
+        r->collects_namespaces = a->namespaces != NULL;
         r->has_namespaces = namespaces != NULL;
         if (!namespaces) {
                 if (a->namespaces)

@@ -115,9 +115,11 @@ static void namespaces_are_told_with_whether_they_are_all(void **state)
         struct condition other = { .type = "Other", .status = "True" };
         struct internal_member_cluster_status before = { .conditions = { &other, 1, true } };
         struct internal_member_cluster c = { .object.meta.generation = 4, .status = &before };
-        struct membership_report r = {
-                .state = AGENT_JOINED, .has_namespaces = true, .namespaces = { &first, 1, true }, .now_ms = 9
-        };
+        struct membership_report r = { .state = AGENT_JOINED,
+                                       .collects_namespaces = true,
+                                       .has_namespaces = true,
+                                       .namespaces = { &first, 1, true },
+                                       .now_ms = 9 };
         const struct condition *told;
 
         c.status = report(&arena, &c, r);
@@ -143,8 +145,14 @@ static void namespaces_are_told_with_whether_they_are_all(void **state)
                                            "namespaces reaches the track limit");
         r.has_namespaces = false;
         r.namespaces = (struct string_map){ 0 };
-        c.status = report(&arena, &c, r); /* nobody asked for them: what is there stays */
+        c.status = report(&arena, &c, r); /* not known yet, after a restart */
         assert_non_null(string_map_get(&c.status->namespaces, "db"));
+        r.collects_namespaces = false;
+        before = *c.status;
+        c.status = report(&arena, &c, r);
+        assert_false(c.status->namespaces.set);
+        assert_int_equal(c.status->conditions.n, 1);
+        assert_int_equal(before.conditions.n, 2);
 }
 
 /* spec/member-agent.md checklist 53 */
