@@ -7,7 +7,8 @@
 #include "e2e/simulation/watch.h"
 
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
-#define SET_UP_MS 240000            /* with faults */
+/* With faults: each piece of a watch may be its last, and twenty members have much to tell. */
+#define SET_UP_MS 480000
 #define SETTLE_MS 60000
 /* A member waits a minute before it cleans up after a Work that it misses, and looks every five seconds. What
  * it has not cleaned up may be in the way of what users want. As long and as often a placement asks before it
