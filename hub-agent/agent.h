@@ -11,6 +11,7 @@
 struct catalog;
 struct body_cache;
 struct update_run_metrics;
+struct webhook_serving;
 
 struct hub_agent {
         const struct hub_agent_options *options;
@@ -29,6 +30,7 @@ struct hub_agent {
         struct filter_rules filters;
         struct metric *progress, *join_results, *leave_results, *evictions, *cycles, *scheduling;
         struct update_run_metrics *run_metrics;
+        struct webhook_serving *webhooks; /* NULL = none are served */
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
         struct map turned_away;     /* names of clusters that the scheduler found silent for too long */

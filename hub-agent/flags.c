@@ -5,7 +5,6 @@
 #include "common/base/text.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
-#define NOT_YET "Not in this version: true is accepted with a warning."
 
 const struct flag hub_flag_table[] = {
         { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
@@ -62,21 +61,25 @@ const struct flag hub_flag_table[] = {
           "How long changes are collected before a new resource snapshot (0s to 1m)." },
         { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
         { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
-        { "enable-webhook", FLAG_BOOL, "false", AT(webhook), NOT_YET,
-          .missing = "there are no admission webhooks: what the definitions do not check is reported in "
-                     "conditions" },
+        { "enable-webhook", FLAG_BOOL, "false", AT(webhook),
+          "Serves admission webhooks on port 9443 and leads the API server to them; POD_NAMESPACE must be "
+          "set." },
         { "webhook-client-connection-type", FLAG_STRING, "url", AT(webhook_connection),
-          "service or url; for webhooks." },
-        { "webhook-service-name", FLAG_STRING, "fleetwebhook", AT(webhook_service), "For webhooks." },
-        { "enable-guard-rail", FLAG_BOOL, "false", AT(guard_rail), NOT_YET,
-          .missing = "nothing but RBAC keeps users from fleet objects" },
-        { "whitelisted-users", FLAG_STRING, "", AT(whitelisted_users), "For the guard rail." },
-        { "deny-modify-member-cluster-labels", FLAG_BOOL, "false", AT(fixed_member_labels), NOT_YET,
-          .missing = "who may update MemberClusters may change their labels" },
-        { "enable-pdbs", FLAG_BOOL, "true", AT(pdbs), "Refusing them is not in this version.",
-          .missing = "PodDisruptionBudgets are not refused" },
-        { "use-cert-manager", FLAG_BOOL, "false", AT(cert_manager), NOT_YET,
-          .missing = "there are no admission webhooks that need a certificate" },
+          "How the API server reaches the webhooks: by a reference to their Service (service), or by the "
+          "URL of its name (url)." },
+        { "webhook-service-name", FLAG_STRING, "fleetwebhook", AT(webhook_service),
+          "Name of the webhooks' Service." },
+        { "webhook-bind-address", FLAG_STRING, ":9443", AT(webhook_address), "Where webhooks are served." },
+        { "enable-guard-rail", FLAG_BOOL, "false", AT(guard_rail),
+          "Webhooks keep users from the fleet's own objects; needs enable-webhook." },
+        { "whitelisted-users", FLAG_STRING, "", AT(whitelisted_users),
+          "Users whom the guard rail lets through, separated by commas." },
+        { "deny-modify-member-cluster-labels", FLAG_BOOL, "false", AT(fixed_member_labels),
+          "The guard rail lets nobody but its users change labels of MemberClusters." },
+        { "enable-pdbs", FLAG_BOOL, "true", AT(pdbs),
+          "PodDisruptionBudgets may be made on the hub; otherwise the webhooks refuse them." },
+        { "use-cert-manager", FLAG_BOOL, "false", AT(cert_manager),
+          "Certificates of the webhooks come from cert-manager, as files; needs enable-workload." },
         { "enable-admission-policy-manager", FLAG_BOOL, "false", AT(policy_manager),
           "Keeps ValidatingAdmissionPolicies: no pods outside reserved namespaces, no service accounts "
           "inside "

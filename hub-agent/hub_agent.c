@@ -10,6 +10,7 @@
 #include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/webhook/policies_agent.h"
+#include "hub-agent/webhook/serving.h"
 #include "hub-agent/work-generator/work_index.h"
 
 #define SNAPSHOT_MIN_INTERVAL_MS 30000
@@ -66,11 +67,14 @@ static int add_staged_runs(struct hub_agent *a)
 static int add_controllers(struct hub_agent *a)
 {
         static const struct controller *const all[] = {
-                &left_over_webhooks_controller, &membership_controller, &intake_controller,
-                &placement_status_controller,   &scheduler_controller,  &rollout_controller,
-                &work_generator_controller,     &override_controller,   &admission_policies_controller
+                &membership_controller,       &intake_controller,
+                &placement_status_controller, &scheduler_controller,
+                &rollout_controller,          &work_generator_controller,
+                &override_controller,         &admission_policies_controller
         };
 
+        TRY(manager_add_controller(a->manager, a->options->webhooks ? &webhook_configurations_controller
+                                                                    : &left_over_webhooks_controller));
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
         if (!a->options->without_staged_runs)
@@ -292,6 +296,38 @@ static int await_definitions(struct hub_agent *a, struct error *err)
         return 0;
 }
 
+/* Reviews are answered before anybody is led to them. */
+static int start_webhooks(struct hub_agent *a, struct error *err)
+{
+        const struct webhook_serving_options o = { .webhooks = a->options->webhooks,
+                                                   .world = a->world,
+                                                   .log = &a->log,
+                                                   .kube = &a->kube,
+                                                   .manager = a->manager,
+                                                   .mapper = a->mapper,
+                                                   .filters = &a->filters,
+                                                   .group = a->group };
+
+        if (!o.webhooks) {
+                left_over_webhooks_enqueue(a->manager);
+                return 0;
+        }
+        TRY(webhook_serving_start(&o, &a->webhooks, err));
+        return webhook_configurations_start(a->manager) < 0 ? error_no_memory(err) : 0;
+}
+
+static bool webhooks_ready(void *agent, struct buf *why_not)
+{
+        struct hub_agent *a = agent;
+
+        if (!a->options->webhooks)
+                return true;
+        if (a->webhooks)
+                return webhook_serving_ready(a->webhooks, why_not);
+        buf_printf(why_not, "the webhooks are not served yet\n");
+        return false;
+}
+
 int hub_agent_run(const struct hub_agent_options *o, struct error *err)
 {
         struct http_server *metrics = NULL, *probes = NULL;
@@ -299,7 +335,7 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
         struct health h;
         int code = agent_open(&a, o, err);
 
-        h = (struct health){ a.manager, a.metrics, { a.connection } };
+        h = (struct health){ a.manager, a.metrics, { a.connection }, webhooks_ready, &a };
         if (code == 0)
                 code = health_serve(&h, o->world, o->bind, o->metrics_port, &metrics, err);
         if (code == 0 && o->health_port != o->metrics_port)
@@ -308,13 +344,14 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = first_discovery(&a, err);
         if (code == 0)
                 code = await_definitions(&a, err);
-        if (code == 0) {
-                left_over_webhooks_enqueue(a.manager);
+        if (code == 0)
+                code = start_webhooks(&a, err);
+        if (code == 0)
                 code = admission_policies_start(a.manager, o->admission_policies != NULL, err);
-        }
         if (code == 0)
                 code = manager_run(a.manager, err);
         fiber_mask_cancel(o->world->loop);
+        a.webhooks = webhook_serving_stop(a.webhooks);
         if (metrics)
                 http_server_stop(metrics);
         if (probes)

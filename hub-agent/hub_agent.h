@@ -6,6 +6,7 @@
 #include "common/kube/client.h"
 
 struct admission_policies; /* hub-agent/webhook/policies.h */
+struct webhook_options;    /* hub-agent/webhook/serving.h */
 
 struct hub_agent_options {
         struct world *world;
@@ -28,6 +29,8 @@ struct hub_agent_options {
         bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
         const struct admission_policies *admission_policies;
+        /* NULL = no webhooks are served, and configurations that lead to some are removed. */
+        const struct webhook_options *webhooks;
         int64_t force_delete_wait_ms; /* of members that do not answer; 0 = the spec's default */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = the spec's defaults */
         int64_t resource_snapshot_min_interval_ms;                     /* -1 = the spec's default */

@@ -16,6 +16,7 @@ struct fleet {
         int64_t snapshot_interval_ms, snapshot_collect_ms;
         const struct admission_policies *admission_policies;
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
+        const struct webhook_options *webhooks;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -45,6 +46,7 @@ static inline void agent_fiber(void *ctx)
                                        .without_evictions = f->without_evictions,
                                        .without_inventory = !f->inventory,
                                        .admission_policies = f->admission_policies,
+                                       .webhooks = f->webhooks,
                                        .metrics_port = -1,
                                        .health_port = -1,
                                        .resource_snapshot_min_interval_ms = f->snapshot_interval_ms,

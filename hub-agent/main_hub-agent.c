@@ -1,5 +1,7 @@
 /* The hub agent's program: flags in, one agent on the real loop, exit code out. 0 = ended by a signal; 1 =
  * cannot start or go on; 2 = bad flags. */
+#include <strings.h>
+
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/ctrl/program.h"
@@ -8,6 +10,7 @@
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
 #include "hub-agent/webhook/policies.h"
+#include "hub-agent/webhook/serving.h"
 
 struct agent {
         struct program program;
@@ -16,8 +19,9 @@ struct agent {
         struct http_files_follower files;
         struct arena arena; /* of the policies' texts */
         struct admission_policies policies;
-        char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE];
-        int metrics_port, health_port;
+        struct webhook_options webhooks;
+        char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE], webhook_host[FLAG_HOST_SIZE];
+        int metrics_port, health_port, webhook_port;
 };
 
 static struct agent *of(struct program *p)
@@ -33,6 +37,7 @@ static int check(struct program *p, struct error *err)
         p->log_level = a->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO;
         TRY(hub_flags_check(&a->flags, err));
         TRY(flags_address(a->flags.metrics_address, a->metrics_host, &a->metrics_port, err));
+        TRY(flags_address(a->flags.webhook_address, a->webhook_host, &a->webhook_port, err));
         return flags_address(a->flags.health_address, a->health_host, &a->health_port, err);
 }
 
@@ -50,6 +55,32 @@ static int read_policies(struct agent *a, struct error *err)
         return admission_policies_parse(&a->arena, &all, &a->policies, err) < 0
                        ? error_wrap(err, "admission-policy-manager-config: %s", path)
                        : 0;
+}
+
+static int read_webhooks(struct agent *a, struct error *err)
+{
+        const struct hub_flags *f = &a->flags;
+        struct world *w = &a->program.world;
+        const char *ns = w->process->getenv(w->ctx, "POD_NAMESPACE");
+
+        if (text_empty(ns))
+                return error_set(err, ERR_INVALID,
+                                 "enable-webhook: fail to obtain Pod namespace from POD_NAMESPACE");
+        a->webhooks = (struct webhook_options){
+                .flags = { .workload = f->enable_workload,
+                           .pdbs = f->pdbs,
+                           .guard_rail = f->guard_rail,
+                           .networking_agents = f->networking_agents,
+                           .fixed_member_labels = f->fixed_member_labels,
+                           .whitelisted_users = f->whitelisted_users },
+                .ns = ns,
+                .service = f->webhook_service,
+                .url = strcasecmp(f->webhook_connection, "service") != 0,
+                .cert_manager = f->cert_manager,
+                .bind = a->webhook_host,
+                .port = a->webhook_port,
+        };
+        return 0;
 }
 
 static int run(struct program *p, struct error *err)
@@ -81,6 +112,10 @@ static int run(struct program *p, struct error *err)
                                        .resource_snapshot_min_interval_ms = f->snapshot_min_interval_ms,
                                        .resource_change_collect_ms = f->change_collect_ms };
 
+        if (f->webhook) {
+                TRY(read_webhooks(a, err));
+                o.webhooks = &a->webhooks;
+        }
         if (f->policy_manager) {
                 TRY(read_policies(a, err));
                 o.admission_policies = &a->policies;

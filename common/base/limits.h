@@ -16,6 +16,8 @@
 #define LIMIT_PROBE_HEAD_BYTES (8u << 10)
 #define LIMIT_PROBE_CONNECTIONS 64
 #define LIMIT_PROBE_REQUEST_MS 10000          /* until a request is complete, until its answer is taken */
+#define LIMIT_REVIEW_BYTES (7u << 20)         /* an AdmissionReview: an object before and after, and more */
+#define LIMIT_WEBHOOK_CONNECTIONS 128         /* an API server needs a few */
 #define LIMIT_SERVER_QUEUE_BYTES (128u << 20) /* bytes one connection has not sent yet */
 #define LIMIT_STREAM_QUEUE_BYTES                                                                             \
         (16u << 20)          /* bytes a client stream holds for a slow reader before it is cut */

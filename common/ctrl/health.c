@@ -24,6 +24,8 @@ static void reply_ready(const struct health *h, struct http_exchange *x)
         buf_init(&b, 65536);
         buf_init(&why, 32768);
         ready = manager_ready(h->manager, &why);
+        if (h->also_ready && !h->also_ready(h->also_ctx, &why))
+                ready = false;
         buf_printf(&b, "%s", ready ? "ok\n" : why.data ? why.data : "not ready\n");
         for (size_t i = 0; i < ARRAY_LEN(h->connections) && h->connections[i]; i++)
                 kube_connection_print(h->connections[i], &b);

@@ -13,6 +13,9 @@ struct health {
         struct manager *manager;
         struct metrics *metrics;
         const struct kube_connection *connections[2]; /* NULL = none */
+        /* What else readiness waits for: false and, on a line each, what; NULL = nothing. */
+        bool (*also_ready)(void *ctx, struct buf *why_not);
+        void *also_ctx;
 };
 void health_handle(void *health, struct http_exchange *x);
 /* Serves it: requests without bodies, small, few at a time, in a bounded time (LIMIT_PROBE_*). bind NULL or a

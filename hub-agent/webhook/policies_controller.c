@@ -1,5 +1,5 @@
-#include "common/json/patch.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/webhook/keep.h"
 #include "hub-agent/webhook/policies.h"
 #include "hub-agent/webhook/policies_agent.h"
 
@@ -20,46 +20,6 @@ static const struct kube_resource *resource_of(const json_t *doc)
 static const char *name_of(const json_t *doc)
 {
         return or_empty(doc_get_string(doc, "metadata.name"));
-}
-
-static void tell(struct reconcile *rc, const char *what, const json_t *doc)
-{
-        log_info(&rc->log, what, "kind", resource_of(doc)->kind, "name", name_of(doc));
-}
-
-/* ---- what is wanted ---- */
-
-/* Patches what differs, bound to the version that was read; what others added stays, but in lists. */
-static int put_right(struct reconcile *rc, const json_t *live, const json_t *wanted)
-{
-        AUTO_JSON json_t *merged = NULL, *patch = NULL;
-
-        TRY(patch_merge(live, wanted, &merged, rc->err));
-        if (doc_equal(live, merged))
-                return 0;
-        TRY(patch_merge_diff(live, merged, &patch, rc->err));
-        if (doc_set_string(patch, "metadata.resourceVersion",
-                           or_empty(doc_get_string(live, "metadata.resourceVersion"))) < 0)
-                return error_no_memory(rc->err);
-        TRY(kube_doc_patch(rc->kube, resource_of(wanted), NULL, name_of(wanted), KUBE_PATCH_MERGE, patch,
-                           NULL, NULL, rc->err));
-        tell(rc, "an admission policy is put right", wanted);
-        return 0;
-}
-
-static int put(struct reconcile *rc, const json_t *wanted)
-{
-        AUTO_JSON json_t *live = NULL;
-        int code = kube_doc_get(rc->kube, resource_of(wanted), NULL, name_of(wanted), &live, rc->err);
-
-        if (code == 0)
-                return put_right(rc, live, wanted);
-        if (code != ERR_NOT_FOUND)
-                return code;
-        error_clear(rc->err);
-        TRY(kube_doc_create(rc->kube, resource_of(wanted), NULL, wanted, NULL, NULL, rc->err));
-        tell(rc, "an admission policy is installed", wanted);
-        return 0;
 }
 
 /* ---- what is not wanted any more ---- */
@@ -114,7 +74,7 @@ static int bring_about(struct reconcile *rc, const json_t *wanted)
         size_t i;
 
         json_array_foreach(wanted, i, w)
-                TRY(put(rc, w));
+                TRY(keep_object(rc, resource_of(w), w, "an admission policy", NULL));
         TRY(remove_others(rc, &bindings, wanted));
         return remove_others(rc, &policies, wanted);
 }

@@ -61,9 +61,6 @@
 {{- if and $v.useCertManager (not $v.webhookCertSecretName) -}}
 {{- include "checks.add" (dict "to" .to "text" "webhookCertSecretName must be set with useCertManager") -}}
 {{- end -}}
-{{- if and (gt (int $v.replicaCount) 1) $v.enableWebhook (not $v.useCertManager) -}}
-{{- include "checks.add" (dict "to" .to "text" (printf "replicaCount %v with enableWebhook needs useCertManager: replicas must share the webhooks' certificate" $v.replicaCount)) -}}
-{{- end -}}
 {{- if and $v.enableGuardRail (not $v.enableWebhook) -}}
 {{- include "checks.add" (dict "to" .to "text" "enableGuardRail needs enableWebhook: true") -}}
 {{- end -}}

@@ -1,0 +1,256 @@
+/* The agent serves reviews, keeps its certificate in a Secret and the configurations as they are to be. */
+#include "common/net/cert.h"
+#include "hub-agent/hub_agent_test.h"
+#include "hub-agent/webhook/certificates.h"
+#include "hub-agent/webhook/serving.h"
+
+#define REGISTRATION "/apis/admissionregistration.k8s.io/v1/"
+#define VALIDATING REGISTRATION "validatingwebhookconfigurations/fleet-validating-webhook-configuration"
+#define GUARD_RAIL REGISTRATION "validatingwebhookconfigurations/fleet-guard-rail-webhook-configuration"
+#define MUTATING REGISTRATION "mutatingwebhookconfigurations/fleet-mutating-webhook-configuration"
+#define SECRET "/api/v1/namespaces/fleet-system/secrets/fleet-webhook-certificate"
+#define AUTHORITY "webhooks"
+
+/* Reviews come over the simulation's network. */
+static void served(void *rig, http_handler_fn handle, void *ctx)
+{
+        struct rig *r = rig;
+
+        assert_int_equal(loopback_listen(r->net, AUTHORITY, handle, ctx), 0);
+}
+
+static struct webhook_options options(struct rig *r)
+{
+        return (struct webhook_options){ .flags = { .pdbs = true, .guard_rail = true },
+                                         .ns = "fleet-system",
+                                         .service = "fleetwebhook",
+                                         .port = -1,
+                                         .started = served,
+                                         .started_ctx = r };
+}
+
+static void begin(struct rig *r, struct fleet *f, const struct webhook_options *o)
+{
+        start(r, f);
+        stop(f);
+        f->webhooks = o;
+        start_again(r, f);
+        rig_settle(r);
+}
+
+static void start_with(struct rig *r, struct fleet *f, const struct webhook_options *o)
+{
+        stop(f);
+        f->webhooks = o;
+        start_again(r, f);
+        rig_settle(r);
+}
+
+static size_t webhooks_of(struct rig *r, const char *path)
+{
+        if (rig_get(r, path) != 200)
+                return 0;
+        return json_array_size(json_object_get(r->answer, "webhooks"));
+}
+
+static void remember(struct rig *r, const char *path, char *version, size_t size)
+{
+        assert_int_equal(rig_get(r, path), 200);
+        snprintf(version, size, "%s", rig_string(r, "metadata.resourceVersion"));
+}
+
+/* spec/membership-webhooks-charts.md checklist 18 */
+RIG_TEST(configurations_are_installed_and_belong_to_the_namespace, {
+        struct webhook_options o = options(r);
+        struct fleet f;
+        const json_t *first;
+
+        begin(r, &f, &o);
+        assert_int_equal(webhooks_of(r, VALIDATING), 8);
+        assert_non_null(strstr(r->text, "\"admissions.enforcer/disabled\":\"true\""));
+        first = json_array_get(json_object_get(r->answer, "webhooks"), 0);
+        assert_string_equal(doc_get_string(first, "clientConfig.service.name"), "fleetwebhook");
+        assert_non_null(doc_get_string(first, "clientConfig.caBundle"));
+        assert_string_equal(
+                doc_get_string(json_array_get(doc_get_array(r->answer, "metadata.ownerReferences"), 0),
+                               "name"),
+                "fleet-system");
+        assert_int_equal(webhooks_of(r, MUTATING), 1);
+        assert_int_equal(webhooks_of(r, GUARD_RAIL), 6);
+        stop(&f);
+})
+
+RIG_TEST(what_somebody_edits_or_deletes_is_put_right_and_what_is_right_is_not_written, {
+        struct webhook_options o = options(r);
+        struct fleet f;
+        char version[64];
+
+        begin(r, &f, &o);
+        remember(r, GUARD_RAIL, version, sizeof(version));
+        assert_int_equal(rig_merge(r, VALIDATING, "{\"webhooks\":[]}"), 200);
+        assert_int_equal(rig_delete(r, MUTATING), 200);
+        rig_settle(r);
+        assert_int_equal(webhooks_of(r, VALIDATING), 8);
+        assert_int_equal(webhooks_of(r, MUTATING), 1);
+        start_with(r, &f, &o);
+        rig_get(r, GUARD_RAIL);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+        stop(&f);
+})
+
+RIG_TEST(what_flags_switch_off_is_removed, {
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        begin(r, &f, &o);
+        o.flags.guard_rail = false;
+        o.flags.workload = true;
+        start_with(r, &f, &o);
+        assert_int_equal(rig_get(r, GUARD_RAIL), 404);
+        assert_int_equal(webhooks_of(r, VALIDATING), 6);
+        start_with(r, &f, NULL);
+        assert_int_equal(rig_get(r, VALIDATING), 404);
+        assert_int_equal(rig_get(r, MUTATING), 404);
+        stop(&f);
+})
+
+/* ---- certificates ---- */
+
+static void read_secret(struct rig *r, struct webhook_certificates *ret)
+{
+        struct error err = { 0 };
+
+        assert_int_equal(rig_get(r, SECRET), 200);
+        if (webhook_certificates_read(r->answer, ret, &err) < 0)
+                fail_msg("%s", err.text);
+}
+
+static void expect_bundle(struct rig *r, const char *authorities)
+{
+        AUTO_JSON json_t *wanted = doc_base64(slice_of(authorities));
+
+        assert_int_equal(webhooks_of(r, VALIDATING), 8);
+        assert_string_equal(doc_get_string(json_array_get(json_object_get(r->answer, "webhooks"), 0),
+                                           "clientConfig.caBundle"),
+                            json_string_value(wanted));
+}
+
+RIG_TEST(replicas_and_restarts_share_one_certificate, {
+        CLEANUP(webhook_certificates_free) struct webhook_certificates first = { 0 }, second = { 0 };
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        begin(r, &f, &o);
+        read_secret(r, &first);
+        assert_true(cert_not_after_ms(first.identity.cert_pem) > loop_wall_ms(r->loop) + 3649 * 86400000LL);
+        start_with(r, &f, &o);
+        read_secret(r, &second);
+        assert_string_equal(first.identity.cert_pem, second.identity.cert_pem);
+        expect_bundle(r, first.authorities);
+        stop(&f);
+})
+
+RIG_TEST(a_certificate_that_is_spoilt_or_deleted_is_made_anew, {
+        CLEANUP(webhook_certificates_free)
+        struct webhook_certificates first = { 0 }, second = { 0 }, third = { 0 };
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        begin(r, &f, &o);
+        read_secret(r, &first);
+        assert_int_equal(rig_merge(r, SECRET, "{\"data\":{\"tls.crt\":\"bm9uZQ==\"}}"), 200);
+        rig_settle(r);
+        read_secret(r, &second);
+        assert_string_not_equal(first.identity.cert_pem, second.identity.cert_pem);
+        expect_bundle(r, second.authorities);
+        assert_int_equal(rig_delete(r, SECRET), 200);
+        rig_settle(r);
+        read_secret(r, &third);
+        expect_bundle(r, third.authorities);
+        stop(&f);
+})
+
+RIG_TEST(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trusted, {
+        CLEANUP(webhook_certificates_free) struct webhook_certificates first = { 0 }, second = { 0 };
+        AUTO_JSON json_t *old = NULL;
+        AUTO_BUF struct buf text;
+        struct webhook_options o = options(r);
+        struct error err = { 0 };
+        struct fleet f;
+
+        begin(r, &f, &o);
+        stop(&f);
+        assert_int_equal(rig_delete(r, SECRET), 200);
+        assert_int_equal(webhook_certificates_make("fleet-system", "fleet-webhook-certificate",
+                                                   "fleetwebhook", NULL,
+                                                   loop_wall_ms(r->loop) - 3300 * 86400000LL, &old, &err),
+                         0);
+        buf_init(&text, 1 << 20);
+        doc_write(old, &text);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/fleet-system/secrets", text.data), 201);
+        read_secret(r, &first);
+        start_again(r, &f);
+        rig_settle(r);
+        read_secret(r, &second);
+        assert_string_not_equal(first.identity.cert_pem, second.identity.cert_pem);
+        assert_non_null(strstr(second.authorities, first.authorities));
+        assert_true(strncmp(second.authorities, first.authorities, strlen(first.authorities)) != 0);
+        expect_bundle(r, second.authorities);
+        stop(&f);
+})
+
+/* ---- reviews ---- */
+
+static int post_review(struct rig *r, const char *method, const char *path, const char *body,
+                       struct http_response *ret)
+{
+        struct http_endpoint endpoint = { .base_url = (char *)(uintptr_t) "https://" AUTHORITY };
+        const struct http_request rq = { .endpoint = &endpoint,
+                                         .method = method,
+                                         .path = path,
+                                         .body = slice_of(body),
+                                         .deadline_ms = loop_now_ms(r->loop) + 5000 };
+        struct error err = { 0 };
+
+        return http_roundtrip(r->client, &rq, &r->arena, ret, &err) < 0 ? err.code : ret->status;
+}
+
+#define POD_REVIEW                                                                                           \
+        "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u-1\"," \
+        "\"operation\":\"CREATE\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},"            \
+        "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"name\":\"p\","             \
+        "\"namespace\":\"default\",\"userInfo\":{\"username\":\"alice\"},\"object\":{\"apiVersion\":\"v1\"," \
+        "\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"default\"}}}}"
+
+RIG_TEST(reviews_are_answered_and_nothing_else, {
+        struct webhook_options o = options(r);
+        struct http_response a;
+        struct fleet f;
+
+        begin(r, &f, &o);
+        assert_int_equal(post_review(r, "POST", "/validate--v1-pod?timeout=5s", POD_REVIEW, &a), 200);
+        assert_non_null(strstr(a.body.data, "\"uid\":\"u-1\""));
+        assert_non_null(strstr(a.body.data, "\"allowed\":false"));
+        assert_int_equal(post_review(r, "POST", "/validate--v1-pod", "nonsense", &a), 200);
+        assert_non_null(strstr(a.body.data, "400"));
+        assert_int_equal(post_review(r, "POST", "/unknown", POD_REVIEW, &a), 404);
+        assert_int_equal(post_review(r, "GET", "/validate--v1-pod", "", &a), 405);
+        stop(&f);
+        assert_true(post_review(r, "POST", "/validate--v1-pod", POD_REVIEW, &a) < 0);
+})
+
+int main(void)
+{
+        static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(configurations_are_installed_and_belong_to_the_namespace),
+                cmocka_unit_test(
+                        what_somebody_edits_or_deletes_is_put_right_and_what_is_right_is_not_written),
+                cmocka_unit_test(what_flags_switch_off_is_removed),
+                cmocka_unit_test(replicas_and_restarts_share_one_certificate),
+                cmocka_unit_test(a_certificate_that_is_spoilt_or_deleted_is_made_anew),
+                cmocka_unit_test(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trusted),
+                cmocka_unit_test(reviews_are_answered_and_nothing_else),
+        };
+        mem_hook_libraries();
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
