@@ -199,6 +199,97 @@ RIG_TEST(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trust
         stop(&f);
 })
 
+/* ---- certificates of cert-manager ---- */
+
+static struct webhook_serving *serving;
+static char *cert, *key;
+
+static void served_by(void *rig, http_handler_fn handle, void *ctx)
+{
+        serving = handle ? ctx : NULL;
+        served(rig, handle, ctx);
+}
+
+static int read_mounted(void *ctx, const char *path, size_t max, char **ret, size_t *ret_len,
+                        struct error *err)
+{
+        if (strcmp(path, "/certs/tls.crt") != 0 && strcmp(path, "/certs/tls.key") != 0)
+                return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+        *ret = mem_strdup(strstr(path, "crt") ? cert : key);
+        *ret_len = strlen(*ret);
+        return 0;
+}
+static uint64_t stamp_mounted(void *ctx, const char *path)
+{
+        return 1;
+}
+
+static void expect_readiness(bool ready, const char *why)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 4096);
+        assert_non_null(serving);
+        assert_int_equal(webhook_serving_ready(serving, &b), ready);
+        if (!strstr(b.data, why))
+                fail_msg("expected %s, heard %s", why, b.data);
+}
+
+/* As cert-manager does: the same authorities into every entry. */
+static void inject(struct rig *r, const char *path)
+{
+        AUTO_BUF struct buf text;
+        json_t *w;
+        size_t i;
+
+        assert_int_equal(rig_get(r, path), 200);
+        json_array_foreach(json_object_get(r->answer, "webhooks"), i, w)
+                assert_int_equal(doc_set_string(w, "clientConfig.caBundle", "Y2E="), 0);
+        buf_init(&text, 1 << 20);
+        doc_write(r->answer, &text);
+        assert_int_equal(rig_put(r, path, text.data), 200);
+        rig_settle(r);
+}
+
+/* spec/membership-webhooks-charts.md checklist 18 */
+RIG_TEST(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities, {
+        static const struct world_files mounted = { .read = read_mounted, .stamp = stamp_mounted };
+        struct webhook_options o = options(r);
+        struct error err = { 0 };
+        struct fleet f;
+
+        assert_int_equal(cert_self_signed_ca("ca", loop_wall_ms(r->loop), 1, &cert, &key, &err), 0);
+        o.cert_manager = o.flags.workload = true;
+        o.folder = "/certs";
+        o.started = served_by;
+        start(r, &f);
+        f.world.files = &mounted;
+        start_with(r, &f, &o);
+        assert_int_equal(rig_get(r, SECRET), 404);
+        assert_int_equal(webhooks_of(r, VALIDATING), 6);
+        assert_non_null(
+                strstr(r->text, "\"cert-manager.io/inject-ca-from\":\"fleet-system/fleet-webhook-cert"));
+        fiber_sleep(r->loop, 6000);
+        expect_readiness(false, "MutatingWebhookConfiguration fleet-mutating-webhook-configuration webhook "
+                                "fleet.clusterresourceplacementv1beta1.mutating is missing CA bundle "
+                                "(cert-manager injection pending)");
+        inject(r, MUTATING);
+        inject(r, VALIDATING);
+        fiber_sleep(r->loop, 6000);
+        expect_readiness(false, "ValidatingWebhookConfiguration fleet-guard-rail-webhook-configuration");
+        inject(r, GUARD_RAIL);
+        fiber_sleep(r->loop, 6000);
+        expect_readiness(true, "");
+        assert_int_equal(rig_merge(r, VALIDATING, "{\"metadata\":{\"labels\":null}}"), 200);
+        rig_settle(r); /* put right, with what was put in */
+        assert_int_equal(webhooks_of(r, VALIDATING), 6);
+        assert_non_null(strstr(r->text, "admissions.enforcer/disabled"));
+        assert_non_null(strstr(r->text, "\"caBundle\":\"Y2E=\""));
+        stop(&f);
+        mem_free(cert);
+        mem_free(key);
+})
+
 /* ---- reviews ---- */
 
 static int post_review(struct rig *r, const char *method, const char *path, const char *body,
@@ -249,6 +340,7 @@ int main(void)
                 cmocka_unit_test(replicas_and_restarts_share_one_certificate),
                 cmocka_unit_test(a_certificate_that_is_spoilt_or_deleted_is_made_anew),
                 cmocka_unit_test(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trusted),
+                cmocka_unit_test(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities),
                 cmocka_unit_test(reviews_are_answered_and_nothing_else),
         };
         mem_hook_libraries();
