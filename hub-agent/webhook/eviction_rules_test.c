@@ -75,6 +75,8 @@ static void what_cannot_be_decoded_is_an_error(void **state)
                 assert_false(ask(h, &(struct question){ paths[i], .object = "{\"spec\":7}" }));
                 assert_int_equal(h->code, 400);
                 assert_says(h, "spec: must be an object");
+                /* and of what is taken away nothing is asked */
+                assert_true(ask(h, &(struct question){ paths[i], "DELETE", .old = "{\"spec\":7}" }));
         }
 }
 

@@ -128,6 +128,12 @@ static void members_are_made_and_deleted_by_those_they_belong_to(void **state)
         assert_true(is_allowed(h, member("DELETE", F, NULL), groups_of[ADMIN]));
         assert_false(is_allowed(h, member("CREATE", NULL, "{\"spec\":1}"), groups_of[ADMIN]));
         assert_int_equal(h->code, 400);
+        assert_false(is_allowed(h, member("UPDATE", F, "{\"spec\":1}"), groups_of[ADMIN]));
+        assert_int_equal(h->code, 400);
+        assert_false(is_allowed(h, member("UPDATE", "{\"spec\":1}", F), groups_of[ADMIN]));
+        assert_int_equal(h->code, 400);
+        assert_false(is_allowed(h, member("UPDATE", NULL, F), groups_of[ADMIN]));
+        assert_int_equal(h->code, 400);
 }
 
 static void labels_of_members_can_be_fixed(void **state)

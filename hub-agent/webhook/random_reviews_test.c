@@ -81,10 +81,51 @@ static void every_review_is_answered(void **state)
                 }
 }
 
+/* The definitions refuse most of these; who comes by another way must not stop the agent. */
+static void objects_without_content_are_answered(void **state)
+{
+        static const char *const objects[] = {
+                "{}",
+                "{\"metadata\":{}}",
+                "{\"spec\":null}",
+                "{\"spec\":{}}",
+                "{\"spec\":{\"identity\":null,\"taints\":[{}],\"policy\":{},\"strategy\":{},"
+                "\"resourceSelectors\":[{}]}}",
+                "{\"spec\":{\"policy\":{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":[{}],"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":{}}},\"tolerations\":[{}],"
+                "\"topologySpreadConstraints\":[{}]},\"strategy\":{\"rollingUpdate\":{},\"applyStrategy\":{}}"
+                "}}",
+                "{\"spec\":{\"clusterResourceSelectors\":[{}],\"policy\":{\"overrideRules\":[{},{"
+                "\"overrideType\":"
+                "\"JSONPatch\",\"clusterSelector\":{\"clusterSelectorTerms\":[{}]},\"jsonPatchOverrides\":[{}"
+                "]}]}}}",
+        };
+        static const char *const operations[] = { "CREATE", "UPDATE", "DELETE" };
+
+        for (size_t w = 0; w < n_webhooks; w++)
+                for (size_t i = 0; i < ARRAY_LEN(objects); i++)
+                        for (size_t k = 0; k < ARRAY_LEN(operations); k++) {
+                                AUTO_HUB struct hub *h = hub_new();
+
+                                h->members[0] = "{\"metadata\":{\"name\":\"m1\"}}";
+                                h->overrides[0] = arena_strdup(&h->arena, "{\"metadata\":{\"name\":\"o\"}}");
+                                h->placements[0] = "{\"metadata\":{\"name\":\"p\"}}";
+                                ask(h, &(struct question){ webhooks[w].path, operations[k],
+                                                           .group = "cluster.kubernetes-fleet.io",
+                                                           .kind = w % 2 ? "InternalMemberCluster"
+                                                                         : "MemberCluster",
+                                                           .ns = "fleet-member-m1", .object = objects[i],
+                                                           .old = objects[(i + k) % ARRAY_LEN(objects)] });
+                                check_answer(h, webhooks[w].path);
+                        }
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_review_is_answered),
+                cmocka_unit_test(objects_without_content_are_answered),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,9 @@ static void what_is_no_review_is_answered_with_what_is_wrong(void **state)
                 { REVIEW("v1", POD(",\"userInfo\":{\"groups\":\"a\"}")),
                   "request.userInfo.groups: must be an array" },
                 { REVIEW("v1", POD(",\"kind\":[]")), NULL }, /* a path through it has nothing */
+                { REVIEW("v1", POD(",\"options\":[]")), "request.options: must be an object" },
+                { REVIEW("v1", POD(",\"oldObject\":1")), "request.oldObject: must be an object" },
+                { REVIEW("v1", POD(",\"dryRun\":1")), "request.dryRun: must be a boolean" },
                 { REVIEW("v1", "\"operation\":\"CREATE\",\"object\":[]"),
                   "request.object: must be an object" },
                 { REVIEW("v1", "\"operation\":\"CREATE\",\"namespace\":\"default\""),
