@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -190,6 +191,78 @@ static void a_pod_requests_what_it_needs_at_its_peak(void **state)
         assert_int_equal(usage_of_pod(&spec).cpu_milli, 1110);
 }
 
+/* Of each kind by itself, and whether it was there before or came with the list. */
+static void what_a_list_lacks_is_gone(void **state)
+{
+        struct usage u CLEANUP(usage_free);
+
+        usage_init(&u);
+        put_node(&u, "a", "4", "8Gi");
+        put_pod(&u, "p", "a", "Running", "1");
+        put_pod(&u, "q", "a", "Running", "2");
+        for (int i = 0; i < 2; i++) {
+                usage_begin_nodes(&u);
+                put_node(&u, "b", "3", "1Gi");
+                usage_end_nodes(&u);
+                assert_int_equal(u.capacity.cpu_milli, 3000);
+                assert_int_equal(u.allocatable.cpu_milli, 3000);
+                assert_int_equal(u.allocatable.memory_bytes, INT64_C(1) << 30);
+                usage_begin_pods(&u);
+                put_pod(&u, "q", "a", "Running", "2");
+                put_pod(&u, "r", "a", "Running", "4");
+                usage_end_pods(&u);
+                assert_int_equal(u.requested.cpu_milli, 6000);
+                assert_int_equal(u.pods.n, 2);
+        }
+        usage_remove_node(&u, "never");
+        usage_remove_pod(&u, "default", "never");
+        usage_remove_pod(&u, "elsewhere", "q");
+        assert_int_equal(u.capacity.cpu_milli, 3000);
+        assert_int_equal(u.requested.cpu_milli, 6000);
+        usage_remove_node(&u, "b");
+        assert_int_equal(u.capacity.cpu_milli, 0);
+        assert_int_equal(u.allocatable.memory_bytes, 0);
+}
+
+static void a_pod_requests_what_its_containers_do_at_their_most(void **state)
+{
+        static const struct {
+                const char *containers, *init, *overhead;
+                int64_t milli;
+        } rows[] = {
+                { "1", "", NULL, 1000 },  { "1,2", "", NULL, 3000 },  { "1", "3", NULL, 3000 },
+                { "4", "3", NULL, 4000 }, { "1", "3", "500m", 3500 }, { "1", "3,2", NULL, 3000 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct string_pair pairs[8][2], over = { "cpu", rows[i].overhead };
+                struct container_resources resources[8] = { 0 };
+                struct container all[8] = { 0 };
+                struct pod_spec spec = { .containers = { all, 0, true },
+                                         .init_containers = { all + 4, 0, true } };
+                struct amounts is;
+                char text[2][16];
+
+                snprintf(text[0], sizeof(text[0]), "%s", rows[i].containers);
+                snprintf(text[1], sizeof(text[1]), "%s", rows[i].init);
+                for (int list = 0; list < 2; list++)
+                        for (char *at = text[list], *end; *at; at = end) {
+                                size_t k = list ? 4 + spec.init_containers.n++ : spec.containers.n++;
+
+                                end = at + strcspn(at, ",");
+                                if (*end)
+                                        *end++ = '\0';
+                                resources[k].requests = amounts(pairs[k], at, "1Gi");
+                                all[k].resources = &resources[k];
+                        }
+                if (rows[i].overhead)
+                        spec.overhead = (struct string_map){ &over, 1, true };
+                is = usage_of_pod(&spec);
+                if (is.cpu_milli != rows[i].milli)
+                        fail_msg("row %zu: %lld", i, (long long)is.cpu_milli);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -200,6 +273,8 @@ int main(void)
                 cmocka_unit_test(what_a_list_does_not_name_is_gone),
                 cmocka_unit_test(a_pod_requests_what_it_needs_at_its_peak),
                 cmocka_unit_test(twenty_thousand_pods_take_little_room),
+                cmocka_unit_test(what_a_list_lacks_is_gone),
+                cmocka_unit_test(a_pod_requests_what_its_containers_do_at_their_most),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
