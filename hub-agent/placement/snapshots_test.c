@@ -1,4 +1,5 @@
 #include "hub-agent/placement/snapshots_test.h"
+#include "common/base/digest.h"
 
 static void hashes_are_those_of_the_reference(void **state)
 {
@@ -582,6 +583,50 @@ static void without_memory_no_snapshot_is_made(void **state)
         arena_free(&s.arena);
 }
 
+/* What is hashed is the policy as the reference prints it: each of these texts is in its order already. */
+static void a_policy_is_hashed_as_it_is_printed(void **state)
+{
+#define LABELS                                                                                               \
+        "\"labelSelector\":{\"matchLabels\":{\"a\":\"b\",\"c\":\"d\"},\"matchExpressions\":[{\"key\":\"e\"," \
+        "\"operator\":\"In\",\"values\":[\"f\",\"g\"]},{\"key\":\"h\",\"operator\":\"Exists\"}]}"
+#define PROPERTIES                                                                                           \
+        "\"propertySelector\":{\"matchExpressions\":[{\"name\":\"x/"                                         \
+        "y\",\"operator\":\"Gt\",\"values\":[\"1\"]},{"                                                      \
+        "\"name\":\"z\",\"operator\":\"Eq\",\"values\":[\"2\"]}]}"
+#define SORTER "\"propertySorter\":{\"name\":\"x/y\",\"sortOrder\":\"Ascending\"}"
+        static const char *const policies[] = {
+                "{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\",\"b\"]}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[{" LABELS
+                "," PROPERTIES "},{" LABELS "}]},\"preferredDuringSchedulingIgnoredDuringExecution\":[{"
+                "\"weight\":7,\"preference\":{" LABELS "," SORTER "}},{\"weight\":-8,\"preference\":{" SORTER
+                "}}]}}}",
+                "{\"placementType\":\"PickN\",\"topologySpreadConstraints\":[{\"maxSkew\":2,\"topologyKey\":"
+                "\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"},{\"topologyKey\":\"region\"}]}",
+                "{\"placementType\":\"PickAll\",\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\","
+                "\"value\":"
+                "\"v\",\"effect\":\"NoSchedule\"},{\"operator\":\"Exists\"}]}",
+                "{\"placementType\":\"PickN\",\"affinity\":{\"clusterAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"clusterSelectorTerms\":[]}}},"
+                "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\"}],\"tolerations\":[{"
+                "\"key\":\"k\"}]}",
+                "{\"affinity\":{}}",
+        };
+        struct scene s = { 0 };
+
+        for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+                char spec[4096], hash[65], wanted[65];
+
+                snprintf(spec, sizeof(spec), "{\"spec\":{\"policy\":%s}}", policies[i]);
+                s.p = parse(&s, &cluster_resource_placement_kind, spec);
+                assert_int_equal(policy_hash(s.p->spec->policy, hash, &s.err), 0);
+                sha256_hex(policies[i], strlen(policies[i]), wanted);
+                if (!text_equal(hash, wanted))
+                        fail_msg("not hashed as it is printed: %s", policies[i]);
+        }
+        arena_free(&s.arena);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -606,6 +651,7 @@ int main(void)
                 cmocka_unit_test(every_part_of_a_policy_is_in_its_hash),
                 cmocka_unit_test(a_part_of_a_group_is_completed_or_replaced_without_delay),
                 cmocka_unit_test(without_memory_no_snapshot_is_made),
+                cmocka_unit_test(a_policy_is_hashed_as_it_is_printed),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
