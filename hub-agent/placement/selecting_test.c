@@ -129,6 +129,34 @@ RIG_TEST(changes_in_quick_succession_are_taken_up_together, { takes_up(r, ""); }
 RIG_TEST(so_they_are_where_only_update_runs_roll_out,
          { takes_up(r, ",\"strategy\":{\"type\":\"External\"}"); })
 
+/* A server that does not answer for a moment says nothing about what there is. */
+RIG_TEST(what_cannot_be_read_at_the_moment_is_not_taken_for_gone, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        post(r, "/api/v1/namespaces/app/configmaps",
+             "{\"metadata\":{\"name\":\"other\"},\"data\":{\"a\":\"o\"}}");
+        line_lay(&f, &line);
+        start_again(r, &f);
+        place_selecting(r, SELECT("", "Namespace", "app"), "");
+        settle(&f);
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        line.path = "namespaces/app/configmaps";
+        line.fate = 503;
+        assert_int_equal(
+                rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}"),
+                200);
+        fiber_sleep(r->loop, 120000);
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        line.path = NULL;
+        fiber_sleep(r->loop, 300000);
+        assert_int_equal(count(r, SNAPSHOTS), 2);
+        assert_non_null(strstr(r->text, "\"a\":\"changed\""));
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -139,6 +167,7 @@ int main(void)
                 cmocka_unit_test(resources_are_kept_in_the_order_in_which_they_are_applied),
                 cmocka_unit_test(changes_in_quick_succession_are_taken_up_together),
                 cmocka_unit_test(so_they_are_where_only_update_runs_roll_out),
+                cmocka_unit_test(what_cannot_be_read_at_the_moment_is_not_taken_for_gone),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
