@@ -10,7 +10,7 @@
 
 #include "hub-agent/rollout/rollout.h"
 
-#define FLEETS 400
+#define FLEETS 2000
 #define ROUNDS 60
 #define CLUSTERS 8
 #define PERIOD_MS 60000
@@ -121,7 +121,7 @@ static void plan_round(const struct fleet *f, struct round *r)
 
 static bool is_ready(const struct fleet *f, const struct member *m)
 {
-        return m->health == AVAILABLE || (m->health == UNTRACKED && f->now_ms - m->since_ms > PERIOD_MS);
+        return m->health == AVAILABLE || (m->health == UNTRACKED && f->now_ms - m->since_ms >= PERIOD_MS);
 }
 
 static bool has_something(const struct member *m)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define FLEETS 4000
+#define FLEETS 20000
 #define CLUSTERS 7
 #define STALE "2025-12-31T20:00:00Z"
 #define NOWHERE CLUSTERS /* of a binding: its cluster is gone */
