@@ -366,9 +366,12 @@ static int put_joined(struct building *b)
         return put(b, CONDITION_JOINED, CONDITION_FALSE, REASON_LEFT, "Member cluster has left the fleet");
 }
 
-/* The report's own conditions stand beside the hub's, which the member does not write. */
+/* The report's own conditions stand beside the hub's, which the member does not write. Without the one about
+ * namespaces the scheduler takes none to be told. */
 static int merge_conditions(struct building *b, const struct condition_list *own)
 {
+        if (!condition_find(own, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
+                condition_remove(&b->s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED);
         for (uint32_t i = 0; i < own->n; i++) {
                 const char *type = own->at[i].type;
 

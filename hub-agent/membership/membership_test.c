@@ -310,6 +310,28 @@ static void a_member_does_not_write_the_hubs_conditions(void **state)
         assert_string_equal(condition_find(&m->status->conditions, "Own")->status, "True");
 }
 
+/* The scheduler goes by it: with the condition and without namespaces nothing would be placed there. */
+static void a_member_that_tells_of_no_namespaces_any_more_is_taken_at_its_word(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition conditions[] = { { .type = "NamespaceCollectionSucceeded", .status = "True" },
+                                          { .type = "Own", .status = "True" } };
+        struct string_pair web = { "web", "w" };
+        struct internal_member_cluster_status status = { .conditions = { conditions, 2, true },
+                                                         .namespaces = { &web, 1, true } };
+        struct internal_member_cluster report = { .status = &status };
+        struct member_cluster *m = seen_at(&arena, &member, &report, 1000);
+
+        assert_string_equal(string_map_get(&m->status->namespaces, "web"), "w");
+        assert_non_null(condition_find(&m->status->conditions, "NamespaceCollectionSucceeded"));
+        status.conditions = (struct condition_list){ conditions + 1, 1, true };
+        status.namespaces = (struct string_map){ 0 };
+        m = seen_at(&arena, m, &report, 2000);
+        assert_int_equal(m->status->namespaces.n, 0);
+        assert_null(condition_find(&m->status->conditions, "NamespaceCollectionSucceeded"));
+        assert_non_null(condition_find(&m->status->conditions, "Own"));
+}
+
 /* spec 2.6: who has joined is given the time to leave; also one whose report the hub has not taken over yet.
  */
 static void a_member_of_which_anything_was_heard_is_waited_for(void **state)
@@ -387,6 +409,7 @@ int main(void)
                 cmocka_unit_test(a_refusal_stands_on_the_member_until_it_can_join),
                 cmocka_unit_test(networking_agents_have_their_group_and_others_do_not),
                 cmocka_unit_test(a_member_does_not_write_the_hubs_conditions),
+                cmocka_unit_test(a_member_that_tells_of_no_namespaces_any_more_is_taken_at_its_word),
                 cmocka_unit_test(a_user_without_a_group_does_not_differ_from_what_the_server_stored),
                 cmocka_unit_test(a_member_of_which_anything_was_heard_is_waited_for),
                 cmocka_unit_test(who_never_spoke_of_its_health_may_fall_silent_too),
