@@ -109,15 +109,35 @@ static int diff_condition(struct builder *b, struct condition_list *list, const 
         }
 }
 
+/* Details hold the first differences only: of more than these the condition tells how many there are. */
+static int say_cut(struct builder *b, struct condition_list *list, const char *type, const struct manifest *m)
+{
+        const struct differences *d = m->drifts ? m->drifts : m->diffs;
+
+        for (uint32_t i = 0; d && d->total > d->n && i < list->n; i++) {
+                struct condition *c = &list->at[i];
+
+                if (!text_equal(c->type, type))
+                        continue;
+                c->message = arena_printf(b->arena, "%s; the first %zu of %zu differences are listed",
+                                          c->message, d->n, d->total);
+                if (!c->message)
+                        return error_no_memory(b->err);
+        }
+        return 0;
+}
+
 static int manifest_conditions(struct builder *b, struct condition_list *list, const struct manifest *m)
 {
         if (b->in->report_diff) {
                 condition_remove(list, "Applied");
                 condition_remove(list, "Available");
-                return diff_condition(b, list, m);
+                TRY(diff_condition(b, list, m));
+                return say_cut(b, list, "DiffReported", m);
         }
         condition_remove(list, "DiffReported");
         TRY(applied_condition(b, list, m));
+        TRY(say_cut(b, list, "Applied", m));
         return available_condition(b, list, m);
 }
 

@@ -319,6 +319,47 @@ static void equal_passes_give_equal_status(void **state)
         assert_true(object_equal_part(&a.object, &b.object, OBJECT_STATUS));
 }
 
+/* spec/member-agent.md 2.11, improve: who sees a hundred must not take them for all. */
+static void it_is_said_how_many_differences_are_not_listed(void **state)
+{
+        static const struct {
+                enum result result;
+                bool report_diff, drifts;
+                const char *type, *ends;
+                size_t total;
+        } lines[] = {
+                { RESULT_FOUND_DRIFTS, false, true, "Applied", "(error: )", 100 },
+                { RESULT_FOUND_DRIFTS, false, true, "Applied",
+                  "(error: ); the first 100 of 101 differences are listed", 101 },
+                { RESULT_APPLIED, false, true, "Applied",
+                  "successfully; the first 100 of 150 differences are listed", 150 },
+                { RESULT_FAILED_TO_TAKE_OVER, false, false, "Applied",
+                  "(error: ); the first 100 of 150 differences are listed", 150 },
+                { RESULT_FOUND_DIFF, true, false, "DiffReported",
+                  "member cluster; the first 100 of 150 differences are listed", 150 },
+        };
+        struct fixture *f = *state;
+
+        f->in.n = 1;
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct differences *d = one_difference(f);
+
+                for (size_t k = 1; k < COMPARE_MAX_DETAILS; k++)
+                        d->at[k] = d->at[0];
+                d->n = COMPARE_MAX_DETAILS;
+                d->total = lines[i].total;
+                f->in.report_diff = lines[i].report_diff;
+                f->manifests[0].result = lines[i].result;
+                f->manifests[0].drifts = lines[i].drifts ? d : NULL;
+                f->manifests[0].diffs = lines[i].drifts ? NULL : d;
+                build(f);
+                f->in.before = f->status;
+                build(f); /* the words are not added to those of the last time */
+                assert_true(text_ends_with(condition_find(of_manifest(f, 0), lines[i].type)->message,
+                                           lines[i].ends));
+        }
+}
+
 /* Drifts of the first manifest, differences of the second, statuses of both. */
 static void report_all(struct fixture *f, size_t paths)
 {
@@ -462,6 +503,7 @@ int main(void)
                 TEST(a_transition_time_moves_only_with_the_status),
                 TEST(a_duplicate_leaves_the_history_of_the_first_alone),
                 TEST(equal_passes_give_equal_status),
+                TEST(it_is_said_how_many_differences_are_not_listed),
                 TEST(an_oversized_status_is_summarised),
                 TEST(a_status_that_just_fits_stays_whole),
                 TEST(a_mirrored_status_goes_when_mirroring_ends),
