@@ -85,17 +85,25 @@ static enum availability deployment(const json_t *o, struct error *err)
                                    (number(&r, "status.unavailableReplicas", 0) == 0));
 }
 
+/* A partition keeps that many replicas at their revision until it is lowered: then the revisions differ on
+ * purpose, and all others must have the new one. */
+static bool is_rolled_out(struct reader *r, int64_t wanted)
+{
+        int64_t partition = number(r, "spec.updateStrategy.rollingUpdate.partition", 0);
+        int64_t updated = number(r, "status.updatedReplicas", 0);
+
+        if (text_equal(words(r, "status.currentRevision"), words(r, "status.updateRevision")))
+                return number(r, "status.currentReplicas", 0) == updated;
+        return partition > 0 && updated >= wanted - partition;
+}
+
 static enum availability stateful_set(const json_t *o, struct error *err)
 {
         struct reader r = { o, err };
+        int64_t wanted = number(&r, "spec.replicas", 1);
 
-        return verdict(
-                &r,
-                observed(&r) &&
-                        (number(&r, "status.availableReplicas", 0) == number(&r, "spec.replicas", 1)) &&
-                        (number(&r, "status.currentReplicas", 0) ==
-                         number(&r, "status.updatedReplicas", 0)) &&
-                        text_equal(words(&r, "status.currentRevision"), words(&r, "status.updateRevision")));
+        return verdict(&r, observed(&r) && (number(&r, "status.availableReplicas", 0) == wanted) &&
+                                   is_rolled_out(&r, wanted));
 }
 
 static enum availability daemon_set(const json_t *o, struct error *err)

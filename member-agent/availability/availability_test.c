@@ -146,6 +146,43 @@ static void every_kind_is_judged_by_its_own_rule(void **state)
         }
 }
 
+/* spec/member-agent.md 2.12, improve. Of three replicas. */
+static void a_partition_holds_its_replicas_back_and_no_others(void **state)
+{
+        static const struct {
+                int partition, available, updated;
+                const char *revision; /* the one to come; the current one is a */
+                enum availability expected;
+        } rows[] = {
+                { 2, 3, 1, "b", AVAILABILITY_AVAILABLE },
+                { 2, 3, 0, "b", AVAILABILITY_NOT_YET },
+                { 2, 2, 1, "b", AVAILABILITY_NOT_YET },
+                { 2, 3, 2, "b", AVAILABILITY_AVAILABLE }, /* raised */
+                { 1, 3, 2, "b", AVAILABILITY_AVAILABLE },
+                { 1, 3, 1, "b", AVAILABILITY_NOT_YET },
+                { 3, 3, 0, "b", AVAILABILITY_AVAILABLE },
+                { 5, 3, 0, "b", AVAILABILITY_AVAILABLE },
+                { 0, 3, 3, "b", AVAILABILITY_NOT_YET },
+                { 2, 3, 3, "a", AVAILABILITY_AVAILABLE },
+                { 2, 3, 2, "a", AVAILABILITY_NOT_YET },
+                { 0, 3, 3, "a", AVAILABILITY_AVAILABLE },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *o = json_pack(
+                        "{s:{s:i}, s:{s:i, s:{s:{s:i}}}, s:{s:i, s:i, s:i, s:i, s:s, s:s}}", "metadata",
+                        "generation", 4, "spec", "replicas", 3, "updateStrategy", "rollingUpdate",
+                        "partition", rows[i].partition, "status", "observedGeneration", 4,
+                        "availableReplicas", rows[i].available, "currentReplicas", 3, "updatedReplicas",
+                        rows[i].updated, "currentRevision", "a", "updateRevision", rows[i].revision);
+                struct error err = { 0 };
+
+                assert_non_null(o);
+                if (availability_of("apps", "v1", "statefulsets", o, &err) != rows[i].expected)
+                        fail_msg("row %zu", i);
+        }
+}
+
 static void which_kinds_are_available_at_once(void **state)
 {
         static const struct {
@@ -216,6 +253,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_kind_is_judged_by_its_own_rule),
                 cmocka_unit_test(one_number_that_is_not_right_is_enough),
+                cmocka_unit_test(a_partition_holds_its_replicas_back_and_no_others),
                 cmocka_unit_test(which_kinds_are_available_at_once),
                 cmocka_unit_test(a_field_of_a_wrong_type_is_named),
         };
