@@ -222,10 +222,42 @@ static void a_crowd_with_big_bodies_takes_no_memory_and_keeps_nobody_out(void **
         run_with(&o, crowd_body);
 }
 
+/* Who holds a place with a head that never ends loses it, the oldest first, and nobody else does. */
+static void places_body(struct rig *r)
+{
+        static const char half[] = "GET / HTTP/1.1\r\nHost: a\r\n",
+                          get[] = "GET /me HTTP/1.1\r\nHost: a\r\n\r\n";
+        struct raw holders[CONNECTIONS], me;
+        for (size_t i = 0; i < CONNECTIONS; i++) {
+                raw_open(&holders[i], r->loop, r->port);
+                raw_say(&holders[i], half, strlen(half));
+        }
+        fiber_sleep(r->loop, 20);
+        for (size_t i = 0; i < CONNECTIONS; i++)
+                assert_false(holders[i].ended);
+        raw_open(&me, r->loop, r->port);
+        raw_say(&me, get, strlen(get));
+        raw_await(&me, "[/me ]");
+        raw_await_end(&holders[0]);
+        raw_say(&holders[1], "\r\n", 2); /* it may still end its head, and is answered */
+        raw_await(&holders[1], "[/ ]");
+        for (size_t i = 1; i < CONNECTIONS; i++)
+                assert_false(holders[i].ended);
+        raw_close(&me);
+        for (size_t i = 0; i < CONNECTIONS; i++)
+                raw_close(&holders[i]);
+}
+static void the_oldest_of_too_many_gives_way(void **state)
+{
+        struct http_server_options o = narrow(say_path);
+        run_with(&o, places_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 HTTP_SERVER_CASES,
+                cmocka_unit_test(the_oldest_of_too_many_gives_way),
                 cmocka_unit_test(a_taken_port_or_a_bad_address_is_an_error),
                 cmocka_unit_test(bad_requests_are_refused_and_meet_no_handler),
                 cmocka_unit_test(a_request_sent_right_behind_a_body_ends_the_connection),
