@@ -86,24 +86,38 @@ static void connection_closed(struct connection *c)
                 connection_free(c);
 }
 
-/* What is closing already counts no more. */
+static void cut(struct connection *c)
+{
+        c->leaving = c->cut = true;
+        lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+}
+
+/* What is closing already holds no place, but a socket: of these there are as many at most, or nobody could
+ * come in while they are read out. */
 static int make_room(struct http_server *s)
 {
-        size_t n = 0;
-        struct connection *oldest = NULL;
+        size_t n = 0, n_leaving = 0;
+        struct connection *oldest = NULL, *oldest_leaving = NULL;
 
         if (s->stopping)
                 return -1;
         list_for_each(c, &s->connections, struct connection, node)
-                if (!c->leaving) {
+                if (c->cut) {
+                        continue; /* gone with the next turn of the loop */
+                } else if (c->leaving) {
+                        oldest_leaving = oldest_leaving ? oldest_leaving : c;
+                        n_leaving++;
+                } else {
                         oldest = oldest ? oldest : c;
                         n++;
                 }
+        if (n_leaving >= s->max_connections)
+                cut(oldest_leaving);
         if (n < s->max_connections)
                 return 0;
         if (!s->oldest_gives_way)
                 return -1;
-        lws_set_timeout(oldest->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+        cut(oldest);
         return 0;
 }
 
@@ -339,7 +353,7 @@ static int open_context(struct http_server *s, struct lws_context_creation_info 
         info->options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
                         LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS |
                         (s->identity ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0);
-        info->fd_limit_per_thread = (unsigned)(2 * s->max_connections + SPARE_SOCKETS);
+        info->fd_limit_per_thread = (unsigned)(4 * s->max_connections + SPARE_SOCKETS);
         info->pt_serv_buf_size = s->identity ? TLS_RECORD_BYTES : 0;
         info->max_http_header_data2 = (unsigned)s->limits.header_bytes;
         info->max_http_header_pool2 = info->fd_limit_per_thread;

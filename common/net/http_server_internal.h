@@ -50,6 +50,7 @@ struct connection {
         bool running; /* a handler's fiber is on x */
         bool began, ended, chunked, has_length, no_body, http_1_0, close_after;
         bool leaving; /* libwebsockets was told to close it */
+        bool cut;     /* and without waiting for the client */
         uint64_t length_left;
 };
 

@@ -19,11 +19,12 @@ int review_deny(struct policy_review *v, const char *reason, const char *message
 {
         if (!message)
                 return request_fail_memory(v->rq);
-        if (!v->denial) {
-                v->denial = message;
-                v->reason = reason ? reason : "Invalid";
-        }
-        return 0;
+        if (v->denial)
+                return 0;
+        /* The policy may be gone by the time the answer is written. */
+        v->reason = reason ? arena_strdup(v->rq->arena, reason) : "Invalid";
+        v->denial = message;
+        return v->reason ? 0 : request_fail_memory(v->rq);
 }
 
 int review_misconfigured(struct policy_review *v, const struct policy *p, const struct policy_binding *b,
