@@ -34,14 +34,8 @@ static void merge(struct rig *r, const char *path, const char *patch)
         rig_settle(r);
 }
 
-static void begin(struct rig *r, struct fleet *f, const char *resources)
+static void post_snapshot(struct rig *r, const char *resources)
 {
-        start(r, f);
-        stop(f);
-        f->metrics = metrics_new();
-        start_again(r, f);
-        add_member(f, "member-1", "");
-        add_app(r);
         post(r, SNAPSHOTS,
              arena_printf(
                      &r->arena,
@@ -54,6 +48,17 @@ static void begin(struct rig *r, struct fleet *f, const char *resources)
                      "\"kubernetes-fleet.io/number-of-enveloped-object\":\"1\"}},\"spec\":{"
                      "\"selectedResources\":[%s]}}",
                      resources));
+}
+
+static void begin(struct rig *r, struct fleet *f, const char *resources)
+{
+        start(r, f);
+        stop(f);
+        f->metrics = metrics_new();
+        start_again(r, f);
+        add_member(f, "member-1", "");
+        add_app(r);
+        post_snapshot(r, resources);
 }
 
 static void end(struct fleet *f)
@@ -246,6 +251,25 @@ RIG_TEST(without_its_snapshot_what_works_report_is_still_told, {
 
 /* ---- what cannot be made ---- */
 
+/* Deleted by hand while the rollout went to it, and made again under its name by the intake. */
+RIG_TEST(a_snapshot_that_comes_late_is_placed, {
+        struct fleet f;
+
+        begin(r, &f, SETTINGS);
+        assert_int_equal(rig_delete(r, SNAPSHOTS "/ghost-0-snapshot"), 200);
+        bind(r, "Bound", "member-1", "");
+        say_started(r, "True", 2);
+        give_reason(r, "two");
+        fiber_sleep(r->loop, 10000);
+        assert_string_equal(told(r, "Overridden"), "False OverriddenFailed");
+        assert_int_equal(count(r, WORKS), 0);
+        post_snapshot(r, SETTINGS);
+        fiber_sleep(r->loop, 1000);
+        assert_string_equal(told(r, "WorkSynchronized"), "True AllWorkSynced");
+        assert_int_equal(count(r, WORKS), 1);
+        end(&f);
+})
+
 /* spec/rollout-and-work.md checklist 45 */
 RIG_TEST(an_envelope_that_holds_what_it_may_not_is_told_and_waits_for_its_author, {
         struct fleet f;
@@ -335,6 +359,7 @@ int main(void)
                 cmocka_unit_test(a_bound_one_waits_until_the_rollout_has_spoken_whatever_it_says),
                 cmocka_unit_test(what_was_placed_stays_while_unscheduled_and_is_told_of),
                 cmocka_unit_test(without_its_snapshot_what_works_report_is_still_told),
+                cmocka_unit_test(a_snapshot_that_comes_late_is_placed),
                 cmocka_unit_test(an_envelope_that_holds_what_it_may_not_is_told_and_waits_for_its_author),
                 cmocka_unit_test(a_patch_that_does_not_apply_is_told_by_name_and_not_tried_again),
                 cmocka_unit_test(a_binding_goes_when_its_works_are_gone),

@@ -607,11 +607,39 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
                 for_each_binding_on(agent, e->now->meta.name, relay_binding, &relay);
 }
 
+/* A binding may name a snapshot that is not there: deleted by hand, and made again under its name. */
+static void map_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_KEY struct key owner = KEY_EMPTY;
+        const char *ns = e->now->meta.ns, *placement = label_of(e->now, LABEL_PARENT_PLACEMENT);
+        struct relay relay = { emit, to };
+        struct object_list bindings;
+
+        if (e->type != INFORMER_ADDED || text_empty(placement))
+                return;
+        if (!key_text(&owner, ns, placement) ||
+            informer_by_index(manager_informer(a->manager, scope_of(ns)->binding), INDEX_OWNER, owner.text,
+                              &arena, &bindings) < 0) {
+                emit(to, NULL);
+                return;
+        }
+        for (size_t i = 0; i < bindings.n; i++) {
+                const struct binding *b = (const struct binding *)bindings.at[i];
+
+                if (b->spec && text_equal(b->spec->resource_snapshot_name, e->now->meta.name))
+                        relay_binding(&relay, &b->object);
+        }
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &work_kind, ON_ALL, map_work },
         { &member_cluster_kind, ON_META, map_member_cluster },
+        { &cluster_resource_snapshot_kind, ON_SPEC, map_snapshot },
+        { &resource_snapshot_kind, ON_SPEC, map_snapshot },
 };
 
 const struct controller work_generator_controller = {
