@@ -67,10 +67,10 @@ struct tls_identity; /* common/net/cert.h */
  * - Headers are those that libwebsockets knows, in lower case (Host, Content-Type, Authorization, Accept
  * ...); others are taken and dropped.
  * - gone() and wait() learn of a client that left within a quarter of a second.
- * What it never sees: a body without Content-Length (411), or with one that is too large (413) or no number;
- * one on a method that has none; HTTP/1.1 without Host (400). What is no HTTP, and a target that is no path,
- * get 403; a head that is too large, an upgrade, CONNECT, and a body in a row of requests that do not await
- * their answers end the connection. */
+ * What it never sees: a body in chunks (411; without Content-Length there is none), or with a length that is
+ * too large (413) or no number; one on a method that has none; HTTP/1.1 without Host (400). What is no HTTP,
+ * and a target that is no path, get 403; a head that is too large, an upgrade, CONNECT, and a body in a row
+ * of requests that do not await their answers end the connection. */
 #define HTTP_NO_BODY SIZE_MAX /* of http_limits: a request with a body is refused */
 struct http_limits {          /* of one request */
         size_t header_bytes;  /* request line and headers; 0 = LIMIT_HEADER_BYTES */

@@ -109,14 +109,15 @@ static const struct method *read_target(struct connection *c)
         return NULL;
 }
 
-/* A request that may have a body says how long it is. */
+/* A body comes with its length. Of one that says nothing libwebsockets would wait for a body, where the
+ * protocol says that there is none: it is answered, and the connection ends. */
 static int check_body(struct connection *c, const struct method *m, const char **ret_why)
 {
         const char *length = http_header_get(&c->x.headers, "content-length");
         size_t limit = c->server->limits.body_bytes;
         uint64_t n = 0;
 
-        if (http_header_get(&c->x.headers, "transfer-encoding") || (m->has_body && !length)) {
+        if (http_header_get(&c->x.headers, "transfer-encoding")) {
                 *ret_why = "a body is taken only with its Content-Length";
                 return 411;
         }
@@ -129,7 +130,8 @@ static int check_body(struct connection *c, const struct method *m, const char *
                 return 413;
         }
         c->body_length = (size_t)n;
-        c->has_body = n > 0 || m->token == WSI_TOKEN_POST_URI;
+        c->has_body = n > 0 || (length && m->token == WSI_TOKEN_POST_URI);
+        c->close_after |= m->has_body && !length;
         return 0;
 }
 
