@@ -88,6 +88,22 @@ static int write_at(const char *root, const char *target, const char *text, stru
         return 0;
 }
 
+/* libwebsockets loads the plugin for the agents' loop by its path beside itself, so no list names it
+ * (charts/image/rootfs puts it into the image for the same reason). */
+static int bind_plugin_of(const char *library, const char *root, struct error *err)
+{
+        char real[PATH_MAX];
+        AUTO_FREE char *plugin = NULL;
+
+        if (!strstr(library, "/libwebsockets.so"))
+                return 0;
+        if (!realpath(library, real))
+                return failed_at(err, "resolve", library);
+        *strrchr(real, '/') = '\0';
+        plugin = mem_printf("%s/libwebsockets-evlib_uv.so", real);
+        return plugin ? bind_at(plugin, root, plugin, true, err) : error_no_memory(err);
+}
+
 /* The shared libraries of a program as the dynamic linker lists them; none for a static one. */
 static int bind_libraries(const char *program, const char *root, struct error *err)
 {
@@ -108,6 +124,8 @@ static int bind_libraries(const char *program, const char *root, struct error *e
                         continue;
                 *end = '\0';
                 code = bind_at(slash, root, slash, true, err);
+                if (code == 0)
+                        code = bind_plugin_of(slash, root, err);
         }
         pclose(list);
         return code;
