@@ -149,6 +149,34 @@ void remove_finalizer(struct object *o, const char *finalizer)
         o->meta.n_finalizers = kept;
 }
 
+int rc_set_finalizer(struct reconcile *rc, const struct object *o, const char *finalizer, bool wanted,
+                     const struct object **ret)
+{
+        struct object *changed;
+
+        if (has_finalizer(o, finalizer) == wanted) {
+                if (ret)
+                        *ret = o;
+                return 0;
+        }
+        changed = object_copy(o, rc->arena);
+        if (!changed || (wanted && add_finalizer(changed, finalizer, rc->arena) < 0))
+                return error_no_memory(rc->err);
+        if (!wanted)
+                remove_finalizer(changed, finalizer);
+        return rc_patch_diff(rc, o, changed, OBJECT_META_SPEC, ret);
+}
+
+int rc_annotate(struct reconcile *rc, const struct object *o, const char *key, const char *value,
+                const struct object **ret)
+{
+        struct object *changed = object_copy(o, rc->arena);
+
+        if (!changed || set_annotation(changed, key, value, rc->arena) < 0)
+                return error_no_memory(rc->err);
+        return rc_patch_diff(rc, o, changed, OBJECT_META_SPEC, ret);
+}
+
 int set_owner(struct object *o, const struct object *owner, bool block_deletion, struct arena *arena)
 {
         struct owner_reference *r = ARENA_NEW(arena, struct owner_reference);
@@ -202,4 +230,31 @@ const struct condition *fresh_condition(const struct condition_list *l, const ch
         if (!c || !c->observed_generation.set || c->observed_generation.value != generation)
                 return NULL;
         return text_equal(c->status, "Unknown") ? NULL : c;
+}
+
+bool conditions_agree(const struct condition_list *a, const struct condition_list *b, const char *type)
+{
+        const struct condition *x = a ? condition_find(a, type) : NULL,
+                               *y = b ? condition_find(b, type) : NULL;
+
+        if (!x || !y)
+                return x == y;
+        return text_equal(x->status, y->status) &&
+               x->observed_generation.value == y->observed_generation.value;
+}
+
+const struct property_value *member_property(const struct member_cluster_status *s, const char *name)
+{
+        for (uint32_t i = 0; s && i < s->properties.n; i++)
+                if (text_equal(s->properties.at[i].key, name))
+                        return &s->properties.at[i].value;
+        return NULL;
+}
+
+const struct agent_status *member_agent_status(const struct agent_status_list *list, const char *type)
+{
+        for (uint32_t i = 0; i < list->n; i++)
+                if (text_equal(list->at[i].type, type))
+                        return &list->at[i];
+        return NULL;
 }

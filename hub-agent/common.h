@@ -40,6 +40,11 @@ bool is_deleting(const struct object *o);
 bool has_finalizer(const struct object *o, const char *finalizer);
 int add_finalizer(struct object *o, const char *finalizer, struct arena *arena);
 void remove_finalizer(struct object *o, const char *finalizer);
+/* Written in one patch, if it is not so already. *ret (may be NULL) is the object as it is then. */
+int rc_set_finalizer(struct reconcile *rc, const struct object *o, const char *finalizer, bool wanted,
+                     const struct object **ret);
+int rc_annotate(struct reconcile *rc, const struct object *o, const char *key, const char *value,
+                const struct object **ret);
 int set_owner(struct object *o, const struct object *owner, bool block_deletion, struct arena *arena);
 /* Whether something is controlled by another object than `owner`, such as one of its name that was deleted
  * before. The server has let go of it; a cache that is behind may still hold it. */
@@ -51,6 +56,13 @@ struct condition make_condition(const char *type, const char *status, const char
                                 int64_t generation);
 /* The condition as far as it speaks about this generation: NULL when absent, Unknown or stale. */
 const struct condition *fresh_condition(const struct condition_list *l, const char *type, int64_t generation);
+
+/* Whether both lists (NULL = empty) say the same of a type, of the same generation; reasons and words aside.
+ */
+bool conditions_agree(const struct condition_list *a, const struct condition_list *b, const char *type);
+/* What a member reports of itself; NULL if it does not. */
+const struct property_value *member_property(const struct member_cluster_status *s, const char *name);
+const struct agent_status *member_agent_status(const struct agent_status_list *list, const char *type);
 
 /* JSON text of a generated struct field by its type table, for hashes (spec/placement.md 6.3). */
 const char *or_empty(const char *s); /* "" for NULL */

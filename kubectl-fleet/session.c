@@ -4,6 +4,8 @@
 
 #include "common/base/memory.h"
 
+_Static_assert(FLAG_STRINGS_MAX <= KUBE_GROUPS_MAX, "all groups of --as-group are sent");
+
 #define CONFLICT_ATTEMPTS 5
 #define CONFLICT_PAUSE_MS 10
 

@@ -161,7 +161,7 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                    struct http_response *ret, struct error *err)
 {
         struct loop *l = k->world->loop;
-        struct http_header headers[4 + FLAG_STRINGS_MAX];
+        struct http_header headers[4 + KUBE_GROUPS_MAX];
         int64_t wait = k->call_deadline_ms ? k->call_deadline_ms : KUBE_CALL_DEADLINE_MS;
         struct http_request rq = { .endpoint = k->endpoint,
                                    .method = c->method,

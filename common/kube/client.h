@@ -4,11 +4,11 @@
  * ERR_CONFLICT. */
 #pragma once
 
-#include "common/base/flags.h"
 #include "common/net/http.h"
 #include "proto/object.h"
 
 #define KUBE_CALL_DEADLINE_MS 30000
+#define KUBE_GROUPS_MAX 16
 
 struct kube_client {
         struct world *world;
@@ -18,7 +18,7 @@ struct kube_client {
         const char *field_manager; /* added to every write */
         const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
         const char *impersonate_uid;           /* NULL = none */
-        const char *const *impersonate_groups; /* FLAG_STRINGS_MAX at most, NULL behind them; NULL = none */
+        const char *const *impersonate_groups; /* KUBE_GROUPS_MAX at most, NULL behind them; NULL = none */
         void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
         void *count_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */

@@ -31,11 +31,17 @@ static void connection_free(struct connection *c)
         mem_free(c);
 }
 
+static void cut(struct connection *c)
+{
+        c->leaving = c->cut = true;
+        lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+}
+
 static void on_impatience(struct timer *t)
 {
         struct connection *c = container_of(t, struct connection, patience);
 
-        lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+        cut(c);
 }
 
 static int be_patient(struct connection *c, int64_t ms)
@@ -86,12 +92,6 @@ static void connection_closed(struct connection *c)
                 connection_free(c);
 }
 
-static void cut(struct connection *c)
-{
-        c->leaving = c->cut = true;
-        lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
-}
-
 /* What is closing already holds no place, but a socket: of these there are as many at most, or nobody could
  * come in while they are read out. */
 static int make_room(struct http_server *s)
@@ -102,9 +102,9 @@ static int make_room(struct http_server *s)
         if (s->stopping)
                 return -1;
         list_for_each(c, &s->connections, struct connection, node)
-                if (c->cut) {
-                        continue; /* gone with the next turn of the loop */
-                } else if (c->leaving) {
+                if (c->cut) /* gone with the next turn of the loop */
+                        continue;
+                else if (c->leaving) {
                         oldest_leaving = oldest_leaving ? oldest_leaving : c;
                         n_leaving++;
                 } else {
@@ -134,7 +134,7 @@ static void on_presence(struct timer *t)
 
         if (getsockopt(lws_get_socket_fd(c->wsi), IPPROTO_TCP, TCP_INFO, &info, &n) < 0 ||
             info.tcpi_state != TCP_ESTABLISHED)
-                lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+                cut(c);
         else
                 timer_start(l, t, loop_now_ms(l) + PRESENCE_MS, on_presence);
 }

@@ -169,15 +169,6 @@ static int read_input(struct reconcile *rc, struct eviction_input *in)
 
 /* ---- writes ---- */
 
-static int touch(struct reconcile *rc, const struct binding *b)
-{
-        struct object *wanted = object_copy(&b->object, rc->arena);
-
-        if (!wanted || set_annotation(wanted, ANNOTATION_EVICTION_TAKEN_BACK, rc->name, rc->arena) < 0)
-                return error_no_memory(rc->err);
-        return rc_patch_diff(rc, &b->object, wanted, OBJECT_META_SPEC, NULL);
-}
-
 static int remove_binding(struct reconcile *rc, const struct eviction *decided, const struct eviction_plan *p,
                           const struct object **ret)
 {
@@ -204,7 +195,7 @@ static int decide(struct reconcile *rc, const struct eviction *e)
         TRY(read_input(rc, &in));
         TRY(plan_eviction(rc->arena, &in, &plan, rc->err));
         if (plan.touch)
-                TRY(touch(rc, plan.touch));
+                TRY(rc_annotate(rc, &plan.touch->object, ANNOTATION_EVICTION_TAKEN_BACK, rc->name, NULL));
         TRY(rc_patch_diff(rc, &e->object, &plan.wanted->object, OBJECT_STATUS, &stored));
         if (plan.remove)
                 TRY(remove_binding(rc, (const struct eviction *)stored, &plan, &stored));

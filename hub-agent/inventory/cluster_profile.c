@@ -42,20 +42,14 @@ struct cluster_profile *profile_with_spec(struct arena *arena, const struct memb
 
 static const char *property_of(const struct member_cluster *m, const char *name)
 {
-        const struct property_value_map *all = &m->status->properties;
+        const struct property_value *p = member_property(m->status, name);
 
-        for (uint32_t i = 0; i < all->n; i++)
-                if (text_equal(all->at[i].key, name))
-                        return all->at[i].value.value;
-        return NULL;
+        return p ? p->value : NULL;
 }
 
 static const struct agent_status *member_agent_of(const struct member_cluster *m)
 {
-        for (uint32_t i = 0; m->status && i < m->status->agent_status.n; i++)
-                if (text_equal(m->status->agent_status.at[i].type, AGENT_MEMBER))
-                        return &m->status->agent_status.at[i];
-        return NULL;
+        return m->status ? member_agent_status(&m->status->agent_status, AGENT_MEMBER) : NULL;
 }
 
 static const char *base64_of(struct arena *arena, const char *text)
@@ -152,16 +146,6 @@ struct cluster_profile *profile_with_status(struct arena *arena, const struct me
 
 /* ---- events ---- */
 
-static bool same_condition(const struct condition_list *a, const struct condition_list *b, const char *type)
-{
-        const struct condition *x = condition_find(a, type), *y = condition_find(b, type);
-
-        if (!x || !y)
-                return x == y;
-        return text_equal(x->status, y->status) &&
-               x->observed_generation.value == y->observed_generation.value;
-}
-
 static bool says_lost(const struct cluster_profile *p)
 {
         const struct condition *c =
@@ -178,7 +162,7 @@ static bool same_health(const struct member_cluster *x, const struct member_clus
 
         if (!a || !b)
                 return a == b;
-        return same_condition(&a->conditions, &b->conditions, CONDITION_HEALTHY) &&
+        return conditions_agree(&a->conditions, &b->conditions, CONDITION_HEALTHY) &&
                b->last_received_heartbeat != TIME_NONE &&
                (a->last_received_heartbeat == b->last_received_heartbeat || !says_lost(profile));
 }
@@ -202,8 +186,8 @@ bool profile_is_touched(const struct member_cluster *before, const struct member
                     has_finalizer(&now->object, FINALIZER_CLUSTER_PROFILE) ||
             before->object.meta.generation != now->object.meta.generation)
                 return true;
-        return !same_condition(&before->status->conditions, &now->status->conditions, CONDITION_JOINED) ||
-               !same_condition(&before->status->conditions, &now->status->conditions,
-                               CONDITION_PROPERTY_COLLECTION_SUCCEEDED) ||
+        return !conditions_agree(&before->status->conditions, &now->status->conditions, CONDITION_JOINED) ||
+               !conditions_agree(&before->status->conditions, &now->status->conditions,
+                                 CONDITION_PROPERTY_COLLECTION_SUCCEEDED) ||
                !same_health(before, now, profile) || !same_properties(before, now);
 }

@@ -19,20 +19,6 @@ static int remove_profile(struct pass *s)
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
-static int set_finalizer(struct pass *s, bool wanted)
-{
-        struct object *o;
-
-        if (has_finalizer(&s->member->object, FINALIZER_CLUSTER_PROFILE) == wanted)
-                return 0;
-        o = object_copy(&s->member->object, s->rc->arena);
-        if (!o || (wanted && add_finalizer(o, FINALIZER_CLUSTER_PROFILE, s->rc->arena) < 0))
-                return error_no_memory(s->rc->err);
-        if (!wanted)
-                remove_finalizer(o, FINALIZER_CLUSTER_PROFILE);
-        return rc_patch_diff(s->rc, &s->member->object, o, OBJECT_META_SPEC, NULL);
-}
-
 static int write_spec(struct pass *s)
 {
         const struct cluster_profile *wanted = profile_with_spec(s->rc->arena, s->member, s->profile);
@@ -70,7 +56,7 @@ static int write_status(struct pass *s)
 
 static int keep_up(struct pass *s)
 {
-        TRY(set_finalizer(s, true));
+        TRY(rc_set_finalizer(s->rc, &s->member->object, FINALIZER_CLUSTER_PROFILE, true, NULL));
         TRY(write_spec(s));
         return write_status(s);
 }
@@ -81,7 +67,7 @@ static int decide(struct pass *s)
                 return remove_profile(s);
         if (is_deleting(&s->member->object)) {
                 TRY(remove_profile(s));
-                return set_finalizer(s, false);
+                return rc_set_finalizer(s->rc, &s->member->object, FINALIZER_CLUSTER_PROFILE, false, NULL);
         }
         if (!s->member->spec || !member_is_in_inventory(s->member))
                 return 0;

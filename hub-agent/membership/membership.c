@@ -216,18 +216,10 @@ static int copy_conditions(struct building *b, const struct condition_list *from
 
 static int64_t shown_heartbeat(const struct member_cluster *m, const char *agent)
 {
-        for (uint32_t i = 0; m->status && i < m->status->agent_status.n; i++)
-                if (text_equal(m->status->agent_status.at[i].type, agent))
-                        return m->status->agent_status.at[i].last_received_heartbeat;
-        return TIME_NONE;
-}
+        const struct agent_status *a =
+                m->status ? member_agent_status(&m->status->agent_status, agent) : NULL;
 
-static const struct agent_status *agent_named(const struct agent_status_list *list, const char *type)
-{
-        for (uint32_t i = 0; i < list->n; i++)
-                if (text_equal(list->at[i].type, type))
-                        return &list->at[i];
-        return NULL;
+        return a ? a->last_received_heartbeat : TIME_NONE;
 }
 
 static bool is_silent(const struct agent_status *a, const struct member_status_input *in)
@@ -245,7 +237,7 @@ static bool is_lost(const struct condition *healthy)
 static void keep_transition(struct building *b, struct agent_status *a)
 {
         const struct member_cluster_status *shown = b->in->member->status;
-        const struct agent_status *before = shown ? agent_named(&shown->agent_status, a->type) : NULL;
+        const struct agent_status *before = shown ? member_agent_status(&shown->agent_status, a->type) : NULL;
         const struct condition *was = before ? condition_find(&before->conditions, CONDITION_HEALTHY) : NULL;
 
         for (uint32_t i = 0; is_lost(was) && i < a->conditions.n; i++)
@@ -322,7 +314,7 @@ static struct tally tally_of(const struct building *b)
         struct tally t = { .expected = b->in->networking_agents ? ARRAY_LEN(expected_agents) : 1 };
 
         for (size_t i = 0; i < t.expected; i++) {
-                const struct agent_status *a = agent_named(&b->s->agent_status, expected_agents[i]);
+                const struct agent_status *a = member_agent_status(&b->s->agent_status, expected_agents[i]);
                 const struct condition *c = a ? condition_find(&a->conditions, CONDITION_JOINED) : NULL;
 
                 t.seen += a != NULL;

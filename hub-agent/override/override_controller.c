@@ -31,15 +31,8 @@ static int clean_up(struct reconcile *rc, const struct object *o, const struct o
 
 static int ensure_finalizer(struct reconcile *rc, const struct object *o, bool *ret_is_new)
 {
-        struct object *wanted;
-
         *ret_is_new = !has_finalizer(o, FINALIZER_OVERRIDE);
-        if (!*ret_is_new)
-                return 0;
-        wanted = object_copy(o, rc->arena);
-        if (!wanted || add_finalizer(wanted, FINALIZER_OVERRIDE, rc->arena) < 0)
-                return error_no_memory(rc->err);
-        return rc_patch_diff(rc, o, wanted, OBJECT_META_SPEC, NULL);
+        return rc_set_finalizer(rc, o, FINALIZER_OVERRIDE, true, NULL);
 }
 
 /* ---- indexes that were given (placement/given.h) ---- */

@@ -37,6 +37,7 @@ const char *cluster_property_text(const struct member_cluster *c, const char *na
         const struct member_cluster_status *s = c->status;
         struct property_ref ref;
         enum property_kind kind = property_ref_of(name, &ref);
+        const struct property_value *plain;
 
         if (kind == PROPERTY_RESOURCE && s && s->resource_usage) {
                 const char *usage = (const char *)s->resource_usage;
@@ -44,10 +45,8 @@ const char *cluster_property_text(const struct member_cluster *c, const char *na
                 return string_map_get((const struct string_map *)(const void *)(usage + ref.offset),
                                       ref.resource);
         }
-        for (uint32_t i = 0; kind == PROPERTY_PLAIN && s && i < s->properties.n; i++)
-                if (text_equal(s->properties.at[i].key, name))
-                        return or_empty(s->properties.at[i].value.value);
-        return NULL;
+        plain = kind == PROPERTY_PLAIN ? member_property(s, name) : NULL;
+        return plain ? or_empty(plain->value) : NULL;
 }
 
 int cluster_property(struct candidate *k, const char *name, struct quantity *ret, struct error *err)

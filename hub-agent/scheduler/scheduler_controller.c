@@ -35,13 +35,8 @@ static void measure(struct reconcile *rc, int64_t began_ms, int code)
 
 static int release_binding(struct reconcile *rc, const struct object *b)
 {
-        struct object *wanted = object_copy(b, rc->arena);
-        int code;
+        int code = rc_set_finalizer(rc, b, FINALIZER_SCHEDULER_BINDING, false, NULL);
 
-        if (!wanted)
-                return error_no_memory(rc->err);
-        remove_finalizer(wanted, FINALIZER_SCHEDULER_BINDING);
-        code = rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, NULL);
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
@@ -50,26 +45,16 @@ struct dropping {
         bool abandons; /* what they placed stays on the clusters */
 };
 
-/* The binding outlives its placement: it says itself what becomes of what it placed. Of one that goes already
- * that is decided. */
-static int mark_abandoned(struct reconcile *rc, const struct object *b, const struct object **ret)
-{
-        struct object *wanted = object_copy(b, rc->arena);
-
-        if (!wanted || set_annotation(wanted, ANNOTATION_DELETE_POLICY, DELETE_ABANDON, rc->arena) < 0)
-                return error_no_memory(rc->err);
-        return rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, ret);
-}
-
 static int drop_binding(struct reconcile *rc, void *ctx, size_t i)
 {
         const struct dropping *d = ctx;
         const struct object *b = d->bindings.at[i];
 
+        /* The binding outlives its placement: it says itself what becomes of what it placed. Of one that goes
+         * already that is decided. */
         if (d->abandons && !is_deleting(b))
-                TRY(mark_abandoned(rc, b, &b));
-        if (has_finalizer(b, FINALIZER_SCHEDULER_BINDING))
-                TRY(release_binding(rc, b));
+                TRY(rc_annotate(rc, b, ANNOTATION_DELETE_POLICY, DELETE_ABANDON, &b));
+        TRY(release_binding(rc, b));
         return is_deleting(b) ? 0 : rc_delete_any_version(rc, b);
 }
 
@@ -84,17 +69,12 @@ static bool abandons(const struct object *placement)
 static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
 {
         struct dropping d = { .abandons = abandons(p) };
-        struct object *wanted;
 
         if (!has_finalizer(p, FINALIZER_SCHEDULER))
                 return 0;
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &d.bindings));
         TRY(rc_for_each(rc, d.bindings.n, drop_binding, &d));
-        wanted = object_copy(p, rc->arena);
-        if (!wanted)
-                return error_no_memory(rc->err);
-        remove_finalizer(wanted, FINALIZER_SCHEDULER);
-        return rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL);
+        return rc_set_finalizer(rc, p, FINALIZER_SCHEDULER, false, NULL);
 }
 
 /* ---- carrying out a plan (spec 13.2) ---- */
@@ -296,18 +276,6 @@ static const struct policy_snapshot *active_snapshot(const struct object_list *a
         return found;
 }
 
-static int ensure_finalizer(struct reconcile *rc, const struct object *p)
-{
-        struct object *wanted;
-
-        if (has_finalizer(p, FINALIZER_SCHEDULER))
-                return 0;
-        wanted = object_copy(p, rc->arena);
-        if (!wanted || add_finalizer(wanted, FINALIZER_SCHEDULER, rc->arena) < 0)
-                return error_no_memory(rc->err);
-        return rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL);
-}
-
 static int release_if_going(struct reconcile *rc, void *ctx, size_t i)
 {
         const struct object *b = ((const struct object_list *)ctx)->at[i];
@@ -364,7 +332,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         in.snapshot = active_snapshot(&snapshots);
         if (!in.snapshot)
                 return let_go(rc, scope);
-        TRY(ensure_finalizer(rc, p));
+        TRY(rc_set_finalizer(rc, p, FINALIZER_SCHEDULER, true, NULL));
         code = cycle(rc, scope, &in);
         measure(rc, began_ms, code);
         return code;

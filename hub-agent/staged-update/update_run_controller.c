@@ -573,13 +573,8 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
 
 static bool differs(const struct binding *a, const struct binding *b, const char *type)
 {
-        const struct condition *x = a->status ? condition_find(&a->status->conditions, type) : NULL,
-                               *y = b->status ? condition_find(&b->status->conditions, type) : NULL;
-
-        if (!x || !y)
-                return x != y;
-        return !text_equal(x->status, y->status) ||
-               x->observed_generation.value != y->observed_generation.value;
+        return !conditions_agree(a->status ? &a->status->conditions : NULL,
+                                 b->status ? &b->status->conditions : NULL, type);
 }
 
 /* Of what a binding reports, runs look at three conditions. One that begins to go has another generation. */

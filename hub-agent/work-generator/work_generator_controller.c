@@ -102,33 +102,15 @@ static int list_works(struct pass *s, bool terminating_too, struct object_list *
 
 /* ---- deletion (spec 6.10) ---- */
 
-static int drop_finalizer(struct reconcile *rc, const struct object *b)
-{
-        struct object *wanted;
-
-        if (!has_finalizer(b, FINALIZER_WORK))
-                return 0;
-        wanted = object_copy(b, rc->arena);
-        if (!wanted)
-                return error_no_memory(rc->err);
-        remove_finalizer(wanted, FINALIZER_WORK);
-        return rc_patch_diff(rc, b, wanted, OBJECT_META_SPEC, NULL);
-}
-
 /* The member has to know before the Work goes. */
 static int drop_work(struct pass *s, const struct object *work)
 {
         const char *policy = annotation_of(&s->b->object, ANNOTATION_DELETE_POLICY);
-        struct object *wanted;
 
         if (is_deleting(work))
                 return 0;
-        if (text_equal(policy, DELETE_ABANDON)) {
-                wanted = object_copy(work, s->rc->arena);
-                if (!wanted || set_annotation(wanted, ANNOTATION_DELETE_POLICY, policy, s->rc->arena) < 0)
-                        return error_no_memory(s->rc->err);
-                TRY(rc_patch_diff(s->rc, work, wanted, OBJECT_META_SPEC, NULL));
-        }
+        if (text_equal(policy, DELETE_ABANDON))
+                TRY(rc_annotate(s->rc, work, ANNOTATION_DELETE_POLICY, policy, NULL));
         return rc_delete_any_version(s->rc, work);
 }
 
@@ -149,7 +131,8 @@ static struct outcome clean_up(struct pass *s)
                         return failed(s->rc->err);
         if (all.n > 0 && has_cluster)
                 return again_after(DELETION_FALLBACK_MS);
-        return drop_finalizer(s->rc, &s->b->object) < 0 ? failed(s->rc->err) : done();
+        return rc_set_finalizer(s->rc, &s->b->object, FINALIZER_WORK, false, NULL) < 0 ? failed(s->rc->err)
+                                                                                       : done();
 }
 
 /* Works that outlived their binding: made by a request that was still on its way when the binding went, or
@@ -508,14 +491,8 @@ static void note_changes(struct pass *s, struct sync_result *r)
 static int ensure_finalizer(struct pass *s)
 {
         const struct object *stored;
-        struct object *wanted;
 
-        if (has_finalizer(&s->b->object, FINALIZER_WORK))
-                return 0;
-        wanted = object_copy(&s->b->object, s->rc->arena);
-        if (!wanted || add_finalizer(wanted, FINALIZER_WORK, s->rc->arena) < 0)
-                return error_no_memory(s->rc->err);
-        TRY(rc_patch_diff(s->rc, &s->b->object, wanted, OBJECT_META_SPEC, &stored));
+        TRY(rc_set_finalizer(s->rc, &s->b->object, FINALIZER_WORK, true, &stored));
         s->b = (const struct binding *)stored;
         return 0;
 }
