@@ -11,7 +11,7 @@
 #define GRACE_MS 1000
 #define GRACE_MAX_MS 64000
 #define CALM_MS (5 * 60 * 1000)
-#define RIGHTS_MAX 64
+#define RIGHTS_MAX 512                 /* an agent that may do nothing asks for every kind there is */
 #define RIGHT_GRACE_MS 3000            /* an agent may start a moment before its rights are there */
 #define RIGHT_KEEP_MS (30 * 60 * 1000) /* nobody asked for it again: it is wanted no more */
 #define RIGHT_ASK_MS 5000              /* whether it is there by now; the more there are, the slower */
@@ -33,6 +33,7 @@ struct kube_connection {
         struct fiber_group *group;
         struct waitq better;                   /* it became good */
         struct waitq look;                     /* of the probe: an answer came */
+        struct waitq missed;                   /* a right, since the fiber of rights looked */
         bool good, was_good, probing, waiting; /* waiting: for missing rights */
         const struct kube_trouble *told;
         const struct kube_trouble *seen; /* since seen_ms every call met it; NULL = the last one was fine */
@@ -195,16 +196,10 @@ static void forget_old_rights(struct kube_connection *c)
                 }
 }
 
-/* Tells of what has been missing long enough. */
-static void tell_rights(struct kube_connection *c)
+static void tell_right(struct kube_connection *c, struct right *r)
 {
-        vec_for_each(&c->rights, r) {
-                if (r->told || r->granted || now_ms(c) < r->since_ms + RIGHT_GRACE_MS)
-                        continue;
-                r->told = true;
-                r->asked_ms = now_ms(c);
-                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, r->error);
-        }
+        r->told = true;
+        announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, r->error);
 }
 
 static struct right *find_right(struct kube_connection *c, const char *what)
@@ -239,14 +234,17 @@ static struct right *next_right(const struct kube_connection *c)
 /* Who waits to try again need not wait any longer, and who does not ask again has a right all the same. */
 static void right_granted(struct kube_connection *c, struct right *r)
 {
+        bool told = r->told;
+
         r->told = false;
         r->granted = true;
         r->seen_ms = now_ms(c);
-        announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r->what);
+        if (told)
+                announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), true, r->what);
         waitq_wake_all(&c->better);
 }
 
-/* Whether the server would allow it by now. Parks. */
+/* Whether the server would allow it by now; if not, it is told, once. Parks. */
 static int ask_for_right(struct kube_connection *c, struct right *r)
 {
         AUTO_FREE char *what = mem_strdup(r->what), *refusal = mem_strdup(r->error);
@@ -261,8 +259,12 @@ static int ask_for_right(struct kube_connection *c, struct right *r)
         k.connection = NULL;
         code = review_ask(&k, refusal, &allowed, &err);
         r = find_right(c, what);
-        if (code == 0 && allowed && r && r->told)
+        if (code == ERR_CANCELLED || !r || r->granted)
+                return code;
+        if (code == 0 && allowed)
                 right_granted(c, r);
+        else if (!r->told)
+                tell_right(c, r);
         return code;
 }
 
@@ -275,19 +277,38 @@ static void rights_fiber(void *ctx)
 
         while (code != ERR_CANCELLED && (r = next_right(c))) {
                 if (due_ms(c, r) > now_ms(c))
-                        code = fiber_sleep(l, due_ms(c, r) - now_ms(c));
-                else if (r->told)
+                        code = waitq_wait(l, &c->missed, due_ms(c, r));
+                else if (r->told || r->disputes < RIGHT_DISPUTES)
                         code = ask_for_right(c, r);
                 else
-                        tell_rights(c);
+                        tell_right(c, r);
         }
         c->waiting = false;
 }
 
 static void watch_rights(struct kube_connection *c)
 {
-        if (!c->waiting)
+        if (c->waiting)
+                waitq_wake_all(&c->missed);
+        else
                 c->waiting = fiber_spawn(c->group, "missing rights", rights_fiber, c) != NULL;
+}
+
+/* Full: the one that is there by now goes first, for it may never be asked for again. */
+static bool make_room(struct kube_connection *c)
+{
+        struct right *oldest = NULL;
+
+        vec_for_each(&c->rights, r)
+                if (r->granted && (!oldest || r->seen_ms < oldest->seen_ms))
+                        oldest = r;
+        if (c->rights.n < RIGHTS_MAX)
+                return true;
+        if (!oldest)
+                return false;
+        right_clear(oldest);
+        vec_remove(&c->rights, (size_t)(oldest - c->rights.at));
+        return true;
 }
 
 static void add_right(struct kube_connection *c, const struct kube_attempt *a, const char *what,
@@ -300,11 +321,12 @@ static void add_right(struct kube_connection *c, const struct kube_attempt *a, c
                            .since_ms = now_ms(c),
                            .seen_ms = now_ms(c) };
 
-        if (!r.what || !r.method || !r.path || !r.error || c->rights.n >= RIGHTS_MAX ||
-            vec_push(&c->rights, r) < 0)
-                right_clear(&r);
-        else
-                watch_rights(c);
+        if (!make_room(c))
+                log_warn(c->kube.log, "more rights are missing than are kept in mind", "server",
+                         c->kube.endpoint->base_url, "error", err->text);
+        else if (r.what && r.method && r.path && r.error && vec_push(&c->rights, r) == 0)
+                return watch_rights(c);
+        right_clear(&r);
 }
 
 static void right_missing(struct kube_connection *c, const struct kube_attempt *a, const struct error *err)
