@@ -55,6 +55,22 @@ static inline void agent_fiber(void *ctx)
         assert_int_equal(hub_agent_run(&o, &err), ERR_CANCELLED);
 }
 
+/* ---- what users do ---- */
+
+/* A merge patch that the server takes. */
+static inline void merge(struct rig *r, const char *path, const char *patch)
+{
+        if (rig_merge(r, path, patch) != 200)
+                fail_msg("%s: %s", path, r->text);
+}
+
+/* The same, and what follows from it. */
+static inline void merge_and_settle(struct rig *r, const char *path, const char *patch)
+{
+        merge(r, path, patch);
+        rig_settle(r);
+}
+
 /* ---- members ---- */
 
 static inline void stamp_now(struct fleet *f, char *out)

@@ -13,13 +13,6 @@ static void begin(struct rig *r, struct fleet *f)
         start_again(r, f);
 }
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 static void assert_health(struct rig *r, const char *reason)
 {
         AUTO_FREE char *wanted = mem_printf("\"reason\":\"%s\"", reason);
@@ -63,12 +56,13 @@ RIG_TEST(what_the_member_tells_stands_in_its_profile, {
 
         begin(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1/status",
-              "{\"status\":{\"conditions\":[{\"type\":\"ClusterPropertyCollectionSucceeded\",\"status\":"
-              "\"True\","
-              "\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","
-              "\"observedGeneration\":1}],\"properties\":{\"k8s.io/k8s-version\":{\"value\":\"v1.36.1\","
-              "\"observationTime\":\"2026-01-01T00:00:00Z\"}}}}");
+        merge_and_settle(
+                r, CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1/status",
+                "{\"status\":{\"conditions\":[{\"type\":\"ClusterPropertyCollectionSucceeded\",\"status\":"
+                "\"True\","
+                "\"reason\":\"R\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","
+                "\"observedGeneration\":1}],\"properties\":{\"k8s.io/k8s-version\":{\"value\":\"v1.36.1\","
+                "\"observationTime\":\"2026-01-01T00:00:00Z\"}}}}");
         assert_int_equal(rig_get(r, PROFILE), 200);
         assert_string_equal(rig_string(r, "status.version.kubernetes"), "v1.36.1");
         assert_int_equal(json_array_size(doc_get_array(r->answer, "status.accessProviders")), 1);
@@ -81,14 +75,14 @@ RIG_TEST(what_others_change_or_delete_comes_back, {
 
         begin(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, PROFILE,
-              "{\"metadata\":{\"labels\":{\"x-k8s.io/cluster-manager\":null,\"team\":\"a\"}},"
-              "\"spec\":{\"displayName\":\"x\"}}");
+        merge_and_settle(r, PROFILE,
+                         "{\"metadata\":{\"labels\":{\"x-k8s.io/cluster-manager\":null,\"team\":\"a\"}},"
+                         "\"spec\":{\"displayName\":\"x\"}}");
         assert_int_equal(rig_get(r, PROFILE), 200);
         assert_string_equal(rig_string(r, "spec.displayName"), "member-1");
         assert_string_equal(rig_string(r, "metadata.labels.team"), "a");
         assert_non_null(strstr(r->text, "\"x-k8s.io/cluster-manager\":\"KubeFleet\""));
-        merge(r, PROFILE "/status", "{\"status\":{\"conditions\":[]}}");
+        merge_and_settle(r, PROFILE "/status", "{\"status\":{\"conditions\":[]}}");
         assert_health(r, "MemberClusterAPIServerHealthy");
         rig_delete(r, PROFILE);
         assert_health(r, "MemberClusterAPIServerHealthy");
@@ -148,7 +142,7 @@ RIG_TEST(what_was_left_while_no_agent_ran_is_removed, {
         begin(r, &f);
         add_member(&f, "member-1", "");
         stop(&f);
-        merge(r, MEMBER, "{\"metadata\":{\"finalizers\":null}}");
+        merge_and_settle(r, MEMBER, "{\"metadata\":{\"finalizers\":null}}");
         rig_delete(r, MEMBER);
         assert_int_equal(rig_get(r, PROFILE), 200);
         start_again(r, &f);

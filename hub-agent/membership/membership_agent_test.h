@@ -23,13 +23,6 @@ static inline void end(struct fleet *f)
         metrics_free(f->metrics);
 }
 
-static inline void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 /* How often it was told, repetitions included. */
 static inline int64_t told(struct rig *r, const char *reason)
 {

@@ -24,7 +24,7 @@ RIG_TEST(the_member_hears_at_once_how_often_to_report, {
 
         begin(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":17}}");
+        merge_and_settle(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":17}}");
         assert_int_equal(rig_get(r, REPORT), 200);
         assert_int_equal(doc_get_int(r->answer, "spec.heartbeatPeriodSeconds", 0), 17);
         assert_string_equal(rig_string(r, "spec.state"), "Join");
@@ -36,9 +36,10 @@ RIG_TEST(another_identity_gets_the_rights_of_the_one_before, {
 
         begin(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, MEMBER,
-              "{\"spec\":{\"identity\":{\"kind\":\"User\",\"name\":\"somebody\",\"namespace\":null,"
-              "\"apiGroup\":\"rbac.authorization.k8s.io\"}}}");
+        merge_and_settle(
+                r, MEMBER,
+                "{\"spec\":{\"identity\":{\"kind\":\"User\",\"name\":\"somebody\",\"namespace\":null,"
+                "\"apiGroup\":\"rbac.authorization.k8s.io\"}}}");
         assert_int_equal(rig_get(r, RBAC "rolebindings/fleet-rolebinding-member-1"), 200);
         assert_non_null(strstr(r->text, "\"name\":\"somebody\""));
         assert_null(strstr(r->text, "\"ServiceAccount\""));

@@ -99,18 +99,19 @@ RIG_TEST(labels_that_somebody_removes_come_back, {
 
                 snprintf(patch, sizeof(patch),
                          "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/member-name\":%s}}}", taken[i]);
-                merge(r, MEMBER, patch);
+                merge_and_settle(r, MEMBER, patch);
                 report_member(&f, "member-1", "True");
                 rig_settle(r);
                 assert_int_equal(rig_get(r, MEMBER), 200);
                 assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/member-name\":\"member-1\""));
                 assert_string_equal(rig_string(r, "metadata.labels.team"), "a");
         }
-        merge(r, NAMESPACE, "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-fleet-resource\":null}}}");
+        merge_and_settle(r, NAMESPACE,
+                         "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-fleet-resource\":null}}}");
         assert_int_equal(rig_get(r, NAMESPACE), 200);
         assert_non_null(strstr(r->text, "\"kubernetes-fleet.io/is-fleet-resource\":\"true\""));
-        merge(r, NAMESPACE,
-              "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-fleet-resource\":\"yes\"}}}");
+        merge_and_settle(r, NAMESPACE,
+                         "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-fleet-resource\":\"yes\"}}}");
         assert_int_equal(rig_get(r, NAMESPACE), 200);
         assert_non_null(
                 strstr(r->text, "\"kubernetes-fleet.io/is-fleet-resource\":\"yes\"")); /* any value will do */
@@ -126,7 +127,8 @@ RIG_TEST(labels_do_not_make_it_look_and_reports_do, {
         add_member(&f, "member-1", "");
         fiber_sleep(r->loop, 1000);
         before = passes(&f);
-        merge(r, MEMBER, "{\"metadata\":{\"labels\":{\"team\":\"a\"},\"annotations\":{\"x\":\"y\"}}}");
+        merge_and_settle(r, MEMBER,
+                         "{\"metadata\":{\"labels\":{\"team\":\"a\"},\"annotations\":{\"x\":\"y\"}}}");
         assert_int_equal(passes(&f), before);
         report_member(&f, "member-1", "True");
         rig_settle(r);
@@ -140,15 +142,16 @@ RIG_TEST(what_the_member_reports_stands_on_it_with_its_generation, {
 
         begin(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
-        merge(r, REPORT "/status",
-              "{\"status\":{\"conditions\":[{\"type\":\"Own\",\"status\":\"True\",\"reason\":\"R\","
-              "\"message\":\"m\","
-              "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}],"
-              "\"properties\":{\"kubernetes-fleet.io/node-count\":{\"value\":\"3\",\"observationTime\":"
-              "\"2026-01-01T00:00:00Z\"}},\"resourceUsage\":{\"capacity\":{\"cpu\":\"4\"},"
-              "\"observationTime\":"
-              "\"2026-01-01T00:00:00Z\"},\"namespaces\":{\"web\":\"w\",\"own\":\"\"}}}");
+        merge_and_settle(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":30}}");
+        merge_and_settle(
+                r, REPORT "/status",
+                "{\"status\":{\"conditions\":[{\"type\":\"Own\",\"status\":\"True\",\"reason\":\"R\","
+                "\"message\":\"m\","
+                "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}],"
+                "\"properties\":{\"kubernetes-fleet.io/node-count\":{\"value\":\"3\",\"observationTime\":"
+                "\"2026-01-01T00:00:00Z\"}},\"resourceUsage\":{\"capacity\":{\"cpu\":\"4\"},"
+                "\"observationTime\":"
+                "\"2026-01-01T00:00:00Z\"},\"namespaces\":{\"web\":\"w\",\"own\":\"\"}}}");
         assert_int_equal(rig_get(r, MEMBER), 200);
         assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 2);
         assert_string_equal(rig_string(r, "status.resourceUsage.capacity.cpu"), "4");
@@ -177,8 +180,8 @@ RIG_TEST(who_leaves_is_a_member_until_it_says_so_and_nothing_holds_it_then, {
         assert_int_equal(rig_get(r, REPORT), 200);
         assert_string_equal(rig_string(r, "spec.state"), "Leave");
         assert_condition(r, "Joined", "True");
-        merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
-              "{\"metadata\":{\"finalizers\":[\"kubernetes-fleet.io/work-cleanup\"]}}");
+        merge_and_settle(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+                         "{\"metadata\":{\"finalizers\":[\"kubernetes-fleet.io/work-cleanup\"]}}");
         report_member(&f, "member-1", "False");
         fiber_sleep(r->loop, 5000);
         assert_int_equal(count(r, FLEET "works"), 0);
@@ -217,8 +220,8 @@ RIG_TEST(a_namespace_that_does_not_go_for_a_quarter_of_an_hour_is_an_error, {
         fiber_sleep(r->loop, 2 * 60000);
         assert_true(failures(&f) > before);
         assert_int_equal(rig_get(r, MEMBER), 200);
-        merge(r, "/api/v1/namespaces/fleet-member-member-1/configmaps/c",
-              "{\"metadata\":{\"finalizers\":null}}");
+        merge_and_settle(r, "/api/v1/namespaces/fleet-member-member-1/configmaps/c",
+                         "{\"metadata\":{\"finalizers\":null}}");
         fiber_sleep(r->loop, 120000);
         assert_int_equal(rig_get(r, NAMESPACE), 404);
         assert_int_equal(rig_get(r, MEMBER), 404);

@@ -21,13 +21,6 @@ static const struct scope_paths scopes[] = {
         "\"jsonPatchOverrides\":[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"tier\":\"" value \
         "\"}}]}]}"
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 static void begin(struct rig *r, struct fleet *f, const struct scope_paths *p)
 {
         char body[1024];
@@ -73,9 +66,10 @@ static void follow_edits(struct rig *r, const struct scope_paths *p)
 
         begin(r, &f, p);
         assert_string_equal(indexes(r, p), "0*");
-        merge(r, path_to(r, p->overrides, "tier"), "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"),
+                         "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
         assert_string_equal(indexes(r, p), "0*");
-        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
         assert_string_equal(indexes(r, p), "0 1*");
         rig_get(r, path_to(r, p->snapshots, "tier-1"));
         assert_non_null(strstr(r->text, "silver"));
@@ -87,7 +81,7 @@ static void go_along(struct rig *r, const struct scope_paths *p)
         struct fleet f;
 
         begin(r, &f, p);
-        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
         assert_int_equal(rig_delete(r, path_to(r, p->overrides, "tier")), 200);
         rig_settle(r);
         assert_int_equal(rig_get(r, path_to(r, p->overrides, "tier")), 404);
@@ -121,7 +115,8 @@ static void are_put_right(struct rig *r, const struct scope_paths *p)
         struct fleet f;
 
         begin(r, &f, p);
-        merge(r, path_to(r, p->snapshots, "tier-0"), "{\"spec\":{\"overrideSpec\":{" TIER("lead") "}}}");
+        merge_and_settle(r, path_to(r, p->snapshots, "tier-0"),
+                         "{\"spec\":{\"overrideSpec\":{" TIER("lead") "}}}");
         rig_settle(r);
         assert_string_equal(indexes(r, p), "0 1*"); /* what was edited is history */
         rig_get(r, path_to(r, p->snapshots, "tier-1"));

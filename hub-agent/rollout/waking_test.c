@@ -7,13 +7,6 @@
 #define BINDINGS FLEET "clusterresourcebindings"
 #define WEB FLEET "clusterresourceplacements/web"
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 static void begin(struct rig *r, struct fleet *f, const char *rest)
 {
         start(r, f);
@@ -75,17 +68,19 @@ RIG_TEST(what_update_runs_roll_out_is_left_as_it_is, {
         assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "");
         assert_null(doc_get(b, "spec.applyStrategy"));
         assert_null(doc_get(b, "status.conditions"));
-        merge(r, WEB, "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}}");
-        merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}");
+        merge_and_settle(r, WEB,
+                         "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}}");
+        merge_and_settle(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}");
         fiber_sleep(r->loop, 120000);
         b = binding(r, false);
         assert_string_equal(doc_get_string(b, "spec.state"), "Scheduled");
         assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "");
         assert_null(doc_get(b, "spec.applyStrategy"));
         assert_null(doc_get(b, "status.conditions"));
-        merge(r, binding_path(r),
-              "{\"spec\":{\"state\":\"Bound\",\"resourceSnapshotName\":\"web-0-snapshot\",\"applyStrategy\":{"
-              "\"type\":\"ClientSideApply\"}}}");
+        merge_and_settle(r, binding_path(r),
+                         "{\"spec\":{\"state\":\"Bound\",\"resourceSnapshotName\":\"web-0-snapshot\","
+                         "\"applyStrategy\":{"
+                         "\"type\":\"ClientSideApply\"}}}");
         fiber_sleep(r->loop, 120000);
         b = binding(r, false);
         assert_string_equal(doc_get_string(b, "spec.resourceSnapshotName"), "web-0-snapshot");
@@ -102,14 +97,14 @@ RIG_TEST(nothing_is_rolled_out_for_a_placement_that_goes_or_is_gone, {
         begin(r, &f, "");
         path = binding_path(r);
         for (int gone = 0; gone < 2; gone++) {
-                merge(r, WEB,
-                      gone ? "{\"metadata\":{\"finalizers\":null}}"
-                           : "{\"metadata\":{\"finalizers\":[\"example.com/mine\"]}}");
+                merge_and_settle(r, WEB,
+                                 gone ? "{\"metadata\":{\"finalizers\":null}}"
+                                      : "{\"metadata\":{\"finalizers\":[\"example.com/mine\"]}}");
                 if (!gone)
                         assert_int_equal(rig_delete(r, WEB), 200);
                 rig_settle(r);
                 assert_int_equal(rig_get(r, WEB), gone ? 404 : 200);
-                merge(r, path, "{\"spec\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}");
+                merge_and_settle(r, path, "{\"spec\":{\"applyStrategy\":{\"type\":\"ServerSideApply\"}}}");
                 fiber_sleep(r->loop, 60000);
                 assert_int_equal(rig_get(r, path), 200);
                 assert_string_equal(rig_string(r, "spec.applyStrategy.type"), "ServerSideApply");
@@ -124,8 +119,8 @@ RIG_TEST(a_new_binding_on_a_cluster_that_is_cleaned_up_is_looked_at_every_five_s
         int before;
 
         begin(r, &f, "");
-        merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
-              "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
+        merge_and_settle(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+                         "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
         assert_int_equal(rig_delete(r, binding_path(r)), 200);
         fiber_sleep(r->loop, 10000);
         assert_non_null(binding(r, true));
@@ -227,7 +222,7 @@ RIG_TEST(an_override_that_goes_takes_its_snapshots_and_is_rolled_back, {
         }
         rig_get(r, BINDINGS);
         assert_non_null(strstr(r->text, "tier-0"));
-        merge(r, OVERRIDE_SNAPSHOT, "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
+        merge_and_settle(r, OVERRIDE_SNAPSHOT, "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
         assert_int_equal(rig_delete(r, OVERRIDES "/tier"), 200);
         fiber_sleep(r->loop, 60000);
         assert_int_equal(rig_get(r, OVERRIDES "/tier"), 404);

@@ -48,12 +48,6 @@ static void end(struct stage *s)
         metrics_free(s->f.metrics);
 }
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-}
-
 /* How many cycles were counted with these labels. */
 static int cycles(struct stage *s, const char *is_failed, const char *needs_requeue)
 {

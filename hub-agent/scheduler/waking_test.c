@@ -3,13 +3,6 @@
 
 #define BINDINGS FLEET "clusterresourcebindings"
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 static void report(struct rig *r, const char *member, const char *status)
 {
         char path[256], patch[512];
@@ -17,7 +10,7 @@ static void report(struct rig *r, const char *member, const char *status)
         snprintf(path, sizeof(path), CLUSTERS "namespaces/fleet-member-%s/internalmemberclusters/%s/status",
                  member, member);
         snprintf(patch, sizeof(patch), "{\"status\":{%s}}", status);
-        merge(r, path, patch);
+        merge_and_settle(r, path, patch);
         rig_settle(r); /* it goes on to the MemberCluster */
         fiber_sleep(r->loop, 2000);
 }
@@ -71,7 +64,8 @@ RIG_TEST(labels_that_come_to_fit, {
 
         begin(r, &f, "\"placementType\":\"PickAll\"," REQUIRED(PROD));
         assert_string_equal(picked(r, BINDINGS), "member-1");
-        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-2",
+                         "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
         stop(&f);
 })
@@ -81,7 +75,8 @@ RIG_TEST(labels_that_a_placement_waits_for, {
 
         begin(r, &f, "\"placementType\":\"PickN\",\"numberOfClusters\":2," REQUIRED(PROD));
         assert_string_equal(picked(r, BINDINGS), "member-1");
-        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-2",
+                         "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
         stop(&f);
 })
@@ -91,13 +86,14 @@ RIG_TEST(a_taint_that_goes, {
 
         start(r, &f);
         add_member(&f, "member-1", "");
-        merge(r, CLUSTERS "memberclusters/member-1",
-              "{\"spec\":{\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]}}");
+        merge_and_settle(
+                r, CLUSTERS "memberclusters/member-1",
+                "{\"spec\":{\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]}}");
         add_app(r);
         place(r, "");
         rig_settle(r);
         assert_string_equal(picked(r, BINDINGS), "");
-        merge(r, CLUSTERS "memberclusters/member-1", "{\"spec\":{\"taints\":null}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-1", "{\"spec\":{\"taints\":null}}");
         assert_string_equal(picked(r, BINDINGS), "member-1");
         stop(&f);
 })
@@ -128,7 +124,8 @@ RIG_TEST(a_member_that_leaves_where_another_can_take_its_place, {
 
         begin(r, &f, "\"placementType\":\"PickN\",\"numberOfClusters\":1," REQUIRED(PROD));
         assert_string_equal(picked(r, BINDINGS), "member-1");
-        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-2",
+                         "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1"); /* it has all that it wants */
         rig_delete(r, CLUSTERS "memberclusters/member-1");
         rig_settle(r);
@@ -172,7 +169,8 @@ RIG_TEST(a_number_that_changes, {
 
         begin(r, &f, "\"placementType\":\"PickN\",\"numberOfClusters\":1");
         assert_int_equal(strlen(picked(r, BINDINGS)), strlen("member-1"));
-        merge(r, FLEET "clusterresourceplacements/web", "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}");
+        merge_and_settle(r, FLEET "clusterresourceplacements/web",
+                         "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
         stop(&f);
 })
@@ -185,12 +183,14 @@ RIG_TEST(a_number_that_is_again_what_the_snapshot_was_told, {
 
         begin(r, &f, "\"placementType\":\"PickN\",\"numberOfClusters\":2," REQUIRED(PROD));
         assert_string_equal(picked(r, BINDINGS), "member-1");
-        merge(r, PLACEMENT,
-              "{\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\","
-              "\"name\":\"kube-system\"}],\"policy\":{\"numberOfClusters\":1}}}");
-        merge(r, CLUSTERS "memberclusters/member-2", "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        merge_and_settle(
+                r, PLACEMENT,
+                "{\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\","
+                "\"name\":\"kube-system\"}],\"policy\":{\"numberOfClusters\":1}}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-2",
+                         "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1");
-        merge(r, PLACEMENT, "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}");
+        merge_and_settle(r, PLACEMENT, "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}");
         assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
         stop(&f);
 })

@@ -88,12 +88,6 @@ static inline void begin(struct rig *r, struct fleet *f)
 
 #define PICK_FIXED(names) ",\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[" names "]}"
 
-static inline void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-}
-
 static inline const json_t *condition_at(const json_t *o, const char *type)
 {
         json_t *c;

@@ -32,12 +32,6 @@ static void begin(struct rig *r, struct fleet *f, struct line *line, const char 
         settle(f);
 }
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-}
-
 static void post_run(struct rig *r)
 {
         post(r, RUNS, "ClusterStagedUpdateRun", "first",

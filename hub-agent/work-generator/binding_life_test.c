@@ -27,13 +27,6 @@ static void post(struct rig *r, const char *path, const char *body)
                 fail_msg("%s: %s", path, r->text);
 }
 
-static void merge(struct rig *r, const char *path, const char *patch)
-{
-        if (rig_merge(r, path, patch) != 200)
-                fail_msg("%s: %s", path, r->text);
-        rig_settle(r);
-}
-
 static void post_snapshot(struct rig *r, const char *resources)
 {
         post(r, SNAPSHOTS,
@@ -86,20 +79,22 @@ static void bind(struct rig *r, const char *state, const char *cluster, const ch
 /* As the rollout, of a generation. */
 static void say_started(struct rig *r, const char *status, int generation)
 {
-        merge(r, BINDING "/status",
-              arena_printf(
-                      &r->arena,
-                      "{\"status\":{\"conditions\":[{\"type\":\"RolloutStarted\",\"status\":\"%s\","
-                      "\"reason\":"
-                      "\"RolloutStarted\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","
-                      "\"observedGeneration\":%d}]}}",
-                      status, generation));
+        merge_and_settle(
+                r, BINDING "/status",
+                arena_printf(
+                        &r->arena,
+                        "{\"status\":{\"conditions\":[{\"type\":\"RolloutStarted\",\"status\":\"%s\","
+                        "\"reason\":"
+                        "\"RolloutStarted\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","
+                        "\"observedGeneration\":%d}]}}",
+                        status, generation));
 }
 
 static void give_reason(struct rig *r, const char *reason)
 {
-        merge(r, BINDING,
-              arena_printf(&r->arena, "{\"spec\":{\"clusterDecision\":{\"reason\":\"%s\"}}}", reason));
+        merge_and_settle(
+                r, BINDING,
+                arena_printf(&r->arena, "{\"spec\":{\"clusterDecision\":{\"reason\":\"%s\"}}}", reason));
         rig_settle(r);
 }
 
@@ -218,7 +213,7 @@ RIG_TEST(what_was_placed_stays_while_unscheduled_and_is_told_of, {
 
         begin(r, &f, SETTINGS);
         bring_up(r, &f);
-        merge(r, BINDING, "{\"spec\":{\"state\":\"Unscheduled\"}}");
+        merge_and_settle(r, BINDING, "{\"spec\":{\"state\":\"Unscheduled\"}}");
         rig_settle(r);
         assert_int_equal(count(r, FLEET "works"), 1);
         assert_int_equal(rig_get(r, WORK), 200);
@@ -334,7 +329,7 @@ RIG_TEST(a_binding_goes_when_its_works_are_gone, {
 
         begin(r, &f, SETTINGS);
         bring_up(r, &f);
-        merge(r, WORK, "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
+        merge_and_settle(r, WORK, "{\"metadata\":{\"finalizers\":[\"example.com/hold\"]}}");
         assert_int_equal(rig_delete(r, BINDING), 200);
         rig_settle(r);
         assert_int_equal(rig_get(r, WORK), 200);
