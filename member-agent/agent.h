@@ -3,6 +3,7 @@
 
 #include "common/ctrl/health.h"
 #include "common/kube/mapping.h"
+#include "member-agent/apply/hold.h"
 #include "member-agent/apply/limiter.h"
 #include "member-agent/member_agent.h"
 #include "member-agent/store/key.h"
@@ -61,17 +62,16 @@ struct member_agent {
 /* What is remembered of a Work between passes; losing it costs a pass. */
 struct work_memory {
         struct limiter limiter;
-        int64_t held_generation, held_until_ms; /* the first report of a generation waits for availability */
-        int64_t waits_since_ms;                 /* for other Works, by loop_now_ms(); 0 = for none */
-        int64_t waits_generation;               /* and as which generation; 0 = as one that goes */
-        int64_t unanswered_since_ms; /* loop: requests for objects have no answers; 0 = they have */
-        uint64_t told_unremoved;     /* hash of what could not be removed and was told; 0 = nothing */
-        int64_t looked_ms;           /* loop: at what is in the way of its end */
-        uint64_t looked_at;          /* hash of the versions of its objects then; 0 = never */
-        int64_t gone_since_ms;       /* the hub does not have the Work, by loop_now_ms(); 0 = it does */
-        bool owner_known;            /* the server has shown the AppliedWork since the Work came */
-        bool owner_gone;             /* and has not found it since, whatever the cache has */
-        bool planned;                /* it has its rows, by a pass since the agent started */
+        struct hold hold;         /* of the report */
+        int64_t waits_since_ms;   /* for other Works, by loop_now_ms(); 0 = for none */
+        int64_t waits_generation; /* and as which generation; 0 = as one that goes */
+        uint64_t told_unremoved;  /* hash of what could not be removed and was told; 0 = nothing */
+        int64_t looked_ms;        /* loop: at what is in the way of its end */
+        uint64_t looked_at;       /* hash of the versions of its objects then; 0 = never */
+        int64_t gone_since_ms;    /* the hub does not have the Work, by loop_now_ms(); 0 = it does */
+        bool owner_known;         /* the server has shown the AppliedWork since the Work came */
+        bool owner_gone;          /* and has not found it since, whatever the cache has */
+        bool planned;             /* it has its rows, by a pass since the agent started */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);

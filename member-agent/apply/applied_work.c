@@ -81,6 +81,26 @@ int applied_work_ensure_live(struct member_agent *a, const char *name, struct ar
         return r;
 }
 
+int applied_work_find(struct member_agent *a, const char *name, struct arena *arena,
+                      const struct object **ret, struct error *err)
+{
+        struct work_memory *memory = agent_memory(a, name);
+        struct rows rows = { 0 };
+
+        if (!memory)
+                return error_no_memory(err);
+        if (!memory->owner_known)
+                TRY(store_rows_of_work(a->store, name, arena, &rows, err));
+        if (informer_get(a->applied_works, NULL, name) &&
+            (memory->owner_gone || (!memory->owner_known && rows.n == 0)))
+                TRY(applied_work_ensure_live(a, name, arena, ret, err));
+        else
+                TRY(applied_work_ensure(a, name, arena, ret, err));
+        memory->owner_known = true;
+        memory->owner_gone = false;
+        return 0;
+}
+
 /* ---- status ---- */
 
 /* A uid stands for one kind, namespace and name. */

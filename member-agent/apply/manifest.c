@@ -125,3 +125,11 @@ int manifest_mark_duplicates(struct manifest *manifests, size_t n, struct error 
         }
         return 0;
 }
+
+/* Names may hold anything until the server has judged them: lengths keep them apart. */
+const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
+                            struct arena *arena)
+{
+        return arena_printf(arena, "%zu %zu %zu %s/%s/%s/%s", strlen(group), strlen(kind), strlen(ns), group,
+                            kind, ns, name);
+}

@@ -45,6 +45,9 @@ int manifest_check_place(const struct manifest *m, const char *only_ns, struct e
 /* "GV=<group>/<version>, Kind=<kind>, Namespace=<ns>, Name=<name>"; NULL on no memory. */
 const char *manifest_identity(struct arena *arena, const char *group, const char *version, const char *kind,
                               const char *ns, const char *name);
+/* What makes an object itself, version aside: equal for a row and its manifest. NULL on no memory. */
+const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
+                            struct arena *arena);
 /* Marks second occurrences. Manifests that failed before are passed over. */
 int manifest_mark_duplicates(struct manifest *manifests, size_t n, struct error *err);
 /* Sets a result with its cause: `lead` and, if there is one, the text of an error. */

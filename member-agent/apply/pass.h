@@ -43,18 +43,32 @@ struct pass {
  * its result; only ERR_NO_MEMORY and ERR_CANCELLED are returned. */
 int object_process(struct pass *p, struct manifest *m, struct error *err);
 
+/* ---- manifests ---- */
+
+/* As whom objects are applied. A right that the namespace's account lacks is told with the manifest: it is
+ * none of the agent's own. */
+int pass_choose_account(struct pass *p, struct error *err);
+int pass_decode_manifests(struct pass *p, struct error *err);
+/* Finds the resource of a manifest and checks that it may be there: fills resource, or the result
+ * DecodingErred. */
+int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
+
+/* ---- inventory ---- */
+
+int pass_load_rows(struct pass *p, struct error *err);
 /* The inventory's row of a manifest, without regard to the version; NULL if there is none. */
 const struct row *pass_row(const struct pass *p, const struct manifest *m);
-/* What makes an object itself, version aside: equal for a row and its manifest. NULL on no memory. */
-const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
-                            struct arena *arena);
 static inline const char *row_key(const struct row *row, struct arena *arena)
 {
         return object_identity(row->group, row->kind, row->ns, row->name, arena);
 }
-/* Finds the resource of a manifest and checks that it may be there: fills resource, or the result
- * DecodingErred. */
-int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
+/* What need not be looked at again gets the results of the last time. */
+void pass_reuse_results(struct pass *p);
+/* Write-ahead: no object may be touched without a durable record of it. */
+int pass_plan_rows(struct pass *p, struct error *err);
+int pass_record_rows(struct pass *p, struct error *err);
+/* When each manifest was first seen to drift or differ, before this pass; TIME_NONE = it was not. */
+int pass_first_times(const struct pass *p, int64_t **ret_drift, int64_t **ret_diff, struct error *err);
 
 /* Removes what was applied and is no longer in the Work, or hands it to the Work that lists it now. What
  * fails is told and tried again in the next pass; *ret_left counts it, and what has to wait. */
@@ -97,6 +111,12 @@ int applied_work_ensure(struct member_agent *a, const char *name, struct arena *
 /* The same, from the server and not from the cache. */
 int applied_work_ensure_live(struct member_agent *a, const char *name, struct arena *arena,
                              const struct object **ret, struct error *err);
+/* One of the two, by what is known of the Work so far.
+ * A Work without rows is new: what the cache has under its name may be the AppliedWork of one that was
+ * deleted, and be gone; garbage collection would take along what names it as owner. So may any whose going
+ * has not been heard of. */
+int applied_work_find(struct member_agent *a, const char *name, struct arena *arena,
+                      const struct object **ret, struct error *err);
 int applied_work_write_status(struct pass *p, struct error *err);
 /* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,

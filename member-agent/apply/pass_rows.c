@@ -1,0 +1,186 @@
+/* What a pass reads from the inventory and writes to it: spec/member-agent.md 2.4, 6.3. */
+#include "common/base/timefmt.h"
+#include "member-agent/apply/pass.h"
+#include "member-agent/watch/applied.h"
+
+const struct row *pass_row(const struct pass *p, const struct manifest *m)
+{
+        return m->key ? map_get(p->row_index, m->key) : NULL;
+}
+
+static void free_map(void *map)
+{
+        map_free(map);
+}
+
+int pass_load_rows(struct pass *p, struct error *err)
+{
+        TRY(store_rows_of_work(p->agent->store, p->name, p->arena, &p->rows, err));
+        p->row_index = ARENA_NEW(p->arena, struct map);
+        if (!p->row_index)
+                return error_no_memory(err);
+        map_init(p->row_index, MAP_BORROW_KEYS, NULL);
+        if (arena_defer(p->arena, free_map, p->row_index) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->rows.n; i++) {
+                const char *key = row_key(&p->rows.at[i], p->arena);
+
+                if (!key || map_put(p->row_index, key, &p->rows.at[i]) < 0)
+                        return error_no_memory(err);
+        }
+        return 0;
+}
+
+/* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
+ * stand. What was only compared was not applied. */
+static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
+{
+        return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
+               text_equal(row->hash, m->hash) && row->strategy == strategy_number(&p->strategy) &&
+               text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
+               row->availability != AVAILABILITY_FAILED && !p->mirror &&
+               p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
+               applied_watch_current(p->agent->applied, m->group, m->resource.plural);
+}
+
+void pass_reuse_results(struct pass *p)
+{
+        for (size_t i = 0; i < p->n; i++) {
+                struct manifest *m = &p->manifests[i];
+                const struct row *row = m->result == RESULT_NONE ? pass_row(p, m) : NULL;
+
+                if (!may_reuse(p, m, row))
+                        continue;
+                m->reused = m->live_exists = true;
+                m->result = row->result;
+                m->availability = row->availability;
+                m->live_uid = row->uid;
+                m->live_version = row->handled;
+                m->live_generation = row->live_generation;
+        }
+}
+
+/* ---- writing ---- */
+
+static struct row new_row(const struct pass *p, const struct manifest *m)
+{
+        return (struct row){ .work = p->name,
+                             .group = m->group,
+                             .version = m->version,
+                             .kind = m->kind,
+                             .plural = m->resource.plural,
+                             .ns = m->ns ? m->ns : "",
+                             .name = m->name,
+                             .namespaced = m->resource.namespaced,
+                             .uid = "",
+                             .ordinal = m->ordinal,
+                             .state = ROW_PLANNED,
+                             .work_generation = p->work->object.meta.generation,
+                             .hash = "",
+                             .handled = "",
+                             .seen = "",
+                             .first_drift_ms = TIME_NONE,
+                             .first_diff_ms = TIME_NONE };
+}
+
+static bool is_ready(const struct manifest *m)
+{
+        return m->result == RESULT_NONE && m->resource.plural;
+}
+
+int pass_plan_rows(struct pass *p, struct error *err)
+{
+        size_t fresh = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+                fresh += is_ready(&p->manifests[i]) && !pass_row(p, &p->manifests[i]);
+        if (!fresh)
+                return 0;
+        TRY(store_begin(p->agent->store, true, err));
+        for (size_t i = 0; r == 0 && i < p->n; i++) {
+                struct row row;
+
+                if (!is_ready(&p->manifests[i]) || pass_row(p, &p->manifests[i]))
+                        continue;
+                row = new_row(p, &p->manifests[i]);
+                r = store_row_put(p->agent->store, &row, err);
+        }
+        if (r < 0) {
+                store_rollback(p->agent->store);
+                return r;
+        }
+        return store_commit(p->agent->store, err);
+}
+
+static int64_t first_time(const struct differences *d, int64_t known, int64_t now)
+{
+        if (!d || d->n == 0)
+                return TIME_NONE;
+        return known == TIME_NONE ? now : known;
+}
+
+static int record(struct pass *p, const struct manifest *m, struct error *err)
+{
+        const struct row *known = pass_row(p, m);
+        struct row row = new_row(p, m);
+
+        if (known) {
+                row.state = known->state;
+                row.uid = known->uid;
+        }
+        if (m->live_exists)
+                row.uid = m->live_uid;
+        if (result_is_applied(m->result)) {
+                row.state = ROW_APPLIED;
+                row.hash = m->hash;
+                row.handled = m->live_version;
+        }
+        row.strategy = strategy_number(&p->strategy);
+        row.live_generation = m->live_generation;
+        row.result = m->result;
+        row.availability = m->availability;
+        row.first_drift_ms = first_time(m->drifts, known ? known->first_drift_ms : TIME_NONE, p->now_ms);
+        row.first_diff_ms = first_time(m->diffs, known ? known->first_diff_ms : TIME_NONE, p->now_ms);
+        row.checked_ms = p->now_ms;
+        return store_row_put(p->agent->store, &row, err);
+}
+
+int pass_record_rows(struct pass *p, struct error *err)
+{
+        int r = 0;
+
+        TRY(store_begin(p->agent->store, false, err));
+        for (size_t i = 0; r == 0 && i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (m->reused || !m->resource.plural || result_is_preprocessing(m->result))
+                        continue;
+                r = record(p, m, err);
+                if (r == 0)
+                        r = applied_watch_want(p->agent->applied, &m->resource, err);
+        }
+        if (r < 0) {
+                store_rollback(p->agent->store);
+                return r;
+        }
+        return store_commit(p->agent->store, err);
+}
+
+int pass_first_times(const struct pass *p, int64_t **ret_drift, int64_t **ret_diff, struct error *err)
+{
+        int64_t *drift = ARENA_NEW_ARRAY(p->arena, int64_t, p->n + 1),
+                *diff = ARENA_NEW_ARRAY(p->arena, int64_t, p->n + 1);
+
+        if (!drift || !diff)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->n; i++) {
+                const struct row *row = p->manifests[i].name ? pass_row(p, &p->manifests[i]) : NULL;
+
+                drift[i] = row ? row->first_drift_ms : TIME_NONE;
+                diff[i] = row ? row->first_diff_ms : TIME_NONE;
+        }
+        *ret_drift = drift;
+        *ret_diff = diff;
+        return 0;
+}
