@@ -62,21 +62,25 @@ static int identify(struct rendering *r, const json_t *doc, struct identity *ret
         return 0;
 }
 
+/* NULL: no memory. */
 static const char *print_name(struct rendering *r, const char *ns, const char *name)
 {
-        const char *text = arena_printf(r->arena, "%s%s%s", ns, ns[0] ? "/" : "", name);
-
-        return text ? text : name;
+        return arena_printf(r->arena, "%s%s%s", ns, ns[0] ? "/" : "", name);
 }
 
 /* A namespaced placement speaks for its namespace and for nothing else. */
 static int check_confined(struct rendering *r, const struct identity *m)
 {
+        const char *name;
+
         if (!r->ns || (m->namespaced && text_equal(m->ns, r->ns)))
                 return 0;
+        name = print_name(r, m->ns, m->name);
+        if (!name)
+                return error_no_memory(r->err);
         return error_set(r->err, ERR_INVALID,
                          "%s \"%s\" is not in namespace \"%s\", to which the placement is confined", m->kind,
-                         print_name(r, m->ns, m->name), r->ns);
+                         name, r->ns);
 }
 
 /* What a manifest is wrapped in; key names it there. All NULL: nothing. */
@@ -84,12 +88,12 @@ struct wrapping {
         const char *kind, *ns, *name, *key;
 };
 
-static int not_an_object(struct rendering *r, const struct wrapping *w)
+static int not_an_object(struct rendering *r, const struct wrapping *w, const char *outer)
 {
         return error_set(r->err, ERR_INVALID,
                          "failed to parse the wrapped manifest data to a Kubernetes runtime object "
                          "(manifestKey=%s,envelopeObjRef=%s): apiVersion and kind must be set",
-                         w->key, print_name(r, w->ns, w->name));
+                         w->key, outer);
 }
 
 /* Scope rules of spec 6.5, by the manifest's kind, and what is never placed. */
@@ -98,8 +102,10 @@ static int check_wrapped(struct rendering *r, const struct wrapping *w, const st
         const char *inner = print_name(r, m->ns, m->name), *outer = print_name(r, w->ns, w->name);
         bool clustered = text_equal(w->kind, ENVELOPE_CLUSTER_RESOURCE);
 
+        if (!inner || !outer)
+                return error_no_memory(r->err);
         if (!m->version[0] || !m->kind[0])
-                return not_an_object(r, w);
+                return not_an_object(r, w, outer);
         if (clustered && (m->namespaced || m->ns[0]))
                 return error_set(
                         r->err, ERR_INVALID,
@@ -284,7 +290,7 @@ static int render_envelope(struct rendering *r, const char *prefix, const char *
         for (size_t i = 0; i < n; i++)
                 if (add_manifest(r, w, &e, texts[i]) < 0)
                         return error_wrap(r->err, "failed to apply overrides to a manifest from envelope %s",
-                                          print_name(r, e.ns, e.name));
+                                          or_empty(print_name(r, e.ns, e.name)));
         return 0;
 }
 
