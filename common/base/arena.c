@@ -5,11 +5,15 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 
+/* Under sanitizers poisoned bytes follow each allocation, and behind a list they are one element and more:
+ * who reads or writes behind the end is told, instead of meeting whatever was allocated next. */
 #ifdef ARGOSY_ASAN
 #include <sanitizer/asan_interface.h>
+#define GAP(element) ((element) + 16)
 #else
 #define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+#define GAP(element) 0
 #endif
 
 #define CHUNK_FIRST 1024u
@@ -51,20 +55,21 @@ static struct arena_chunk *add_chunk(struct arena *a, size_t need)
         return chunk;
 }
 
-static void *take(struct arena *a, size_t size, size_t align)
+/* `gap`: bytes behind it that nobody gets. */
+static void *take(struct arena *a, size_t size, size_t align, size_t gap)
 {
         size_t limit = limit_of(a);
         if (a->used > limit || size > limit - a->used)
                 return NULL;
         struct arena_chunk *chunk = a->head;
         size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
-        if (!chunk || at > chunk->size || size > chunk->size - at) {
-                chunk = add_chunk(a, size);
+        if (!chunk || at > chunk->size || size + gap > chunk->size - at) {
+                chunk = add_chunk(a, size + gap);
                 at = 0;
         }
         if (!chunk)
                 return NULL;
-        chunk->used = at + size;
+        chunk->used = at + size + gap;
         a->used += size;
         ASAN_UNPOISON_MEMORY_REGION(chunk->data + at, size);
         return chunk->data + at;
@@ -72,7 +77,7 @@ static void *take(struct arena *a, size_t size, size_t align)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-        return take(a, size ? size : 1, 16);
+        return take(a, size ? size : 1, 16, GAP(0));
 }
 
 void *arena_zalloc(struct arena *a, size_t size)
@@ -86,12 +91,13 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
         size_t total;
         if (__builtin_mul_overflow(n, size, &total))
                 return NULL;
-        return arena_zalloc(a, total);
+        void *p = take(a, total ? total : 1, 16, GAP(size));
+        return p ? memset(p, 0, total) : NULL;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-        char *copy = n < SIZE_MAX ? take(a, n + 1, 1) : NULL;
+        char *copy = n < SIZE_MAX ? take(a, n + 1, 1, GAP(0)) : NULL;
         if (!copy)
                 return NULL;
         memcpy(copy, s, n);
@@ -118,7 +124,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
         va_start(args, fmt);
         va_copy(again, args);
         int n = vsnprintf(NULL, 0, fmt, args);
-        char *text = n < 0 ? NULL : take(a, (size_t)n + 1, 1);
+        char *text = n < 0 ? NULL : take(a, (size_t)n + 1, 1, GAP(0));
         if (text)
                 vsnprintf(text, (size_t)n + 1, fmt, again);
         va_end(again);

@@ -12,6 +12,10 @@
 #include "common/base/intern.h"
 #include "common/base/vec.h"
 
+#ifdef ARGOSY_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 static void live_counts_return_to_where_they_were(void **state)
 {
         size_t bytes = mem_live_bytes(), count = mem_live_count();
@@ -64,6 +68,33 @@ static void an_arena_is_aligned_limited_and_runs_its_defers_backwards(void **sta
         assert_int_equal(first, 2);
         assert_non_null(arena_alloc(&a, 90000));
         assert_string_equal(arena_printf(&a, "%s-%d", "x", 5), "x-5");
+}
+
+static void sanitizers_see_who_touches_what_is_behind_the_end_of_a_list(void **state)
+{
+#ifdef ARGOSY_ASAN
+        AUTO_ARENA struct arena a = ARENA_INIT;
+        struct wide {
+                char at[100];
+        } *list = ARENA_NEW_ARRAY(&a, struct wide, 3);
+        char *text = arena_strdup(&a, "text"), *long_text = arena_printf(&a, "%05000d", 1),
+             *last = arena_strdup(&a, "x");
+        assert_true(list && text && long_text && last);
+        assert_null(__asan_region_is_poisoned(list, 3 * sizeof(*list)));
+        for (size_t i = 0; i < sizeof(*list); i++)
+                assert_true(__asan_address_is_poisoned(&list[3].at[i]));
+        assert_null(__asan_region_is_poisoned(text, 5));
+        assert_true(__asan_address_is_poisoned(text + 5));
+        assert_true(__asan_address_is_poisoned(long_text + 5001));
+        VEC(int) vec = VEC_INIT;
+        for (int i = 0; i < 5; i++)
+                assert_int_equal(vec_push(&vec, i), 0);
+        assert_null(__asan_region_is_poisoned(vec.at, 5 * sizeof(int)));
+        assert_true(__asan_address_is_poisoned(&vec.at[5]));
+        vec_free(&vec);
+#else
+        skip();
+#endif
 }
 
 static void a_buffer_keeps_its_first_failure(void **state)
@@ -273,6 +304,7 @@ int main(void)
                 cmocka_unit_test(live_counts_return_to_where_they_were),
                 cmocka_unit_test(exactly_the_chosen_allocation_fails),
                 cmocka_unit_test(an_arena_is_aligned_limited_and_runs_its_defers_backwards),
+                cmocka_unit_test(sanitizers_see_who_touches_what_is_behind_the_end_of_a_list),
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),
                 cmocka_unit_test(a_buffer_is_cut_to_what_it_began_with),
                 cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
