@@ -190,17 +190,22 @@ static void what_a_retry_mends_is_no_refusal(void **state)
 
 /* ---- leaving ---- */
 
-static void post_work(struct rig *r, const char *ns, const char *finalizers)
+static void post_named_work(struct rig *r, const char *ns, const char *name, const char *finalizers)
 {
         char path[256], body[512];
 
         snprintf(path, sizeof(path), FLEET "namespaces/%s/works", ns);
         snprintf(body, sizeof(body),
                  "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"Work\",\"metadata\":{"
-                 "\"name\":\"stays\",\"finalizers\":[%s]},\"spec\":{}}",
-                 finalizers);
+                 "\"name\":\"%s\",\"finalizers\":[%s]},\"spec\":{}}",
+                 name, finalizers);
         assert_int_equal(rig_post(r, path, body), 201);
         rig_settle(r);
+}
+
+static void post_work(struct rig *r, const char *ns, const char *finalizers)
+{
+        post_named_work(r, ns, "stays", finalizers);
 }
 
 static size_t finalizers_of(struct rig *r, const char *path)
@@ -233,6 +238,34 @@ static void is_forced(struct rig *r)
 static void what_a_member_left_behind_goes_with_its_namespace(void **state)
 {
         rig_run(is_forced);
+}
+
+/* One of its Works goes by itself while they are let go of: the others are not kept by that. */
+static void goes_by_itself(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        post_named_work(r, "fleet-member-member-1", "goes", "\"example.com/stay\"");
+        post_work(r, "fleet-member-member-1", "\"example.com/stay\"");
+        line_lay(&f, &line);
+        assert_int_equal(rig_merge(r, MEMBER, "{\"metadata\":{\"finalizers\":null}}"), 200);
+        assert_int_equal(rig_delete(r, MEMBER), 200);
+        assert_int_equal(rig_delete(r, NS), 200);
+        rig_settle(r);
+        line.path = WORKS "/goes?";
+        line.fate = 404;
+        start_again(r, &f);
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(finalizers_of(r, WORKS "/goes"), 1);
+        assert_int_equal(rig_get(r, WORKS "/stays"), 404);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_work_that_goes_by_itself_keeps_no_other(void **state)
+{
+        rig_run(goes_by_itself);
 }
 
 /* Whose namespace goes while it stays keeps its agent, which is who lets go of Works. */
@@ -289,6 +322,7 @@ int main(void)
                 cmocka_unit_test(what_no_retry_mends_is_said_on_the_member_once),
                 cmocka_unit_test(what_a_retry_mends_is_no_refusal),
                 cmocka_unit_test(what_a_member_left_behind_goes_with_its_namespace),
+                cmocka_unit_test(a_work_that_goes_by_itself_keeps_no_other),
                 cmocka_unit_test(the_works_of_a_member_that_is_there_are_its_own),
                 cmocka_unit_test(reports_outside_of_members_namespaces_concern_nobody),
         };

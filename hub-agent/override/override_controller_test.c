@@ -1,4 +1,5 @@
 /* Snapshots of overrides within a whole agent: when they are made, replaced and let go. */
+#include "e2e/devcluster/devcluster.h"
 #include "hub-agent/hub_agent_test.h"
 
 /* The two kinds behave alike. */
@@ -35,6 +36,18 @@ static void begin(struct rig *r, struct fleet *f, const struct scope_paths *p)
         if (rig_post(r, p->overrides, body) != 201)
                 fail_msg("%s", r->text);
         rig_settle(r);
+}
+
+static uint64_t lists_of_bindings(struct rig *r)
+{
+        struct devcluster_request_count *c;
+        uint64_t sum = 0;
+        size_t n;
+
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                sum += text_equal(c[i].verb, "list") && strstr(c[i].resource, "bindings") ? c[i].n : 0;
+        return sum;
 }
 
 /* "0 1*": the indexes that there are, and which are marked latest. */
@@ -124,6 +137,23 @@ static void are_put_right(struct rig *r, const struct scope_paths *p)
         stop(&f);
 }
 
+/* Which bindings there are is asked of the server only where a snapshot may have got lost. */
+static void ask_nothing(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        devcluster_reset_requests(r->devcluster);
+        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("lead") "}}");
+        assert_string_equal(indexes(r, p), "0 1 2*");
+        assert_int_equal(lists_of_bindings(r), 0);
+        assert_int_equal(rig_delete(r, path_to(r, p->snapshots, "tier-2")), 200);
+        settle(&f);
+        assert_true(lists_of_bindings(r) > 0);
+        stop(&f);
+}
+
 #define FOR_BOTH(name, fn)                                                                                   \
         RIG_TEST(name##_of_the_cluster, { fn(r, &scopes[0]); })                                              \
         RIG_TEST(name##_of_a_namespace, { fn(r, &scopes[1]); })
@@ -132,6 +162,7 @@ FOR_BOTH(snapshots_follow_edits, follow_edits)
 FOR_BOTH(snapshots_go_with_their_override, go_along)
 FOR_BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index, come_again)
 FOR_BOTH(a_snapshot_that_somebody_edits_is_put_right, are_put_right)
+FOR_BOTH(an_edit_asks_nothing_that_is_known, ask_nothing)
 
 #define BOTH(name) cmocka_unit_test(name##_of_the_cluster), cmocka_unit_test(name##_of_a_namespace)
 
@@ -142,6 +173,7 @@ int main(void)
                 BOTH(snapshots_go_with_their_override),
                 BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index),
                 BOTH(a_snapshot_that_somebody_edits_is_put_right),
+                BOTH(an_edit_asks_nothing_that_is_known),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
