@@ -427,6 +427,23 @@ int f(int x, void *err)
         self.assertEqual(swapped("error_set(err, -1, b.data)"), [])
         self.assertEqual(swapped("use(b.data)"), [9])
 
+    def test_the_order_of_faults_in_one_list_is_wording(self):
+        def swapped(condition, last):
+            return [p.line for p in self.found_in("""struct faults { int n; };
+void fault_add(struct faults *f, const char *said);
+void name_faults(int x, struct faults *f);
+void f(int x, struct faults *f, struct faults *other);
+void f(int x, struct faults *f, struct faults *other)
+{
+        name_faults(x, f);
+        if (""" + condition + """)
+                fault_add(""" + last + """, "one");
+}
+""") if p.kind == "statements swapped"]
+        self.assertEqual(swapped("x > 3", "f"), [])
+        self.assertEqual(swapped("x > 3", "other"), [7])
+        self.assertEqual(swapped("f->n > 3", "f"), [7])
+
     def test_how_much_smaller_is_no_place(self):
         source = "int by_size(const void *a, const void *b);\nint by_size(const void *a, const void *b)\n{\n        " \
                  "return a < b ? -1 : a > b ? 1 : 0;\n}\n"

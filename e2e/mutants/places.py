@@ -37,6 +37,7 @@ FREES = re.compile(r"(^|_)(free|unref|clear|reset|decref|mem_free|sqlite3_finali
 BINDS = re.compile(r"^(sqlite3|store)_bind_\w+$")  # parameters of one statement, each by its number
 YIELDS = re.compile(r"TRY\((\w+_)?yield\([\w>.\-]*\)\)$")
 SPARES = re.compile(r"^(mem_trim|yield|sqlite3_db_config)$")  # time or memory, and nothing else
+FAULTS = re.compile(r"(?:FAULT|fault_add)\(\s*(\w+),.*\)|\w+_faults\(.*\b(\w+)\)", re.S)
 NO_MEMORY = re.compile(r"no_memory|NO_MEMORY")
 ALLOCATES = re.compile(r"\b(arena_\w+|ARENA_NEW\w*|NEW|mem_\w+|vec_(push|reserve)|map_put\w*|buf_\w+|json_\w+|"
                        r"doc_(new|copy|object|array|string)\w*|\w+_(copy|dup|new|clone|printf))\(")
@@ -358,7 +359,7 @@ class Finder:
         leaves; or both leave, each with a result of its own."""
         a, b = self.flow.effects(first), self.flow.effects(second)
         ifs = first["kind"] == second["kind"] == "IfStmt"
-        if ifs and (self.says_words(first, second) or flow.exclude(*(self.text(self.span(s["inner"][0])) for s in (first, second)))):
+        if self.says_words(first, second) or (ifs and flow.exclude(*(self.text(self.span(s["inner"][0])) for s in (first, second)))):
             return False
         if self.flow.depend(a, b) or a.breaks or b.breaks:
             return True
@@ -369,11 +370,24 @@ class Finder:
         return (a.returns and not self.flow.is_private(b)) or (b.returns and not self.flow.is_private(a))
 
     def says_words(self, first, second):
-        """Both add to a text that becomes an error's."""
+        """Both add to one list of faults, or to a text that becomes an error's."""
+        listed = [self.list_of_faults(s) for s in (first, second)]
+        if listed[0] and listed[0] == listed[1]:
+            return True
+        if not first["kind"] == second["kind"] == "IfStmt":
+            return False
         said = [re.fullmatch(r"buf_append_\w+\(\s*&(\w+),.*\)", self.text(self.span(s["inner"][1])), re.S)
                 for s in (first, second)]
         return all(said) and said[0].group(1) == said[1].group(1) and \
             re.search(r"error_set\([^;]*\b" + said[0].group(1) + r"\.data", self.source[self.span(second)[1]:].split("\n}\n")[0]) is not None
+
+    def list_of_faults(self, statement):
+        """What `fault_add(f, ...)`, or `x_faults(..., f)`, adds to, alone or behind a condition that does not ask the list."""
+        condition, then = statement["inner"][:2] if statement["kind"] == "IfStmt" else (None, statement)
+        said = FAULTS.fullmatch(self.text(self.span(then) or (0, 0)))
+        name = (said.group(1) or said.group(2)) if said else None
+        asks = condition and re.search(r"\b" + name + r"\b", self.text(self.span(condition))) if name else None
+        return None if asks else name
 
     def guards(self, first, second):
         """`if (!x) return; x->y` the other way round is no bug that anybody makes; of two refusals it decides only which
