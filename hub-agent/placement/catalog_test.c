@@ -531,6 +531,64 @@ static void a_kind_whose_definition_went_is_given_up_after_a_minute(void **state
         rig_run(deleted_definition);
 }
 
+static void serve_widgets(struct rig *r, const char *served)
+{
+        char body[256];
+
+        snprintf(body, sizeof(body),
+                 "{\"spec\":{\"versions\":[{\"name\":\"v1\",\"served\":%s,\"storage\":true,\"schema\":{"
+                 "\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}"
+                 "}",
+                 served);
+        assert_int_equal(rig_merge(r, CRDS "/widgets.example.com", body), 200);
+}
+
+static void add_settings(struct rig *r, const char *name)
+{
+        char body[256];
+
+        snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"%s\"}}", name);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/app/configmaps", body), 201);
+}
+
+/* Its definition is there, and the hub does not serve it; an agent that begins then never heard of it. */
+static void not_served(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define_scoped(r, "example.com", "Widget", "widgets", "Namespaced");
+        pass(r, 2000);
+        add_app(r);
+        assert_int_equal(rig_post(r, "/apis/example.com/v1/namespaces/app/widgets",
+                                  "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{"
+                                  "\"name\":\"x\"}}"),
+                         201);
+        place(r, "");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 3);
+        stop(&f);
+        serve_widgets(r, "false");
+        add_settings(r, "more");
+        start_again(r, &f);
+        pass(r, 400000);
+        assert_int_equal(selected(r, "web"), 3);
+        assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 1);
+        assert_true(says(r, "web",
+                         "kind \\\"Widget\\\" of group \\\"example.com\\\", which the current resource "
+                         "snapshot holds, is not served by the hub"));
+        serve_widgets(r, "true");
+        pass(r, 60000);
+        assert_int_equal(selected(r, "web"), 4);
+        stop(&f);
+}
+
+static void a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_is_not_served(void **state)
+{
+        rig_run(not_served);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -546,6 +604,8 @@ int main(void)
                         what_a_label_takes_out_of_a_selection_is_noticed_before_the_status_tells_of_it),
                 cmocka_unit_test(a_successor_whose_watch_lags_takes_nothing_away),
                 cmocka_unit_test(a_kind_whose_definition_went_is_given_up_after_a_minute),
+                cmocka_unit_test(
+                        a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_is_not_served),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,11 +93,12 @@ static void list_begins_or_ends(void *ctx)
 {
 }
 
+/* One that goes has a version of its own, too. */
 static void on_secret(void *ctx, const struct object *o, bool deleted)
 {
         struct secret_source *s = ctx;
 
-        if (deleted || !text_equal(o->meta.resource_version, s->seen))
+        if (!text_equal(o->meta.resource_version, s->seen))
                 refresh_wake(s->refresher);
 }
 
