@@ -92,6 +92,21 @@ RIG_TEST(a_cluster_that_is_picked_no_more_is_cleaned_up, {
         stop(&f);
 })
 
+/* What somebody deleted before is on its way, and its member was told how. */
+RIG_TEST(a_work_that_goes_already_is_told_nothing_more, {
+        struct fleet f;
+
+        begin(r, &f, ABANDON);
+        assert_int_equal(rig_delete(r, WORK), 200);
+        rig_delete(r, PLACEMENT);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, WORK), 200);
+        assert_null(strstr(r->text, POLICY));
+        let_go(r);
+        assert_int_equal(rig_get(r, PLACEMENT), 404);
+        stop(&f);
+})
+
 /* The agent that decided is not the one that carries it out. */
 RIG_TEST(what_was_decided_outlives_the_placement_and_the_agent, {
         struct fleet f;
@@ -114,6 +129,7 @@ int main(void)
                 cmocka_unit_test(works_of_a_placement_that_abandons_say_so_before_they_go),
                 cmocka_unit_test(works_of_another_placement_do_not),
                 cmocka_unit_test(a_cluster_that_is_picked_no_more_is_cleaned_up),
+                cmocka_unit_test(a_work_that_goes_already_is_told_nothing_more),
                 cmocka_unit_test(what_was_decided_outlives_the_placement_and_the_agent),
         };
 
