@@ -7,9 +7,9 @@
  * those before it are done and what stands before it is approved, so many at a time, and to the run's
  * snapshot. spec/staged-update-and-eviction.md 6.
  *
- * A binding does not name its run: it may have been rolled out by who had not heard yet that runs do that,
- * and the bindings of a run's first pass are written before the run says anything. Whose it was tells
- * RolloutStarted, a moment later: only then the verdict is given. */
+ * A binding does not name its run: it may have been rolled out by who had not heard yet that runs do that.
+ * Whose it was tells RolloutStarted, a moment later: only then the verdict is given. A run that does not say
+ * yet what it will do writes none. */
 
 struct flight { /* a cluster that a run has set going */
         char binding[128], snapshot[128], cluster[64];
@@ -76,26 +76,16 @@ static size_t stage_with(const json_t *run, const char *cluster)
 struct search {
         char placement[192], index[32];
         const char *cluster;
-        const json_t *found;     /* it has begun, and has the cluster and the snapshot */
-        const json_t *beginning; /* it may be about to begin, with that snapshot */
-        unsigned n_found, n_beginning;
+        const json_t *found; /* it has begun, and has the cluster and the snapshot */
+        unsigned n_found;
 };
 
 static bool note_run(void *ctx, const json_t *run)
 {
-        const char *asked = doc_get_string(run, "spec.resourceSnapshotIndex");
         struct search *s = ctx;
 
-        if (!rule_run_is_of(run, s->placement) || rule_run_ended(run))
-                return true;
-        if (!rule_run_began(run)) {
-                if (asked && *asked && !text_equal(asked, s->index))
-                        return true;
-                s->beginning = run;
-                s->n_beginning++;
-                return true;
-        }
-        if (!text_equal(doc_get_string(run, "status.resourceSnapshotIndexUsed"), s->index) ||
+        if (!rule_run_is_of(run, s->placement) || !rule_run_began(run) || rule_run_ended(run) ||
+            !text_equal(doc_get_string(run, "status.resourceSnapshotIndexUsed"), s->index) ||
             stage_with(run, s->cluster) == rule_run_stages(run))
                 return true;
         s->found = run;
@@ -111,7 +101,7 @@ static bool search_runs(struct watch *w, const json_t *binding, struct search *r
         if (!rule_placement_of(binding, ret->placement) || !index_of(binding, ret->placement, ret->index))
                 return false;
         watch_each(w, "hub", ns ? RES_NS_RUNS : RES_RUNS, ns, note_run, ret);
-        return ret->n_found + ret->n_beginning > 0;
+        return ret->n_found > 0;
 }
 
 bool rule_run_may_write(struct watch *w, const json_t *binding)
@@ -370,12 +360,8 @@ static void clusters_changed(struct watch *w, void *state, const struct change *
                 watch_judged(w, &rule_run_clusters);
                 judge_numbers(w, s, c);
         }
-        if (!is_sent(c) || !search_runs(w, c->after, &found) || found.n_found + found.n_beginning != 1)
-                return;
-        if (found.found)
+        if (is_sent(c) && search_runs(w, c->after, &found) && found.n_found == 1)
                 judge(w, s, found.found, c);
-        else
-                (void)take_off(s, found.beginning, c);
 }
 
 const struct rule rule_run_clusters = { .name = "run-clusters",

@@ -373,15 +373,20 @@ static void a_cluster_is_sent_when_its_stage_is_on(void **state)
         close_watch(&w);
 }
 
+static void open_external(struct watch *w)
+{
+        open_watch(w, &rule_external);
+        put(w, "player", "hub", RES_PLACEMENTS,
+            "{'metadata':{'name':'app-0','generation':1},'spec':{'strategy':{'type':'External'}},'status':{"
+            "'conditions':[{'type':'ClusterResourcePlacementScheduled','observedGeneration':1}]}}");
+        w->now += RULE_LAG_MS;
+}
+
 static void who_brings_a_binding_to_a_snapshot_is_a_run_of_it(void **state)
 {
         struct watch w;
 
-        open_watch(&w, &rule_external);
-        put(&w, "player", "hub", RES_PLACEMENTS,
-            "{'metadata':{'name':'app-0','generation':1},'spec':{'strategy':{'type':'External'}},'status':{"
-            "'conditions':[{'type':'ClusterResourcePlacementScheduled','observedGeneration':1}]}}");
-        w.now += RULE_LAG_MS;
+        open_external(&w);
         run(&w, TWO(ONE_BEGUN, TWO_IDLE));
         bind(&w, "member-1", "app-0-4-snapshot", false);
         FINE(&w);
@@ -389,13 +394,15 @@ static void who_brings_a_binding_to_a_snapshot_is_a_run_of_it(void **state)
         BROKEN(&w, "placement app-0 is External, and hub-agent wrote");
         close_watch(&w);
 
-        open_watch(&w, &rule_external);
-        put(&w, "player", "hub", RES_PLACEMENTS,
-            "{'metadata':{'name':'app-0','generation':1},'spec':{'strategy':{'type':'External'}},'status':{"
-            "'conditions':[{'type':'ClusterResourcePlacementScheduled','observedGeneration':1}]}}");
-        w.now += RULE_LAG_MS;
+        open_external(&w);
         run(&w, TWO(ONE_BEGUN, TWO_IDLE));
         bind(&w, "member-4", "app-0-4-snapshot", false); /* in none of its stages */
+        BROKEN(&w, "placement app-0 is External, and hub-agent wrote");
+        close_watch(&w);
+
+        open_external(&w);
+        run(&w, "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0','state':'Run'}}");
+        bind(&w, "member-1", "app-0-4-snapshot", false); /* it does not say yet what it will do */
         BROKEN(&w, "placement app-0 is External, and hub-agent wrote");
         close_watch(&w);
 }

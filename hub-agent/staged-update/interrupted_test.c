@@ -2,21 +2,25 @@
  */
 #include "hub-agent/staged-update/update_run_agent_test.h"
 
-/* ctx: of which resource a status cannot be written; NULL = none. */
+struct loss {
+        const char *resource; /* of which a status cannot be written; NULL = none */
+        int after;            /* so many that can */
+};
+
 static int lose_status(void *ctx, const struct http_request *rq)
 {
-        const char *resource = *(const char **)ctx;
+        struct loss *l = ctx;
 
-        return resource && text_equal(rq->method, "PATCH") && strstr(rq->path, resource) &&
-                               strstr(rq->path, "/status")
-                       ? ERR_RETRY
-                       : 0;
+        if (!l->resource || !text_equal(rq->method, "PATCH") || !strstr(rq->path, l->resource) ||
+            !strstr(rq->path, "/status"))
+                return 0;
+        return l->after-- > 0 ? 0 : ERR_RETRY;
 }
 
 /* The agent ends after it wrote bindings and before it wrote down that it had begun. */
 static void crashes(struct rig *r)
 {
-        const char *lost = "updateruns";
+        struct loss lost = { "updateruns", .after = 1 };
         struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
         struct fleet f;
 
@@ -27,10 +31,10 @@ static void crashes(struct rig *r)
         post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
         post_run(r, "first", "0", "");
         rig_settle(r);
-        assert_run(r, "first", "Initialized", "absent");
+        assert_run(r, "first", "Progressing", "absent");
         assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
         stop(&f);
-        lost = NULL;
+        lost.resource = NULL;
         start_again(r, &f);
         settle_often(&f, 8);
         assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
@@ -43,11 +47,35 @@ static void who_ended_between_its_writes_finds_what_it_did(void **state)
         rig_run(crashes);
 }
 
+/* Whoever leads after a crash could not tell what it had begun, and the run may be deleted by then. */
+static void is_not_heard(struct rig *r)
+{
+        struct loss lost = { "updateruns" };
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        assert_run(r, "first", "Initialized", "absent");
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Scheduled");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_run_that_cannot_say_what_it_will_do_begins_nothing(void **state)
+{
+        rig_run(is_not_heard);
+}
+
 /* The agent ends after it wrote a binding and before it wrote RolloutStarted; meanwhile the run comes to its
  * end. */
 static void crashes_before(struct rig *r, struct fleet *f, void (*then)(struct rig *r))
 {
-        const char *lost = "resourcebindings";
+        struct loss lost = { "resourcebindings" };
         struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
 
         begin(r, f);
@@ -61,7 +89,7 @@ static void crashes_before(struct rig *r, struct fleet *f, void (*then)(struct r
         assert_null(condition_at(binding_on(r, "member-1"), "RolloutStarted"));
         stop(f);
         then(r);
-        lost = NULL;
+        lost.resource = NULL;
         start_again(r, f);
         assert_string_equal(
                 doc_get_string(condition_at(binding_on(r, "member-1"), "RolloutStarted"), "message"),
@@ -369,6 +397,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(who_ended_between_its_writes_finds_what_it_did),
+                cmocka_unit_test(a_run_that_cannot_say_what_it_will_do_begins_nothing),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_is_deleted),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_fails),
                 cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),

@@ -378,6 +378,8 @@ static int proceed(struct pass *p, int stage)
         return give_up(p, is_stage ? &p->status->stages_status.at[stage] : p->status->deletion_stage_status);
 }
 
+/* What it will bring where is written down before the first cluster hears of it: else nobody could tell what
+ * a run began that is deleted after a crash. */
 static int begin(struct pass *p)
 {
         int code = initialize_run(p);
@@ -390,9 +392,9 @@ static int begin(struct pass *p)
         if (code == ERR_RETRY && p->words)
                 return put_off(p);
         TRY(code);
-        if (p->plan->take_snapshot || text_equal(p->run->spec->state, RUN_STATE_INITIALIZE))
-                return 0;
-        return proceed(p, 0);
+        if (!p->plan->take_snapshot && !text_equal(p->run->spec->state, RUN_STATE_INITIALIZE))
+                wake_after(p, 0);
+        return 0;
 }
 
 static int go_on(struct pass *p)

@@ -301,14 +301,28 @@ static inline void do_approvals(struct scene *s)
         }
 }
 
-/* Plans, and does it. */
-static inline void step(struct scene *s)
+static inline void pass_over(struct scene *s)
 {
         plan(s);
         do_bindings(s);
         do_approvals(s);
         if (s->plan.wanted)
                 s->run = s->plan.wanted;
+}
+
+static inline bool is_initialized(const struct scene *s)
+{
+        return s->run->status && condition_find(&s->run->status->conditions, "Initialized");
+}
+
+/* Plans, and does it; a run that says no more yet than what it will do goes on. */
+static inline void step(struct scene *s)
+{
+        bool begun = is_initialized(s);
+
+        pass_over(s);
+        if (!begun && is_initialized(s) && s->plan.after_ms == 0)
+                pass_over(s);
 }
 
 /* The resources have become available on the cluster. */
