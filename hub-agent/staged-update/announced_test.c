@@ -116,105 +116,6 @@ static void a_rollout_that_was_begun_and_not_announced_is_announced_again(void *
         ends(&s);
 }
 
-static void is_announced(struct scene *s, const char *cluster)
-{
-        set_binding_condition(s, binding_of(s, cluster), "RolloutStarted", "True", "R");
-}
-
-/* A crash may come between the two writes, and nobody else would finish what the run began. */
-static void a_run_ends_when_what_it_began_is_announced(void **state)
-{
-        struct scene s;
-
-        begin_usual(&s, ",\"maxConcurrency\":2", "");
-        s.work_generator_is_late = true;
-        step(&s);
-        change_snapshot(&s, binding_of(&s, "a1"));
-        step(&s);
-        assert_non_null(s.plan.retry);
-        assert_null(s.plan.wanted);
-        assert_int_equal(s.plan.confirm.n, 0);
-        assert_int_equal(s.plan.started.n, 1);
-        assert_ptr_equal(s.plan.started.at[0], binding_of(&s, "a2"));
-        s.waited_ms = UPDATE_RUN_GRACE_MS;
-        plan(&s);
-        assert_null(s.plan.retry); /* it is not for ever */
-        s.waited_ms = 0;
-        is_announced(&s, "a2");
-        step(&s);
-        assert_null(s.plan.retry);
-        assert_int_equal(s.plan.started.n, 0);
-        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
-        ends(&s);
-}
-
-/* The placement, too, may end it. */
-static void a_run_whose_ground_is_gone_announces_what_it_began(void **state)
-{
-        struct scene s;
-
-        begin_usual(&s, "", "");
-        s.work_generator_is_late = true;
-        step(&s);
-        set_placement(&s, "\"type\":\"RollingUpdate\"");
-        step(&s);
-        assert_non_null(s.plan.retry);
-        assert_int_equal(s.plan.started.n, 1);
-        is_announced(&s, "a1");
-        step(&s);
-        assert_string_equal(run_says(&s, "Succeeded"), "False UpdateRunFailed");
-        ends(&s);
-}
-
-/* Who had not heard yet that runs roll the placement out brought a2 to the snapshot. */
-static void a_run_that_ends_announces_nothing_beyond_its_turn(void **state)
-{
-        struct scene s;
-        struct binding *a1, *a2;
-
-        begin_usual(&s, "", "");
-        s.work_generator_is_late = true;
-        step(&s);
-        a1 = binding_of(&s, "a1");
-        a2 = binding_of(&s, "a2");
-        a2->spec->state = "Bound";
-        a2->spec->resource_snapshot_name = a1->spec->resource_snapshot_name;
-        a2->spec->apply_strategy = a1->spec->apply_strategy;
-        set_placement(&s, "\"type\":\"RollingUpdate\"");
-        plan(&s);
-        assert_int_equal(s.plan.started.n, 1);
-        assert_ptr_equal(s.plan.started.at[0], a1);
-        is_announced(&s, "a1");
-        plan(&s);
-        assert_int_equal(s.plan.started.n, 0);
-        arrive(&s, "a1"); /* from here on it may have begun a2, and not come to write that down */
-        plan(&s);
-        assert_int_equal(s.plan.started.n, 1);
-        assert_ptr_equal(s.plan.started.at[0], a2);
-        ends(&s);
-}
-
-static void a_deleted_run_announces_what_it_began_and_no_more(void **state)
-{
-        struct scene s;
-
-        begin_usual(&s, ",\"maxConcurrency\":2", "");
-        s.work_generator_is_late = true;
-        step(&s);
-        is_announced(&s, "a2");
-        s.run->object.meta.deletion_ms = s.now_ms;
-        plan(&s);
-        assert_non_null(s.plan.retry);
-        assert_int_equal(s.plan.started.n, 1);
-        assert_int_equal(s.plan.n_update + s.plan.n_approvals + s.plan.remove.n, 0);
-        is_announced(&s, "a1");
-        plan(&s);
-        assert_null(s.plan.retry);
-        assert_null(s.plan.wanted);
-        assert_int_equal(s.plan.started.n + s.plan.n_update, 0);
-        ends(&s);
-}
-
 /* ---- what a binding has to name ---- */
 
 static void rename_override(struct scene *s, struct binding *b)
@@ -303,10 +204,6 @@ int main(void)
                 cmocka_unit_test(several_clusters_that_are_preempted_are_all_told),
                 cmocka_unit_test(a_run_that_ends_begins_nothing_new),
                 cmocka_unit_test(a_rollout_that_was_begun_and_not_announced_is_announced_again),
-                cmocka_unit_test(a_run_ends_when_what_it_began_is_announced),
-                cmocka_unit_test(a_run_whose_ground_is_gone_announces_what_it_began),
-                cmocka_unit_test(a_run_that_ends_announces_nothing_beyond_its_turn),
-                cmocka_unit_test(a_deleted_run_announces_what_it_began_and_no_more),
                 cmocka_unit_test(a_binding_under_way_names_all_that_the_run_recorded),
         };
 

@@ -190,3 +190,15 @@ int run_approval(struct pass *p, const struct approval_task *t, bool *ret)
                 note_approved(p, t);
         return 0;
 }
+
+int was_approved(struct pass *p, const struct stage_task_status *task, bool *ret)
+{
+        const struct approval_request *r = NULL;
+
+        *ret = is_true(p, &task->conditions, CONDITION_APPROVAL_REQUEST_APPROVED);
+        if (*ret || text_empty(task->approval_request_name))
+                return 0;
+        TRY(p->in->approval(p->in->ctx, task->approval_request_name, &r));
+        *ret = r && speaks_true(r, CONDITION_APPROVAL_ACCEPTED);
+        return 0;
+}

@@ -564,10 +564,8 @@ static bool is_begun(const struct loop_of_stage *l, const struct binding *b,
         return is_bound(b) && in_sync(l, b, c) && !update_run_binding_has_started(b) && !was_taken_back(b);
 }
 
-/* No further than so many at a time reach: a cluster beyond that is somebody else's. *ret_current: the stage
- * is not over. */
-static int list_begun_of(struct pass *p, size_t stage, const struct map *bindings, struct rollout_list *ret,
-                         bool *ret_current)
+/* No further than so many at a time reach: a cluster beyond that is somebody else's. */
+static int list_begun_of(struct pass *p, size_t stage, const struct map *bindings, struct rollout_list *ret)
 {
         struct loop_of_stage l;
         size_t n = 0;
@@ -586,18 +584,35 @@ static int list_begun_of(struct pass *p, size_t stage, const struct map *binding
                         ret->at[ret->n++] = b;
         }
         buf_free(&l.stuck);
-        *ret_current = n > 0;
         return 0;
+}
+
+/* A stage is on from the end of the one before it, which is written down first; n = none is. */
+static size_t stage_that_is_on(const struct pass *p)
+{
+        const struct stage_status_list *l = &p->status->stages_status;
+        size_t i = 0;
+
+        while (i < l->n && is_true(p, &l->at[i].conditions, CONDITION_SUCCEEDED))
+                i++;
+        return i;
 }
 
 int list_begun(struct pass *p, struct rollout_list *ret)
 {
+        size_t stage = stage_that_is_on(p);
+        bool approved = false;
         struct map bindings;
-        bool current = false;
-        int code = map_bindings(p, &bindings);
+        int code;
 
-        for (uint32_t i = 0; code == 0 && !current && i < p->status->stages_status.n; i++)
-                code = list_begun_of(p, i, &bindings, ret, &current);
+        if (stage == p->status->stages_status.n || text_equal(p->run->spec->state, RUN_STATE_INITIALIZE))
+                return 0;
+        TRY(was_let_in(p, stage, &approved));
+        if (!approved)
+                return 0;
+        code = map_bindings(p, &bindings);
+        if (code == 0)
+                code = list_begun_of(p, stage, &bindings, ret);
         map_free(&bindings);
         return code;
 }

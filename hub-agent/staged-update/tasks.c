@@ -30,6 +30,14 @@ int run_before_tasks(struct pass *p, size_t stage, bool *ret_done)
         return 0;
 }
 
+int was_let_in(struct pass *p, size_t stage, bool *ret)
+{
+        const struct stage_task_status_list *l = &p->status->stages_status.at[stage].before_stage_task_status;
+
+        *ret = true;
+        return l->n > 0 ? was_approved(p, &l->at[0], ret) : 0;
+}
+
 /* ---- after a stage ---- */
 
 static int64_t wait_of(const struct stage_config *config, uint32_t task)

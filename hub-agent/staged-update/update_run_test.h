@@ -331,10 +331,10 @@ static inline void arrive(struct scene *s, const char *cluster)
         set_binding_condition(s, binding_of(s, cluster), "Available", "True", "R");
 }
 
-static inline void approve(struct scene *s, const char *request)
+static inline void set_approval_condition(struct scene *s, const char *request, const char *type)
 {
         const struct approval_request *r;
-        struct condition c = make_condition("Approved", "True", "lgtm", "lgtm", 1);
+        struct condition c = make_condition(type, "True", "lgtm", "lgtm", 1);
         struct approval_request *approved;
 
         find_request(s, request, &r);
@@ -343,6 +343,11 @@ static inline void approve(struct scene *s, const char *request)
         if (!approved->status)
                 approved->status = ARENA_NEW(&s->arena, struct approval_request_status);
         assert_true(condition_set(&approved->status->conditions, &c, s->now_ms, &s->arena) >= 0);
+}
+
+static inline void approve(struct scene *s, const char *request)
+{
+        set_approval_condition(s, request, "Approved");
 }
 
 static inline void set_state(struct scene *s, const char *state)
