@@ -127,16 +127,24 @@ static void another_run_that_takes_a_cluster_still_ends_it(void **state)
         ends(&s);
 }
 
-static void one_that_left_is_not_waited_for_when_the_run_is_stopped(void **state)
+static void one_that_leaves_while_the_run_stops_is_skipped_and_not_waited_for(void **state)
 {
         struct scene s;
 
         begin_keeping(&s);
         step(&s);
-        drop_binding(&s, "a1");
         set_state(&s, "Stop");
         step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        assert_string_equal(cluster_says(&s, "a1", "Skipped"), "absent");
+        drop_binding(&s, "a1");
+        step(&s);
         assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        assert_string_equal(cluster_says(&s, "a1", "Skipped"), "True ClusterLeft");
+        assert_string_equal(cluster_says(&s, "a2", "Skipped"), "absent");
+        set_state(&s, "Run");
+        step(&s);
+        assert_string_equal(written(&s), "a2");
         ends(&s);
 }
 
@@ -149,7 +157,7 @@ int main(void)
                 cmocka_unit_test(one_that_is_to_go_while_the_run_lasts_is_left_to_the_next_run),
                 cmocka_unit_test(neither_labels_nor_the_policy_end_the_run),
                 cmocka_unit_test(another_run_that_takes_a_cluster_still_ends_it),
-                cmocka_unit_test(one_that_left_is_not_waited_for_when_the_run_is_stopped),
+                cmocka_unit_test(one_that_leaves_while_the_run_stops_is_skipped_and_not_waited_for),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

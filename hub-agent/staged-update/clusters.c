@@ -476,7 +476,6 @@ int update_clusters(struct pass *p, size_t stage, bool *ret_done)
 /* Whose the binding is now does not matter: what was begun here is over or not. */
 static void look_at_last(struct loop_of_stage *l, const struct target *t, struct cluster_updating_status *c)
 {
-        l->updating++;
         if (update_run_binding_has_started(t->b) && binding_has_arrived(t->b)) {
                 succeeds(l, c);
                 return;
@@ -496,10 +495,13 @@ static int finish(struct loop_of_stage *l, struct cluster_updating_status *c)
                 l->failed += is_false(p, &c->conditions, CONDITION_SUCCEEDED);
                 return 0;
         }
+        l->updating++;
         t = target_of(&p->selected, c->cluster_name);
         if (t)
                 look_at_last(l, t, c);
-        else if (!keeps_clusters(p)) /* otherwise it is skipped when the run goes on */
+        else if (keeps_clusters(p))
+                skip(l, c);
+        else
                 return run_aborts(p, words_f(p,
                                              ERROR_RUN_ABORT ": " ERROR_CLASS_UNEXPECTED
                                                              ": the binding for cluster `%s` in stage `%s` "
