@@ -86,6 +86,18 @@ static bool policy_changed(const struct judged *j)
         return placement_is_new(j) || was_late(j, placement_of(j)->policy_ms) || was_by_hand(j);
 }
 
+/* Selectors in a namespace that is not there are invalid, and nothing is made for the placement until it is.
+ */
+static bool no_policy(const struct judged *j)
+{
+        const struct wish_app *a = &j->w->apps[j->run->app];
+        const struct wish_placement *p = placement_of(j);
+        bool was_gone = !a->exists || a->leaving || was_late(j, a->home_ms);
+
+        return policy_changed(j) ||
+               (was_gone && (p->selection == SELECT_LABELLED || was_late(j, p->changed_ms)));
+}
+
 static bool was_evicted(const struct judged *j)
 {
         for (unsigned i = 0; i < WISH_EVICTIONS; i++) {
@@ -184,7 +196,7 @@ static const struct {
         { "spec.retryOf: ", is_retry },
         { "referenced updateStrategy not found", no_strategy },
         { "the applyStrategy in the updateRun is outdated", placement_changed },
-        { "no latest policy snapshot found", policy_changed },
+        { "no latest policy snapshot found", no_policy },
         { "multiple active policy snapshots", never },
         { "not fully scheduled yet", not_scheduled },
         { "the policy snapshot index used in the updateRun is outdated", policy_changed },

@@ -134,6 +134,31 @@ static void a_run_ends_for_a_reason_that_there_is(void **state)
         close_scene(&s);
 }
 
+static void a_run_ends_without_a_policy_where_the_namespace_to_select_in_is_gone(void **state)
+{
+        struct scene s;
+        struct wish_app *a = &s.wish.apps[0];
+        struct wish_placement *p = &a->placements[PLACE_MAIN];
+
+        open_scene(&s);
+        fails_with(&s, VALID "no latest policy snapshot found for placement /app-0");
+        says(&s, "it ended for no reason");
+        p->selection = SELECT_LABELLED;
+        says(&s, "it ended for no reason");
+        a->exists = false;
+        says(&s, "");
+        p->selection = SELECT_NAMESPACE;
+        says(&s, "it ended for no reason");
+        p->changed_ms = MADE_MS + 1; /* before, it may have selected in the namespace */
+        says(&s, "");
+        p->changed_ms = 0;
+        p->selection = SELECT_LABELLED;
+        a->exists = true;
+        a->home_ms = MADE_MS + 1; /* it is there again */
+        says(&s, "");
+        close_scene(&s);
+}
+
 static void a_run_that_goes_on_waits_for_a_cluster_that_has_not_arrived(void **state)
 {
         struct scene s;
@@ -216,6 +241,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_run_is_there_when_it_should_be),
                 cmocka_unit_test(a_run_ends_for_a_reason_that_there_is),
+                cmocka_unit_test(a_run_ends_without_a_policy_where_the_namespace_to_select_in_is_gone),
                 cmocka_unit_test(a_run_that_goes_on_waits_for_a_cluster_that_has_not_arrived),
                 cmocka_unit_test(a_run_waits_for_an_approval_that_nobody_gave),
                 cmocka_unit_test(a_run_is_held_as_long_as_users_hold_it),

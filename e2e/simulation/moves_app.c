@@ -104,6 +104,8 @@ static int make_namespace(struct player *p, unsigned app, struct error *err)
                           err);
         if (code < 0)
                 return move_refused(p, code, err);
+        if (!a->exists)
+                a->home_ms = move_now(p);
         a->exists = true;
         return 1;
 }
@@ -323,6 +325,7 @@ static void forget_namespace(struct wish *w, unsigned app, int64_t now)
 
         a->exists = false;
         a->leaving = true;
+        a->home_ms = now;
         for (unsigned slot = 0; slot < SLOT_NAMESPACED; slot++)
                 a->objects[slot].exists = false;
         a->overrides[OVERRIDE_SETTINGS].exists = false;

@@ -192,8 +192,9 @@ struct wish_run {
 };
 
 struct wish_app {
-        bool exists;  /* its namespace on the hub */
-        bool leaving; /* the namespace was deleted and may still be there */
+        bool exists;     /* its namespace on the hub */
+        bool leaving;    /* the namespace was deleted and may still be there */
+        int64_t home_ms; /* it was made or deleted last */
         struct wish_object objects[WISH_SLOTS];
         VEC(struct wish_asked) asked[WISH_SLOTS]; /* all of them, oldest first */
         struct wish_placement placements[WISH_PLACES];
