@@ -144,8 +144,8 @@ static void ask_nothing(struct rig *r, const struct scope_paths *p)
 
         begin(r, &f, p);
         devcluster_reset_requests(r->devcluster);
-        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
-        merge(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("lead") "}}");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("lead") "}}");
         assert_string_equal(indexes(r, p), "0 1 2*");
         assert_int_equal(lists_of_bindings(r), 0);
         assert_int_equal(rig_delete(r, path_to(r, p->snapshots, "tier-2")), 200);
