@@ -29,6 +29,26 @@ struct pass {
         bool asked;  /* the server, for `given` */
 };
 
+/* ---- one after the other ---- */
+
+/* What is selected, which snapshots there are and what is made of both belong together, and requests lie
+ * between them: the intake and update runs that take a snapshot of a placement do it in turn. When it goes
+ * what the last of them made goes, too. */
+static int take_turn(struct pass *s)
+{
+        while (s->memory->taken)
+                if (waitq_wait(s->agent->world->loop, &s->memory->turn, DEADLINE_NONE) < 0)
+                        return error_set(s->rc->err, ERR_CANCELLED, "cancelled");
+        s->memory->taken = true;
+        return 0;
+}
+
+static void end_turn(struct pass *s)
+{
+        s->memory->taken = false;
+        waitq_wake_one(&s->memory->turn);
+}
+
 /* ---- deletion (spec 8) ---- */
 
 static int delete_all(struct reconcile *rc, const struct kind *kind)
@@ -42,14 +62,27 @@ static int delete_all(struct reconcile *rc, const struct kind *kind)
         return 0;
 }
 
-static int clean_up(struct reconcile *rc, const struct scope *scope, const struct object *p)
+static int remove_snapshots(struct pass *s)
 {
+        int code;
+
+        TRY(take_turn(s));
+        code = delete_all(s->rc, s->scope->policy_snapshot);
+        if (code == 0)
+                code = delete_all(s->rc, s->scope->resource_snapshot);
+        end_turn(s);
+        return code;
+}
+
+static int clean_up(struct pass *s)
+{
+        const struct object *p = &s->p->object;
+        struct reconcile *rc = s->rc;
         struct object *wanted;
 
         if (!has_finalizer(p, FINALIZER_PLACEMENT))
                 return 0;
-        TRY(delete_all(rc, scope->policy_snapshot));
-        TRY(delete_all(rc, scope->resource_snapshot));
+        TRY(remove_snapshots(s));
         wanted = object_copy(p, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);
@@ -438,25 +471,6 @@ static int check_mirror(struct pass *s, bool *ret_stop)
         return find_unschedulable(s, FINDING_STOPPED, REASON_INVALID_RESOURCE_SELECTORS, message);
 }
 
-/* ---- one after the other ---- */
-
-/* What is selected, which snapshots there are and what is made of both belong together, and requests lie
- * between them: the intake and update runs that take a snapshot of a placement do it in turn. */
-static int take_turn(struct pass *s)
-{
-        while (s->memory->taken)
-                if (waitq_wait(s->agent->world->loop, &s->memory->turn, DEADLINE_NONE) < 0)
-                        return error_set(s->rc->err, ERR_CANCELLED, "cancelled");
-        s->memory->taken = true;
-        return 0;
-}
-
-static void end_turn(struct pass *s)
-{
-        s->memory->taken = false;
-        waitq_wake_one(&s->memory->turn);
-}
-
 /* ---- reconcile ---- */
 
 static int load(struct pass *s)
@@ -519,6 +533,19 @@ static struct outcome take_in(struct pass *s)
 
 /* ---- for an update run ---- */
 
+/* It may have begun to go while the run waited for its turn, and then nobody cleans up behind it. */
+static int check_lives(struct pass *s)
+{
+        const struct object_meta *meta = &s->p->object.meta;
+        const struct object *now;
+
+        TRY(cache_get(s->rc, s->scope->placement, meta->ns, meta->name, &now));
+        if (now && !is_deleting(now) && text_equal(now->meta.uid, meta->uid))
+                return 0;
+        return error_set(s->rc->err, ERR_RETRY, "placement %s is not in the cache as it is, or goes",
+                         s->rc->key);
+}
+
 static int take_selected(struct pass *s)
 {
         static const struct snapshot_timing at_once = { 0 };
@@ -526,6 +553,7 @@ static int take_selected(struct pass *s)
         struct selection selection;
         struct chosen_list chosen;
 
+        TRY(check_lives(s));
         TRY(select_resources(s->rc, s->p, &chosen, &s->refusal));
         if (is_refused(&s->refusal))
                 return 0;
@@ -567,17 +595,17 @@ static struct outcome reconcile(struct reconcile *rc)
         if (cache_get(rc, s.scope->placement, rc->ns, rc->name, &placement) < 0)
                 return failed(rc->err);
         s.p = (const struct placement *)placement;
-        if (!s.p || !s.p->spec || is_deleting(&s.p->object))
+        if (!s.p || !s.p->spec) {
                 memory_drop(&s.agent->intakes, rc->key);
-        if (!s.p || !s.p->spec)
                 return done();
-        if (is_deleting(&s.p->object))
-                return clean_up(rc, s.scope, &s.p->object) < 0 ? failed(rc->err) : done();
+        }
         s.memory = memory_of(&s.agent->intakes, &s.p->object, rc->arena);
         if (!s.memory) {
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
+        if (is_deleting(&s.p->object))
+                return clean_up(&s) < 0 ? failed(rc->err) : done();
         outcome = note_failure(&s, take_in(&s));
         manager_enqueue(rc->manager, &placement_status_controller, rc->key, QUEUE_FOLLOW_UP);
         return outcome;
