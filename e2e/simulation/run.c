@@ -22,6 +22,7 @@
 #define RUNS_MS 300000
 #define RUN_CALM_MS 45000
 #define LOOK_MS 500
+#define LAST_LOOKS 2     /* more, before the rest is over */
 #define VERDICT_MS 10000 /* so often is looked whether a rule is broken while nothing is done */
 
 struct run {
@@ -135,6 +136,21 @@ static int settle(struct run *r, struct error *err)
         return 0;
 }
 
+/* Members tell when they last saw a difference also while all rests, and that may be on its way just now. */
+static int look_at_last(struct run *r, struct error *err)
+{
+        int code = look(r, err);
+
+        for (int i = 0; code < 0 && i < LAST_LOOKS; i++) {
+                TRY(fiber_sleep(r->loop, LOOK_MS));
+                code = look(r, err);
+        }
+        if (code < 0)
+                return error_wrap(err, "after ten quiet minutes");
+        error_clear(err);
+        return 0;
+}
+
 /* Nothing more is written, and it was not for a moment only that all was well. */
 static int stay_quiet(struct run *r, struct error *err)
 {
@@ -143,7 +159,7 @@ static int stay_quiet(struct run *r, struct error *err)
         watch_at_rest(r->watch);
         TRY(go_on(r, err));
         TRY(rest(r, QUIET_MS, err));
-        return look(r, err) < 0 ? error_wrap(err, "after ten quiet minutes") : 0;
+        return look_at_last(r, err);
 }
 
 static int play(struct run *r, struct error *err)
