@@ -79,11 +79,16 @@ static inline int get(struct rig *r, const char *cluster, const char *path)
         return rig_get(r, path);
 }
 
+/* Those that an agent asks for. */
 static inline void install_definitions(struct rig *r)
 {
-        for (size_t i = 0; i < n_crd_texts; i++) {
-                static const char path[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        static const char path[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
+        for (size_t i = 0; i < n_crd_texts; i++) {
+                if (!text_starts_with(crd_texts[i].name, "works.") &&
+                    !text_starts_with(crd_texts[i].name, "appliedworks.") &&
+                    !text_starts_with(crd_texts[i].name, "internalmemberclusters."))
+                        continue;
                 on(r, crd_texts[i].member ? MEMBER : HUB);
                 if ((crd_texts[i].hub || crd_texts[i].member) && rig_post(r, path, crd_texts[i].json) != 201)
                         fail_msg("%s: %s", crd_texts[i].name, r->text);

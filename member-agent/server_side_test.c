@@ -30,6 +30,7 @@ static void created_body(struct rig *r)
         uint64_t before;
 
         begin(&a, r);
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0); /* joining has all Works looked at */
         place(r, "w", SERVER_SIDE, CONFIG_MAP("c", "1"));
         wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
         get(r, MEMBER, CONFIG_MAP_PATH("c"));

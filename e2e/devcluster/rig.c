@@ -26,7 +26,7 @@ static void body_fiber(void *ctx)
         fiber_group_end(group);
 }
 
-static void run(void (*body)(struct rig *r), const struct devcluster_options *options, void *ctx)
+void rig_run_options(void (*body)(struct rig *r), const struct devcluster_options *options, void *ctx)
 {
         struct error err = { 0 };
         struct rig r = { .body = body, .ctx = ctx };
@@ -51,17 +51,17 @@ static void run(void (*body)(struct rig *r), const struct devcluster_options *op
 
 void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *options)
 {
-        run(body, options, NULL);
+        rig_run_options(body, options, NULL);
 }
 
 void rig_run_for(void (*body)(struct rig *r), void *ctx)
 {
-        run(body, NULL, ctx);
+        rig_run_options(body, NULL, ctx);
 }
 
 void rig_run(void (*body)(struct rig *r))
 {
-        run(body, NULL, NULL);
+        rig_run_options(body, NULL, NULL);
 }
 
 static struct http_request make_request(struct rig *r, const char *method, const char *path,

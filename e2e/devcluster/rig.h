@@ -32,6 +32,7 @@ struct rig {
 void rig_run(void (*body)(struct rig *r));
 void rig_run_with(void (*body)(struct rig *r), const struct devcluster_options *options);
 void rig_run_for(void (*body)(struct rig *r), void *ctx);
+void rig_run_options(void (*body)(struct rig *r), const struct devcluster_options *options, void *ctx);
 
 /* One request; body may be NULL. Fills status, answer. Path is behind /clusters/hub. */
 int rig_call(struct rig *r, const char *method, const char *path, const char *content_type, const char *body);

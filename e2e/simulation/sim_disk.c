@@ -36,7 +36,9 @@ struct sim_disk {
         struct map files; /* path -> struct disk_file */
         struct dice dice;
         bool full, halted;
-        bool failed; /* since the database was opened */
+        bool failed;                                 /* since the database was opened */
+        void (*before)(void *ctx, const char *what); /* told of changes; NULL: nobody */
+        void *before_ctx;
         char name[32], uri[80];
 };
 
@@ -56,6 +58,14 @@ static int fail(struct sim_disk *d, int code)
 {
         d->failed = true;
         return code;
+}
+
+/* Whether a change reaches the disk at all. */
+static bool takes(struct sim_disk *d, const char *what)
+{
+        if (d->before && !d->halted)
+                d->before(d->before_ctx, what);
+        return !d->halted;
 }
 
 static struct sim_disk *disk_of(sqlite3_vfs *vfs)
@@ -167,7 +177,7 @@ static int file_write(sqlite3_file *f, const void *buf, int n, sqlite3_int64 at)
         struct content *c = &of(f)->file->now;
         size_t end = (size_t)at + (size_t)n;
 
-        if (d->halted)
+        if (!takes(d, "write"))
                 return fail(d, SQLITE_IOERR_WRITE);
         if (end > c->len) {
                 if (d->full || end > FILE_MAX)
@@ -183,7 +193,7 @@ static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
         struct content *c = &of(f)->file->now;
 
-        if (of(f)->disk->halted)
+        if (!takes(of(f)->disk, "truncate"))
                 return fail(of(f)->disk, SQLITE_IOERR_TRUNCATE);
         if ((size_t)size < c->len) {
                 if (save(of(f)->file, (size_t)size, c->len) < 0)
@@ -197,7 +207,7 @@ static int file_sync(sqlite3_file *f, int flags)
 {
         struct disk_file *file = of(f)->file;
 
-        if (of(f)->disk->halted)
+        if (!takes(of(f)->disk, "sync"))
                 return fail(of(f)->disk, SQLITE_IOERR_FSYNC);
         forget_saved(file);
         file->synced_len = file->now.len;
@@ -283,7 +293,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_directory)
 {
         struct sim_disk *d = disk_of(vfs);
 
-        if (d->halted)
+        if (!takes(d, "delete"))
                 return fail(d, SQLITE_IOERR_DELETE);
         return map_remove(&d->files, path) ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
 }
@@ -377,6 +387,12 @@ void sim_disk_set_full(struct sim_disk *d, bool full)
 void sim_disk_set_halted(struct sim_disk *d, bool halted)
 {
         d->halted = halted;
+}
+
+void sim_disk_tell(struct sim_disk *d, void (*before)(void *ctx, const char *what), void *ctx)
+{
+        d->before = before;
+        d->before_ctx = ctx;
 }
 
 static sqlite3 *deserialized(const struct content *c)

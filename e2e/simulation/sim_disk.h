@@ -15,6 +15,9 @@ const char *sim_disk_uri(const struct sim_disk *d); /* "file:/state.db?vfs=...";
 void sim_disk_set_full(struct sim_disk *d, bool full);
 /* While halted nothing reaches the disk any more: its user is dead and does not know it yet. */
 void sim_disk_set_halted(struct sim_disk *d, bool halted);
+/* `before` is told of each change ("write", "truncate", "sync", "delete") before it is made; when it halts
+ * the disk, that one is not made either. NULL: nobody is told. */
+void sim_disk_tell(struct sim_disk *d, void (*before)(void *ctx, const char *what), void *ctx);
 /* A copy in memory of the database as it lies there, for reading; sqlite3_close() it. NULL if there is none,
  * or if the disk has failed its user since it opened the database: what is there is not what that goes by. */
 struct sqlite3 *sim_disk_read(const struct sim_disk *d);
