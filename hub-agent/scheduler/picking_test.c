@@ -65,7 +65,8 @@ static void check_unchanged(struct case_ *c)
 /* spec/scheduler.md checklist 15 */
 static void without_a_policy_everyone_is_taken_and_nobody_may_be_there(void **state)
 {
-        static const char *const policies[] = { "", PICK_ALL };
+        static const char *const policies[] = { "", PICK_ALL, "\"policy\":{}",
+                                                "\"policy\":{\"placementType\":\"\"}" };
 
         for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
                 struct case_ c;

@@ -631,6 +631,7 @@ static void binding_names_are_cut_stable_and_labels(void **state)
         assert_true(text_starts_with(name, "a-placement-with-a-very-lo-a-cluster-with-an-even-long-"));
         assert_string_equal(name, binding_name(&arena, "a-placement-with-a-very-long-name.x", "uid",
                                                "a-cluster-with-an-even-longer.name-than-that", NULL));
+        assert_true(text_starts_with(binding_name(&arena, "a.b", "uid", "c.d.e", NULL), "a-b-c-d-e-"));
         assert_string_not_equal(binding_name(&arena, "p", "uid-1", "c", NULL),
                                 binding_name(&arena, "p", "uid-2", "c", NULL));
 }
