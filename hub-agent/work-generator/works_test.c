@@ -395,6 +395,51 @@ static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
         arena_free(&s.arena);
 }
 
+/* Ten are named; with more the sentence would outgrow its condition. */
+static void of_envelopes_that_cannot_be_placed_ten_are_named(void **state)
+{
+        static const struct {
+                size_t wrong;
+                const char *words;
+        } rows[] = {
+                { 0, NULL },
+                { 1, "w0" },
+                { 10, "w0; w1; w2; w3; w4; w5; w6; w7; w8; w9" },
+                { 11, "w0; w1; w2; w3; w4; w5; w6; w7; w8; w9; and 1 more" },
+                { 13, "w0; w1; w2; w3; w4; w5; w6; w7; w8; w9; and 3 more" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct wanted_work works[14] = { 0 }; /* the first is as it should be */
+                const struct wanted_works wanted = { works, rows[i].wrong + 1 };
+                struct error err = { 0 };
+
+                for (size_t k = 0; k < rows[i].wrong; k++)
+                        works[k + 1].invalid = arena_printf(&arena, "w%zu", k);
+                assert_int_equal(check_envelopes(&arena, &wanted, &err), rows[i].wrong ? ERR_INVALID : 0);
+                if (rows[i].words)
+                        assert_string_equal(err.text, rows[i].words);
+        }
+}
+
+/* Its Works are named after the placement. */
+static void a_snapshot_that_names_no_placement_makes_no_works(void **state)
+{
+        struct wanted_works w;
+        struct scene s;
+        bool failed;
+
+        begin(&s, "ClientSideApply");
+        s.group[s.n_group++] = parse(&s, &cluster_resource_snapshot_kind,
+                                     "{\"metadata\":{\"name\":\"web-3-snapshot\"},\"spec\":{}}");
+        assert_int_equal(render_works(&s.arena, s.group, s.n_group, NULL, &rules, &w, &failed, &s.err),
+                         ERR_INVALID);
+        assert_string_equal(s.err.text, "resource snapshot \"web-3-snapshot\" lacks label "
+                                        "kubernetes-fleet.io/parent-CRP");
+        arena_free(&s.arena);
+}
+
 static int render_without_memory(void *ctx, struct arena *arena)
 {
         struct scene *s = ctx;
@@ -432,6 +477,8 @@ int main(void)
                 cmocka_unit_test(only_works_that_differ_are_written),
                 cmocka_unit_test(works_of_a_binding_carry_the_set_they_make),
                 cmocka_unit_test(a_work_of_another_placement_is_told_by_its_labels),
+                cmocka_unit_test(of_envelopes_that_cannot_be_placed_ten_are_named),
+                cmocka_unit_test(a_snapshot_that_names_no_placement_makes_no_works),
                 cmocka_unit_test(without_memory_no_works_are_made),
         };
 
