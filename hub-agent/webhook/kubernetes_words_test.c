@@ -116,12 +116,56 @@ static void label_values(void **state)
         check(label_value_faults, rows, ARRAY_LEN(rows));
 }
 
+/* Each fault of a requirement alone, and several in the order of its parts. */
+static void requirements_of_label_selectors(void **state)
+{
+        static const struct {
+                const char *key, *operator, * values[2],
+                        *says[2]; /* says: parts of what is wrong, none: nothing */
+        } rows[] = {
+                { "a", "In", { "x" }, { 0 } },
+                { "a", "NotIn", { "x", "y" }, { 0 } },
+                { "a", "Exists", { 0 }, { 0 } },
+                { "a", "DoesNotExist", { 0 }, { 0 } },
+                { "a", "Has", { "x" }, { "\"Has\" is not a valid label selector operator" } },
+                { "-", "Exists", { 0 }, { "key: Invalid value: \"-\": " } },
+                { "a", "In", { 0 }, { "for 'in', 'notin' operators, values set can't be empty" } },
+                { "a", "NotIn", { 0 }, { "for 'in', 'notin' operators, values set can't be empty" } },
+                { "a", "Exists", { "x" }, { "values set must be empty for exists and does not exist" } },
+                { "a", "DoesNotExist", { "x" }, { "values set must be empty for exists and does not" } },
+                { "a", "In", { "x", "-" }, { "values[1][a]: Invalid value: \"-\": a valid label must be" } },
+                { "-",
+                  "In",
+                  { "-" },
+                  { "key: Invalid value: \"-\": ", "values[0][-]: Invalid value: \"-\": " } },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct label_requirement r = { .key = rows[i].key,
+                                               .operator= rows[i].operator,
+                                               .values = { (const char **)(uintptr_t)rows[i].values,
+                                                           !!rows[i].values[0] + !!rows[i].values[1],
+                                                           true } };
+                struct label_selector s = { .match_expressions = { &r, 1, true } };
+                struct faults f = { .arena = &arena };
+                const char *why = or_empty(label_selector_fault(&s, &f));
+
+                if (!rows[i].says[0] != !*why)
+                        fail_msg("row %zu: %s", i, why);
+                for (size_t k = 0; k < 2 && rows[i].says[k]; k++)
+                        if (!strstr(why, rows[i].says[k]))
+                                fail_msg("row %zu: %s", i, why);
+        }
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(qualified_names),
                 cmocka_unit_test(subdomains),
                 cmocka_unit_test(label_values),
+                cmocka_unit_test(requirements_of_label_selectors),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
