@@ -119,6 +119,7 @@ static void give(struct rig *r, const char *cluster, const char *spec)
 static void had(struct rig *r)
 {
         struct fleet f;
+        char path[256];
 
         begin_placed(r, &f, "");
         begin_second(r, &f);
@@ -129,6 +130,10 @@ static void had(struct rig *r)
         assert_told(r, REQUEST, "member-2", "+2 ~0 -0 resource snapshot \"web-9-snapshot\" is gone");
         give(r, "member-2", "\"resourceSnapshotName\":\"\"");
         assert_told(r, REQUEST, "member-2", "+2 ~0 -0");
+        /* what it was before says something only of one that is to go */
+        merge(r, path_of_binding(r, "member-2", "", path),
+              "{\"metadata\":{\"annotations\":{\"kubernetes-fleet.io/previous-binding-state\":\"Bound\"}}}");
+        rig_settle(r);
         give(r, "member-2", "\"resourceSnapshotName\":\"web-0-snapshot\",\"state\":\"Scheduled\"");
         assert_told(r, REQUEST, "member-2", "+2 ~0 -0");
         assert_told(r, REQUEST, "member-3", "+0 ~1 -0");
