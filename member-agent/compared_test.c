@@ -210,6 +210,35 @@ RIG_TEST(and_so_are_differences, {
         stop(&a);
 })
 
+static int refuse_dry_runs(void *ctx, const struct http_request *rq)
+{
+        return strstr(rq->path, "dryRun") ? *(const int *)ctx : 0;
+}
+
+/* Any other refusal says nothing of the manifest. */
+RIG_TEST(what_cannot_be_asked_at_the_moment_is_not_compared_in_full, {
+        static const int refusals[] = { 403, 503 };
+        int refusal = 0;
+        struct loopback_faults faults = { .ctx = &refusal, .fate = refuse_dry_runs };
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        place(r, "w", "'applyStrategy':{'whenToApply':'IfNotDrifted'},", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+                refusal = refusals[i];
+                merge(r, MEMBER, CONFIG_MAP_PATH("c"),
+                      arena_printf(&r->arena, "{'data':{'k':'%d'}}", refusals[i]));
+                wait_ms(r, 20000);
+                assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "FailedToRunDriftDetection");
+        }
+        refusal = 0;
+        wait_ms(r, 60000);
+        assert_string_equal(manifest_reason(r, "w", 0, "Applied"), "FoundDrifts");
+        stop(&a);
+})
+
 /* ---- differences only ---- */
 
 /* spec/member-agent.md checklist 40 */
@@ -304,6 +333,7 @@ int main(void)
                 cmocka_unit_test(a_full_comparison_tells_of_drifts_in_what_it_applied),
                 cmocka_unit_test(drifts_that_the_server_forbids_to_undo_are_compared_in_full),
                 cmocka_unit_test(and_so_are_differences),
+                cmocka_unit_test(what_cannot_be_asked_at_the_moment_is_not_compared_in_full),
                 cmocka_unit_test(a_missing_object_differs_as_a_whole),
                 cmocka_unit_test(who_reports_differences_says_nothing_of_applying),
                 cmocka_unit_test(a_manifest_may_go_when_applying_begins_again),
