@@ -340,6 +340,27 @@ bool doc_equal(const json_t *a, const json_t *b)
         }
 }
 
+static size_t count_apart_from(const json_t *object, const char *const *left_out, size_t n)
+{
+        size_t count = json_object_size(object);
+        for (size_t i = 0; i < n; i++)
+                count -= json_object_get(object, left_out[i]) != NULL;
+        return count;
+}
+
+bool doc_equal_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n)
+{
+        const char *key;
+        json_t *value;
+        if (!json_is_object(a) || !json_is_object(b) ||
+            count_apart_from(a, left_out, n) != count_apart_from(b, left_out, n))
+                return false;
+        json_object_foreach((json_t *)a, key, value)
+                if (!text_in(key, left_out, n) && !doc_equal(value, json_object_get(b, key)))
+                        return false;
+        return true;
+}
+
 int doc_hash(const json_t *doc, char ret[65], struct error *err)
 {
         AUTO_BUF struct buf b;

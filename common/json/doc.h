@@ -33,6 +33,8 @@ int doc_write_go_syntax(const json_t *doc, struct buf *b);        /* %#v: map[st
 int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
 json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
+/* Two objects, but for these members; what is no object equals nothing. */
+bool doc_equal_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n);
 
 struct doc_measure {
         size_t values; /* all, containers included */

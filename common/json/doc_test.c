@@ -196,6 +196,7 @@ static void equality_is_by_value(void **state)
                 assert_int_equal(doc_equal(b, a), cases[i].equal);
         }
         assert_true(doc_equal(NULL, NULL));
+        assert_false(doc_equal_apart_from(NULL, NULL, NULL, 0));
         assert_false(doc_equal(json_null(), NULL));
 }
 

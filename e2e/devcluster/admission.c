@@ -4,6 +4,7 @@
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/policy_review.h"
+#include "e2e/devcluster/webhook.h"
 
 static void drop_document(void *doc)
 {
@@ -95,7 +96,7 @@ static int namespace_matches(struct policy_review *v, const json_t *selector, bo
         return 0;
 }
 
-static int matches(struct policy_review *v, const struct policy_match *m, const char **ret_version, bool *ret)
+int review_matches(struct policy_review *v, const struct policy_match *m, const char **ret_version, bool *ret)
 {
         *ret = policy_match_rules(m, &v->target, v->rq->resource, ret_version);
         if (*ret)
@@ -108,7 +109,7 @@ static int review_policy(struct policy_review *v, const struct policy *p)
         struct request of;
         const char *version, *unused;
         bool concerned = false, known = false;
-        TRY(matches(v, &p->match, &version, &concerned));
+        TRY(review_matches(v, &p->match, &version, &concerned));
         if (!concerned)
                 return 0;
         if (p->param_kind && !(known = review_find_param_kind(v, p, &of))) {
@@ -118,7 +119,7 @@ static int review_policy(struct policy_review *v, const struct policy *p)
                 return why ? review_misconfigured(v, p, NULL, why) : request_fail_memory(v->rq);
         }
         for (const struct policy_binding *b = p->bindings; b; b = b->next) {
-                TRY(matches(v, &b->match, &unused, &concerned));
+                TRY(review_matches(v, &b->match, &unused, &concerned));
                 if (!concerned)
                         continue;
                 TRY(known && b->param_ref ? review_try_params(v, p, b, version, &of)
@@ -173,26 +174,40 @@ static const char *name_of(const struct request *rq, const json_t *doc)
         return rq->name ? rq->name : doc ? meta_name(doc) : "";
 }
 
-int admission_review(struct request *rq, const char *operation, const struct admission_kind *as,
-                     const json_t *live, const json_t *doc)
+void review_init(struct policy_review *v, struct request *rq, const char *operation,
+                 const struct admission_kind *as, const json_t *live, const json_t *doc)
+{
+        *v = (struct policy_review){ .rq = rq, .as = as, .live = live, .doc = doc };
+        v->target = (struct policy_target){ .operation = operation,
+                                            .group = rq->resource->group,
+                                            .version = rq->version,
+                                            .plural = rq->resource->plural,
+                                            .subresource = rq->subresource ? rq->subresource : "",
+                                            .ns = rq->ns ? rq->ns : "",
+                                            .name = name_of(rq, doc) };
+        if (strcmp(rq->resource->table_key, "/namespaces") == 0)
+                v->target.ns = v->target.name;
+        review_init_authorizer(v);
+}
+
+static int review_policies(struct request *rq, const char *operation, const struct admission_kind *as,
+                           const json_t *live, const json_t *doc)
 {
         const struct policies *policies;
+        struct policy_review v;
         if (policies_of(rq->cluster, &policies) < 0)
                 return request_fail_memory(rq);
         if (!policies || is_exempt(rq))
                 return 0;
-        struct policy_review v = { .rq = rq, .as = as, .live = live, .doc = doc };
-        v.target = (struct policy_target){ .operation = operation,
-                                           .group = rq->resource->group,
-                                           .version = rq->version,
-                                           .plural = rq->resource->plural,
-                                           .subresource = rq->subresource ? rq->subresource : "",
-                                           .ns = rq->ns ? rq->ns : "",
-                                           .name = name_of(rq, doc) };
-        if (strcmp(rq->resource->table_key, "/namespaces") == 0)
-                v.target.ns = v.target.name;
-        review_init_authorizer(&v);
+        review_init(&v, rq, operation, as, live, doc);
         for (size_t i = 0; i < policies->n; i++)
                 TRY(review_policy(&v, &policies->at[i]));
         return v.denial ? fail_denied(&v) : 0;
+}
+
+int admission_review(struct request *rq, const char *operation, const struct admission_kind *as,
+                     const json_t *live, const json_t *doc)
+{
+        TRY(review_policies(rq, operation, as, live, doc));
+        return webhooks_validate(rq, operation, as, live, doc);
 }

@@ -1,4 +1,5 @@
-/* Admission: what policies of the cluster say about a write, when everything else about it is settled. */
+/* Admission: what policies and webhooks of the cluster say about a write, when everything else about it is
+ * settled. */
 #pragma once
 
 #include "e2e/devcluster/request.h"
@@ -9,6 +10,7 @@ struct admission_kind {
 };
 
 /* operation: "CREATE", "UPDATE", "DELETE". live and doc (each may be NULL) are in the request's version, `as`
- * is NULL for the resource's own kind. Fails the request when it is denied; warnings go to its answer. */
+ * is NULL for the resource's own kind. Fails the request when it is denied; warnings go to its answer. Parks
+ * where a webhook is asked, and sets rq->waited then (request.h). */
 int admission_review(struct request *rq, const char *operation, const struct admission_kind *as,
                      const json_t *live, const json_t *doc);

@@ -80,15 +80,15 @@ static int make_roles(struct devcluster *d, struct cluster *c, struct error *err
 
 static int copy_role(struct devcluster *d, struct cluster *c, const json_t *made, struct error *err)
 {
-        AUTO_JSON json_t *doc = json_copy((json_t *)made);
-        json_t *meta = json_copy(json_object_get(made, "metadata"));
+        AUTO_JSON json_t *doc = json_object(), *meta = json_object();
         char uid[37], now[RFC3339_SIZE];
         meta_new_uid(d->loop, uid);
         time_format_rfc3339(loop_wall_ms(d->loop), now);
         bool role = text_equal(doc_get_string(made, "kind"), "ClusterRole");
         struct table *t = api_store_table(c, role ? CLUSTER_ROLES : CLUSTER_BINDINGS, true);
-        if (!doc || !t || json_object_set_new(doc, "metadata", meta) < 0 ||
-            doc_set_string(doc, "metadata.uid", uid) < 0 ||
+        if (!doc || !t || json_object_update(doc, (json_t *)made) < 0 ||
+            json_object_update(meta, json_object_get(made, "metadata")) < 0 ||
+            json_object_set(doc, "metadata", meta) < 0 || doc_set_string(doc, "metadata.uid", uid) < 0 ||
             doc_set_string(doc, "metadata.creationTimestamp", now) < 0)
                 return error_no_memory(err);
         return api_store_put(t, doc, NULL, err);

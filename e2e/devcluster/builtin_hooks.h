@@ -10,7 +10,7 @@ int account_validate_secret(const json_t *doc, struct schema_problems *p);
 extern const struct resource_hooks configmap_hooks, event_hooks, namespace_hooks, node_hooks, pod_hooks,
         secret_hooks, service_account_hooks, service_hooks, workload_hooks, job_hooks, csr_hooks, rbac_hooks,
         crd_hooks, binding_hooks, plain_hooks;
-extern const struct resource_hooks policy_hooks, policy_binding_hooks;
+extern const struct resource_hooks policy_hooks, policy_binding_hooks, webhook_configuration_hooks;
 extern const struct resource_hooks self_subject_review_hooks, token_review_hooks, subject_access_review_hooks,
         self_subject_access_review_hooks, self_subject_rules_review_hooks;
 

@@ -8,6 +8,7 @@
 #include "e2e/devcluster/openapi.h"
 #include "e2e/devcluster/policy.h"
 #include "e2e/devcluster/readiness.h"
+#include "e2e/devcluster/webhook.h"
 #include "e2e/devcluster/workloads.h"
 
 static void changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,
@@ -32,6 +33,7 @@ static void cluster_free(struct cluster *c)
         gc_forget(c);
         access_free(c);
         policies_forget(c);
+        webhooks_forget(c);
         count_free(c);
         map_free(&c->custom);
         map_free(&c->readiness);
@@ -92,6 +94,7 @@ int devcluster_open(const struct devcluster_options *o, struct fiber_group *grou
         d->loop = o->world->loop;
         d->log = o->log;
         map_init(&d->cluster_urls, MAP_OWN_KEYS, mem_free);
+        map_init(&d->service_addresses, MAP_OWN_KEYS, mem_free);
         d->public_url = mem_strdup(o->public_url ? o->public_url : "https://127.0.0.1:6443");
         d->group = fiber_group_new(d->loop, group, "devcluster");
         int r = d->public_url && d->group ? open_all(d, err) : error_no_memory(err);
@@ -123,6 +126,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         map_free(&d->compiled);
         pki_close(d);
         map_free(&d->cluster_urls);
+        map_free(&d->service_addresses);
         mem_free(d->public_url);
         mem_free(d);
         return NULL;
@@ -162,13 +166,26 @@ void devcluster_set_public_url(struct devcluster *d, const char *host, int port)
         d->public_url = url;
 }
 
-int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url)
+static int put_text(struct map *m, const char *key, const char *text)
 {
-        char *copy = mem_strdup(url);
-        if (!copy || map_put(&d->cluster_urls, cluster, copy) < 0) {
+        char *copy = mem_strdup(text);
+        if (!copy || map_put(m, key, copy) < 0) {
                 mem_free(copy);
                 return ERR_NO_MEMORY;
         }
+        return 0;
+}
+
+int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url)
+{
+        return put_text(&d->cluster_urls, cluster, url);
+}
+
+int devcluster_set_service_address(struct devcluster *d, const char *service, const char *address)
+{
+        if (address)
+                return put_text(&d->service_addresses, service, address);
+        map_remove(&d->service_addresses, service);
         return 0;
 }
 

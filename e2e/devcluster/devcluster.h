@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/loop/world.h"
+#include "common/net/http.h"
 #include "common/net/http_server.h"
 
 struct devcluster;
@@ -19,6 +20,7 @@ struct devcluster_options {
         const char *public_url; /* "https://127.0.0.1:6443": written into kubeconfigs and cluster-info */
         bool anonymous_admin;   /* tests: requests without credentials are system:masters */
         const struct store_observer *observer; /* told of every change and commit; copied; may be NULL */
+        struct http_transport *webhooks;       /* how they are called; NULL: they cannot be */
 };
 
 int devcluster_open(const struct devcluster_options *o, struct fiber_group *group, struct devcluster **ret,
@@ -40,6 +42,10 @@ const char *devcluster_ca_pem(const struct devcluster *d);
 /* URL of one cluster in kubeconfigs to come, without a trailing slash; for clusters with a listener of their
  * own. 0 or ERR_NO_MEMORY. */
 int devcluster_set_cluster_url(struct devcluster *d, const char *cluster, const char *url);
+
+/* Where a Service ("namespace/name") is reached, for webhooks: there is no proxy that would know. address:
+ * "host:port"; NULL takes it away. 0 or ERR_NO_MEMORY. */
+int devcluster_set_service_address(struct devcluster *d, const char *service, const char *address);
 
 struct store *devcluster_store(struct devcluster *d); /* store.h: for who looks at it from the side */
 

@@ -29,7 +29,8 @@ struct devcluster {
         char *signing_key;             /* PEM: service-account tokens */
         json_t *bootstrap_roles;       /* bootstrap.c: for the next cluster; NULL = none made yet */
         char *public_url;
-        struct map cluster_urls; /* cluster -> char *: those with a listener of their own */
+        struct map cluster_urls;      /* cluster -> char *: those with a listener of their own */
+        struct map service_addresses; /* "namespace/name" -> char * "host:port": where webhooks are */
 };
 
 /* ---- bootstrap.c: the objects every cluster has from the start ---- */

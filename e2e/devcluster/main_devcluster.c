@@ -9,7 +9,7 @@
 #define CLUSTERS_MAX 10000
 
 struct flags {
-        const char *data, *bind, *clusters, *pods, *kubeconfig, *public_url;
+        const char *data, *bind, *clusters, *pods, *kubeconfig, *public_url, *services;
         int64_t port, watch_history;
         bool no_sync, anonymous_admin, cluster_ports, help;
 };
@@ -36,6 +36,9 @@ static const struct flag flag_table[] = {
           "in "
           "the kubeconfig: for clients inside a cluster. The N-th gets --port plus N, or a free one",
           0, 0, false },
+        { "service-address", FLAG_STRING, "", offsetof(struct flags, services),
+          "where the Services of webhooks are reached, as NAMESPACE/NAME=HOST:PORT, separated by commas", 0,
+          0, false },
         { "watch-history", FLAG_INT, "10000", offsetof(struct flags, watch_history),
           "events kept per cluster for watches", 1, 10000000, false },
         { "no-sync", FLAG_BOOL, "false", offsetof(struct flags, no_sync),
@@ -77,7 +80,8 @@ static int open_devcluster(struct server *s, struct error *err)
                                               .sync_commits = !f->no_sync,
                                               .watch_history = f->watch_history,
                                               .public_url = url,
-                                              .anonymous_admin = f->anonymous_admin };
+                                              .anonymous_admin = f->anonymous_admin,
+                                              .webhooks = s->program.world.transport };
         return devcluster_open(&o, s->program.group, &s->devcluster, err);
 }
 
@@ -131,14 +135,32 @@ static int serve_each(struct server *s, const struct names *names, struct error 
         return 0;
 }
 
+static int set_services(struct server *s, const struct names *services, struct error *err)
+{
+        for (size_t i = 0; i < services->n; i++) {
+                AUTO_FREE char *name = mem_must(mem_strdup(services->at[i]));
+                char *address = strchr(name, '=');
+                if (!address || !strchr(name, '/') || !strrchr(address, ':'))
+                        return error_set(err, ERR_INVALID,
+                                         "--service-address: \"%s\" is not NAMESPACE/NAME=HOST:PORT", name);
+                *address++ = '\0';
+                if (devcluster_set_service_address(s->devcluster, name, address) < 0)
+                        return error_no_memory(err);
+        }
+        return 0;
+}
+
 static int start(struct server *s, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct names *names = mem_must(arena_zalloc(&arena, sizeof(*names)));
         struct names *with_pods = mem_must(arena_zalloc(&arena, sizeof(*with_pods)));
+        struct names *services = mem_must(arena_zalloc(&arena, sizeof(*services)));
         TRY(read_names("clusters", s->flags.clusters, &arena, names, err));
         TRY(read_names("pods", s->flags.pods, &arena, with_pods, err));
+        TRY(read_names("service-address", s->flags.services, &arena, services, err));
         TRY(open_devcluster(s, err));
+        TRY(set_services(s, services, err));
         for (size_t i = 0; i < names->n; i++)
                 TRY(devcluster_create_cluster(s->devcluster, names->at[i], err));
         for (size_t i = 0; i < with_pods->n; i++)

@@ -59,6 +59,9 @@ struct policy_binding {
 int policy_compile(struct arena *arena, const json_t *doc, struct policy *ret, struct schema_problems *p);
 int policy_binding_compile(struct arena *arena, const json_t *doc, struct policy_binding *ret,
                            struct schema_problems *p);
+/* The same of an entry of a webhook configuration that was let in: name, match, conditions, ignores_failure.
+ */
+int policy_compile_webhook(struct arena *arena, const json_t *hook, struct policy *ret);
 extern const struct schema policy_request_schema, policy_namespace_schema; /* of those variables */
 
 /* ---- policy_match.c ---- */

@@ -208,6 +208,9 @@ struct named_list {
         unsigned wanted;
 };
 
+static const struct named_list match_conditions = { "matchConditions", "name", "expression",
+                                                    WANT_BOOL | WITH_AUTHORIZER };
+
 static int compile_named(struct compiling *c, const struct named_list *list, const json_t *item, size_t i,
                          struct policy_expression *ret, const struct schema **ret_type)
 {
@@ -495,8 +498,6 @@ static int check_limits(struct compiling *c, const struct policy *p)
 
 int policy_compile(struct arena *arena, const json_t *doc, struct policy *ret, struct schema_problems *p)
 {
-        static const struct named_list conditions = { "matchConditions", "name", "expression",
-                                                      WANT_BOOL | WITH_AUTHORIZER };
         static const struct named_list variables = { "variables", "name", "expression",
                                                      WITH_AUTHORIZER | WITH_VARIABLES };
         static const struct named_list annotations = { "auditAnnotations", "key", "valueExpression",
@@ -516,11 +517,24 @@ int policy_compile(struct arena *arena, const json_t *doc, struct policy *ret, s
         TRY(one_of(&c, "spec.failurePolicy", failure, failures, ARRAY_LEN(failures)));
         TRY(read_param_kind(&c, spec, ret));
         TRY(read_constraints(&c, spec, ret));
-        TRY(compile_list(&c, spec, &conditions, &ret->conditions, &ret->n_conditions, NULL));
+        TRY(compile_list(&c, spec, &match_conditions, &ret->conditions, &ret->n_conditions, NULL));
         TRY(compile_list(&c, spec, &variables, &ret->variables, &ret->n_variables, c.variable_types));
         TRY(compile_validations(&c, spec, ret));
         TRY(compile_list(&c, spec, &annotations, &ret->annotations, &ret->n_annotations, NULL));
         return check_limits(&c, ret);
+}
+
+/* ---- webhooks ---- */
+
+int policy_compile_webhook(struct arena *arena, const json_t *hook, struct policy *ret)
+{
+        struct schema_problems ignored = { .arena = arena }; /* a webhook without use was refused */
+        struct compiling c = { .arena = arena, .problems = &ignored, .policy = ret };
+        *ret = (struct policy){ .name = text_at(hook, "name"),
+                                .ignores_failure = text_equal(text_at(hook, "failurePolicy"), "Ignore") };
+        TRY(read_match(&c, hook, "webhooks", &ret->match));
+        TRY(read_rules(&c, json_object_get(hook, "rules"), "rules", &ret->match.rules, &ret->match.n_rules));
+        return compile_list(&c, hook, &match_conditions, &ret->conditions, &ret->n_conditions, NULL);
 }
 
 /* ---- bindings ---- */

@@ -47,8 +47,7 @@ static json_t *resource_doc(const struct policy_review *v, const char *version)
                          v->target.plural);
 }
 
-/* An AdmissionRequest, without the objects. version: the one that the policy's rules name. */
-static json_t *request_doc(const struct policy_review *v, const char *version)
+json_t *review_request(const struct policy_review *v, const char *version)
 {
         const struct policy_target *t = &v->target;
         json_t *doc = json_pack("{s:o,s:o,s:o,s:o,s:s,s:o,s:b,s:o}", "kind", kind_doc(v, version), "resource",
@@ -66,8 +65,7 @@ static json_t *request_doc(const struct policy_review *v, const char *version)
         return doc;
 }
 
-/* The document in the version that the rules name. */
-static int in_version(struct policy_review *v, const char *version, const json_t *doc, const json_t **ret)
+int review_in_version(struct policy_review *v, const char *version, const json_t *doc, const json_t **ret)
 {
         struct request *rq = v->rq;
         const char *is = rq->resource_version->version; /* a deletion works on the stored version */
@@ -125,10 +123,10 @@ int review_fill_scope(struct policy_review *v, struct cel_scope *scope, const ch
                       const json_t *params)
 {
         const json_t *doc = NULL, *live = NULL;
-        json_t *request = request_doc(v, version);
+        json_t *request = review_request(v, version);
         TRY(review_keep(v->rq, request));
-        TRY(in_version(v, version, v->doc, &doc));
-        TRY(in_version(v, version, v->live, &live));
+        TRY(review_in_version(v, version, v->doc, &doc));
+        TRY(review_in_version(v, version, v->live, &live));
         if (cel_scope_set(scope, "object", doc, NULL) < 0 ||
             cel_scope_set(scope, "oldObject", live, NULL) < 0 ||
             cel_scope_set(scope, "request", request, &policy_request_schema) < 0 ||

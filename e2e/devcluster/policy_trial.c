@@ -1,8 +1,7 @@
 /* One policy put to one write, by one binding, with one parameter or none. */
 #include "e2e/devcluster/policy_review.h"
 
-#define POLICY_BUDGET 10000000 /* steps for all expressions of a policy, as kube-apiserver's */
-#define MESSAGE_MAX 5120       /* bytes of an evaluated messageExpression */
+#define MESSAGE_MAX 5120 /* bytes of an evaluated messageExpression */
 
 struct trial {
         struct policy_review *v;
@@ -38,35 +37,44 @@ static int fail_trial(struct trial *t, const char *message)
 
 /* ---- match conditions ---- */
 
-static const char *expression_error(struct trial *t, const char *what, const char *expression,
+static const char *expression_error(struct policy_review *v, const char *what, const char *expression,
                                     const struct error *why)
 {
         const char *s =
-                arena_printf(t->v->rq->arena, "%s '%s' resulted in error: %s", what, expression, why->text);
+                arena_printf(v->rq->arena, "%s '%s' resulted in error: %s", what, expression, why->text);
         return s ? s : "out of memory";
 }
 
-/* One that is false beats those that fail. *ret_matches false: the policy has nothing to say. */
-static int check_conditions(struct trial *t, bool *ret_matches)
+/* One that is false beats those that fail. */
+int review_conditions(struct policy_review *v, struct cel_scope *scope, const struct policy *p,
+                      bool *ret_matches, const char **ret_why)
 {
         AUTO_BUF struct buf errors;
         size_t n_errors = 0;
         buf_init(&errors, 64u << 10);
-        for (size_t i = 0; i < t->policy->n_conditions; i++) {
-                const struct policy_expression *e = &t->policy->conditions[i];
+        *ret_why = NULL;
+        for (size_t i = 0; i < p->n_conditions; i++) {
+                const struct policy_expression *e = &p->conditions[i];
                 struct cel_result result;
                 struct error why = { 0 };
-                if (cel_scope_eval(t->scope, e->program, &result, &why) < 0)
+                if (cel_scope_eval(scope, e->program, &result, &why) < 0)
                         TRY(buf_printf(&errors, "%s%s", n_errors++ ? ", " : "",
-                                       expression_error(t, "expression", e->text, &why)));
+                                       expression_error(v, "expression", e->text, &why)));
                 else if (result.kind == CEL_RESULT_BOOL && !result.boolean)
                         return *ret_matches = false, 0;
         }
         *ret_matches = n_errors == 0;
         if (n_errors == 0)
                 return 0;
-        const char *all = arena_printf(t->v->rq->arena, n_errors > 1 ? "[%s]" : "%s", errors.data);
-        return all ? fail_trial(t, all) : request_fail_memory(t->v->rq);
+        *ret_why = arena_printf(v->rq->arena, n_errors > 1 ? "[%s]" : "%s", errors.data);
+        return *ret_why ? 0 : request_fail_memory(v->rq);
+}
+
+static int check_conditions(struct trial *t, bool *ret_matches)
+{
+        const char *why;
+        TRY(review_conditions(t->v, t->scope, t->policy, ret_matches, &why));
+        return why ? fail_trial(t, why) : 0;
 }
 
 /* ---- validations ---- */
@@ -118,7 +126,7 @@ static int validate(struct trial *t, const struct policy_validation *c)
         struct error why = { 0 };
         const char *message;
         if (cel_scope_eval(t->scope, c->expression.program, &result, &why) < 0)
-                return fail_trial(t, expression_error(t, "expression", c->expression.text, &why));
+                return fail_trial(t, expression_error(t->v, "expression", c->expression.text, &why));
         if (result.kind == CEL_RESULT_BOOL && result.boolean)
                 return 0;
         message = evaluated_message(t, c);
@@ -138,7 +146,7 @@ static int annotate(struct trial *t, const struct policy_expression *e)
         struct error why = { 0 };
         if (cel_scope_eval(t->scope, e->program, &result, &why) == 0)
                 return 0;
-        return fail_trial(t, expression_error(t, "valueExpression", e->text, &why));
+        return fail_trial(t, expression_error(t->v, "valueExpression", e->text, &why));
 }
 
 static int run_trial(struct trial *t)

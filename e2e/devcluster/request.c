@@ -5,6 +5,7 @@
 #include "e2e/devcluster/convert.h"
 #include "e2e/devcluster/crd.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/meta.h"
 
 struct table *request_table(struct request *rq, bool create)
 {
@@ -72,4 +73,17 @@ int request_load(struct request *rq, json_t **ret)
         if (convert_blob(rq, b, ret, &err) < 0)
                 return request_fail_error(rq, &err);
         return 0;
+}
+
+int request_check_unmoved(struct request *rq, const json_t *live)
+{
+        const struct blob *now;
+        uint64_t rv;
+        if (!rq->waited)
+                return 0;
+        now = api_store_get(request_table(rq, false), rq->ns, rq->name);
+        if (now && text_parse_u64(meta_rv(live), &rv) && now->rv == rv)
+                return 0;
+        rq->again = true;
+        return request_fail_conflict(rq, rq->name, MOVED_MESSAGE);
 }

@@ -61,6 +61,10 @@ struct request {
         enum field_validation field_validation;
         const json_t *duplicates; /* paths of members the body has twice; NULL = none */
 
+        /* Webhooks were asked, so that others may have written meanwhile: what the request rests on is looked
+         * at again before it is stored. `again`: it has moved, and the whole request is to be done anew. */
+        bool waited, again;
+
         /* the answer */
         enum body_form form;
         bool yaml;                /* the answer is wanted as YAML */
@@ -78,6 +82,8 @@ void request_warn(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int request_fail(struct request *rq, int code, const char *reason, const char *fmt, ...) PRINTF_LIKE(4, 5);
 int request_fail_not_found(struct request *rq, const char *name); /* deployments.apps "x" not found */
 int request_fail_exists(struct request *rq, const char *name);
+#define MOVED_MESSAGE                                                                                        \
+        "the object has been modified; please apply your changes to the latest version and try again"
 int request_fail_conflict(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int request_fail_forbidden(struct request *rq, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int request_fail_bad(struct request *rq, const char *fmt, ...) PRINTF_LIKE(2, 3); /* 400 BadRequest */
@@ -124,3 +130,5 @@ int request_internal(struct request *rq, struct devcluster *d, struct cluster *c
                      const char *ns, const char *name, struct arena *arena);
 /* Live document of the request's object, parsed: new; fails with 404. */
 int request_load(struct request *rq, json_t **ret);
+/* Fails with `again` set when webhooks were asked and the object is no longer `live`. */
+int request_check_unmoved(struct request *rq, const json_t *live);

@@ -13,6 +13,7 @@
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/rest_write.h"
 #include "e2e/devcluster/table.h"
+#include "e2e/devcluster/webhook.h"
 
 /* ---- answering ---- */
 
@@ -374,7 +375,7 @@ static int reply_written(struct request *rq, struct write_result *w)
         return reply_doc(rq, w->created ? 201 : 200, doc);
 }
 
-static int review_sub(struct request *rq, const json_t *doc)
+static int review_sub(struct request *rq, json_t *doc)
 {
         static const struct {
                 const char *subresource;
@@ -383,8 +384,10 @@ static int review_sub(struct request *rq, const json_t *doc)
                       { "eviction", { "policy", "v1", "Eviction" } },
                       { "binding", { "", "v1", "Binding" } } };
         for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-                if (strcmp(rq->subresource, kinds[i].subresource) == 0)
+                if (strcmp(rq->subresource, kinds[i].subresource) == 0) {
+                        TRY(webhooks_mutate(rq, "CREATE", &kinds[i].kind, NULL, doc, NULL));
                         return admission_review(rq, "CREATE", &kinds[i].kind, NULL, doc);
+                }
         return 0;
 }
 
@@ -397,6 +400,7 @@ static int create_sub(struct request *rq)
         TRY(parse_body(rq, &doc));
         TRY(request_load(rq, &live));
         TRY(review_sub(rq, doc));
+        TRY(request_check_unmoved(rq, live));
         TRY(hooks->create_sub(rq, live, doc, &answer));
         return reply_doc(rq, 201, answer);
 }
@@ -626,25 +630,47 @@ static bool is_served(const struct request *rq)
         return false;
 }
 
+static int find_resource(struct request *rq)
+{
+        rq->resource = registry_find(rq->cluster, rq->group, rq->version, rq->plural, &rq->resource_version);
+        if (!rq->resource)
+                return is_served(rq) ? request_fail_no_path(rq) : request_fail_no_handler(rq);
+        if (resource_hold(rq->resource, rq->arena) < 0)
+                return request_fail_memory(rq);
+        return resource_is_namespaced(rq->resource) || !rq->ns ? 0 : request_fail_no_path(rq);
+}
+
+#define TRIES_MAX 10
+
+/* A write that was overtaken while webhooks looked at it is done anew, from its body on. */
+static int run_verb_again(struct request *rq)
+{
+        const struct request asked = *rq;
+        int r = run_verb(rq);
+        for (int tries = 1; rq->again && tries < TRIES_MAX; tries++) {
+                struct request once = asked;
+                once.warnings.at = rq->warnings.at;
+                once.warnings.cap = rq->warnings.cap;
+                *rq = once; /* its warnings are those from before, too */
+                TRY(find_resource(rq));
+                r = run_verb(rq);
+        }
+        return r;
+}
+
 static int handle_resource(struct request *rq, const struct segments *s, size_t skip)
 {
         read_resource_path(rq, s->at + skip, s->n - skip);
         rq->verb = verb_of(rq);
         TRY(authenticate(rq));
         TRY(authorize(rq));
-        rq->resource = registry_find(rq->cluster, rq->group, rq->version, rq->plural, &rq->resource_version);
-        if (!rq->resource)
-                return is_served(rq) ? request_fail_no_path(rq) : request_fail_no_handler(rq);
-        if (resource_hold(rq->resource, rq->arena) < 0)
-                return request_fail_memory(rq);
-        if (!resource_is_namespaced(rq->resource) && rq->ns)
-                return request_fail_no_path(rq);
+        TRY(find_resource(rq));
         count_request(rq);
         TRY(build_schemas(rq));
         TRY(negotiate(rq));
         TRY(options_read_write(rq));
         warn_deprecated(rq);
-        return run_verb(rq);
+        return run_verb_again(rq);
 }
 
 static int handle_other(struct request *rq, const struct segments *s)

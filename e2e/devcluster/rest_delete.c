@@ -5,6 +5,7 @@
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 #include "e2e/devcluster/rest_write.h"
+#include "e2e/devcluster/webhook.h"
 
 /* A conflict that names the kind, not the resource: so does kube-apiserver here. */
 static int fail_precondition(struct request *rq, const char *name, const char *fmt, const char *wanted,
@@ -116,6 +117,19 @@ static int delete_live(struct request *rq, const json_t *live, const struct dele
         return 0;
 }
 
+static int delete_named(struct request *rq, const struct delete_options *o, json_t **ret,
+                        const char **ret_uid)
+{
+        AUTO_JSON json_t *live = NULL;
+        TRY(request_load(rq, &live));
+        TRY(check_preconditions(rq, live, o));
+        TRY(webhooks_mutate(rq, "DELETE", NULL, live, NULL, NULL));
+        TRY(admission_review(rq, "DELETE", NULL, live, NULL));
+        TRY(request_check_unmoved(rq, live));
+        *ret_uid = arena_strdup(rq->arena, meta_uid(live));
+        return delete_live(rq, live, o, ret);
+}
+
 int rest_delete(struct request *rq, const char *ns, const char *name, const struct delete_options *o,
                 json_t **ret, const char **ret_uid)
 {
@@ -123,16 +137,9 @@ int rest_delete(struct request *rq, const char *ns, const char *name, const stru
         on.ns = ns;
         on.name = name;
         on.resource_version = resource_storage_version(rq->resource);
-        AUTO_JSON json_t *live = NULL;
-        int r = request_load(&on, &live);
-        if (r == 0)
-                r = check_preconditions(&on, live, o);
-        if (r == 0)
-                r = admission_review(&on, "DELETE", NULL, live, NULL);
-        if (r == 0) {
-                *ret_uid = arena_strdup(rq->arena, meta_uid(live));
-                r = delete_live(&on, live, o, ret);
-        }
+        int r = delete_named(&on, o, ret, ret_uid);
+        rq->waited = on.waited;
+        rq->again = on.again;
         rq->status = on.status;
         rq->warnings.at = on.warnings.at;
         rq->warnings.n = on.warnings.n;

@@ -451,6 +451,25 @@ RIG_TEST(a_request_that_finds_no_memory_fails_alone, {
 
 #define HPA "/namespaces/default/horizontalpodautoscalers"
 
+/* generation, too, which is not raised by labels. */
+RIG_TEST(what_is_answered_as_done_is_right_whatever_fails_for_want_of_memory, {
+        bool fired = true;
+        assert_int_equal(rig_post(r, DEPLOY, deployment), 201);
+        for (int n = 1; fired; n++) {
+                const char *patch = arena_printf(&r->arena, "{\"metadata\":{\"labels\":{\"n\":\"%d\"}}}", n);
+                const char *wanted = arena_printf(&r->arena, "%d", n);
+                mem_fail_at((uint64_t)n, false);
+                int status = rig_merge(r, DEPLOY "/web", patch);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                if (status != 200)
+                        continue;
+                assert_int_equal(rig_get(r, DEPLOY "/web"), 200);
+                assert_string_equal(rig_string(r, "metadata.labels.n"), wanted);
+                assert_int_equal(doc_get_int(r->answer, "metadata.generation", 0), 1);
+        }
+})
+
 RIG_TEST(an_autoscaler_is_the_same_in_both_versions, {
         const char *body =
                 "{\"metadata\":{\"name\":\"h\"},\"spec\":{\"maxReplicas\":3,"
@@ -509,6 +528,7 @@ int main(void)
                 cmocka_unit_test(everything_is_discovered),
                 cmocka_unit_test(a_collection_can_be_deleted_by_label),
                 cmocka_unit_test(a_request_that_finds_no_memory_fails_alone),
+                cmocka_unit_test(what_is_answered_as_done_is_right_whatever_fails_for_want_of_memory),
                 cmocka_unit_test(an_autoscaler_is_the_same_in_both_versions),
                 cmocka_unit_test(a_deleted_cluster_ends_its_watches),
         };

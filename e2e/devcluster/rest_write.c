@@ -10,6 +10,7 @@
 #include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/webhook.h"
 
 /* ---- steps shared by create and update ---- */
 
@@ -275,19 +276,25 @@ static int check_namespace(struct request *rq, const char *name)
         return r;
 }
 
+/* A new object has none, but for nodes: kubelets register with theirs. */
+static int drop_status(struct request *rq, json_t *doc)
+{
+        bool keeps_status = strcmp(rq->resource->table_key, "/nodes") == 0;
+        if (resource_has_status(rq->resource, rq->resource_version) && !keeps_status)
+                json_object_del(doc, "status");
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        if (schema && !rq->resource->custom && go_shape(schema, doc) < 0)
+                return request_fail_memory(rq);
+        return 0;
+}
+
 static int prepare_create(struct request *rq, json_t *doc, bool applied)
 {
         TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
         TRY(rest_normalise(rq, doc));
         TRY(meta_check_place(rq, doc, true));
         TRY(meta_prepare_create(rq, doc));
-        bool keeps_status =
-                strcmp(rq->resource->table_key, "/nodes") == 0; /* kubelets register with theirs */
-        if (resource_has_status(rq->resource, rq->resource_version) && !keeps_status)
-                json_object_del(doc, "status");
-        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
-        if (schema && !rq->resource->custom && go_shape(schema, doc) < 0)
-                return request_fail_memory(rq);
+        TRY(drop_status(rq, doc));
         if (!applied) { /* before anything the server sets itself */
                 json_object_del(json_object_get(doc, "metadata"), "managedFields");
                 TRY(track(rq, NULL, doc));
@@ -321,13 +328,39 @@ static int store_new(struct request *rq, json_t *doc, struct write_result *ret)
         return 0;
 }
 
+/* What a webhook made of a document is a client's document once more, but nobody is told of its fields. */
+static int normalise_again(struct request *rq, json_t *doc)
+{
+        enum field_validation asked = rq->field_validation;
+        rq->field_validation = FIELDS_IGNORE;
+        int r = rest_normalise(rq, doc);
+        rq->field_validation = asked;
+        return r;
+}
+
+static int normalise_new(struct request *rq, const json_t *live, json_t *doc)
+{
+        TRY(drop_status(rq, doc));
+        TRY(normalise_again(rq, doc));
+        return run_prepare_hook(rq, NULL, doc);
+}
+
+/* Everything between a prepared document and the store. */
+static int admit_new(struct request *rq, json_t *doc)
+{
+        static const struct webhook_settling settling = { normalise_new, admission_complete };
+        TRY(check_namespace(rq, meta_name(doc)));
+        TRY(admission_complete(rq, doc));
+        TRY(webhooks_mutate(rq, "CREATE", NULL, NULL, doc, &settling));
+        TRY(validate(rq, NULL, doc));
+        TRY(admission_review(rq, "CREATE", NULL, NULL, doc));
+        return rq->waited ? check_namespace(rq, meta_name(doc)) : 0;
+}
+
 int rest_create(struct request *rq, json_t *doc, struct write_result *ret)
 {
         TRY(prepare_create(rq, doc, false));
-        TRY(check_namespace(rq, meta_name(doc)));
-        TRY(admission_complete(rq, doc));
-        TRY(validate(rq, NULL, doc));
-        TRY(admission_review(rq, "CREATE", NULL, NULL, doc));
+        TRY(admit_new(rq, doc));
         return store_new(rq, doc, ret);
 }
 
@@ -335,10 +368,7 @@ int rest_create_applied(struct request *rq, json_t *doc, struct write_result *re
 {
         AUTO_JSON json_t *managed = json_incref(doc_get_array(doc, "metadata.managedFields"));
         TRY(prepare_create(rq, doc, true));
-        TRY(check_namespace(rq, meta_name(doc)));
-        TRY(admission_complete(rq, doc));
-        TRY(validate(rq, NULL, doc));
-        TRY(admission_review(rq, "CREATE", NULL, NULL, doc));
+        TRY(admit_new(rq, doc));
         if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
                 return request_fail_memory(rq);
         return store_new(rq, doc, ret);
@@ -397,10 +427,7 @@ int rest_check_version(struct request *rq, const json_t *live, const json_t *doc
                                              rq->resource->plural, rq->ns ? "/" : "", rq->ns ? rq->ns : "",
                                              rq->name, uid, meta_uid(live));
         if (*rv && strcmp(rv, "0") != 0 && strcmp(rv, meta_rv(live)) != 0)
-                return request_fail_conflict(
-                        rq, rq->name,
-                        "the object has been modified; please apply your changes to the latest version and "
-                        "try again");
+                return request_fail_conflict(rq, rq->name, MOVED_MESSAGE);
         return 0;
 }
 
@@ -453,16 +480,6 @@ static int restrict_to_subresource(struct request *rq, const json_t *live, json_
         return replace_document(doc, base);
 }
 
-static bool same_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n)
-{
-        AUTO_JSON json_t *x = json_copy((json_t *)a), *y = json_copy((json_t *)b);
-        for (size_t i = 0; i < n; i++) {
-                json_object_del(x, left_out[i]);
-                json_object_del(y, left_out[i]);
-        }
-        return x && y && doc_equal(x, y);
-}
-
 /* generation counts changes of what users ask for: all but metadata and, where it is a subresource, status.
  */
 static int bump_generation(struct request *rq, const json_t *live, json_t *doc)
@@ -473,7 +490,7 @@ static int bump_generation(struct request *rq, const json_t *live, json_t *doc)
         bool has_status = resource_has_status(rq->resource, rq->resource_version);
         bool labels = rq->resource->flags & RESOURCE_GENERATION_LABELS &&
                       !doc_equal(doc_get(live, "metadata.labels"), doc_get(doc, "metadata.labels"));
-        if (!labels && same_apart_from(live, doc, left_out, has_status ? 4 : 3))
+        if (!labels && doc_equal_apart_from(live, doc, left_out, has_status ? 4 : 3))
                 return 0;
         int64_t now = doc_get_int(live, "metadata.generation", 0);
         return doc_set_int(doc, "metadata.generation", now + 1);
@@ -488,7 +505,7 @@ static bool same_managers(const json_t *a, const json_t *b)
         if (n != json_array_size(y))
                 return false;
         for (size_t i = 0; i < n; i++)
-                if (!same_apart_from(json_array_get(x, i), json_array_get(y, i), left_out, 1))
+                if (!doc_equal_apart_from(json_array_get(x, i), json_array_get(y, i), left_out, 1))
                         return false;
         return true;
 }
@@ -497,9 +514,9 @@ static bool same_managers(const json_t *a, const json_t *b)
 static bool is_no_op(const json_t *live, const json_t *doc)
 {
         static const char *const meta_key[] = { "metadata" }, *const managed_key[] = { "managedFields" };
-        return same_apart_from(live, doc, meta_key, 1) &&
-               same_apart_from(json_object_get(live, "metadata"), json_object_get(doc, "metadata"),
-                               managed_key, 1) &&
+        return doc_equal_apart_from(live, doc, meta_key, 1) &&
+               doc_equal_apart_from(json_object_get(live, "metadata"), json_object_get(doc, "metadata"),
+                                    managed_key, 1) &&
                same_managers(live, doc);
 }
 
@@ -552,8 +569,26 @@ static int settle_managed_fields(const json_t *live, json_t *doc)
         return keep(meta, json_object_get(live, "metadata"), "managedFields");
 }
 
+/* What the request may not write is as it was. */
+static int restrict_update(struct request *rq, const json_t *live, json_t *doc)
+{
+        int r = 0;
+        if (rq->subresource && strcmp(rq->subresource, "scale") != 0)
+                r = restrict_to_subresource(rq, live, doc);
+        else if (resource_has_status(rq->resource, rq->resource_version))
+                r = keep(doc, live, "status");
+        return r < 0 ? request_fail_memory(rq) : 0;
+}
+
+static int normalise_update(struct request *rq, const json_t *live, json_t *doc)
+{
+        TRY(normalise_again(rq, doc));
+        return restrict_update(rq, live, doc);
+}
+
 static int prepare_update(struct request *rq, const json_t *live, json_t *doc, bool applied)
 {
+        static const struct webhook_settling settling = { normalise_update, NULL };
         bool reset = is_reset(doc); /* before empty lists go */
         TRY(meta_check_kind(rq, doc, request_api_version(rq), rq->resource->kind));
         TRY(rest_normalise(rq, doc));
@@ -562,13 +597,7 @@ static int prepare_update(struct request *rq, const json_t *live, json_t *doc, b
         TRY(meta_check_place(rq, doc, false));
         TRY(rest_check_version(rq, live, doc));
         TRY(check_deletion(rq, live, doc));
-        if (rq->subresource && strcmp(rq->subresource, "scale") != 0) {
-                if (restrict_to_subresource(rq, live, doc) < 0)
-                        return request_fail_memory(rq);
-        } else if (resource_has_status(rq->resource, rq->resource_version)) {
-                if (keep(doc, live, "status") < 0)
-                        return request_fail_memory(rq);
-        }
+        TRY(restrict_update(rq, live, doc));
         TRY(meta_prepare_update(rq, live, doc));
         if (!applied) {
                 if (settle_managed_fields(live, doc) < 0)
@@ -578,6 +607,8 @@ static int prepare_update(struct request *rq, const json_t *live, json_t *doc, b
                 else
                         TRY(track(rq, live, doc));
         }
+        if (!text_equal(rq->subresource, "scale")) /* what is written there is a Scale: scale.c */
+                TRY(webhooks_mutate(rq, "UPDATE", NULL, live, doc, &settling));
         TRY(run_prepare_hook(rq, live, doc));
         return bump_generation(rq, live, doc) < 0 ? request_fail_memory(rq) : 0;
 }
@@ -589,8 +620,9 @@ int rest_update_live(struct request *rq, const json_t *live, json_t *doc, bool a
                 applied ? json_incref(doc_get_array(doc, "metadata.managedFields")) : NULL;
         TRY(prepare_update(rq, live, doc, applied));
         TRY(validate(rq, live, doc));
-        if (!text_equal(rq->subresource, "scale")) /* what is written there is a Scale: scale.c */
+        if (!text_equal(rq->subresource, "scale"))
                 TRY(admission_review(rq, "UPDATE", NULL, live, doc));
+        TRY(request_check_unmoved(rq, live));
         if (managed && json_object_set(json_object_get(doc, "metadata"), "managedFields", managed) < 0)
                 return request_fail_memory(rq);
         return store_update(rq, live, doc, ret);

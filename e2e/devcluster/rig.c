@@ -39,6 +39,7 @@ void rig_run_options(void (*body)(struct rig *r), const struct devcluster_option
         r.options = options ? *options
                             : (struct devcluster_options){ .path = ":memory:", .anonymous_admin = true };
         r.options.world = &r.world;
+        r.options.webhooks = r.client;
         r.options.log = &r.log;
         struct fiber_group *group = fiber_group_new(r.loop, NULL, "test");
         ASSERT(fiber_spawn(group, "body", body_fiber, &r));

@@ -102,6 +102,7 @@ struct cluster {
         bool makes_pods;           /* pods.h */
         void *access;              /* authz.c: cached rules; NULL = to be read */
         struct policies *policies; /* policy_cache.c: compiled; NULL = to be read */
+        struct webhooks *webhooks; /* webhook_cache.c: the same */
         uint64_t schema_version;   /* raised when discovery or OpenAPI changes */
         bool deleted;
 };

@@ -169,13 +169,9 @@ static int check_volume_update(const json_t *live, const json_t *doc, struct sch
                                                    "volumeMode",
                                                    "nodeAffinity",
                                                    "volumeAttributesClassName" };
-        AUTO_JSON json_t *before = json_copy(doc_get(live, "spec")), *now = json_copy(doc_get(doc, "spec"));
 
-        for (size_t i = 0; before && now && i < ARRAY_LEN(free_fields); i++) {
-                json_object_del(before, free_fields[i]);
-                json_object_del(now, free_fields[i]);
-        }
-        if (doc_equal(before, now))
+        if (doc_equal_apart_from(doc_get(live, "spec"), doc_get(doc, "spec"), free_fields,
+                                 ARRAY_LEN(free_fields)))
                 return 0;
         return problem_add(p, "FieldValueForbidden", "spec.persistentvolumesource",
                            "Forbidden: spec.persistentvolumesource is immutable after creation");
