@@ -125,8 +125,9 @@ test: packages ## everything but real Kubernetes: ends in `N passed, N failed`
 lint: packages ## format, warnings of both compilers, static analysis, layer order, banned calls
 	@e2e/lint/run
 
-format: ## format the tree
-	@git ls-files '*.c' '*.h' | grep -v '/gen/' | xargs clang-format -i
+format: ## format what is not committed yet
+	@{ git diff --name-only --diff-filter=d HEAD; git ls-files -o --exclude-standard; } | grep '\.[ch]$$' | \
+		grep -v '/gen/' | xargs -r clang-format -i
 
 clean: ## remove everything built; the demo's fleet stays
 	@[ ! -d $(BUILD) ] || find $(BUILD) -mindepth 1 -maxdepth 1 ! -name demo -exec rm -rf {} +
