@@ -120,6 +120,7 @@ static void only_an_ended_run_of_the_same_kind_can_be_retried(void **state)
                 step(&s);
                 assert_init_failed(&s, arena_printf(&s.arena, PREFIX_VALID PREFIX_USER "spec.retryOf: %s",
                                                     rows[i].words));
+                assert_non_null(s.run->status->applied_strategy); /* its own placement was read before */
                 ends(&s);
         }
 }
