@@ -116,6 +116,25 @@ RIG_TEST(an_index_that_only_a_work_tells_is_not_given_again, {
         close_all(&f);
 })
 
+/* The server takes its time to tell of bindings: what Works tell meanwhile counts. */
+RIG_TEST(an_index_that_a_work_tells_while_the_server_is_asked_is_not_given_again, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        line.slow = "clusterresourcebindings?labelSelector";
+        rig_delete(r, SNAPSHOTS "/web-0-snapshot");
+        fiber_sleep(r->loop, SLOW_MS / 2);
+        assert_int_equal(rig_merge(r, FLEET "namespaces/fleet-member-member-1/works/web-work",
+                                   "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/"
+                                   "parent-resource-snapshot-index\":\"5\"}}}"),
+                         200);
+        wait_ms(r, 10000);
+        assert_true(is_there(r, "web-6-snapshot"));
+        assert_false(is_there(r, "web-1-snapshot"));
+        close_all(&f);
+})
+
 RIG_TEST(nothing_is_made_while_it_cannot_be_told_which_indexes_were_given, {
         struct line line;
         struct fleet f;
@@ -409,6 +428,7 @@ int main(void)
                 cmocka_unit_test(
                         an_index_that_a_binding_names_is_not_given_again_though_the_cache_of_bindings_is_behind),
                 cmocka_unit_test(an_index_that_only_a_work_tells_is_not_given_again),
+                cmocka_unit_test(an_index_that_a_work_tells_while_the_server_is_asked_is_not_given_again),
                 cmocka_unit_test(nothing_is_made_while_it_cannot_be_told_which_indexes_were_given),
                 cmocka_unit_test(a_snapshot_that_a_binding_names_and_the_cache_lacks_is_waited_for),
                 cmocka_unit_test(a_rollout_goes_not_back_to_the_snapshot_before_for_its_cache_is_behind),
