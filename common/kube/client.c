@@ -456,11 +456,24 @@ int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, co
 
 /* ---- pages ---- */
 
-/* How many objects the next page asks for. What does not fit is asked for again in halves, down to a single
- * object, which may take as much as any answer; behind large objects pages grow again. */
+#define PAGE_AIM_BYTES (1u << 20) /* a page is held as a whole, and more than once for a moment */
+#define PAGE_MANY 16              /* objects; so many may be larger than that */
+
+/* How many objects the next page asks for: as many as by the last one's size make about PAGE_AIM_BYTES. What
+ * does not fit at all is asked for again in halves, down to a single object, which may take as much as any
+ * answer. */
 struct paging {
         unsigned limit;
 };
+
+static unsigned next_limit(unsigned limit, size_t page_bytes)
+{
+        size_t aim = (size_t)limit * PAGE_AIM_BYTES / MAX(page_bytes, 1);
+
+        if (limit <= PAGE_MANY && page_bytes >= LIMIT_LIST_PAGE_BYTES / 4)
+                return limit;
+        return (unsigned)MIN(MIN(MAX(aim, PAGE_MANY), (size_t)limit * 2), LIMIT_LIST_PAGE);
+}
 
 static void page_request(const struct paging *p, struct call *c, struct buf *path)
 {
@@ -481,8 +494,8 @@ static int get_page(struct kube_client *k, struct paging *p, const char *path, s
                 TRY(buf_status(&full, err, "request path"));
                 c->path = full.data;
                 code = perform(k, c, arena, ret, err);
-                if (code == 0 && ret->body.len < LIMIT_LIST_PAGE_BYTES / 4)
-                        p->limit = MIN(p->limit * 2, (unsigned)LIMIT_LIST_PAGE);
+                if (code == 0)
+                        p->limit = next_limit(p->limit, ret->body.len);
                 if (code != ERR_LIMIT || p->limit <= 1)
                         return code;
                 p->limit /= 2;

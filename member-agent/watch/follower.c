@@ -6,6 +6,7 @@
 
 #define WATCH_SECONDS 300
 #define SILENCE_MS 130000 /* bookmarks come about once a minute */
+#define FIRST_PAGE 100    /* objects: how large they are is not known yet */
 #define RETRY_FIRST_MS 200
 #define RETRY_LAST_MS 30000
 #define RETRY_FORBIDDEN_MS 8000 /* at most: a right that comes is used within ten seconds */
@@ -166,6 +167,7 @@ static int list(struct follower *r, struct error *err)
                                              .field_selector = r->o.field_selector,
                                              .flags = DECODE_PROJECTION,
                                              .metadata_only = r->o.metadata_only,
+                                             .first_page = FIRST_PAGE,
                                              .undecodable = list_undecodable };
         char *version = NULL;
 
