@@ -11,9 +11,8 @@
 #include "proto/gen/kinds.h"
 
 struct applied_watch;
-struct namespace_watch;
+struct property_set;
 struct token_renewal;
-struct usage_watch;
 
 struct member_agent {
         const struct member_agent_options *options;
@@ -38,9 +37,8 @@ struct member_agent {
         struct informer *works, *clusters; /* hub side, projections */
         struct informer *applied_works;    /* member side */
         struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
-        struct usage_watch *usage;         /* sums over nodes and pods */
-        struct namespace_watch *namespaces; /* NULL = not to be told of */
-        struct token_renewal *token;        /* of the hub; NULL = not renewed by us */
+        struct property_set *properties;   /* what the hub is told of this cluster */
+        struct token_renewal *token;       /* of the hub; NULL = not renewed by us */
         struct limiter_options limits;
         struct map memory; /* Work name -> struct work_memory */
 

@@ -3,7 +3,6 @@
 #include "common/base/text.h"
 
 #define AT(field) offsetof(struct member_flags, field)
-#define NO_CLOUD "no properties of a cloud provider are collected"
 #define LIMITER "work-applier-requeue-rate-limiter-"
 
 const struct flag member_flag_table[] = {
@@ -82,15 +81,23 @@ const struct flag member_flag_table[] = {
         { "hub-pprof-port", FLAG_INT, "6066", AT(hub_pprof_port), "Checked, has no effect.", 1, 65535,
           false },
         { "property-provider", FLAG_STRING, "none", AT(property_provider),
-          "The built-in properties are always collected; others are not in this version.",
-          .missing = NO_CLOUD },
-        { "region", FLAG_STRING, "", AT(region), "For Azure's properties.", .missing = NO_CLOUD },
+          "none: nodes, resources and version are told; azure: beside them machines by their kind and costs; "
+          "anything else: none." },
+        { "region", FLAG_STRING, "", AT(region),
+          "With azure: the region of the prices; empty: as the nodes' labels say." },
+        { "price-table", FLAG_STRING, "", AT(price_table),
+          "With azure: NAMESPACE/NAME of the ConfigMap of this cluster that holds the prices of machines, in "
+          "its key prices.yaml." },
+        { "price-max-age-hours", FLAG_INT, "24", AT(price_max_age_hours),
+          "With azure: older prices are told of as outdated.", 1, 8760, false },
+        { "property-config-map", FLAG_STRING, "", AT(property_config_map),
+          "NAMESPACE/NAME of a ConfigMap of this cluster with properties of your own; empty: none." },
         { "cloud-config", FLAG_STRING, "/etc/kubernetes/provider/config.json", AT(cloud_config),
-          "For Azure's properties; not read." },
+          "Not read: nothing is asked of a cloud." },
         { "use-cost-properties-in-azure-provider", FLAG_BOOL, "true", AT(azure_costs),
-          "For Azure's properties." },
+          "With azure: tells what cores and memory cost." },
         { "use-available-res-properties-in-azure-provider", FLAG_BOOL, "true", AT(azure_available),
-          "For Azure's properties." },
+          "With azure: tells what is free; pods are not looked at without it." },
         KLOG_FLAGS(AT),
 };
 const size_t n_member_flags = ARRAY_LEN(member_flag_table);
@@ -121,23 +128,41 @@ int member_flags_check(const struct member_flags *f, struct error *err)
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
 }
 
-int member_flags_secret(const struct member_flags *f, struct arena *arena, const char **ret_ns,
-                        const char **ret_name, struct error *err)
+/* NAMESPACE/NAME; both NULL if it is empty. */
+static int split_name(const char *flag, const char *text, struct arena *arena, const char **ret_ns,
+                      const char **ret_name, struct error *err)
 {
-        const char *slash = strchr(f->hub_token_secret, '/');
+        const char *slash = strchr(text, '/');
 
         *ret_ns = *ret_name = NULL;
-        if (text_empty(f->hub_token_secret))
+        if (text_empty(text))
                 return 0;
-        *ret_ns =
-                arena_strndup(arena, f->hub_token_secret, slash ? (size_t)(slash - f->hub_token_secret) : 0);
+        *ret_ns = arena_strndup(arena, text, slash ? (size_t)(slash - text) : 0);
         *ret_name = arena_strdup(arena, slash ? slash + 1 : "");
         if (!*ret_ns || !*ret_name)
                 return error_no_memory(err);
         if (!text_is_dns1123_subdomain(*ret_ns) || !text_is_dns1123_subdomain(*ret_name))
-                return error_set(err, ERR_INVALID, "hub-token-secret \"%s\" is not NAMESPACE/NAME",
-                                 f->hub_token_secret);
+                return error_set(err, ERR_INVALID, "%s \"%s\" is not NAMESPACE/NAME", flag, text);
         return 0;
+}
+
+int member_flags_secret(const struct member_flags *f, struct arena *arena, const char **ret_ns,
+                        const char **ret_name, struct error *err)
+{
+        return split_name("hub-token-secret", f->hub_token_secret, arena, ret_ns, ret_name, err);
+}
+
+int member_flags_properties(const struct member_flags *f, struct arena *arena, struct property_settings *ret,
+                            struct error *err)
+{
+        *ret = (struct property_settings){ .namespaces = f->namespace_collection,
+                                           .azure = text_equal(f->property_provider, "azure"),
+                                           .costs = f->azure_costs,
+                                           .without_available = !f->azure_available,
+                                           .region = f->region,
+                                           .price_max_age_ms = f->price_max_age_hours * 3600 * 1000 };
+        TRY(split_name("price-table", f->price_table, arena, &ret->price_ns, &ret->prices, err));
+        return split_name("property-config-map", f->property_config_map, arena, &ret->own_ns, &ret->own, err);
 }
 
 struct limiter_options member_flags_limits(const struct member_flags *f)

@@ -282,7 +282,7 @@ RIG_TEST(the_hub_is_told_whose_the_namespaces_are_up_to_two_hundred, {
         struct agent a;
 
         begin_on(&a, r, &w, &faults, 60);
-        a.options.collect_namespaces = true;
+        a.options.properties.namespaces = true;
         wait_ms(r, 5000);
         assert_string_equal(collected(r), "Succeeded"); /* it does not wait for the next heartbeat */
         assert_string_equal(work_of_namespace(r, "default"), "");

@@ -24,6 +24,7 @@ struct agent {
         struct http_files_follower files;
         struct http_transport *hub_transport; /* NULL without extra headers */
         const char *secret_ns, *secret_name;  /* with the token for the hub; NULL = none */
+        struct property_settings properties;
         char hosts[ADDRESSES][FLAG_HOST_SIZE];
         struct listen_address addresses[ADDRESSES];
 };
@@ -165,7 +166,7 @@ static int run_agent(struct agent *a, struct error *err)
                 .limits = &limits,
                 .deletion_wait_ms = a->flags.deletion_wait_minutes * 60000,
                 .namespace_account = a->flags.namespace_account,
-                .collect_namespaces = a->flags.namespace_collection,
+                .properties = a->properties,
                 .begin = begin,
                 .begin_ctx = a,
                 .pod_namespace = a->member.namespace_,
@@ -205,6 +206,7 @@ static int check(struct program *p, struct error *err)
         p->log_level = a->flags.verbosity >= 4 ? LOG_DEBUG : LOG_INFO;
         TRY(member_flags_check(&a->flags, err));
         TRY(member_flags_secret(&a->flags, &a->arena, &a->secret_ns, &a->secret_name, err));
+        TRY(member_flags_properties(&a->flags, &a->arena, &a->properties, err));
         return read_addresses(a, err);
 }
 

@@ -9,8 +9,7 @@
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
-#include "member-agent/properties/namespace_watch.h"
-#include "member-agent/properties/usage_watch.h"
+#include "member-agent/properties/properties.h"
 #include "member-agent/watch/applied.h"
 #include "proto/names.h"
 
@@ -220,10 +219,8 @@ static int follow_member(struct member_agent *a, struct error *err)
             !(a->mapper = kube_mapper_new(&a->member)))
                 return error_no_memory(err);
         if (!(a->applied = applied_watch_new(a->group, &applied, err)) ||
-            !(a->usage = usage_watch_new(&a->member, a->group, err)))
-                return err->code;
-        if (a->options->collect_namespaces &&
-            !(a->namespaces = namespace_watch_new(&a->member, a->group, err)))
+            !(a->properties =
+                      property_set_new(&a->member, a->group, &a->options->properties, a->metrics, err)))
                 return err->code;
         return applied_watch_reconcile(a->applied, err);
 }
@@ -358,8 +355,7 @@ static void tear_down(struct member_agent *a)
                 fiber_group_cancel(a->group);
         fiber_group_end(a->sweep); /* it waits on the informers */
         a->token = token_renewal_free(a->token);
-        a->namespaces = namespace_watch_free(a->namespaces);
-        a->usage = usage_watch_free(a->usage);
+        a->properties = property_set_free(a->properties);
         a->applied = applied_watch_free(a->applied);
         if (a->works)
                 informer_stop(a->works);

@@ -5,6 +5,7 @@
 #include "common/ctrl/metrics.h"
 #include "common/kube/client.h"
 #include "member-agent/apply/limiter.h"
+#include "member-agent/properties/settings.h"
 
 /* A further address that serves metrics and health. */
 struct listen_address {
@@ -43,7 +44,7 @@ struct member_agent_options {
         /* Service account of a Work's only namespace, as which its objects are read and written; NULL or "" =
          * the agent's own credential. */
         const char *namespace_account;
-        bool collect_namespaces; /* the hub is told which namespaces there are, and whose they are */
+        struct property_settings properties;
         const struct listen_address *also; /* more addresses than bind with the two ports */
         size_t n_also;
 };

@@ -171,6 +171,10 @@
 #define REASON_COSTS_CALCULATED "CostsCalculated"
 #define REASON_COSTS_CALCULATION_DEGRADED "CostsCalculationDegraded"
 #define REASON_COSTS_CALCULATION_FAILED "CostsCalculationFailed"
+/* Ours: the properties of the ConfigMap that --property-config-map names. */
+#define CONDITION_OWN_PROPERTIES_COLLECTION_SUCCEEDED "OwnPropertiesCollectionSucceeded"
+#define REASON_OWN_PROPERTIES_REFUSED "PropertiesRefused"
+#define REASON_OWN_PROPERTIES_NOT_FOUND "ConfigMapNotFound"
 
 /* ---- placements (12.3): a condition's type is a prefix and one of the suffixes ---- */
 #define CONDITION_PREFIX_CRP "ClusterResourcePlacement"

@@ -31,18 +31,20 @@ struct fleet {
         const struct fleet_ops *ops;
         struct world *world;
         const struct log *log;
-        unsigned n_members;            /* member-1 ... member-n */
-        unsigned n_hub_agents;         /* at least 1 */
-        const char *namespace_account; /* the member-agents' --namespace-service-account; NULL = none */
-        bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
-        bool collect_namespaces;       /* theirs, too: --enable-namespace-collection-in-property-provider */
-        unsigned heartbeat_s;          /* of the members that join; 0 = short, for tests */
-        unsigned patience;             /* factor on how long a scenario waits for something; 0 = 1 */
-        bool prepared;                 /* fleet_prepare() was done on these clusters and holds */
-        uint64_t out;                  /* bit i: member-i does not join when the fleet is set up */
+        unsigned n_members;              /* member-1 ... member-n */
+        unsigned n_hub_agents;           /* at least 1 */
+        const char *namespace_account;   /* the member-agents' --namespace-service-account; NULL = none */
+        bool admission_policies;         /* the hub agents keep admission policies, and have the rights */
+        bool collect_namespaces;         /* theirs, too: --enable-namespace-collection-in-property-provider */
+        const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */
+        unsigned heartbeat_s;            /* of the members that join; 0 = short, for tests */
+        unsigned patience;               /* factor on how long a scenario waits for something; 0 = 1 */
+        bool prepared;                   /* fleet_prepare() was done on these clusters and holds */
+        uint64_t out;                    /* bit i: member-i does not join when the fleet is set up */
 };
 
 #define FLEET_AGENT_NAME 32
+#define FLEET_FLAGS_MAX 10
 void fleet_hub_agent_name(unsigned index,
                           char ret[FLEET_AGENT_NAME]); /* from 0: "hub-agent", "hub-agent-2" */
 /* Which hub-agent the lease names as its holder. ERR_NOT_FOUND if nobody holds it. */

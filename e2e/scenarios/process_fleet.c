@@ -224,6 +224,8 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
 
 static int start_member_agent(struct program_fleet *p, unsigned index, struct error *err)
 {
+        static const char *const elected[] = { "--leader-elect=true", "--leader-lease-duration=30s",
+                                               "--leader-renew-deadline=20s", "--leader-retry-period=5s" };
         struct program_agent *a = &p->agents[index];
         const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
         const char *token_file = arena_printf(&p->arena, "%s/%s.token", p->scratch, a->name);
@@ -242,7 +244,7 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                                       arena_printf(&p->arena, "CONFIG_PATH=%s", token_file),
                                       arena_printf(&p->arena, "HUB_CERTIFICATE_AUTHORITY=%s", ca64), NULL };
         const char *account = p->fleet.namespace_account;
-        const char *argv[] = {
+        const char *argv[40] = {
                 program(p, "member-agent"),
                 "--kubeconfig",
                 config,
@@ -255,12 +257,15 @@ static int start_member_agent(struct program_fleet *p, unsigned index, struct er
                 arena_printf(&p->arena, "--namespace-service-account=%s", account ? account : ""),
                 arena_printf(&p->arena, "--enable-namespace-collection-in-property-provider=%s",
                              p->fleet.collect_namespaces ? "true" : "false"),
-                p->as_installed ? "--leader-elect=true" : NULL,
-                "--leader-lease-duration=30s",
-                "--leader-renew-deadline=20s",
-                "--leader-retry-period=5s",
-                NULL
         };
+        size_t n = 0;
+
+        while (argv[n])
+                n++;
+        for (const char *const *flag = p->fleet.member_flags; flag && *flag; flag++)
+                argv[n++] = *flag;
+        for (size_t i = 0; p->as_installed && i < ARRAY_LEN(elected); i++)
+                argv[n++] = elected[i];
         return process_start(p->fleet.world->loop, argv, environment,
                              arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);
 }

@@ -143,6 +143,7 @@ static int run_scenario(struct task *t)
                 TRY(server_program_reset(s->server, t->err));
         TRY(open_fleet(t, t->scenario->members, t->scenario->hub_agents, &f));
         f->namespace_account = t->scenario->namespace_account;
+        f->member_flags = t->scenario->member_flags;
         f->collect_namespaces = t->scenario->collect_namespaces;
         f->admission_policies = t->scenario->admission_policies;
         code = fleet_set_up(f, loop_now_ms(s->loop) + patience, t->err);

@@ -49,6 +49,7 @@ struct scenario {
         unsigned members, hub_agents;
         const char *namespace_account; /* NULL = none */
         bool collect_namespaces;
+        const char **member_flags; /* ended by NULL; NULL = none */
         bool admission_policies;
         struct step *steps;
         size_t n_steps;

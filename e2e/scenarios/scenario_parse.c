@@ -334,6 +334,25 @@ static int parse_step(struct scenario *s, size_t index, json_t *doc, struct step
         return st->text ? 0 : error_no_memory(err);
 }
 
+static int parse_flags(struct scenario *s, struct error *err)
+{
+        json_t *flags = NULL, *flag;
+        size_t i;
+
+        TRY(doc_want_array(s->doc, "memberFlags", &flags, err));
+        if (!flags)
+                return 0;
+        if (json_array_size(flags) > FLEET_FLAGS_MAX)
+                return error_set(err, ERR_INVALID, "memberFlags: at most %d", FLEET_FLAGS_MAX);
+        s->member_flags = ARENA_NEW_ARRAY(&s->arena, const char *, json_array_size(flags) + 1);
+        if (!s->member_flags)
+                return error_no_memory(err);
+        json_array_foreach(flags, i, flag)
+                if (!(s->member_flags[i] = json_string_value(flag)))
+                        return error_set(err, ERR_INVALID, "memberFlags[%zu]: must be a string", i);
+        return 0;
+}
+
 static int parse_all(struct scenario *s, struct error *err)
 {
         json_t *steps = NULL, *step;
@@ -345,6 +364,7 @@ static int parse_all(struct scenario *s, struct error *err)
         TRY(doc_want_int(s->doc, "hubAgents", &hub_agents, err));
         TRY(doc_want_string(s->doc, "namespaceAccount", &s->namespace_account, err));
         TRY(doc_want_bool(s->doc, "collectNamespaces", &s->collect_namespaces, err));
+        TRY(parse_flags(s, err));
         TRY(doc_want_bool(s->doc, "admissionPolicies", &s->admission_policies, err));
         TRY(doc_want_array(s->doc, "steps", &steps, err));
         if (members < 0 || members > 1000)

@@ -42,6 +42,7 @@ static void run_fiber(void *ctx)
         if (r->code < 0)
                 return;
         f->namespace_account = r->scenario->namespace_account;
+        f->member_flags = r->scenario->member_flags;
         f->collect_namespaces = r->scenario->collect_namespaces;
         f->admission_policies = r->scenario->admission_policies;
         r->code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, r->err);

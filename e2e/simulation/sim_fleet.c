@@ -6,6 +6,7 @@
 #include "e2e/simulation/sim_server.h"
 #include "hub-agent/hub_agent.h"
 #include "hub-agent/webhook/policies.h"
+#include "member-agent/flags.h"
 #include "member-agent/member_agent.h"
 
 #define AUTHORITY "fleet.test"
@@ -238,9 +239,31 @@ static void run_hub_agent(void *ctx)
         say_ended(a);
 }
 
+/* As the program does with its command line, of which only this part means something here. */
+static int read_properties(const struct fleet *f, struct arena *arena, struct property_settings *ret,
+                           struct error *err)
+{
+        const char *argv[FLEET_FLAGS_MAX + 1] = { "member-agent" };
+        struct member_flags flags;
+        int n = 1;
+
+        while (f->member_flags && f->member_flags[n - 1] && n <= FLEET_FLAGS_MAX) {
+                argv[n] = f->member_flags[n - 1];
+                n++;
+        }
+        TRY(flags_parse(member_flag_table, n_member_flags, n, argv, &flags, err));
+        TRY(member_flags_check(&flags, err));
+        TRY(member_flags_properties(&flags, arena, ret, err));
+        ret->namespaces = ret->namespaces || f->collect_namespaces;
+        return 0;
+}
+
 static void run_member_agent(void *ctx)
 {
         struct sim_agent *a = ctx;
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct property_settings properties = { 0 };
+        int readable = read_properties(&a->sim->fleet, &arena, &properties, &a->err);
         struct member_agent_options o = { .world = &a->world,
                                           .log = &a->log,
                                           .member_name = a->name,
@@ -248,11 +271,12 @@ static void run_member_agent(void *ctx)
                                           .member = &a->member,
                                           .state_path = sim_disk_uri(a->disk),
                                           .namespace_account = a->sim->fleet.namespace_account,
-                                          .collect_namespaces = a->sim->fleet.collect_namespaces,
+                                          .properties = properties,
                                           .metrics_port = -1,
                                           .health_port = -1 };
 
-        member_agent_run(&o, &a->err);
+        if (readable == 0)
+                member_agent_run(&o, &a->err);
         say_ended(a);
 }
 

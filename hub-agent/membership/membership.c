@@ -358,12 +358,20 @@ static int put_joined(struct building *b)
         return put(b, CONDITION_JOINED, CONDITION_FALSE, REASON_LEFT, "Member cluster has left the fleet");
 }
 
+/* What a member may say of itself and take back again: a reader goes by it. */
+static const char *const taken_back[] = { CONDITION_NAMESPACE_COLLECTION_SUCCEEDED,
+                                          CONDITION_PROPERTY_PROVIDER_STARTED,
+                                          CONDITION_PROPERTY_COLLECTION_SUCCEEDED,
+                                          CONDITION_COST_PROPERTIES_COLLECTION_SUCCEEDED,
+                                          CONDITION_OWN_PROPERTIES_COLLECTION_SUCCEEDED };
+
 /* The report's own conditions stand beside the hub's, which the member does not write. Without the one about
  * namespaces the scheduler takes none to be told. */
 static int merge_conditions(struct building *b, const struct condition_list *own)
 {
-        if (!condition_find(own, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
-                condition_remove(&b->s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED);
+        for (size_t i = 0; i < ARRAY_LEN(taken_back); i++)
+                if (!condition_find(own, taken_back[i]))
+                        condition_remove(&b->s->conditions, taken_back[i]);
         for (uint32_t i = 0; i < own->n; i++) {
                 const char *type = own->at[i].type;
 

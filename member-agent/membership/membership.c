@@ -84,35 +84,55 @@ static int own_conditions(struct internal_member_cluster_status *s, struct arena
         return s->conditions.at ? 0 : ERR_NO_MEMORY;
 }
 
-/* spec/member-agent.md 4 */
-static int put_namespaces(struct internal_member_cluster_status *s, const struct membership_report *r,
+/* What is new is told at once, what changes with heartbeats. */
+static int put_conditions(struct internal_member_cluster_status *s, const struct membership_report *r,
                           int64_t generation, struct arena *arena)
 {
-        struct condition c = { .type = CONDITION_NAMESPACE_COLLECTION_SUCCEEDED,
-                               .status = r->namespaces_cut ? CONDITION_FALSE : CONDITION_TRUE,
-                               .reason = r->namespaces_cut ? REASON_NAMESPACES_DEGRADED
-                                                           : REASON_NAMESPACES_SUCCEEDED,
-                               .message = r->namespaces_cut
-                                                  ? "Namespaces are collected in a degraded mode since the "
-                                                    "number of namespaces reaches the track limit"
-                                                  : "All namespaces have been collected successfully",
-                               .observed_generation = { .set = true, .value = generation } };
+        const struct condition_list *told = &r->told->conditions;
 
-        s->namespaces = r->namespaces;
-        return own_conditions(s, arena) < 0 ? ERR_NO_MEMORY
-                                            : condition_set(&s->conditions, &c, r->now_ms, arena);
+        if (own_conditions(s, arena) < 0)
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < told->n; i++) {
+                struct condition c = told->at[i];
+
+                if (!r->beat && condition_find(&s->conditions, c.type))
+                        continue;
+                c.observed_generation = OPT_INT(generation);
+                if (condition_set(&s->conditions, &c, r->now_ms, arena) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return 0;
 }
 
 /* The hub schedules by them: it must not go by what nobody looks at any more. */
-static int drop_namespaces(struct internal_member_cluster_status *s, struct arena *arena)
+static int take_back(struct internal_member_cluster_status *s, const char *const *types, struct arena *arena)
 {
-        if (!condition_find(&s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
-                return 0;
-        s->namespaces = (struct string_map){ 0 };
         if (own_conditions(s, arena) < 0)
                 return ERR_NO_MEMORY;
-        condition_remove(&s->conditions, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED);
+        for (; types && *types; types++) {
+                if (!condition_find(&s->conditions, *types))
+                        continue;
+                if (text_equal(*types, CONDITION_NAMESPACE_COLLECTION_SUCCEEDED))
+                        s->namespaces = (struct string_map){ 0 };
+                condition_remove(&s->conditions, *types);
+        }
         return 0;
+}
+
+static int put_told(struct internal_member_cluster_status *s, const struct membership_report *r,
+                    int64_t generation, struct arena *arena)
+{
+        const struct property_collection *told = r->told;
+
+        if (told && told->usage && (r->beat || !s->resource_usage)) {
+                s->properties = told->properties;
+                s->resource_usage = told->usage;
+        }
+        if (told && told->namespaces.set && (r->beat || !s->namespaces.set))
+                s->namespaces = told->namespaces;
+        if (told && put_conditions(s, r, generation, arena) < 0)
+                return ERR_NO_MEMORY;
+        return take_back(s, r->taken_back, arena);
 }
 
 int membership_status(const struct internal_member_cluster *now, const struct membership_report *r,
@@ -137,14 +157,7 @@ int membership_status(const struct internal_member_cluster *now, const struct me
                         generation, r->now_ms, arena) < 0)
                         return error_no_memory(err);
         }
-        if (r->state == AGENT_JOINED && r->has_usage && (r->beat || !s->resource_usage)) {
-                s->properties = r->properties;
-                s->resource_usage = r->usage;
-        }
-        if (r->state == AGENT_JOINED && r->has_namespaces && (r->beat || !s->namespaces.set) &&
-            put_namespaces(s, r, generation, arena) < 0)
-                return error_no_memory(err);
-        if (r->state == AGENT_JOINED && !r->collects_namespaces && drop_namespaces(s, arena) < 0)
+        if (r->state == AGENT_JOINED && put_told(s, r, generation, arena) < 0)
                 return error_no_memory(err);
         if (put_joined(own, r, generation, arena) < 0)
                 return error_no_memory(err);

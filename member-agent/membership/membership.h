@@ -1,7 +1,7 @@
 /* What the agent says about itself in the InternalMemberCluster: spec/member-agent.md 3. Pure. */
 #pragma once
 
-#include "proto/gen/kinds.h"
+#include "member-agent/properties/provider.h"
 
 #define AGENT_TYPE "MemberAgent"
 
@@ -10,16 +10,12 @@ enum agent_state { AGENT_JOINED, AGENT_FAILED_TO_JOIN, AGENT_LEFT, AGENT_FAILED_
 struct membership_report {
         enum agent_state state;
         const char *problem; /* of a failed join or leave */
-        bool beat;           /* a heartbeat is due; what is sent with it alone: time and usage */
+        bool beat;           /* a heartbeat is due; what is sent with it alone: time and properties */
         /* Only looked at when joining: */
         bool healthy;
         const char *health_problem;
-        bool has_usage;
-        struct property_value_map properties;
-        struct resource_usage *usage;
-        bool collects_namespaces;            /* else what was told of them is taken back */
-        bool has_namespaces, namespaces_cut; /* cut: some are left out */
-        struct string_map namespaces;
+        const struct property_collection *told;
+        const char *const *taken_back; /* types of conditions that nobody writes any more, ended by NULL */
         int64_t now_ms;
 };
 

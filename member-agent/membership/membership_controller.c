@@ -3,14 +3,13 @@
 #include "common/base/timefmt.h"
 #include "member-agent/agent.h"
 #include "member-agent/membership/membership.h"
-#include "member-agent/properties/namespace_watch.h"
-#include "member-agent/properties/usage_watch.h"
+#include "member-agent/properties/properties.h"
 #include "proto/names.h"
 
 #define PROBE_DEADLINE_MIN_MS 2000
 #define PROBE_DEADLINE_MAX_MS 10000
 #define RETRY_MS 5000
-#define USAGE_WAIT_MS 1000 /* nodes and pods are being listed */
+#define PROPERTIES_WAIT_MS 1000 /* nodes and pods are being listed */
 #define DEFAULT_PERIOD_S 60
 #define RIGHTS_RETRY_MS 700
 #define VERSION_KEPT_MS (15 * 60 * 1000)
@@ -155,6 +154,22 @@ static void send_event(struct reconcile *rc, struct member_agent *a, const struc
                 metric_add(a->leave_results, 1, (const char *[]){ "success" });
 }
 
+/* Of a provider: about its start, and about a collection that failed. */
+static void send_property_event(struct member_agent *a, const struct object *about,
+                                const struct internal_member_cluster_status *before,
+                                const struct internal_member_cluster_status *after, const char *type,
+                                bool failures_alone)
+{
+        const struct condition *old = before ? condition_find(&before->conditions, type) : NULL;
+        const struct condition *new = condition_find(&after->conditions, type);
+        bool good = new &&text_equal(new->status, CONDITION_TRUE);
+
+        if (!new || (good && failures_alone) ||
+            (old && text_equal(old->status, new->status) && text_equal(old->reason, new->reason)))
+                return;
+        event_record(a->hub_events, about, good ? "Normal" : "Warning", new->reason, "%s", new->message);
+}
+
 static int write_report(struct reconcile *rc, struct member_agent *a,
                         const struct internal_member_cluster *now, const struct membership_report *r)
 {
@@ -172,36 +187,26 @@ static int write_report(struct reconcile *rc, struct member_agent *a,
         TRY(agent_observe(a, a->clusters, answer, rc->err));
         send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_JOINED, true);
         send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_HEALTHY, false);
+        send_property_event(a, &now->object, now->status, wanted.status, CONDITION_PROPERTY_PROVIDER_STARTED,
+                            false);
+        send_property_event(a, &now->object, now->status, wanted.status,
+                            CONDITION_PROPERTY_COLLECTION_SUCCEEDED, true);
         return 0;
 }
 
-static int add_usage(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
+static int collect(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
 {
-        const char *problem = "";
-        const struct usage *usage = usage_watch_get(a->usage, &problem);
+        struct property_collection *c = ARENA_NEW(rc->arena, struct property_collection);
 
-        r->has_usage = usage != NULL;
-        if (!usage)
-                log_info(&rc->log, "usage of the cluster is not known yet", "problem", problem);
-        return usage ? usage_report(usage, a->member_version, rc->now_ms, rc->arena, &r->properties,
-                                    &r->usage, rc->err)
-                     : 0;
-}
-
-static int add_namespaces(struct reconcile *rc, struct member_agent *a, struct membership_report *r)
-{
-        const char *problem = "";
-        const struct namespaces *namespaces = namespace_watch_get(a->namespaces, &problem);
-
-        r->collects_namespaces = a->namespaces != NULL;
-        r->has_namespaces = namespaces != NULL;
-        if (!namespaces) {
-                if (a->namespaces)
-                        log_info(&rc->log, "the cluster's namespaces are not known yet", "problem", problem);
-                return 0;
-        }
-        r->namespaces_cut = namespaces_cut(namespaces);
-        return namespaces_report(namespaces, rc->arena, &r->namespaces, rc->err);
+        if (!c)
+                return error_no_memory(rc->err);
+        *c = (struct property_collection){ .arena = rc->arena,
+                                           .now_ms = rc->now_ms,
+                                           .version = a->member_version };
+        TRY(property_set_collect(a->properties, &rc->log, c, rc->err));
+        r->told = c;
+        r->taken_back = property_conditions_taken_back(&a->options->properties, rc->arena);
+        return r->taken_back ? 0 : error_no_memory(rc->err);
 }
 
 /* What the cache has now, until the reconcile ends; *ret NULL if there is none. */
@@ -227,8 +232,7 @@ static int report(struct reconcile *rc, struct member_agent *a, struct membershi
         TRY(hold_cluster(rc, a, &cluster));
         if (!text_equal(wished_state(cluster), CLUSTER_STATE_JOIN))
                 return 0; /* it went, or is to leave since: another pass is due */
-        TRY(add_usage(rc, a, r));
-        TRY(add_namespaces(rc, a, r));
+        TRY(collect(rc, a, r));
         TRY(write_report(rc, a, cluster, r));
         if (r->beat)
                 a->next_beat_ms =
@@ -269,7 +273,7 @@ static int64_t next_pass_ms(const struct member_agent *a, bool all_known, int64_
 
         if (a->health_problem[0])
                 return RETRY_MS + look_ms < beat ? RETRY_MS : beat;
-        return all_known ? beat : MIN(beat, USAGE_WAIT_MS);
+        return all_known ? beat : MIN(beat, PROPERTIES_WAIT_MS);
 }
 
 /* Reports are written at the pace of heartbeats; passes in between write what else changed. A heartbeat goes
@@ -297,8 +301,7 @@ static struct outcome join(struct reconcile *rc, struct member_agent *a,
                 return failed(rc->err);
         if (news && report(rc, a, &r, period) < 0)
                 return not_reported(rc, a);
-        return again_after(next_pass_ms(a, r.has_usage && r.has_namespaces == (a->namespaces != NULL),
-                                        loop_now_ms(a->loop) - begun));
+        return again_after(next_pass_ms(a, r.told && r.told->complete, loop_now_ms(a->loop) - begun));
 }
 
 static struct outcome leave_fleet(struct reconcile *rc, struct member_agent *a,

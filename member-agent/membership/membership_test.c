@@ -88,26 +88,27 @@ static void passes_between_heartbeats_write_what_else_changed(void **state)
         struct arena arena AUTO_ARENA = ARENA_INIT;
         struct internal_member_cluster c = { .object.meta.generation = 1 };
         struct resource_usage usage = { .observation_time = 9 }, later = { .observation_time = 12 };
+        struct property_collection told = { .usage = &usage };
         struct membership_report r = { .state = AGENT_JOINED, .beat = true, .healthy = true, .now_ms = 9 };
 
         assert_true(membership_report_due(&c));
         c.status = report(&arena, &c, r);
         assert_false(membership_report_due(&c));
         r = (struct membership_report){
-                .state = AGENT_JOINED, .has_usage = true, .usage = &usage, .health_problem = "x", .now_ms = 12
+                .state = AGENT_JOINED, .told = &told, .health_problem = "x", .now_ms = 12
         };
         c.status = report(&arena, &c, r); /* usage for the first time: at once */
         assert_int_equal(own(c.status)->last_received_heartbeat, 9);
         assert_ptr_equal(c.status->resource_usage, &usage);
         assert_string_equal(membership_condition(c.status, "Healthy")->status, "False");
-        r.usage = &later;
+        told.usage = &later;
         c.status = report(&arena, &c, r);
         assert_ptr_equal(c.status->resource_usage, &usage);
         c.object.meta.generation = 2;
         assert_true(membership_report_due(&c));
 }
 
-/* spec/member-agent.md checklist 58: with heartbeats, and at once for the first time. */
+/* With heartbeats, and at once for the first time. */
 static void namespaces_are_told_with_whether_they_are_all(void **state)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -115,11 +116,15 @@ static void namespaces_are_told_with_whether_they_are_all(void **state)
         struct condition other = { .type = "Other", .status = "True" };
         struct internal_member_cluster_status before = { .conditions = { &other, 1, true } };
         struct internal_member_cluster c = { .object.meta.generation = 4, .status = &before };
-        struct membership_report r = { .state = AGENT_JOINED,
-                                       .collects_namespaces = true,
-                                       .has_namespaces = true,
-                                       .namespaces = { &first, 1, true },
-                                       .now_ms = 9 };
+        struct condition all = {
+                .type = "NamespaceCollectionSucceeded", .status = "True", .reason = "Succeeded", .message = ""
+        };
+        struct property_collection look = { .namespaces = { &first, 1, true },
+                                            .conditions = { &all, 1, true } };
+        const char *const none[] = { NULL }, *const back[] = { "NamespaceCollectionSucceeded", NULL };
+        struct membership_report r = {
+                .state = AGENT_JOINED, .told = &look, .taken_back = none, .now_ms = 9
+        };
         const struct condition *told;
 
         c.status = report(&arena, &c, r);
@@ -128,11 +133,10 @@ static void namespaces_are_told_with_whether_they_are_all(void **state)
         assert_int_equal(c.status->conditions.n, 2);
         told = condition_find(&c.status->conditions, "NamespaceCollectionSucceeded");
         assert_string_equal(told->status, "True");
-        assert_string_equal(told->reason, "Succeeded");
-        assert_string_equal(told->message, "All namespaces have been collected successfully");
         assert_int_equal(told->observed_generation.value, 4);
-        r.namespaces.at = &second;
-        r.namespaces_cut = true;
+        look.namespaces.at = &second;
+        all.status = "False";
+        all.reason = "Degraded";
         c.status = report(&arena, &c, r); /* between heartbeats */
         assert_null(string_map_get(&c.status->namespaces, "db"));
         r.beat = true;
@@ -141,13 +145,10 @@ static void namespaces_are_told_with_whether_they_are_all(void **state)
         told = condition_find(&c.status->conditions, "NamespaceCollectionSucceeded");
         assert_string_equal(told->status, "False");
         assert_string_equal(told->reason, "Degraded");
-        assert_string_equal(told->message, "Namespaces are collected in a degraded mode since the number of "
-                                           "namespaces reaches the track limit");
-        r.has_namespaces = false;
-        r.namespaces = (struct string_map){ 0 };
+        look = (struct property_collection){ 0 };
         c.status = report(&arena, &c, r); /* not known yet, after a restart */
         assert_non_null(string_map_get(&c.status->namespaces, "db"));
-        r.collects_namespaces = false;
+        r.taken_back = back;
         before = *c.status;
         c.status = report(&arena, &c, r);
         assert_false(c.status->namespaces.set);

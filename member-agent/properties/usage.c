@@ -1,15 +1,14 @@
 #include "member-agent/properties/usage.h"
 
 #include "common/base/memory.h"
-
-#define PROPERTY_NODE_COUNT "kubernetes-fleet.io/node-count"
-#define PROPERTY_VERSION "k8s.io/k8s-version"
+#include "proto/names.h"
 
 #define NANO_PER_MILLI ((__int128)1000000)
 #define NANO ((__int128)1000000000)
 
 struct node_entry {
         struct amounts capacity, allocatable;
+        struct tally *machine, *region; /* NULL = none */
         uint32_t round;
 };
 
@@ -17,11 +16,15 @@ void usage_init(struct usage *u)
 {
         *u = (struct usage){ 0 };
         map_init(&u->nodes, MAP_OWN_KEYS, mem_free);
+        map_init(&u->machines, MAP_OWN_KEYS, mem_free);
+        map_init(&u->regions, MAP_OWN_KEYS, mem_free);
 }
 
 void usage_free(struct usage *u)
 {
         map_free(&u->nodes);
+        map_free(&u->machines);
+        map_free(&u->regions);
         pod_table_free(&u->pods);
 }
 
@@ -81,20 +84,91 @@ struct amounts usage_of_pod(const struct pod_spec *spec)
         return plus(larger(plus(together, sidecars), peak), amounts_of(&spec->overhead));
 }
 
+/* ---- labels of nodes ---- */
+
+static int tally_up(struct map *tallies, const char *name, struct tally **ret)
+{
+        size_t len = strlen(name);
+        struct tally *t = map_get(tallies, name);
+
+        if (!t) {
+                if (!(t = mem_zalloc(sizeof(*t) + len + 1)))
+                        return ERR_NO_MEMORY;
+                memcpy(t->name, name, len);
+                if (map_put(tallies, name, t) < 0) {
+                        mem_free(t);
+                        return ERR_NO_MEMORY;
+                }
+        }
+        t->n++;
+        *ret = t;
+        return 0;
+}
+
+static void tally_down(struct map *tallies, struct tally *t)
+{
+        if (t && --t->n == 0)
+                map_remove(tallies, t->name);
+}
+
+static const char *label_of(const struct node *n, const char *name, const char *older)
+{
+        const char *value = string_map_get(&n->object.meta.labels, name);
+
+        return text_empty(value) ? string_map_get(&n->object.meta.labels, older) : value;
+}
+
+static int count_labels(struct usage *u, struct node_entry *e, const struct node *n)
+{
+        const char *machine =
+                label_of(n, "beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type");
+        const char *region =
+                label_of(n, "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region");
+        struct tally *old_machine = e->machine, *old_region = e->region;
+
+        e->machine = e->region = NULL;
+        if (tally_up(&u->machines, text_empty(machine) ? MACHINE_UNDEFINED : machine, &e->machine) < 0 ||
+            (!text_empty(region) && tally_up(&u->regions, region, &e->region) < 0)) {
+                tally_down(&u->machines, old_machine);
+                tally_down(&u->regions, old_region);
+                return ERR_NO_MEMORY;
+        }
+        tally_down(&u->machines, old_machine);
+        tally_down(&u->regions, old_region);
+        return 0;
+}
+
+const char *usage_region(const struct usage *u)
+{
+        const struct map_entry *first = map_next(&u->regions, NULL);
+
+        return first ? first->key : NULL;
+}
+
 /* ---- nodes ---- */
 
-int usage_put_node(struct usage *u, const struct node *n)
+static int entry_of(struct usage *u, const char *name, struct node_entry **ret)
 {
-        struct node_entry *e = map_get(&u->nodes, n->object.meta.name);
+        struct node_entry *e = map_get(&u->nodes, name);
 
         if (!e) {
                 if (!(e = NEW(struct node_entry)))
                         return ERR_NO_MEMORY;
-                if (map_put(&u->nodes, n->object.meta.name, e) < 0) {
+                if (map_put(&u->nodes, name, e) < 0) {
                         mem_free(e);
                         return ERR_NO_MEMORY;
                 }
         }
+        *ret = e;
+        return 0;
+}
+
+int usage_put_node(struct usage *u, const struct node *n)
+{
+        struct node_entry *e;
+
+        if (entry_of(u, n->object.meta.name, &e) < 0)
+                return ERR_NO_MEMORY;
         u->capacity = minus(u->capacity, e->capacity);
         u->allocatable = minus(u->allocatable, e->allocatable);
         e->capacity = n->status ? amounts_of(&n->status->capacity) : (struct amounts){ 0 };
@@ -102,7 +176,16 @@ int usage_put_node(struct usage *u, const struct node *n)
         e->round = u->node_round;
         u->capacity = plus(u->capacity, e->capacity);
         u->allocatable = plus(u->allocatable, e->allocatable);
-        return 0;
+        return count_labels(u, e, n);
+}
+
+/* What it adds to the sums goes; the entry is the caller's to drop. */
+static void subtract_node(struct usage *u, const struct node_entry *e)
+{
+        u->capacity = minus(u->capacity, e->capacity);
+        u->allocatable = minus(u->allocatable, e->allocatable);
+        tally_down(&u->machines, e->machine);
+        tally_down(&u->regions, e->region);
 }
 
 void usage_remove_node(struct usage *u, const char *name)
@@ -111,8 +194,7 @@ void usage_remove_node(struct usage *u, const char *name)
 
         if (!e)
                 return;
-        u->capacity = minus(u->capacity, e->capacity);
-        u->allocatable = minus(u->allocatable, e->allocatable);
+        subtract_node(u, e);
         mem_free(e);
 }
 
@@ -180,8 +262,7 @@ void usage_end_nodes(struct usage *u)
 
                 if (entry->round == u->node_round)
                         continue;
-                u->capacity = minus(u->capacity, entry->capacity);
-                u->allocatable = minus(u->allocatable, entry->allocatable);
+                subtract_node(u, entry);
                 map_remove(&u->nodes, e->key);
         }
 }
@@ -218,9 +299,9 @@ static int print(struct string_map *m, struct amounts a, struct arena *arena)
         return m->at[0].value && m->at[1].value ? 0 : ERR_NO_MEMORY;
 }
 
-int usage_report(const struct usage *u, const char *version, int64_t now_ms, struct arena *arena,
-                 struct property_value_map *ret_properties, struct resource_usage **ret_usage,
-                 struct error *err)
+int usage_report(const struct usage *u, const char *version, bool available, int64_t now_ms,
+                 struct arena *arena, struct property_value_map *ret_properties,
+                 struct resource_usage **ret_usage, struct error *err)
 {
         struct resource_usage *usage = ARENA_NEW(arena, struct resource_usage);
         struct property_value_entry *at = ARENA_NEW_ARRAY(arena, struct property_value_entry, 2);
@@ -228,11 +309,11 @@ int usage_report(const struct usage *u, const char *version, int64_t now_ms, str
 
         if (!usage || !at || print(&usage->capacity, u->capacity, arena) < 0 ||
             print(&usage->allocatable, u->allocatable, arena) < 0 ||
-            print(&usage->available, minus(u->allocatable, u->requested), arena) < 0)
+            (available && print(&usage->available, minus(u->allocatable, u->requested), arena) < 0))
                 return error_no_memory(err);
         usage->observation_time = now_ms;
         if (!text_empty(version)) {
-                at[n].key = PROPERTY_VERSION;
+                at[n].key = PROPERTY_KUBERNETES_VERSION;
                 at[n].value.value = version;
                 at[n++].value.observation_time = now_ms;
         }

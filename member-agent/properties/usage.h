@@ -12,8 +12,15 @@ struct amounts {
         int64_t cpu_milli, memory_bytes;
 };
 
+/* Of a label that nodes have: how many have this value. */
+struct tally {
+        uint32_t n;
+        char name[]; /* the value */
+};
+
 struct usage {
-        struct map nodes; /* name -> entry */
+        struct map nodes;             /* name -> entry */
+        struct map machines, regions; /* value -> tally */
         struct pod_table pods;
         struct amounts capacity, allocatable, requested;
         uint32_t node_round, pod_round; /* of lists: what a list did not touch is gone */
@@ -32,10 +39,15 @@ void usage_end_nodes(struct usage *u);
 void usage_begin_pods(struct usage *u);
 void usage_end_pods(struct usage *u);
 
+/* The region that a node's label says; any, if they differ. NULL = none does. */
+const char *usage_region(const struct usage *u);
+#define MACHINE_UNDEFINED "undefined" /* of nodes without the label */
+
 /* max(sum of containers and restartable init containers, each init container with those before it) plus
  * overhead. */
 struct amounts usage_of_pod(const struct pod_spec *spec);
-/* status.properties and status.resourceUsage in the arena. version NULL = unknown. */
-int usage_report(const struct usage *u, const char *version, int64_t now_ms, struct arena *arena,
-                 struct property_value_map *ret_properties, struct resource_usage **ret_usage,
-                 struct error *err);
+/* status.properties and status.resourceUsage in the arena. version NULL = unknown; without `available`
+ * nothing is said of what is free. */
+int usage_report(const struct usage *u, const char *version, bool available, int64_t now_ms,
+                 struct arena *arena, struct property_value_map *ret_properties,
+                 struct resource_usage **ret_usage, struct error *err);

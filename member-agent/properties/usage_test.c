@@ -74,7 +74,7 @@ static struct report report(const struct usage *u, const char *version)
 {
         struct report r = { 0 };
 
-        assert_int_equal(usage_report(u, version, 5, &r.arena, &r.properties, &r.usage, NULL), 0);
+        assert_int_equal(usage_report(u, version, true, 5, &r.arena, &r.properties, &r.usage, NULL), 0);
         return r;
 }
 

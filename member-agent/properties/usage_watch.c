@@ -7,7 +7,7 @@
 
 struct usage_watch {
         struct usage usage;
-        struct follower *nodes, *pods;
+        struct follower *nodes, *pods; /* pods: NULL = nobody asks for them */
         bool nodes_listed, pods_listed;
 };
 
@@ -58,7 +58,8 @@ static void end_pods(void *ctx)
         w->pods_listed = true;
 }
 
-struct usage_watch *usage_watch_new(struct kube_client *kube, struct fiber_group *group, struct error *err)
+struct usage_watch *usage_watch_new(struct kube_client *kube, struct fiber_group *group, bool with_pods,
+                                    struct error *err)
 {
         struct usage_watch *w = NEW(struct usage_watch);
         struct follower_options nodes = { .kube = kube,
@@ -81,8 +82,9 @@ struct usage_watch *usage_watch_new(struct kube_client *kube, struct fiber_group
         }
         usage_init(&w->usage);
         w->nodes = follower_new(group, &nodes, err);
-        w->pods = w->nodes ? follower_new(group, &pods, err) : NULL;
-        return w->pods ? w : usage_watch_free(w);
+        w->pods = w->nodes && with_pods ? follower_new(group, &pods, err) : NULL;
+        w->pods_listed = !with_pods;
+        return w->nodes && (w->pods || !with_pods) ? w : usage_watch_free(w);
 }
 
 struct usage_watch *usage_watch_free(struct usage_watch *w)
@@ -100,9 +102,19 @@ const struct usage *usage_watch_get(const struct usage_watch *w, const char **re
 {
         const char *problem = follower_problem(w->nodes);
 
-        if (!problem[0])
+        if (!problem[0] && w->pods)
                 problem = follower_problem(w->pods);
         if (ret_problem)
                 *ret_problem = problem;
         return w->nodes_listed && w->pods_listed ? &w->usage : NULL;
+}
+
+bool usage_watch_sees_pods(const struct usage_watch *w)
+{
+        return w->pods;
+}
+
+bool usage_watch_current(const struct usage_watch *w)
+{
+        return follower_current(w->nodes) && (!w->pods || follower_current(w->pods));
 }

@@ -18,6 +18,7 @@ extern const struct kind lease_kind; /* struct lease */
 extern const struct kind event_kind; /* struct event */
 extern const struct kind node_kind; /* struct node */
 extern const struct kind pod_kind; /* struct pod */
+extern const struct kind config_map_kind; /* struct config_map */
 extern const struct kind partial_object_kind; /* struct partial_object */
 extern const struct kind internal_member_cluster_kind; /* struct internal_member_cluster */
 extern const struct kind member_cluster_kind; /* struct member_cluster */

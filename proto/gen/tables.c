@@ -491,6 +491,11 @@ static const struct field pod_root_fields[] = {
 };
 static const struct type pod_root_type = { "pod", pod_root_fields, 2, sizeof(struct pod) };
 
+static const struct field config_map_root_fields[] = {
+        { "data", FIELD_STRING_MAP, 0, offsetof(struct config_map, data), NULL },
+};
+static const struct type config_map_root_type = { "config_map", config_map_root_fields, 1, sizeof(struct config_map) };
+
 static const struct field partial_object_root_fields[] = {
         { "apiVersion", FIELD_INTERNED, 0, offsetof(struct partial_object, api_version), NULL },
         { "kind", FIELD_INTERNED, 0, offsetof(struct partial_object, kind), NULL },
@@ -1008,6 +1013,11 @@ const struct kind pod_kind = {
         "Pod", "pods", "PodList", true, true, &pod_root_type,
 };
 
+const struct kind config_map_kind = {
+        "", "v1", "v1",
+        "ConfigMap", "configmaps", "ConfigMapList", true, false, &config_map_root_type,
+};
+
 const struct kind partial_object_kind = {
         "", "", "",
         "PartialObject", "partialobjects", "PartialObjectList", true, false, &partial_object_root_type,
@@ -1119,6 +1129,7 @@ const struct kind *const all_kinds[] = {
         &event_kind,
         &node_kind,
         &pod_kind,
+        &config_map_kind,
         &partial_object_kind,
         &internal_member_cluster_kind,
         &member_cluster_kind,

@@ -760,6 +760,12 @@ struct pod {
         struct pod_status *status; /* State of the pod. */
 };
 
+/* Texts under keys. */
+struct config_map {
+        struct object object;
+        struct string_map data; /* The texts. */
+};
+
 /* Any object's metadata, with its own kind; for informers on users' resources. */
 struct partial_object {
         struct object object;

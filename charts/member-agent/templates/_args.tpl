@@ -41,7 +41,16 @@
 {{- $args = append $args (printf "--namespace-service-account=%s" $v.rbac.namespaceServiceAccount) -}}
 {{- end -}}
 {{- if eq $v.propertyProvider "azure" -}}
-{{- $args = append $args "--cloud-config=/etc/kubernetes/provider/config.json" -}}
+{{- $args = concat $args (list "--cloud-config=/etc/kubernetes/provider/config.json"
+  (printf "--use-cost-properties-in-azure-provider=%t" $v.useCostPropertiesInAzureProvider)
+  (printf "--use-available-res-properties-in-azure-provider=%t" $v.useAvailableResPropertiesInAzureProvider)
+  (printf "--price-max-age-hours=%d" (int $v.priceTable.maxAgeHours))) -}}
+{{- end -}}
+{{- with include "member-agent.priceTable" . -}}
+{{- $args = append $args (printf "--price-table=%s/%s" $v.namespace .) -}}
+{{- end -}}
+{{- with include "member-agent.ownProperties" . -}}
+{{- $args = append $args (printf "--property-config-map=%s/%s" $v.namespace .) -}}
 {{- end -}}
 {{- /* workApplierRequeueRateLimiterMaxSlow... -> --work-applier-requeue-rate-limiter-max-slow-... */ -}}
 {{- range $name, $value := $v -}}

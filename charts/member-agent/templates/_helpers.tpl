@@ -46,6 +46,20 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- default (printf "%s-state" (include "member-agent.fullname" .)) .Values.state.persistence.existingClaim -}}
 {{- end -}}
 
+{{- /* The ConfigMap with prices; "": none is read. */ -}}
+{{- define "member-agent.priceTable" -}}
+{{- $v := .Values -}}
+{{- if and (eq $v.propertyProvider "azure") $v.useCostPropertiesInAzureProvider -}}
+{{- default (ternary (printf "%s-prices" (include "member-agent.fullname" .)) "" (gt (len $v.priceTable.regions) 0)) $v.priceTable.existingConfigMap -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The ConfigMap with properties of the operator's own; "": there is none. */ -}}
+{{- define "member-agent.ownProperties" -}}
+{{- $v := .Values -}}
+{{- default (ternary (printf "%s-properties" (include "member-agent.fullname" .)) "" (gt (len $v.ownProperties.values) 0)) $v.ownProperties.existingConfigMap -}}
+{{- end -}}
+
 {{- /* Where a Secret with the identity is mounted. */ -}}
 {{- define "member-agent.identityFolder" -}}
 /etc/argosy/hub-identity

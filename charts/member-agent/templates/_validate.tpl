@@ -10,6 +10,13 @@
 {{- include "checks.rate" (dict "to" $to "qpsName" "hubAPIQPS" "qps" $v.hubAPIQPS "least" 10 "most" 1000 "burstName" "hubAPIBurst" "burst" $v.hubAPIBurst "burstMost" 2000) -}}
 {{- include "checks.rate" (dict "to" $to "qpsName" "memberAPIQPS" "qps" $v.memberAPIQPS "least" 10 "most" 10000 "burstName" "memberAPIBurst" "burst" $v.memberAPIBurst "burstMost" 20000) -}}
 {{- include "checks.match" (dict "to" $to "name" "propertyProvider" "value" $v.propertyProvider "pattern" "^(none|azure)$" "rule" "none or azure") -}}
+{{- include "checks.range" (dict "to" $to "name" "priceTable.maxAgeHours" "value" $v.priceTable.maxAgeHours "least" 1 "most" 8760) -}}
+{{- if and (gt (len $v.priceTable.regions) 0) $v.priceTable.existingConfigMap -}}
+{{- include "checks.add" (dict "to" $to "text" "priceTable.regions and priceTable.existingConfigMap exclude each other") -}}
+{{- end -}}
+{{- if and (gt (len $v.ownProperties.values) 0) $v.ownProperties.existingConfigMap -}}
+{{- include "checks.add" (dict "to" $to "text" "ownProperties.values and ownProperties.existingConfigMap exclude each other") -}}
+{{- end -}}
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffA" "value" $v.priorityQueue.priorityLinearEquationCoeffA "least" -100 "most" -1) -}}
 {{- include "checks.range" (dict "to" $to "name" "priorityQueue.priorityLinearEquationCoeffB" "value" $v.priorityQueue.priorityLinearEquationCoeffB "least" 1 "most" 1000) -}}
 {{- include "checks.match" (dict "to" $to "name" "leaderElection.namespace" "value" $v.leaderElection.namespace "pattern" "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" "rule" "a namespace's name") -}}
