@@ -342,8 +342,19 @@ static int check_address(const struct http_server_options *o, struct sockaddr_st
         return error_set(err, ERR_INVALID, "%s: not an IP address to listen on", o->bind);
 }
 
+/* libwebsockets seeds itself from it, and crashes where it is not there. */
+static int check_random_device(struct error *err)
+{
+        static const char path[] = "/dev/urandom";
+
+        if (access(path, R_OK) == 0)
+                return 0;
+        return error_errno(err, errno, "serving: %s cannot be read, and libwebsockets needs it", path);
+}
+
 static int open_context(struct http_server *s, struct lws_context_creation_info *info, struct error *err)
 {
+        TRY(check_random_device(err));
         lws_set_log_level(0, NULL);
         lws_set_allocator(reallocate);
         s->foreign_loops[0] = loop_uv(s->loop);
