@@ -10,7 +10,6 @@
 
 struct catalog;
 struct body_cache;
-struct update_run_metrics;
 struct webhook_serving;
 
 struct hub_agent {
@@ -19,7 +18,6 @@ struct hub_agent {
         struct log log;
         struct kube_client kube;
         struct kube_connection *connection;
-        struct connection_metrics connection_metrics;
         struct intern_table *interns;
         struct metrics *metrics;
         struct manager *manager;
@@ -28,8 +26,6 @@ struct hub_agent {
         struct catalog *catalog;
         struct body_cache *bodies;
         struct filter_rules filters;
-        struct metric *progress, *join_results, *leave_results, *evictions, *cycles, *scheduling;
-        struct update_run_metrics *run_metrics;
         struct webhook_serving *webhooks; /* NULL = none are served */
         struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */

@@ -35,11 +35,6 @@ const char *key_text(struct key *k, const char *ns, const char *name)
         return object_key(k, ns, name) < 0 ? NULL : k->text;
 }
 
-const char *or_empty(const char *s)
-{
-        return s ? s : "";
-}
-
 const char *label_of(const struct object *o, const char *key)
 {
         return string_map_get(&o->meta.labels, key);

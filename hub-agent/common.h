@@ -65,4 +65,3 @@ const struct property_value *member_property(const struct member_cluster_status 
 const struct agent_status *member_agent_status(const struct agent_status_list *list, const char *type);
 
 /* JSON text of a generated struct field by its type table, for hashes (spec/placement.md 6.3). */
-const char *or_empty(const char *s); /* "" for NULL */

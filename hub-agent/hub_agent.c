@@ -5,9 +5,8 @@
 #include "hub-agent/eviction/eviction_agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
-#include "hub-agent/placement/progress.h"
+#include "hub-agent/placement/workload_metrics.h"
 #include "hub-agent/scheduler/scheduler_agent.h"
-#include "hub-agent/staged-update/update_run_metrics.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/webhook/policies_agent.h"
 #include "hub-agent/webhook/serving.h"
@@ -111,24 +110,9 @@ static int make_manager(struct hub_agent *a, struct error *err)
         return 0;
 }
 
-static int register_metrics(struct hub_agent *a, struct error *err)
-{
-        static const char *const labels[] = { "result", NULL };
-
-        a->join_results = metrics_register(a->metrics, METRIC_COUNTER, "join_result_counter",
-                                           "Member clusters that joined.", labels, NULL, 0);
-        a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
-                                            "Member clusters that left.", labels, NULL, 0);
-        a->run_metrics = update_run_metrics_new(a->metrics);
-        if (!a->join_results || !a->leave_results || !a->run_metrics || progress_register(a) < 0 ||
-            eviction_register(a) < 0 || scheduler_register(a) < 0)
-                return error_no_memory(err);
-        return 0;
-}
-
 static void connection_changed(void *ctx, const struct kube_connection_change *change)
 {
-        connection_metrics_note(&((struct hub_agent *)ctx)->connection_metrics, change);
+        connection_metrics_note(((struct hub_agent *)ctx)->metrics, change);
 }
 
 static int connect_hub(struct hub_agent *a, struct error *err)
@@ -139,10 +123,8 @@ static int connect_hub(struct hub_agent *a, struct error *err)
                                                    .changed = connection_changed,
                                                    .ctx = a };
 
-        if (connection_metrics_register(&a->connection_metrics, a->metrics) < 0 ||
-            !(a->connection = kube_connection_new(a->group, &o)))
-                return error_no_memory(err);
-        return 0;
+        a->connection = kube_connection_new(a->group, &o);
+        return a->connection ? 0 : error_no_memory(err);
 }
 
 static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, struct error *err)
@@ -156,7 +138,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                           .log = o->log,
                           .field_manager = "hub-agent" },
                 .interns = intern_table_new(),
-                .metrics = o->metrics ? o->metrics : metrics_new(),
+                .metrics = o->metrics ? o->metrics : metrics_new(METRIC_OF_HUB),
                 .bodies = body_cache_new(),
                 .group = fiber_group_new(o->world->loop, NULL, "hub-agent"),
                 .snapshot_min_interval_ms =
@@ -179,7 +161,8 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->group || !a->mapper || !a->catalog)
                 return error_no_memory(err);
-        TRY(register_metrics(a, err));
+        workload_metrics_init(a->metrics);
+        metric_set(a->metrics, METRIC_SCHEDULING_WORKERS, 0, NULL);
         TRY(connect_hub(a, err));
         TRY(filter_rules_parse(o->skipped_resources, o->allowed_resources, o->skipped_namespaces,
                                o->enable_workload, &a->filters, err));
@@ -206,7 +189,6 @@ static void agent_close(struct hub_agent *a)
         memories_free(&a->statuses);
         memories_free(&a->bindings);
         memories_free(&a->update_runs);
-        mem_free(a->run_metrics);
         map_free(&a->progress_shown);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);

@@ -20,6 +20,17 @@ struct fleet {
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
+/* How often a controller has looked; needs metrics. */
+static inline int passes_of(const struct fleet *f, const char *controller)
+{
+        int n = 0;
+
+        for (size_t i = 0; i < N_RESULTS; i++)
+                n += (int)metric_value(f->metrics, METRIC_RECONCILES,
+                                       (const char *const[]){ controller, reconcile_results[i] });
+        return n;
+}
+
 /* ---- the agent ---- */
 
 static inline void write_line(void *ctx, const char *line, size_t n)

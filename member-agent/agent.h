@@ -24,7 +24,6 @@ struct member_agent {
         struct world hub_world; /* as `world`, with the transport that adds the hub's extra headers */
         struct kube_client hub, member;
         struct kube_connection *hub_connection, *member_connection;
-        struct connection_metrics connection_metrics;
         struct fiber_group *group;
         struct fiber_group *sweep; /* within group; ends before what it waits for */
         struct intern_table *interns;
@@ -53,8 +52,6 @@ struct member_agent {
         int64_t deletion_wait_ms;
         char member_version[64]; /* gitVersion of the member's API server */
         int64_t member_version_ms;
-
-        struct metric *work_requests, *manifest_requests, *join_results, *leave_results;
 };
 
 /* What is remembered of a Work between passes; losing it costs a pass. */

@@ -58,7 +58,7 @@ static void hub_changed(void *ctx, const struct kube_connection_change *change)
 {
         struct member_agent *a = ctx;
 
-        connection_metrics_note(&a->connection_metrics, change);
+        connection_metrics_note(a->metrics, change);
         tell(a, change, "connection to the hub", tell_own_cluster);
 }
 
@@ -75,7 +75,7 @@ static void member_changed(void *ctx, const struct kube_connection_change *chang
 {
         struct member_agent *a = ctx;
 
-        connection_metrics_note(&a->connection_metrics, change);
+        connection_metrics_note(a->metrics, change);
         tell(a, change, "connection to the member cluster", tell_hub);
         if (change->over && change->trouble && is_right(change))
                 try_again(a);
@@ -87,11 +87,9 @@ int connections_open(struct member_agent *a, struct error *err)
         const struct kube_connection_options member = { &a->member, "member", "this cluster's API server",
                                                         member_changed, a };
 
-        if (connection_metrics_register(&a->connection_metrics, a->metrics) < 0 ||
-            !(a->member_connection = kube_connection_new(a->group, &member)) ||
-            !(a->hub_connection = kube_connection_new(a->group, &hub)))
-                return error_no_memory(err);
-        return 0;
+        a->member_connection = kube_connection_new(a->group, &member);
+        a->hub_connection = a->member_connection ? kube_connection_new(a->group, &hub) : NULL;
+        return a->hub_connection ? 0 : error_no_memory(err);
 }
 
 void connections_close(struct member_agent *a)

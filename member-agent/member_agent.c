@@ -271,27 +271,6 @@ static int make_manager(struct member_agent *a, struct error *err)
         return 0;
 }
 
-static void make_metrics(struct member_agent *a)
-{
-        static const char *const work_labels[] = { "apply_status", "availability_status",
-                                                   "diff_reporting_status", NULL };
-        static const char *const manifest_labels[] = { "apply_status",          "availability_status",
-                                                       "diff_reporting_status", "drift_detection_status",
-                                                       "diff_detection_status", NULL };
-        static const char *const result_labels[] = { "result", NULL };
-
-        a->work_requests =
-                metrics_register(a->metrics, METRIC_COUNTER, "fleet_work_processing_requests_total",
-                                 "Completed passes over Works.", work_labels, NULL, 0);
-        a->manifest_requests =
-                metrics_register(a->metrics, METRIC_COUNTER, "fleet_manifest_processing_requests_total",
-                                 "Processed manifests.", manifest_labels, NULL, 0);
-        a->join_results = metrics_register(a->metrics, METRIC_COUNTER, "join_result_counter",
-                                           "Joins to the fleet.", result_labels, NULL, 0);
-        a->leave_results = metrics_register(a->metrics, METRIC_COUNTER, "leave_result_counter",
-                                            "Leaves from the fleet.", result_labels, NULL, 0);
-}
-
 /* ---- life ---- */
 
 /* Works that were deleted while the agent was down have no event: look at all once the hub has answered. */
@@ -319,11 +298,10 @@ static int prepare(struct member_agent *a, struct error *err)
         a->ns = mem_printf(NAME_MEMBER_NAMESPACE, o->member_name);
         a->group = fiber_group_new(a->loop, NULL, "member-agent");
         a->interns = intern_table_new();
-        a->metrics = o->metrics ? o->metrics : metrics_new();
+        a->metrics = o->metrics ? o->metrics : metrics_new(METRIC_OF_MEMBER);
         if (!a->ns || !a->group || !a->interns || !a->metrics)
                 return error_no_memory(err);
         map_init(&a->memory, MAP_OWN_KEYS, mem_free);
-        make_metrics(a);
         set_clients(a);
         TRY(connections_open(a, err));
         TRY(open_store(a, err));

@@ -89,22 +89,19 @@ RIG_TEST(of_the_hub_only_the_own_namespace_is_asked_for, {
 /* Passes of the applier so far; needs metrics. */
 static double passes(const struct agent *a)
 {
-        static const char *const labels[] = { "controller", "result", NULL };
         static const char *const results[] = { "success", "requeue_after", "error" };
-        struct metric *m =
-                metrics_register(a->options.metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                 "Reconciles.", labels, NULL, 0);
         double n = 0;
 
         for (size_t i = 0; i < ARRAY_LEN(results); i++)
-                n += metric_value(m, (const char *[]){ "work-applier", results[i] });
+                n += metric_value(a->options.metrics, METRIC_RECONCILES,
+                                  (const char *[]){ "work-applier", results[i] });
         return n;
 }
 
 static void begin_counted(struct agent *a, struct rig *r)
 {
         begin(a, r);
-        a->options.metrics = metrics_new();
+        a->options.metrics = metrics_new(METRIC_OF_MEMBER);
         assert_non_null(a->options.metrics);
 }
 

@@ -31,11 +31,6 @@ bool condition_is_false(const struct condition_list *l, const char *type, int64_
         return is_current(l, type, "False", generation);
 }
 
-static const char *or_empty(const char *s)
-{
-        return s ? s : "";
-}
-
 static bool same_but_time(const struct condition *a, const struct condition *b)
 {
         return text_equal(a->status, b->status) && text_equal(a->reason, b->reason) &&

@@ -63,6 +63,11 @@ bool text_equal(const char *a, const char *b)
         return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+const char *or_empty(const char *s)
+{
+        return s ? s : "";
+}
+
 bool text_empty(const char *s)
 {
         return !s || !*s;

@@ -21,6 +21,7 @@ struct slice slice_trim(struct slice a); /* spaces, tabs, CR, LF */
 
 bool text_equal(const char *a, const char *b); /* NULL equals NULL only */
 bool text_empty(const char *s);                /* NULL or "" */
+const char *or_empty(const char *s);           /* "" for NULL */
 bool text_starts_with(const char *s, const char *prefix);
 bool text_ends_with(const char *s, const char *suffix);
 bool text_in(const char *s, const char *const *list, size_t n);

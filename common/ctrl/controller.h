@@ -85,6 +85,8 @@ struct controller {
         int64_t backoff_base_ms, backoff_max_ms;
         int64_t resync_ms; /* 0 = never */
 };
+unsigned controller_concurrency(const struct controller *c);
+enum reconcile_result outcome_result(const struct outcome *o); /* as metrics call it */
 
 struct manager_options {
         struct world *world;

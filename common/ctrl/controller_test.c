@@ -152,10 +152,7 @@ static void body_deadline(struct rig *r)
         wait_ms(&b, DEADLINE_MS + 1000);
         assert_int_equal(b.visits.n, 2);
         assert_int_equal(gap_ms(&b, 0), DEADLINE_MS + 100);
-        assert_true(
-                metric_value(metrics_register(b.metrics, METRIC_COUNTER,
-                                              "controller_runtime_reconcile_errors_total", "", NULL, NULL, 0),
-                             labels) == 1);
+        assert_true(metric_value(b.metrics, METRIC_FAILURES, labels) == 1);
         close_bench(&b);
 }
 
@@ -174,9 +171,7 @@ static struct outcome takes_its_time(struct bench *b, struct reconcile *rc)
 
 static double attempts(const struct bench *b, const char *result)
 {
-        return metric_value(metrics_register(b->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                             "", NULL, NULL, 0),
-                            (const char *const[]){ "test", result });
+        return metric_value(b->metrics, METRIC_RECONCILES, (const char *const[]){ "test", result });
 }
 
 static void body_late_success(struct rig *r)

@@ -158,7 +158,7 @@ static inline void open_bench_with(struct rig *r, struct bench *b, bool elect, c
         b->kube = (struct kube_client){
                 .world = &b->world, .endpoint = &r->endpoint, .log = &b->log, .field_manager = "test"
         };
-        b->metrics = metrics_new();
+        b->metrics = metrics_new(METRIC_OF_BOTH);
         b->interns = intern_table_new();
         b->group = fiber_group_new(r->loop, NULL, "bench");
         map_init(&b->active, MAP_OWN_KEYS, NULL);

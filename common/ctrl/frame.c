@@ -5,7 +5,6 @@
 #include "common/ctrl/informer_internal.h"
 #include "common/kube/connection.h"
 
-#define CONCURRENCY 16
 #define RECONCILE_DEADLINE_MS 120000
 #define BACKOFF_MAX_MS 60000
 #define RIGHT_RETRY_MS 60000
@@ -245,18 +244,6 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
                 running_lose_key(r, NULL, NULL);
 }
 
-static void count_attempt(struct running *r, const struct outcome *o, int64_t took_us)
-{
-        struct frame_metrics *fm = &r->manager->metrics;
-        const char *result = o->code < 0 ? "error" : o->after_ms > 0 ? "requeue_after" : "success";
-
-        metric_add(fm->reconciles, 1, (const char *const[]){ r->controller->name, result });
-        metric_observe(fm->seconds, (double)took_us / 1e6, (const char *const[]){ r->controller->name });
-        if (o->code < 0)
-                metric_add(fm->errors, 1,
-                           (const char *const[]){ r->controller->name, error_code_name(o->code) });
-}
-
 static void attempt_fiber(void *ctx)
 {
         struct attempt *a = ctx;
@@ -274,7 +261,7 @@ static void attempt_fiber(void *ctx)
         if (timer_start(l, &a->deadline, loop_now_ms(l) + limit, deadline_passed) == 0)
                 o = run_reconcile(a, &arena, &err);
         timer_stop(&a->deadline);
-        count_attempt(r, &o, loop_now_us(l) - begin);
+        running_count(r, &o, loop_now_us(l) - begin);
         follow_up(r, a->key, &o, &err);
         work_queue_done(r->queue, a->key);
         mem_free(a->key);
@@ -299,14 +286,15 @@ static int start_attempt(struct running *r, const char *key)
 static void dispatcher(void *ctx)
 {
         struct running *r = ctx;
-        unsigned concurrency = r->controller->concurrency ? r->controller->concurrency : CONCURRENCY;
         const char *key;
 
         if (running_await_caches(r) < 0)
                 return;
         for (;;) {
                 /* One more than the limit: the dispatcher is a fiber of the same group. */
-                if (fiber_group_wait_below(r->group, concurrency + 1) == ERR_CANCELLED || r->stopping)
+                if (fiber_group_wait_below(r->group, controller_concurrency(r->controller) + 1) ==
+                            ERR_CANCELLED ||
+                    r->stopping)
                         return;
                 if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
                         return;

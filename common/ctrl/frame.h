@@ -19,22 +19,25 @@ struct lost_deletion {
         const struct object *object; /* a reference */
 };
 
+/* What a reconcile counts: made once, so that counting looks nothing up. */
+struct running_metrics {
+        struct metric_series *results[N_RESULTS], *errors, *seconds;
+        struct metric_series *active, *depth, *unfinished, *longest;
+};
+
 struct running {
         struct running_watch *watches; /* one per watch of the controller */
         struct manager *manager;
         const struct controller *controller;
         struct work_queue *queue;
-        struct map troubles;       /* key -> struct trouble, of keys that fail */
-        struct map doubts;         /* doubts.c */
+        struct map troubles; /* key -> struct trouble, of keys that fail */
+        struct map doubts;   /* doubts.c */
+        struct running_metrics metrics;
         struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
         bool stopping;             /* no new reconcile starts */
         bool lost;                 /* some key could not be queued: lost_keys.c */
         struct lost_deletion lost_deletions[LOST_DELETIONS_MAX];
         size_t n_lost_deletions;
-};
-
-struct frame_metrics {
-        struct metric *reconciles, *errors, *seconds, *requests, *request_seconds, *leader, *undecodable;
 };
 
 struct cache {
@@ -50,7 +53,7 @@ struct manager {
         VEC(struct cache) caches;
         struct waitq lost; /* wakes lost_keys_run() */
         struct event_recorder *events;
-        struct frame_metrics metrics;
+        struct metrics_source metrics; /* what is read off when somebody asks */
         struct leader leader;
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
@@ -74,4 +77,11 @@ void doubts_init(struct map *doubts);
 /* The key's write of the object may have arrived: the next event of the object makes the key again. */
 void running_doubt(struct running *r, const char *key, const struct object *o);
 void running_settle_doubt(struct running *r, const struct object *o); /* that event has come */
+/* ---- frame_metrics.c ---- */
+void frame_metrics_begin(struct manager *m);
+void frame_queue_metrics(struct metrics *m, const char *controller, struct queue_options *ret);
+void frame_count_request(struct metrics *m, const struct kube_counted *c);
+void running_metrics_init(struct running *r);
+void running_count(struct running *r, const struct outcome *o, int64_t took_us);
+
 void lost_keys_run(void *manager); /* the fiber that queues them once there is memory */

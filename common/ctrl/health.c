@@ -32,46 +32,33 @@ static void reply_ready(const struct health *h, struct http_exchange *x)
         http_reply(x, ready ? 200 : 503, TEXT, (struct slice){ b.data, b.len }, NULL);
 }
 
-int connection_metrics_register(struct connection_metrics *cm, struct metrics *m)
-{
-        static const char *const server[] = { "server", NULL };
-        static const char *const server_and_reason[] = { "server", "reason", NULL };
-
-        cm->good =
-                metrics_register(m, METRIC_GAUGE, "argosy_connection_good",
-                                 "1 while the API server can be used, 0 while it cannot.", server, NULL, 0);
-        cm->trouble = metrics_register(m, METRIC_GAUGE, "argosy_connection_trouble",
-                                       "1 while that is wrong with the way to the API server.",
-                                       server_and_reason, NULL, 0);
-        return cm->good && cm->trouble ? 0 : ERR_NO_MEMORY;
-}
-
 static bool is_right(const char *reason)
 {
         return text_equal(reason, KUBE_REASON_RIGHT_MISSING);
 }
 
 /* There is one trouble with the way at a time, and any number of missing rights. */
-static void forget_troubles(const struct connection_metrics *cm, const char *name)
+static void forget_troubles(struct metrics *m, const char *name)
 {
         for (size_t i = 0; i < n_kube_troubles; i++)
                 if (!is_right(kube_troubles[i].reason))
-                        metric_remove(cm->trouble, (const char *const[]){ name, kube_troubles[i].reason });
+                        metric_remove(m, METRIC_CONNECTION_TROUBLE,
+                                      (const char *const[]){ name, kube_troubles[i].reason });
 }
 
-void connection_metrics_note(const struct connection_metrics *cm, const struct kube_connection_change *change)
+void connection_metrics_note(struct metrics *m, const struct kube_connection_change *change)
 {
         const char *reason = change->trouble ? change->trouble->reason : "";
         const char *const labels[] = { change->name, reason };
 
         if (!is_right(reason)) {
-                metric_set(cm->good, change->over, labels);
-                forget_troubles(cm, change->name);
+                metric_set(m, METRIC_CONNECTION_GOOD, change->over, labels);
+                forget_troubles(m, change->name);
         }
         if (change->left > 0)
-                metric_set(cm->trouble, (double)change->left, labels);
+                metric_set(m, METRIC_CONNECTION_TROUBLE, (double)change->left, labels);
         else if (change->trouble)
-                metric_remove(cm->trouble, labels);
+                metric_remove(m, METRIC_CONNECTION_TROUBLE, labels);
 }
 
 void health_handle(void *health, struct http_exchange *x)

@@ -24,9 +24,4 @@ int health_serve(struct health *h, struct world *w, const char *bind, int port, 
                  struct error *err);
 
 /* The same on /metrics: argosy_connection_good{server} and argosy_connection_trouble{server,reason}. */
-struct connection_metrics {
-        struct metric *good, *trouble;
-};
-int connection_metrics_register(struct connection_metrics *cm, struct metrics *m);
-void connection_metrics_note(const struct connection_metrics *cm,
-                             const struct kube_connection_change *change);
+void connection_metrics_note(struct metrics *m, const struct kube_connection_change *change);

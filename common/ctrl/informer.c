@@ -218,7 +218,7 @@ static void tell_undecodable(struct informer *i, const struct object *id, const 
         log_warn(i->kube->log, "an object cannot be decoded and counts as it was last known", "resource",
                  i->resource.plural, "namespace", id->meta.ns, "name", id->meta.name, "version",
                  id->meta.resource_version, "error", why->text);
-        metric_add(i->options.undecodable, 1, (const char *const[]){ i->resource.plural });
+        metric_add(i->options.metrics, METRIC_UNDECODABLE, 1, (const char *const[]){ i->resource.plural });
 }
 
 /* What is held of the same object stays; of metadata it is worth knowing that the object is there at all. */

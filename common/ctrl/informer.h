@@ -7,7 +7,7 @@
 #include "common/kube/client.h"
 
 struct informer;
-struct metric;
+struct metrics;
 
 enum informer_event_type { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
 struct informer_event {
@@ -33,8 +33,7 @@ struct informer_options {
          * it cannot use it leaves. Objects of lists do not come this way. NULL = nobody. */
         void (*whole_event)(void *ctx, const struct object *projection, struct slice event);
         void *whole_event_ctx;
-        struct metric
-                *undecodable; /* counter by resource of versions that cannot be decoded; NULL = not counted */
+        struct metrics *metrics; /* counts versions that cannot be decoded; NULL = they are not counted */
         /* For this long after the start a missing right is asked for again at least once a second: somebody
          * is about to grant it. 0 = as seldom as after other failures. */
         int64_t rights_come_ms;

@@ -224,7 +224,7 @@ struct fixture {
         struct kube_client kube;
         struct log log;
         struct informer *informer;
-        struct metric *undecodable;
+        struct metrics *metrics;
         struct seen seen;
         void (*body)(struct fixture *f);
 };
@@ -252,7 +252,7 @@ static inline void open_informer(struct fixture *f)
 {
         struct informer_options o = { .kind = &member_cluster_kind,
                                       .flags = DECODE_PROJECTION,
-                                      .undecodable = f->undecodable };
+                                      .metrics = f->metrics };
 
         f->informer = informer_new(&f->kube, f->group, &o);
         assert_non_null(f->informer);

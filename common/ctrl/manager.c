@@ -14,38 +14,6 @@
 #define ON_ITS_WAY_MS 10000 /* a request without an answer may still arrive, that long */
 #define CACHES_MS 30000
 
-static const char *const reconcile_labels[] = { "controller", "result", NULL };
-static const char *const error_labels[] = { "controller", "code", NULL };
-static const char *const controller_label[] = { "controller", NULL };
-static const char *const request_labels[] = { "verb", "resource", "code", NULL };
-static const char *const resource_label[] = { "resource", NULL };
-static const char *const verb_label[] = { "verb", NULL };
-static const double seconds_buckets[] = { 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60 };
-
-static void register_metrics(struct frame_metrics *fm, struct metrics *m)
-{
-        fm->reconciles = metrics_register(m, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                          "Reconciles by controller and result.", reconcile_labels, NULL, 0);
-        fm->errors =
-                metrics_register(m, METRIC_COUNTER, "controller_runtime_reconcile_errors_total",
-                                 "Failed reconciles by controller and error code.", error_labels, NULL, 0);
-        fm->seconds = metrics_register(m, METRIC_HISTOGRAM, "controller_runtime_reconcile_time_seconds",
-                                       "Length of reconciles.", controller_label, seconds_buckets,
-                                       ARRAY_LEN(seconds_buckets));
-        fm->requests = metrics_register(m, METRIC_COUNTER, "argosy_api_requests_total",
-                                        "Requests to the API server; code 0 means no answer.", request_labels,
-                                        NULL, 0);
-        fm->request_seconds = metrics_register(m, METRIC_HISTOGRAM, "argosy_api_request_duration_seconds",
-                                               "Time until the API server answered.", verb_label,
-                                               seconds_buckets, ARRAY_LEN(seconds_buckets));
-        fm->undecodable = metrics_register(m, METRIC_COUNTER, "argosy_undecodable_objects_total",
-                                           "Versions of objects that could not be decoded, by resource; the "
-                                           "object counts as it was last known.",
-                                           resource_label, NULL, 0);
-        fm->leader = metrics_register(m, METRIC_GAUGE, "leader_election_master_status",
-                                      "1 while this process leads.", NULL, NULL, 0);
-}
-
 /* Events are written by whoever has something to tell. */
 static bool is_leaders_write(const char *verb, const char *resource)
 {
@@ -55,16 +23,12 @@ static bool is_leaders_write(const char *verb, const char *resource)
                !text_equal(resource, "events") && !text_equal(resource, "leases");
 }
 
-static void count_request(void *ctx, const char *verb, const char *resource, int status, int64_t took_us)
+static void count_request(void *ctx, const struct kube_counted *c)
 {
         struct manager *m = ctx;
-        char code[24];
 
-        metric_add(
-                m->metrics.requests, 1,
-                (const char *const[]){ verb, resource[0] == '/' ? "raw" : resource, log_int(code, status) });
-        metric_observe(m->metrics.request_seconds, (double)took_us / 1e6, (const char *const[]){ verb });
-        if (status == 0 && is_leaders_write(verb, resource))
+        frame_count_request(m->options.metrics, c);
+        if (c->status == 0 && is_leaders_write(c->verb, c->resource))
                 m->unanswered_ms = loop_now_ms(m->options.world->loop);
 }
 
@@ -85,7 +49,7 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
                 leader_identity(o->world, o->component, m->identity);
                 m->options.identity = m->identity;
         }
-        register_metrics(&m->metrics, o->metrics);
+        frame_metrics_begin(m);
         if (o->kube && !o->kube->count) {
                 o->kube->count = count_request;
                 o->kube->count_ctx = m;
@@ -124,7 +88,7 @@ int manager_add_informer(struct manager *m, const struct informer_options *o, st
 
         if (!own.interns)
                 own.interns = m->options.interns;
-        own.undecodable = m->metrics.undecodable;
+        own.metrics = m->options.metrics;
         if (vec_reserve(&m->caches, m->caches.n + 1) < 0)
                 return ERR_NO_MEMORY;
         i = informer_new(m->options.kube, m->group, &own);
@@ -197,12 +161,14 @@ int manager_add_controller(struct manager *m, const struct controller *c)
 
         if (!r)
                 return ERR_NO_MEMORY;
+        frame_queue_metrics(m->options.metrics, c->name, &queue);
         *r = (struct running){ .manager = m,
                                .controller = c,
                                .queue = work_queue_new(m->options.world->loop, &queue),
                                .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
         map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
         doubts_init(&r->doubts);
+        running_metrics_init(r);
         if (!r->queue || !r->watches || vec_push(&m->running, r) < 0) {
                 running_free(r);
                 return ERR_NO_MEMORY;
@@ -330,7 +296,8 @@ static void stop_controllers(struct manager *m)
 static void set_leading(struct manager *m, bool leading)
 {
         m->leading = leading;
-        metric_set(m->metrics.leader, leading, NULL);
+        metric_set(m->options.metrics, METRIC_LEADER, leading,
+                   (const char *const[]){ or_empty(m->options.lease_name) });
         if (m->options.lease_name)
                 log_info(&m->log, leading ? "leading" : "not leading any more", "lease",
                          m->options.lease_name, "identity", m->options.identity);
@@ -416,6 +383,7 @@ struct manager *manager_free(struct manager *m)
 {
         if (!m)
                 return NULL;
+        metrics_remove_source(&m->metrics);
         while (m->caches.n > 0)
                 informer_stop(m->caches.at[--m->caches.n].informer);
         vec_free(&m->caches);

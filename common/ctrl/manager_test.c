@@ -52,7 +52,7 @@ static void open_bench(struct fixture *f, struct bench *b)
 {
         struct manager_options o = { .world = &f->world, .log = &f->log, .kube = &f->kube, .agent = b };
 
-        *b = (struct bench){ .f = f, .metrics = metrics_new(), .code = 1 };
+        *b = (struct bench){ .f = f, .metrics = metrics_new(METRIC_OF_BOTH), .code = 1 };
         o.component = "test";
         o.metrics = b->metrics;
         b->manager = manager_new(&o, f->group, &b->err);

@@ -1,8 +1,9 @@
-/* Metrics registry. Series are kept in a map per metric, keyed by their label values joined with a byte that
+/* Metrics registry. Series are kept in a map per family, keyed by their label values joined with a byte that
  * cannot occur in UTF-8 text. */
 #include "common/ctrl/metrics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "common/base/map.h"
 #include "common/base/memory.h"
@@ -11,87 +12,94 @@
 #define SERIES_KEY_MAX 4096
 #define LABELS_MAX 8
 
-struct series {
-        double value;     /* counter or gauge; sum of a histogram */
-        uint64_t count;   /* histogram */
-        uint64_t *bucket; /* histogram: n_buckets counters, not cumulative */
+struct metric_series {
+        const struct metric_family *family;
+        double value;      /* counter or gauge; sum of a histogram */
+        uint64_t count;    /* histogram */
+        uint64_t bucket[]; /* histogram: one for each bound, not cumulative */
 };
 
 struct metric {
         struct metrics *owner;
-        enum metric_type type;
-        char *name, *help;
-        const char *const *labels;
-        size_t n_labels, n_buckets;
-        const double *buckets;
+        const struct metric_family *family;
+        size_t n_labels;
         struct map series;
 };
 
 struct metrics {
-        struct map metrics;
-        uint64_t dropped;
+        struct metric_series *dropped; /* counts what did not fit; NULL in a table without it */
+        struct list sources;
+        enum metric_of agent;
+        size_t n;
+        struct metric all[];
 };
 
 static void series_free(void *p)
 {
-        struct series *s = p;
-
-        mem_free(s->bucket);
-        mem_free(s);
+        mem_free(p);
 }
 
-static void metric_free(void *p)
+static void metric_init(struct metrics *m, const struct metric_family *f, struct metric *ret)
 {
-        struct metric *m = p;
-
-        map_free(&m->series);
-        mem_free(m->name);
-        mem_free(m->help);
-        mem_free(m);
+        *ret = (struct metric){ .owner = m, .family = f };
+        map_init(&ret->series, MAP_OWN_KEYS, series_free);
+        while (f->labels && f->labels[ret->n_labels])
+                ret->n_labels++;
+        ASSERT(ret->n_labels <= LABELS_MAX);
 }
 
-struct metrics *metrics_new(void)
+struct metrics *metrics_new_of(const struct metric_family *table, size_t n, enum metric_of agent)
 {
-        struct metrics *m = NEW(struct metrics);
+        struct metrics *m = mem_zalloc(sizeof(*m) + n * sizeof(m->all[0]));
 
-        if (m)
-                map_init(&m->metrics, MAP_OWN_KEYS, metric_free);
+        if (!m)
+                return NULL;
+        m->agent = agent;
+        m->n = n;
+        list_init(&m->sources);
+        for (size_t i = 0; i < n; i++) {
+                metric_init(m, &table[i], &m->all[i]);
+                if (table[i].type == METRIC_COUNTER && !table[i].labels)
+                        metric_add(m, (unsigned)i, 0, NULL);
+        }
+        return m;
+}
+
+struct metrics *metrics_new(enum metric_of agent)
+{
+        struct metrics *m = metrics_new_of(metric_families, N_METRICS, agent);
+
+        if (m && !(m->dropped = metric_series(m, METRIC_SERIES_DROPPED, NULL)))
+                return metrics_free(m);
         return m;
 }
 
 struct metrics *metrics_free(struct metrics *m)
 {
-        if (m) {
-                map_free(&m->metrics);
-                mem_free(m);
-        }
+        if (!m)
+                return NULL;
+        for (size_t i = 0; i < m->n; i++)
+                map_free(&m->all[i].series);
+        while (!list_empty(&m->sources))
+                list_remove(m->sources.next);
+        mem_free(m);
         return NULL;
 }
 
-struct metric *metrics_register(struct metrics *m, enum metric_type type, const char *name, const char *help,
-                                const char *const *labels, const double *buckets, size_t n_buckets)
+static bool is_kept(const struct metrics *m, const struct metric *one)
 {
-        struct metric *metric = m ? map_get(&m->metrics, name) : NULL;
+        return one->family->of & m->agent;
+}
 
-        if (metric || !m)
-                return metric;
-        metric = NEW(struct metric);
-        if (!metric)
+static struct metric *find(const struct metrics *m, unsigned family)
+{
+        struct metric *one;
+
+        if (!m)
                 return NULL;
-        *metric = (struct metric){
-                .owner = m, .type = type, .labels = labels, .buckets = buckets, .n_buckets = n_buckets
-        };
-        map_init(&metric->series, MAP_OWN_KEYS, series_free);
-        while (labels && labels[metric->n_labels])
-                metric->n_labels++;
-        ASSERT(metric->n_labels <= LABELS_MAX);
-        metric->name = mem_strdup(name);
-        metric->help = mem_strdup(help);
-        if (!metric->name || !metric->help || map_put(&m->metrics, name, metric) < 0) {
-                metric_free(metric);
-                return NULL;
-        }
-        return metric;
+        ASSERT(family < m->n);
+        one = (struct metric *)&m->all[family];
+        return is_kept(m, one) ? one : NULL;
 }
 
 /* Joins label values into a key; 0 when it does not fit. */
@@ -113,30 +121,26 @@ static size_t series_key(const struct metric *m, const char *const *values, char
         return at + 1;
 }
 
-static struct series *series_new(struct metric *m, const char *key, size_t n)
+static struct metric_series *series_new(struct metric *m, const char *key, size_t n)
 {
-        struct series *s = map_count(&m->series) < METRIC_SERIES_MAX ? NEW(struct series) : NULL;
+        bool full = map_count(&m->series) >= METRIC_SERIES_MAX;
+        size_t size = sizeof(struct metric_series) + m->family->n_buckets * sizeof(uint64_t);
+        struct metric_series *s = full ? NULL : mem_zalloc(size);
 
-        if (s && m->n_buckets > 0) {
-                s->bucket = mem_calloc(m->n_buckets, sizeof(*s->bucket));
-                if (!s->bucket) {
-                        series_free(s);
-                        s = NULL;
-                }
-        }
-        if (s && map_put_n(&m->series, key, n, s) < 0) {
+        if (s) {
+                s->family = m->family;
+                if (map_put_n(&m->series, key, n, s) == 0)
+                        return s;
                 series_free(s);
-                s = NULL;
         }
-        if (!s)
-                m->owner->dropped++;
-        return s;
+        series_add(m->owner->dropped, 1);
+        return NULL;
 }
 
-static struct series *series_at(struct metric *m, const char *const *values, bool create)
+static struct metric_series *series_at(struct metric *m, const char *const *values, bool create)
 {
         char key[SERIES_KEY_MAX];
-        struct series *s;
+        struct metric_series *s;
         size_t n;
 
         if (!m)
@@ -148,51 +152,76 @@ static struct series *series_at(struct metric *m, const char *const *values, boo
         return s || !create ? s : series_new(m, key, n - 1);
 }
 
-void metric_add(struct metric *m, double by, const char *const *values)
+struct metric_series *metric_series(struct metrics *m, unsigned family, const char *const *values)
 {
-        struct series *s = series_at(m, values, true);
+        return series_at(find(m, family), values, true);
+}
 
+void series_add(struct metric_series *s, double by)
+{
         if (s)
                 s->value += by;
 }
 
-void metric_set(struct metric *m, double value, const char *const *values)
+void series_set(struct metric_series *s, double value)
 {
-        struct series *s = series_at(m, values, true);
-
         if (s)
                 s->value = value;
 }
 
-void metric_observe(struct metric *m, double value, const char *const *values)
+void series_observe(struct metric_series *s, double value)
 {
-        struct series *s = series_at(m, values, true);
-
         if (!s)
                 return;
         s->value += value;
         s->count++;
-        for (size_t i = 0; i < m->n_buckets; i++) {
-                if (value <= m->buckets[i]) {
+        for (size_t i = 0; i < s->family->n_buckets; i++) {
+                if (value <= s->family->buckets[i]) {
                         s->bucket[i]++;
                         return;
                 }
         }
 }
 
-double metric_value(const struct metric *m, const char *const *values)
+void metric_add(struct metrics *m, unsigned family, double by, const char *const *values)
 {
-        const struct series *s = series_at((struct metric *)m, values, false);
+        series_add(metric_series(m, family, values), by);
+}
+
+void metric_set(struct metrics *m, unsigned family, double value, const char *const *values)
+{
+        series_set(metric_series(m, family, values), value);
+}
+
+void metric_observe(struct metrics *m, unsigned family, double value, const char *const *values)
+{
+        series_observe(metric_series(m, family, values), value);
+}
+
+double metric_value(const struct metrics *m, unsigned family, const char *const *values)
+{
+        const struct metric_series *s = series_at(find(m, family), values, false);
 
         return s ? s->value : 0;
 }
 
-void metric_remove(struct metric *m, const char *const *values)
+void metric_remove(struct metrics *m, unsigned family, const char *const *values)
 {
+        struct metric *one = find(m, family);
         char key[SERIES_KEY_MAX];
 
-        if (m && series_key(m, values, key) > 0)
-                map_remove(&m->series, key);
+        if (one && series_key(one, values, key) > 0)
+                map_remove(&one->series, key);
+}
+
+void metrics_add_source(struct metrics *m, struct metrics_source *source)
+{
+        list_append(&m->sources, &source->node);
+}
+
+void metrics_remove_source(struct metrics_source *source)
+{
+        list_remove(&source->node);
 }
 
 /* ---- Prometheus text ---- */
@@ -228,7 +257,7 @@ static void print_labels(struct buf *b, const struct metric *m, const char *key,
         for (size_t i = 0; i < m->n_labels; i++) {
                 const char *end = strchr(at, SERIES_SEPARATOR);
 
-                buf_printf(b, "%s%s=\"", i ? "," : "", m->labels[i]);
+                buf_printf(b, "%s%s=\"", i ? "," : "", m->family->labels[i]);
                 print_escaped(b, at, (size_t)(end - at));
                 buf_append_char(b, '"');
                 at = end + 1;
@@ -238,26 +267,27 @@ static void print_labels(struct buf *b, const struct metric *m, const char *key,
         buf_append_char(b, '}');
 }
 
-static void print_histogram(struct buf *b, const struct metric *m, const char *key, const struct series *s)
+static void print_histogram(struct buf *b, const struct metric *m, const char *key,
+                            const struct metric_series *s)
 {
         uint64_t total = 0;
 
-        for (size_t i = 0; i < m->n_buckets; i++) {
+        for (size_t i = 0; i < m->family->n_buckets; i++) {
                 char le[32];
 
-                snprintf(le, sizeof(le), "%g", m->buckets[i]);
+                snprintf(le, sizeof(le), "%g", m->family->buckets[i]);
                 total += s->bucket[i];
-                buf_printf(b, "%s_bucket", m->name);
+                buf_printf(b, "%s_bucket", m->family->name);
                 print_labels(b, m, key, le);
                 buf_printf(b, " %llu\n", (unsigned long long)total);
         }
-        buf_printf(b, "%s_bucket", m->name);
+        buf_printf(b, "%s_bucket", m->family->name);
         print_labels(b, m, key, "+Inf");
-        buf_printf(b, " %llu\n%s_sum", (unsigned long long)s->count, m->name);
+        buf_printf(b, " %llu\n%s_sum", (unsigned long long)s->count, m->family->name);
         print_labels(b, m, key, NULL);
         buf_append_char(b, ' ');
         print_number(b, s->value);
-        buf_printf(b, "\n%s_count", m->name);
+        buf_printf(b, "\n%s_count", m->family->name);
         print_labels(b, m, key, NULL);
         buf_printf(b, " %llu\n", (unsigned long long)s->count);
 }
@@ -270,17 +300,17 @@ static int print_metric(const struct metric *m, struct buf *b)
 
         if (!keys && map_count(&m->series) > 0)
                 return ERR_NO_MEMORY;
-        buf_printf(b, "# HELP %s ", m->name);
-        print_escaped(b, m->help, strlen(m->help));
-        buf_printf(b, "\n# TYPE %s %s\n", m->name, type_names[m->type]);
+        buf_printf(b, "# HELP %s ", m->family->name);
+        print_escaped(b, m->family->help, strlen(m->family->help));
+        buf_printf(b, "\n# TYPE %s %s\n", m->family->name, type_names[m->family->type]);
         for (size_t i = 0; i < n; i++) {
-                const struct series *s = map_get(&m->series, keys[i]);
+                const struct metric_series *s = map_get(&m->series, keys[i]);
 
-                if (m->type == METRIC_HISTOGRAM) {
+                if (m->family->type == METRIC_HISTOGRAM) {
                         print_histogram(b, m, keys[i], s);
                         continue;
                 }
-                buf_append_str(b, m->name);
+                buf_append_str(b, m->family->name);
                 print_labels(b, m, keys[i], NULL);
                 buf_append_char(b, ' ');
                 print_number(b, s->value);
@@ -289,19 +319,27 @@ static int print_metric(const struct metric *m, struct buf *b)
         return 0;
 }
 
-int metrics_print(const struct metrics *m, struct buf *b)
+static int by_name(const void *a, const void *b)
 {
-        size_t n = 0;
-        AUTO_FREE const char **names = map_sorted_keys(&m->metrics, &n);
+        const struct metric *const *x = a, *const *y = b;
 
-        if (!names && map_count(&m->metrics) > 0)
+        return strcmp((*x)->family->name, (*y)->family->name);
+}
+
+int metrics_print(struct metrics *m, struct buf *b)
+{
+        AUTO_FREE const struct metric **sorted = mem_calloc(m->n + 1, sizeof(const struct metric *));
+        size_t n = 0;
+
+        if (!sorted)
                 return ERR_NO_MEMORY;
+        list_for_each(source, &m->sources, struct metrics_source, node)
+                source->collect(source);
+        for (size_t i = 0; i < m->n; i++)
+                if (is_kept(m, &m->all[i]))
+                        sorted[n++] = &m->all[i];
+        qsort(sorted, n, sizeof(const struct metric *), by_name);
         for (size_t i = 0; i < n; i++)
-                TRY(print_metric(map_get(&m->metrics, names[i]), b));
-        buf_printf(b,
-                   "# HELP argosy_metric_series_dropped_total Series not kept because a metric was full.\n"
-                   "# TYPE argosy_metric_series_dropped_total counter\nargosy_metric_series_dropped_total "
-                   "%llu\n",
-                   (unsigned long long)m->dropped);
+                TRY(print_metric(sorted[i], b));
         return b->failed;
 }

@@ -11,6 +11,7 @@
 #include "common/base/heap.h"
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "common/ctrl/metrics.h"
 
 #define BACKOFF_BASE_MS 5
 #define BACKOFF_MAX_MS 60000
@@ -30,8 +31,8 @@ struct alarm {
 };
 
 struct entry {
-        struct list node;  /* on waiting[priority] while waiting */
-        int64_t queued_ms; /* when it began to wait */
+        struct list node; /* on waiting[priority] while waiting */
+        int64_t since_us; /* when it began to wait, or to be worked on */
         struct alarm asked, own;
         uint32_t failures;
         uint8_t priority, again_priority;
@@ -119,8 +120,9 @@ static void make_waiting(struct work_queue *q, struct entry *e, enum queue_prior
                 list_remove(&e->node); /* overtakes the backlog */
         } else {
                 e->waiting = true;
-                e->queued_ms = loop_now_ms(q->loop);
+                e->since_us = loop_now_us(q->loop);
                 q->n_waiting++;
+                series_add(q->options.adds, 1);
         }
         e->priority = (uint8_t)p;
         list_append(&q->waiting[p], &e->node);
@@ -178,6 +180,7 @@ static void arm_timer(struct work_queue *q)
 /* Replaces the alarm's former time. */
 static void set_alarm(struct work_queue *q, struct alarm *a, int64_t due_ms, enum queue_priority p)
 {
+        series_add(q->options.retries, 1);
         heap_remove(&q->alarms, &a->heap);
         a->due_ms = due_ms;
         a->order = q->order++;
@@ -294,6 +297,15 @@ static struct entry *take_waiting(struct work_queue *q)
         return e;
 }
 
+/* Seconds that its present state has lasted; the next one begins. */
+static double lasted(const struct work_queue *q, struct entry *e)
+{
+        int64_t now = loop_now_us(q->loop), took = now - e->since_us;
+
+        e->since_us = now;
+        return (double)took / 1e6;
+}
+
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key)
 {
         struct entry *e;
@@ -304,6 +316,7 @@ int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_k
         e->active = true;
         q->n_waiting--;
         q->n_active++;
+        series_observe(q->options.waited, lasted(q, e));
         drop_alarm(q, &e->own);
         *ret_key = e->key;
         return 0;
@@ -316,6 +329,7 @@ void work_queue_done(struct work_queue *q, const char *key)
         ASSERT(e && e->active);
         e->active = false;
         q->n_active--;
+        series_observe(q->options.worked, lasted(q, e));
         if (e->again) {
                 e->again = false;
                 make_waiting(q, e, e->again_priority);
@@ -337,4 +351,19 @@ size_t work_queue_delayed(const struct work_queue *q)
 size_t work_queue_active(const struct work_queue *q)
 {
         return q->n_active;
+}
+
+struct queue_under_way work_queue_under_way(const struct work_queue *q)
+{
+        struct queue_under_way r = { 0 };
+        int64_t now = loop_now_us(q->loop);
+
+        map_for_each(&q->entries, it) {
+                const struct entry *e = it->value;
+                double seconds = e->active ? (double)(now - e->since_us) / 1e6 : 0;
+
+                r.seconds += seconds;
+                r.longest = MAX(r.longest, seconds);
+        }
+        return r;
 }

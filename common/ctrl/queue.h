@@ -13,10 +13,14 @@ enum queue_priority {
         QUEUE_LOW        /* initial list, resync */
 };
 
+struct metric_series;
 struct work_queue;
 struct queue_options {
         int64_t backoff_base_ms, backoff_max_ms; /* 0 = 5 ms, 60 s */
         const char *name;
+        /* Told of as it happens: keys queued, keys put off, seconds that a key waited and was worked on. NULL
+         * = not told. */
+        struct metric_series *adds, *retries, *waited, *worked;
 };
 struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o);
 struct work_queue *work_queue_free(struct work_queue *q);
@@ -38,3 +42,8 @@ void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it 
 size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */
 size_t work_queue_delayed(const struct work_queue *q);       /* timers that have not fired */
 size_t work_queue_active(const struct work_queue *q);
+/* How long what is worked on now has taken so far: all of it added up, and the oldest. Looks at every key. */
+struct queue_under_way {
+        double seconds, longest;
+};
+struct queue_under_way work_queue_under_way(const struct work_queue *q);

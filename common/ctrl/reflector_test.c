@@ -85,21 +85,20 @@ static void what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded(
 
 static void body_odd_count(struct fixture *f)
 {
-        static const char *const labels[] = { "resource", NULL }, *const values[] = { "memberclusters" };
-        struct metrics *m = metrics_new();
+        static const char *const values[] = { "memberclusters" };
 
-        f->undecodable = metrics_register(m, METRIC_COUNTER, "x", "", labels, NULL, 0);
+        f->metrics = metrics_new(METRIC_OF_BOTH);
         put_odd(&f->server, "a", true);
         put_odd(&f->server, "b", true);
         open_informer(f);
-        assert_int_equal((int)metric_value(f->undecodable, values), 2);
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 2);
         expire(f);
-        assert_int_equal((int)metric_value(f->undecodable, values), 2);
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 2);
         put_odd(&f->server, "b", true);
         settle(f);
-        assert_int_equal((int)metric_value(f->undecodable, values), 3);
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 3);
         f->informer = informer_stop(f->informer);
-        metrics_free(m);
+        f->metrics = metrics_free(f->metrics);
 }
 
 static void each_version_that_cannot_be_decoded_is_counted_once(void **state)
@@ -139,19 +138,18 @@ static void of_metadata_what_cannot_be_decoded_is_there_all_the_same(void **stat
 /* It speaks of no object, so none is unreadable. */
 static void body_odd_bookmark(struct fixture *f)
 {
-        static const char *const labels[] = { "resource", NULL }, *const values[] = { "memberclusters" };
-        struct metrics *m = metrics_new();
+        static const char *const values[] = { "memberclusters" };
 
-        f->undecodable = metrics_register(m, METRIC_COUNTER, "x", "", labels, NULL, 0);
+        f->metrics = metrics_new(METRIC_OF_BOTH);
         put(&f->server, "a");
         open_informer(f);
         say(&f->server, "BOOKMARK", "x", &(struct entry){ .version = ++f->server.version, .odd = true });
         put(&f->server, "b");
         settle(f);
         expect_seen(f, "+a +b ");
-        assert_int_equal((int)metric_value(f->undecodable, values), 0);
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 0);
         f->informer = informer_stop(f->informer);
-        metrics_free(m);
+        f->metrics = metrics_free(f->metrics);
 }
 
 static void a_bookmark_that_cannot_be_decoded_says_where_the_server_is_and_no_more(void **state)

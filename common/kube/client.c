@@ -188,7 +188,9 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
         rq.headers = (struct http_headers){ headers, n };
         r = http_roundtrip(k->world->transport, &rq, arena, ret, err);
         if (k->count)
-                k->count(k->count_ctx, c->verb, c->resource, r < 0 ? 0 : ret->status, loop_now_us(l) - begin);
+                k->count(k->count_ctx,
+                         &(struct kube_counted){ c->verb, c->resource, c->method, k->endpoint,
+                                                 r < 0 ? 0 : ret->status, loop_now_us(l) - begin });
         r = judge(c, r, ret, err);
         kube_connection_report(k, &(struct kube_attempt){ c->method, c->path, begin / 1000 }, r, err);
         return r;

@@ -10,6 +10,15 @@
 #define KUBE_CALL_DEADLINE_MS 30000
 #define KUBE_GROUPS_MAX 16
 
+/* A request that was answered, or given up. */
+struct kube_counted {
+        const char *verb, *resource; /* a raw path stands for the resource */
+        const char *method;          /* GET for a watch */
+        const struct http_endpoint *endpoint;
+        int status; /* 0 = there was no answer */
+        int64_t took_us;
+};
+
 struct kube_client {
         struct world *world;
         const struct http_endpoint *endpoint;
@@ -19,7 +28,7 @@ struct kube_client {
         const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
         const char *impersonate_uid;           /* NULL = none */
         const char *const *impersonate_groups; /* KUBE_GROUPS_MAX at most, NULL behind them; NULL = none */
-        void (*count)(void *ctx, const char *verb, const char *resource, int status, int64_t took_us);
+        void (*count)(void *ctx, const struct kube_counted *c); /* NULL = requests are not counted */
         void *count_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */
 };

@@ -33,11 +33,13 @@ static int fate(void *ctx, const struct http_request *rq)
         return b->fate;
 }
 
-static void count(void *ctx, const char *verb, const char *resource, int status, int64_t took_us)
+static void count(void *ctx, const struct kube_counted *c)
 {
         struct bench *b = ctx;
 
-        snprintf(b->last_count, sizeof(b->last_count), "%s %s %d", verb, resource, status);
+        assert_ptr_equal(c->endpoint, &b->rig->endpoint);
+        snprintf(b->last_count, sizeof(b->last_count), "%s %s %s %d", c->verb, c->method, c->resource,
+                 c->status);
 }
 
 static void open_bench(struct rig *r, struct bench *b)
@@ -83,7 +85,7 @@ static void body_documents(struct rig *r)
 
         open_bench(r, &b);
         assert_int_equal(kube_doc_create(&b.kube, &config_maps, "default", doc, NULL, &created, &err), 0);
-        assert_string_equal(b.last_count, "create configmaps 201");
+        assert_string_equal(b.last_count, "create POST configmaps 201");
         assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "a", &got, &err), 0);
         assert_true(json_equal(created, got));
         assert_string_equal(
@@ -358,7 +360,7 @@ static void body_network(struct rig *r)
         open_bench(r, &b);
         b.fate = ERR_RETRY;
         assert_int_equal(make(&b, "a", &err), ERR_RETRY);
-        assert_string_equal(b.last_count, "create configmaps 0");
+        assert_string_equal(b.last_count, "create POST configmaps 0");
         b.fate = ERR_TIMEOUT;
         begin = loop_now_ms(r->loop);
         assert_int_equal(make(&b, "a", &err), ERR_TIMEOUT);

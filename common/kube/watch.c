@@ -39,7 +39,9 @@ int kube_watch_open(struct kube_client *k, const char *plural, const char *path,
         int code = http_stream_open(k->world->transport, &rq, &s, err);
 
         if (k->count)
-                k->count(k->count_ctx, "watch", plural, code < 0 ? 0 : s->status, loop_now_us(l) - begin);
+                k->count(k->count_ctx,
+                         &(struct kube_counted){ "watch", plural, "GET", k->endpoint,
+                                                 code < 0 ? 0 : s->status, loop_now_us(l) - begin });
         if (code == 0 && !is_watch(s)) {
                 code = refused(k, s, err);
                 http_stream_close(s);

@@ -6,6 +6,7 @@
 #include "common/loop/loop.h"
 
 struct world_command;
+struct world_usage;
 
 /* SIGTERM and SIGINT; closed with the loop. */
 struct terminate {
@@ -21,3 +22,6 @@ void terminate_close(struct terminate *t);
 /* world_process.run; ctx is the loop. */
 int real_run(void *ctx, const struct world_command *c, char **ret_output, size_t *ret_len, int *ret_code,
              struct error *err);
+/* world_process.cpu_us and usage. */
+int64_t real_cpu_us(void *ctx);
+int real_usage(void *ctx, struct world_usage *ret);

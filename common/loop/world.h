@@ -13,7 +13,8 @@ struct world {
         const struct log_sink *log_sink;
         const struct world_files *files; /* never NULL */
         const struct world_process *process;
-        void *ctx; /* of the files and process tables */
+        int64_t began_ms; /* wall time at which it was made: with the process, in the real one */
+        void *ctx;        /* of the files and process tables */
 };
 
 /* Small-file access (kubeconfig, tokens, CA bundles). Paths may be followed through links only where
@@ -39,11 +40,18 @@ struct world_command {
         size_t max_output;
 };
 
+/* What the process uses at this moment. */
+struct world_usage {
+        int64_t cpu_us; /* processor time */
+        uint64_t resident_bytes, virtual_bytes, open_files, most_files;
+};
+
 /* Environment and signals of the process; the simulation has none. */
 struct world_process {
         const char *(*getenv)(void *ctx, const char *name);
-        int64_t (*cpu_us)(void *ctx); /* CPU time used, for metrics */
-        size_t (*rss_bytes)(void *ctx);
+        int64_t (*cpu_us)(void *ctx); /* CPU time used */
+        /* For metrics; NULL where a process is not one agent. ERR_SYSTEM: it cannot be told. */
+        int (*usage)(void *ctx, struct world_usage *ret);
         /* Parks until the program has ended and its output was read; mem_free that, wiped: it may hold
          * secrets. *ret_code is its exit code, 128 and the signal's number where one ended it. ERR_NOT_FOUND:
          * there is no such program; ERR_LIMIT: it said more than max_output; ERR_CANCELLED: it was asked to

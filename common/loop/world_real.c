@@ -187,28 +187,6 @@ static const char *real_getenv(void *ctx, const char *name)
         return getenv(name);
 }
 
-static int64_t real_cpu_us(void *ctx)
-{
-        struct timespec used;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-        return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
-}
-
-/* The second number of statm: resident pages. */
-static size_t real_rss_bytes(void *ctx)
-{
-        char text[128];
-        AUTO_FD int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-        if (n <= 0)
-                return 0;
-        struct slice rest = { text, (size_t)n }, part;
-        int64_t pages;
-        slice_cut(&rest, ' ', &part);
-        slice_cut(&rest, ' ', &part);
-        return slice_parse_i64(part, &pages) ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 void world_init_real(struct world *w, struct loop *l, const struct log_sink *sink)
 {
         static const struct world_files files = {
@@ -221,10 +199,15 @@ void world_init_real(struct world *w, struct loop *l, const struct log_sink *sin
         static const struct world_process process = {
                 .getenv = real_getenv,
                 .cpu_us = real_cpu_us,
-                .rss_bytes = real_rss_bytes,
+                .usage = real_usage,
                 .run = real_run,
         };
-        *w = (struct world){ .loop = l, .log_sink = sink, .files = &files, .process = &process, .ctx = l };
+        *w = (struct world){ .loop = l,
+                             .log_sink = sink,
+                             .files = &files,
+                             .process = &process,
+                             .began_ms = loop_wall_ms(l),
+                             .ctx = l };
         signal(SIGPIPE, SIG_IGN); /* a peer that hung up is an error of that write, not our end */
 }
 

@@ -120,11 +120,6 @@ static void remove_binding(struct access *a, const char *key)
         binding_free(b);
 }
 
-static const char *or_empty(const char *s)
-{
-        return s ? s : "";
-}
-
 /* The name under which a subject asks: users and groups as they are, a service account by its user name. */
 static const char *subject_name(struct binding *b, const json_t *subject, bool *ret_is_group)
 {

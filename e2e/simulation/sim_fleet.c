@@ -120,14 +120,9 @@ static int64_t no_cpu(void *ctx)
         return 0;
 }
 
-static size_t no_rss(void *ctx)
-{
-        return 0;
-}
-
 static const struct world_files disk = { disk_read, disk_write, disk_stamp, disk_make_directory,
                                          disk_remove };
-static const struct world_process no_process = { no_getenv, no_cpu, no_rss };
+static const struct world_process no_process = { no_getenv, no_cpu };
 
 static void world_init(struct sim_fleet *sim, struct world *w)
 {

@@ -3,5 +3,4 @@
 
 #include "hub-agent/agent.h"
 
-int eviction_register(struct hub_agent *a);  /* the metric */
 int eviction_add_index(struct hub_agent *a); /* of evictions: those with a decision, by placement */

@@ -13,25 +13,16 @@
 #define TRUE "true"
 #define UNKNOWN "unknown"
 
-int eviction_register(struct hub_agent *a)
-{
-        static const char *const labels[] = { "name", "isCompleted", "isValid", NULL };
-
-        a->evictions = metrics_register(
-                a->metrics, METRIC_GAUGE, "fleet_workload_eviction_complete",
-                "When an eviction was completed, or failed to be, in seconds since 1970.", labels, NULL, 0);
-        return a->evictions ? 0 : ERR_NO_MEMORY;
-}
-
 static void metric_show(struct reconcile *rc, const char *completed, const char *valid)
 {
-        metric_set(agent_of(rc)->evictions, (double)rc->now_ms / 1000,
+        metric_set(agent_of(rc)->metrics, METRIC_EVICTION, (double)rc->now_ms / 1000,
                    (const char *const[]){ rc->name, completed, valid });
 }
 
 static void metric_drop(struct reconcile *rc, const char *completed, const char *valid)
 {
-        metric_remove(agent_of(rc)->evictions, (const char *const[]){ rc->name, completed, valid });
+        metric_remove(agent_of(rc)->metrics, METRIC_EVICTION,
+                      (const char *const[]){ rc->name, completed, valid });
 }
 
 static void show_completed(struct reconcile *rc, const struct eviction *e)

@@ -143,10 +143,7 @@ static const char *binding_on(struct rig *r, const char *cluster, const char *wh
 
 static double completed(struct rig *r, struct scene *s, const char *name, const char *done, const char *valid)
 {
-        static const char *const labels[] = { "name", "isCompleted", "isValid", NULL };
-
-        return metric_value(metrics_register(s->fleet.metrics, METRIC_GAUGE, COMPLETE, "", labels, NULL, 0),
-                            (const char *const[]){ name, done, valid });
+        return metric_value(s->fleet.metrics, METRIC_EVICTION, (const char *const[]){ name, done, valid });
 }
 
 #define ALLOWED(a, t)                                                                                        \
@@ -190,7 +187,7 @@ static void body_metric(struct rig *r)
 
         begin(r, &s, PICK_ALL, 1);
         stop(&s.fleet);
-        s.fleet.metrics = metrics_new();
+        s.fleet.metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, &s.fleet);
         s.way = (struct way){ "DELETE", "clusterresourcebindings", .fate = 503 };
         evict(r, "e", "member-1");

@@ -13,7 +13,7 @@ static inline void begin(struct rig *r, struct fleet *f)
 {
         start(r, f);
         stop(f);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
 }
 
@@ -38,12 +38,9 @@ static inline int64_t told(struct rig *r, const char *reason)
         return n;
 }
 
-static inline int counted(struct fleet *f, const char *name)
+static inline int counted(struct fleet *f, enum metric_id results)
 {
-        static const char *const labels[] = { "result", NULL };
-
-        return (int)metric_value(metrics_register(f->metrics, METRIC_COUNTER, name, "", labels, NULL, 0),
-                                 (const char *const[]){ "success" });
+        return (int)metric_value(f->metrics, results, (const char *const[]){ "success" });
 }
 
 static inline void assert_condition(struct rig *r, const char *type, const char *status)
@@ -56,10 +53,5 @@ static inline void assert_condition(struct rig *r, const char *type, const char 
 /* How often the controller looked at a member. */
 static inline int passes(struct fleet *f)
 {
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "membership", "success" }) +
-                     metric_value(m, (const char *const[]){ "membership", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "membership", "error" }));
+        return passes_of(f, "membership");
 }

@@ -221,9 +221,9 @@ static void tell_joined(struct pass *s, enum joined joined)
         static const char *const success[] = { "success" };
 
         if (joined == JOINED_NOW)
-                metric_add(agent_of(s->rc)->join_results, 1, success);
+                metric_add(agent_of(s->rc)->metrics, METRIC_JOINS, 1, success);
         if (joined == LEFT_NOW)
-                metric_add(agent_of(s->rc)->leave_results, 1, success);
+                metric_add(agent_of(s->rc)->metrics, METRIC_LEAVES, 1, success);
         if (joined == JOINED_NOW)
                 tell(s, "Normal", "MemberClusterJoined", "member cluster joined");
         else if (joined == LEFT_NOW)

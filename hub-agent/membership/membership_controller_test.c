@@ -13,7 +13,7 @@ RIG_TEST(who_joins_is_told_and_counted_once, {
         report_member(&f, "member-1", "True");
         for (size_t i = 0; i < ARRAY_LEN(events); i++)
                 assert_int_equal(told(r, events[i]), 1);
-        assert_int_equal(counted(&f, "join_result_counter"), 1);
+        assert_int_equal(counted(&f, METRIC_JOINS), 1);
         assert_condition(r, "ReadyToJoin", "True");
         assert_condition(r, "Joined", "True");
         end(&f);
@@ -100,7 +100,7 @@ RIG_TEST(a_member_that_leaves_is_waited_for_and_told, {
         assert_int_equal(rig_get(r, NAMESPACE), 404);
         assert_int_equal(told(r, "MemberClusterLeft"), 1);
         assert_int_equal(told(r, "MemberClusterForceDeleted"), 0);
-        assert_int_equal(counted(&f, "leave_result_counter"), 1);
+        assert_int_equal(counted(&f, METRIC_LEAVES), 1);
         end(&f);
 })
 

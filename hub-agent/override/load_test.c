@@ -35,7 +35,9 @@ static void open_caches(struct rig *r, struct caches *c, const char *member)
                                                     &resource_override_snapshot_kind };
         struct manager_options o = { .component = "test" };
 
-        *c = (struct caches){ .metrics = metrics_new(), .interns = intern_table_new(), .world = r->world };
+        *c = (struct caches){ .metrics = metrics_new(METRIC_OF_HUB),
+                              .interns = intern_table_new(),
+                              .world = r->world };
         begin(&c->b);
         c->world.transport = r->client;
         c->kube = (struct kube_client){ .world = &c->world, .endpoint = &r->endpoint, .log = &r->log };

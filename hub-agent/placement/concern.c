@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/kube/selector.h"
 #include "hub-agent/membership/membership.h"
+#include "hub-agent/placement/workload_metrics.h"
 
 /* ---- indexes ---- */
 
@@ -185,17 +186,12 @@ static void enqueue_of_namespace(struct hub_agent *a, const char *name)
                         &(struct touched){ .kind = namespaces->kind_key, .now = ns, .inside = true });
 }
 
-void catalog_on_change(void *ctx, const struct informer_event *ev)
+static void enqueue_concerned(struct catalog_entry *e, const struct informer_event *ev)
 {
-        struct catalog_entry *e = ctx;
         struct hub_agent *a = e->agent;
         const struct object *o = ev->now;
         const struct touched of = { .kind = e->kind_key, .before = ev->old, .now = o };
 
-        if (brings_kinds(e))
-                catalog_look(a->catalog, ev->initial);
-        if (ev->type == INFORMER_UPDATED && same_content(&ev->old->meta, &o->meta))
-                return;
         if (!o->meta.ns) {
                 enqueue_selecting(a, &cluster_resource_placement_kind, NULL, &of);
                 enqueue_holding(a, &cluster_resource_placement_kind, e, o);
@@ -208,4 +204,19 @@ void catalog_on_change(void *ctx, const struct informer_event *ev)
         enqueue_of_namespace(a, o->meta.ns);
         enqueue_selecting(a, &resource_placement_kind, o->meta.ns, &of);
         enqueue_holding(a, &resource_placement_kind, e, o);
+}
+
+void catalog_on_change(void *ctx, const struct informer_event *ev)
+{
+        static const struct outcome looked = { 0 };
+        struct catalog_entry *e = ctx;
+        int64_t began_us;
+
+        if (brings_kinds(e))
+                catalog_look(e->agent->catalog, ev->initial);
+        if (ev->type == INFORMER_UPDATED && same_content(&ev->old->meta, &ev->now->meta))
+                return;
+        began_us = workload_begin(e->agent, WORKLOAD_CHANGES);
+        enqueue_concerned(e, ev);
+        workload_end(e->agent, WORKLOAD_CHANGES, began_us, &looked);
 }

@@ -6,6 +6,7 @@
 #include "hub-agent/placement/mirror.h"
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
+#include "hub-agent/placement/workload_metrics.h"
 
 #define RETRY_MS (30 * 60 * 1000)
 #define PRUNE_MS 1000
@@ -586,7 +587,7 @@ int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
         return 0;
 }
 
-static struct outcome reconcile(struct reconcile *rc)
+static struct outcome look(struct reconcile *rc)
 {
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
         const struct object *placement;
@@ -609,6 +610,16 @@ static struct outcome reconcile(struct reconcile *rc)
         outcome = note_failure(&s, take_in(&s));
         manager_enqueue(rc->manager, &placement_status_controller, rc->key, QUEUE_FOLLOW_UP);
         return outcome;
+}
+
+static struct outcome reconcile(struct reconcile *rc)
+{
+        enum workload_queue w = rc->ns ? WORKLOAD_PLACEMENTS : WORKLOAD_CLUSTER_PLACEMENTS;
+        int64_t began_us = workload_begin(agent_of(rc), w);
+        struct outcome o = look(rc);
+
+        workload_end(agent_of(rc), w, began_us, &o);
+        return o;
 }
 
 static void map_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)

@@ -18,7 +18,7 @@ static void open_stage(struct rig *r, struct stage *s, int64_t interval_ms, bool
         *s = (struct stage){ 0 };
         start(r, &s->f);
         line_lay(&s->f, &s->line);
-        s->f.metrics = metrics_new();
+        s->f.metrics = metrics_new(METRIC_OF_HUB);
         s->f.snapshot_interval_ms = interval_ms;
         s->f.no_external_snapshots = no_external_snapshots;
         start_again(r, &s->f);
@@ -35,12 +35,7 @@ static void close_stage(struct stage *s)
 
 static int passes(struct stage *s)
 {
-        struct metric *m = metrics_register(s->f.metrics, METRIC_COUNTER,
-                                            "controller_runtime_reconcile_total", "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "placement-intake", "success" }) +
-                     metric_value(m, (const char *const[]){ "placement-intake", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "placement-intake", "error" }));
+        return passes_of(&s->f, "placement-intake");
 }
 
 static void rest(struct stage *s)

@@ -44,19 +44,6 @@ struct progress_point progress_of(const struct placement *p)
         return point(p, COMPLETED, CONDITION_TRUE, COMPLETED);
 }
 
-int progress_register(struct hub_agent *a)
-{
-        static const char *const labels[] = { "namespace", "name",   "generation", "conditionType",
-                                              "status",    "reason", NULL };
-
-        a->progress = metrics_register(
-                a->metrics, METRIC_GAUGE, "fleet_workload_placement_status_last_timestamp_seconds",
-                "When a placement was last seen in the state of its labels, in seconds "
-                "since 1970.",
-                labels, NULL, 0);
-        return a->progress ? 0 : ERR_NO_MEMORY;
-}
-
 static void set(struct hub_agent *a, const char *key, const struct progress_point *at, int64_t now_ms)
 {
         const char *slash = strchr(key, '/');
@@ -68,9 +55,9 @@ static void set(struct hub_agent *a, const char *key, const struct progress_poin
         if (!ns)
                 return;
         if (now_ms < 0)
-                metric_remove(a->progress, values);
+                metric_remove(a->metrics, METRIC_PLACEMENT_STATUS, values);
         else
-                metric_set(a->progress, (double)now_ms / 1000, values);
+                metric_set(a->metrics, METRIC_PLACEMENT_STATUS, (double)now_ms / 1000, values);
 }
 
 void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_ms)

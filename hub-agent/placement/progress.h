@@ -11,6 +11,5 @@ struct progress_point { /* the labels that change while a placement lives */
 /* The first condition on the way that is not True for this generation, or Completed. Pure. */
 struct progress_point progress_of(const struct placement *p);
 
-int progress_register(struct hub_agent *a); /* once, at start */
 void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_ms);
 void progress_forget(struct hub_agent *a, const char *key); /* of a placement that goes or is gone */

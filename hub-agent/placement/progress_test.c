@@ -62,20 +62,19 @@ static void the_first_condition_that_is_not_true_is_named(void **state)
 static void a_placement_has_one_series_until_it_goes(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct hub_agent a = { .metrics = metrics_new() };
+        struct hub_agent a = { .metrics = metrics_new(METRIC_OF_HUB) };
         const char *const waiting[] = { "", "web", "2", "ClusterResourcePlacementScheduled", "nil", "nil" };
         const char *const complete[] = { "", "web", "2", "Completed", "True", "Completed" };
 
         map_init(&a.progress_shown, MAP_OWN_KEYS, mem_free);
         assert_non_null(a.metrics);
-        assert_int_equal(progress_register(&a), 0);
         progress_show(&a, placement(&arena, ""), 5000);
-        assert_true(metric_value(a.progress, waiting) == 5);
+        assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, waiting) == 5);
         progress_show(&a, placement(&arena, ALL), 7500);
-        assert_true(metric_value(a.progress, waiting) == 0);
-        assert_true(metric_value(a.progress, complete) == 7.5);
+        assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, waiting) == 0);
+        assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, complete) == 7.5);
         progress_forget(&a, "web");
-        assert_true(metric_value(a.progress, complete) == 0);
+        assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, complete) == 0);
         map_free(&a.progress_shown);
         metrics_free(a.metrics);
 }

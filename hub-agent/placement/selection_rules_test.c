@@ -11,7 +11,7 @@ static void begin_measured(struct rig *r, struct fleet *f)
 {
         start(r, f);
         stop(f);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
         add_member(f, "member-1", "");
         add_app(r);
@@ -25,12 +25,7 @@ static void end_measured(struct fleet *f)
 
 static int passes(struct fleet *f)
 {
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "placement-intake", "success" }) +
-                     metric_value(m, (const char *const[]){ "placement-intake", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "placement-intake", "error" }));
+        return passes_of(f, "placement-intake");
 }
 
 static void add_namespace(struct rig *r, const char *name, const char *meta)

@@ -9,7 +9,7 @@ static void start_on(struct rig *r, struct fleet *f, struct line *line)
 {
         start(r, f);
         line_lay(f, line);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         assert_non_null(f->metrics);
         start_again(r, f);
         add_member(f, "member-1", "");
@@ -26,16 +26,6 @@ static void close_all(struct fleet *f)
         stop(f);
         http_transport_free(f->world.transport);
         metrics_free(f->metrics);
-}
-
-static double passes(struct fleet *f, const char *controller)
-{
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return metric_value(m, (const char *const[]){ controller, "success" }) +
-               metric_value(m, (const char *const[]){ controller, "requeue_after" }) +
-               metric_value(m, (const char *const[]){ controller, "error" });
 }
 
 /* As a member's answer that came by way of its Work. */
@@ -80,8 +70,8 @@ static void selects_nothing(struct rig *r)
 
         start_on(r, &f, &line);
         wait_ms(r, 1000);
-        intakes = passes(&f, "placement-intake");
-        statuses = passes(&f, "placement-status");
+        intakes = passes_of(&f, "placement-intake");
+        statuses = passes_of(&f, "placement-status");
         assert_true(intakes > 0);
         say_available(r, "False");
         wait_ms(r, 5000);
@@ -89,8 +79,8 @@ static void selects_nothing(struct rig *r)
         say_available(r, "True");
         wait_ms(r, 5000);
         assert_string_equal(told(r, "ClusterResourcePlacementAvailable"), "True");
-        assert_true(passes(&f, "placement-status") > statuses);
-        assert_true(passes(&f, "placement-intake") == intakes);
+        assert_true(passes_of(&f, "placement-status") > statuses);
+        assert_true(passes_of(&f, "placement-intake") == intakes);
         close_all(&f);
 }
 static void what_members_report_makes_nothing_be_selected_anew(void **state)
@@ -250,11 +240,11 @@ static void says_nothing_yet(struct rig *r)
         line.path = "/api/v1/configmaps";
         line.fate = 503;
         metrics_free(f.metrics);
-        f.metrics = metrics_new();
+        f.metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, &f);
         say_available(r, "True"); /* of the content before */
         wait_ms(r, 10000);
-        assert_true(passes(&f, "placement-status") > 0);
+        assert_true(passes_of(&f, "placement-status") > 0);
         rig_get(r, WEB);
         assert_string_equal(doc_get_string(r->answer, "metadata.resourceVersion"), version);
         line.path = NULL;

@@ -11,7 +11,7 @@ static void begin(struct rig *r, struct fleet *f, const char *rest)
 {
         start(r, f);
         stop(f);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
         add_member(f, "member-1", "");
         add_app(r);
@@ -29,12 +29,7 @@ static void end(struct fleet *f)
 
 static int passes(struct fleet *f)
 {
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "rollout", "success" }) +
-                     metric_value(m, (const char *const[]){ "rollout", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "rollout", "error" }));
+        return passes_of(f, "rollout");
 }
 
 /* The first binding there is that is not going, or that is. */

@@ -27,7 +27,7 @@ static void begin(struct rig *r, struct stage *s)
         *s = (struct stage){ 0 };
         start(r, &s->f);
         line_lay(&s->f, &s->line);
-        s->f.metrics = metrics_new();
+        s->f.metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, &s->f);
         add_member(&s->f, "member-1", "\"env\":\"prod\"");
         add_member(&s->f, "member-2", "\"env\":\"test\"");
@@ -464,9 +464,7 @@ RIG_TEST(cycles_are_counted_by_their_end, {
         assert_int_equal(rig_get(r, WEB), 404);
         assert_int_equal(all_cycles(&s), before);
         assert_int_equal(cycles(&s, "false", "true"), 0);
-        assert_true(metric_value(metrics_register(s.f.metrics, METRIC_GAUGE, "scheduling_active_workers", "",
-                                                  NULL, NULL, 0),
-                                 NULL) == 0);
+        assert_true(metric_value(s.f.metrics, METRIC_SCHEDULING_WORKERS, NULL) == 0);
         end(&s);
 })
 

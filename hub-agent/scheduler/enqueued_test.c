@@ -141,12 +141,7 @@ static void a_binding_that_begins_to_go_brings_its_owner(void **state)
 
 static int passes(struct fleet *f)
 {
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "scheduler", "success" }) +
-                     metric_value(m, (const char *const[]){ "scheduler", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "scheduler", "error" }));
+        return passes_of(f, "scheduler");
 }
 
 static void rest(struct fleet *f)
@@ -185,7 +180,7 @@ static void begin(struct rig *r, struct fleet *f)
 {
         start(r, f);
         stop(f);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
         add_member(f, "member-1", "\"env\":\"prod\"");
         add_member(f, "member-2", "\"env\":\"test\"");

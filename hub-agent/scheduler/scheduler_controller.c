@@ -8,25 +8,12 @@
 
 /* ---- the metrics (spec 15) ---- */
 
-int scheduler_register(struct hub_agent *a)
-{
-        static const char *const labels[] = { "is_failed", "needs_requeue", NULL };
-        static const double ms[] = { 10, 50, 100, 500, 1000, 5000, 10000, 50000 };
-
-        a->cycles = metrics_register(a->metrics, METRIC_HISTOGRAM, "scheduling_cycle_duration_milliseconds",
-                                     "Length of scheduling cycles, their writes included.", labels, ms,
-                                     ARRAY_LEN(ms));
-        a->scheduling = metrics_register(a->metrics, METRIC_GAUGE, "scheduling_active_workers",
-                                         "Placements that are being scheduled now.", NULL, NULL, 0);
-        return a->cycles && a->scheduling ? 0 : ERR_NO_MEMORY;
-}
-
 /* What no retry mends waits for the next event. */
 static void measure(struct reconcile *rc, int64_t began_ms, int code)
 {
         struct hub_agent *a = agent_of(rc);
 
-        metric_observe(a->cycles, (double)(loop_now_ms(a->world->loop) - began_ms),
+        metric_observe(a->metrics, METRIC_SCHEDULING_CYCLES, (double)(loop_now_ms(a->world->loop) - began_ms),
                        (const char *const[]){ code < 0 ? "true" : "false",
                                               code < 0 && code != ERR_INVALID ? "true" : "false" });
 }
@@ -344,10 +331,10 @@ static struct outcome reconcile(struct reconcile *rc)
         const struct object *p;
         int code = cache_get(rc, scope->placement, rc->ns, rc->name, &p);
 
-        metric_add(agent_of(rc)->scheduling, 1, NULL);
+        metric_add(agent_of(rc)->metrics, METRIC_SCHEDULING_WORKERS, 1, NULL);
         if (code == 0 && p)
                 code = is_deleting(p) ? clean_up(rc, scope, p) : schedule(rc, scope, p);
-        metric_add(agent_of(rc)->scheduling, -1, NULL);
+        metric_add(agent_of(rc)->metrics, METRIC_SCHEDULING_WORKERS, -1, NULL);
         return code < 0 ? failed(rc->err) : done();
 }
 

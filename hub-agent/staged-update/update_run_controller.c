@@ -84,7 +84,7 @@ static int clean_up(struct pass *s)
                 return error_no_memory(s->rc->err);
         remove_finalizer(wanted, FINALIZER_UPDATE_RUN);
         TRY(rc_patch_diff(s->rc, run, wanted, OBJECT_META_SPEC, NULL));
-        update_run_series_remove(s->agent->run_metrics, &s->memory->series, run->meta.ns, run->meta.name);
+        update_run_series_remove(s->agent->metrics, &s->memory->series, run->meta.ns, run->meta.name);
         return 0;
 }
 
@@ -477,9 +477,9 @@ static struct outcome proceed(struct pass *s)
                 return put_off(s);
         s->memory->retrying_since_ms = 0;
         o = write_status(s);
-        update_run_show(s->agent->run_metrics, &s->memory->series, s->plan.wanted ? s->plan.wanted : s->run,
+        update_run_show(s->agent->metrics, &s->memory->series, s->plan.wanted ? s->plan.wanted : s->run,
                         s->rc->now_ms);
-        update_run_measured(s->agent->run_metrics, &s->memory->series, s->run, &s->plan);
+        update_run_measured(s->agent->metrics, &s->memory->series, s->run, &s->plan);
         return o;
 }
 

@@ -391,7 +391,7 @@ static void is_deleted(struct rig *r)
 
         start(r, &f);
         stop(&f);
-        f.metrics = metrics_new();
+        f.metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, &f);
         add_member(&f, "member-1", "\"stage\":\"canary\"");
         add_app(r);

@@ -2,10 +2,6 @@
 
 #define SERIES_OF_RUN_MAX 64 /* states, conditions and reasons that one run can be in */
 
-struct update_run_metrics {
-        struct metric *status, *approvals, *stages;
-};
-
 /* ---- what is read off a run ---- */
 
 /* From the message, so that a later pass gives the same answer. */
@@ -43,37 +39,6 @@ bool update_run_reading(const struct update_run *run, struct update_run_reading 
 
 /* ---- series ---- */
 
-struct update_run_metrics *update_run_metrics_new(struct metrics *m)
-{
-        static const char *const status[] = { "namespace", "name",   "state",       "condition",
-                                              "status",    "reason", "failureType", NULL };
-        static const char *const approvals[] = { "namespace", "name", "taskType", NULL };
-        static const char *const stages[] = { "namespace", "name", NULL };
-        static const double approval_s[] = { 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400 };
-        static const double stage_s[] = { 15, 30, 60, 120, 300, 600, 1800, 3600 };
-        struct update_run_metrics *r = NEW(struct update_run_metrics);
-
-        if (!r)
-                return NULL;
-        r->status =
-                metrics_register(m, METRIC_GAUGE, "fleet_workload_update_run_status_last_timestamp_seconds",
-                                 "When an update run was last seen in the state of its labels, in seconds "
-                                 "since 1970.",
-                                 status, NULL, 0);
-        r->approvals = metrics_register(m, METRIC_HISTOGRAM,
-                                        "fleet_workload_update_run_approval_request_latency_seconds",
-                                        "From when an approval was asked for until it was given.", approvals,
-                                        approval_s, ARRAY_LEN(approval_s));
-        r->stages = metrics_register(m, METRIC_HISTOGRAM,
-                                     "fleet_workload_update_run_stage_cluster_updating_duration_seconds",
-                                     "From the start of a stage until all its clusters were updated.", stages,
-                                     stage_s, ARRAY_LEN(stage_s));
-        if (r->status && r->approvals && r->stages)
-                return r;
-        mem_free(r);
-        return NULL;
-}
-
 static bool same_reading(const struct update_run_reading *a, const struct update_run_reading *b)
 {
         return text_equal(a->state, b->state) && text_equal(a->condition, b->condition) &&
@@ -107,20 +72,20 @@ static bool keep(struct update_run_series *s, const struct update_run_reading *r
         return false;
 }
 
-void update_run_show(struct update_run_metrics *m, struct update_run_series *s, const struct update_run *run,
+void update_run_show(struct metrics *m, struct update_run_series *s, const struct update_run *run,
                      int64_t now_ms)
 {
         struct update_run_reading r;
 
         if (!update_run_reading(run, &r) || !keep(s, &r))
                 return;
-        metric_set(m->status, (double)now_ms / 1000,
+        metric_set(m, METRIC_RUN_STATUS, (double)now_ms / 1000,
                    (const char *[]){ or_empty(run->object.meta.ns), run->object.meta.name, r.state,
                                      r.condition, r.status, r.reason, r.failure_type });
 }
 
-void update_run_measured(struct update_run_metrics *m, struct update_run_series *s,
-                         const struct update_run *run, const struct update_run_plan *plan)
+void update_run_measured(struct metrics *m, struct update_run_series *s, const struct update_run *run,
+                         const struct update_run_plan *plan)
 {
         for (size_t i = 0; i < plan->n_measured; i++) {
                 const struct update_run_measure *one = &plan->measured[i];
@@ -129,26 +94,27 @@ void update_run_measured(struct update_run_metrics *m, struct update_run_series 
 
                 if (one->kind == MEASURED_STAGE) {
                         s->has_stages = true;
-                        metric_observe(m->stages, (double)one->ms / 1000, values);
+                        metric_observe(m, METRIC_RUN_STAGES, (double)one->ms / 1000, values);
                         continue;
                 }
                 s->has_approvals[text_equal(one->task_type, TASK_TYPE_AFTER_STAGE)] = true;
-                metric_observe(m->approvals, (double)one->ms / 1000, values);
+                metric_observe(m, METRIC_RUN_APPROVALS, (double)one->ms / 1000, values);
         }
 }
 
-void update_run_series_remove(struct update_run_metrics *m, struct update_run_series *s, const char *ns,
+void update_run_series_remove(struct metrics *m, struct update_run_series *s, const char *ns,
                               const char *name)
 {
         vec_for_each(&s->shown, it) {
-                metric_remove(m->status, (const char *[]){ or_empty(ns), name, it->state, it->condition,
-                                                           it->status, it->reason, it->failure_type });
+                metric_remove(m, METRIC_RUN_STATUS,
+                              (const char *[]){ or_empty(ns), name, it->state, it->condition, it->status,
+                                                it->reason, it->failure_type });
         }
         if (s->has_stages)
-                metric_remove(m->stages, (const char *[]){ or_empty(ns), name });
+                metric_remove(m, METRIC_RUN_STAGES, (const char *[]){ or_empty(ns), name });
         for (size_t i = 0; i < ARRAY_LEN(s->has_approvals); i++)
                 if (s->has_approvals[i])
-                        metric_remove(m->approvals,
+                        metric_remove(m, METRIC_RUN_APPROVALS,
                                       (const char *[]){ or_empty(ns), name,
                                                         i ? TASK_TYPE_AFTER_STAGE : TASK_TYPE_BEFORE_STAGE });
         update_run_series_free(s);

@@ -46,7 +46,7 @@ static void open_bench(struct rig *r, struct bench *b, bool settle)
         struct manager_options o = { .component = "test" };
         const struct admission_flags flags = { .networking_agents = true };
 
-        *b = (struct bench){ .rig = r, .world = r->world, .metrics = metrics_new() };
+        *b = (struct bench){ .rig = r, .world = r->world, .metrics = metrics_new(METRIC_OF_HUB) };
         b->interns = intern_table_new();
         b->faults = (struct loopback_faults){ .ctx = b, .fate = fate };
         b->world.transport = loopback_transport(r->net, &b->world, &b->faults);

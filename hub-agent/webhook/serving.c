@@ -32,7 +32,6 @@ struct webhook_serving {
         struct webhook_certificates now;
         uint64_t stamps[2]; /* of the files */
         char *missing;      /* what cert-manager has not done yet; NULL = nothing */
-        struct metric *requests, *latency;
 };
 
 /* ---- reviews ---- */
@@ -66,34 +65,19 @@ static void handle(void *serving, struct http_exchange *x)
         struct webhook_serving *s = serving;
         const char *webhook = method_of(x->path);
         int64_t begun = loop_now_us(s->loop);
+        struct metrics *m = manager_metrics(s->o.manager);
         char code[16];
         int status = 405;
 
+        metric_add(m, METRIC_WEBHOOK_UNDER_WAY, 1, &webhook);
         if (text_equal(x->method, "POST"))
                 status = answer(s, x);
         else
                 http_reply(x, 405, TEXT, SLICE("reviews are posted\n"), NULL);
         snprintf(code, sizeof(code), "%d", status);
-        metric_add(s->requests, 1, (const char *const[]){ webhook, code });
-        metric_observe(s->latency, (double)(loop_now_us(s->loop) - begun) / 1e6,
-                       (const char *const[]){ webhook });
-}
-
-static int register_metrics(struct webhook_serving *s)
-{
-        static const char *const webhook_and_code[] = { "webhook", "code", NULL }, *const webhook[] = {
-                "webhook", NULL
-        };
-        static const double bounds[] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
-                                         0.1,    0.25,  0.5,    1,     2.5,  5,     10 };
-        struct metrics *m = manager_metrics(s->o.manager);
-
-        s->requests =
-                metrics_register(m, METRIC_COUNTER, "controller_runtime_webhook_requests_total",
-                                 "Admission reviews by path and HTTP status.", webhook_and_code, NULL, 0);
-        s->latency = metrics_register(m, METRIC_HISTOGRAM, "controller_runtime_webhook_latency_seconds",
-                                      "Time an admission review took.", webhook, bounds, ARRAY_LEN(bounds));
-        return s->requests && s->latency ? 0 : ERR_NO_MEMORY;
+        metric_add(m, METRIC_WEBHOOK_UNDER_WAY, -1, &webhook);
+        metric_add(m, METRIC_WEBHOOK_REQUESTS, 1, (const char *const[]){ webhook, code });
+        metric_observe(m, METRIC_WEBHOOK_SECONDS, (double)(loop_now_us(s->loop) - begun) / 1e6, &webhook);
 }
 
 /* ---- certificates of our own, in a Secret ---- */
@@ -268,7 +252,12 @@ static void look_for_injection(struct webhook_serving *s)
 
 static int refresh(struct webhook_serving *s, struct error *err)
 {
-        return s->o.webhooks->cert_manager ? refresh_files(s, err) : refresh_secret(s, err);
+        struct metrics *m = manager_metrics(s->o.manager);
+        int code = s->o.webhooks->cert_manager ? refresh_files(s, err) : refresh_secret(s, err);
+
+        metric_add(m, METRIC_CERTIFICATE_READS, 1, NULL);
+        metric_add(m, METRIC_CERTIFICATE_ERRORS, code < 0, NULL);
+        return code;
 }
 
 static void follow(void *serving)
@@ -349,8 +338,7 @@ int webhook_serving_start(const struct webhook_serving_options *o, struct webhoo
         s->missing = o->webhooks->cert_manager ? mem_strdup("cert-manager was not looked for yet") : NULL;
         s->group = fiber_group_new(s->loop, o->group, "webhooks");
         *ret = s;
-        if (!s->group || hub_view_init(&s->view, o->manager, o->mapper, o->filters, o->kube) < 0 ||
-            register_metrics(s) < 0)
+        if (!s->group || hub_view_init(&s->view, o->manager, o->mapper, o->filters, o->kube) < 0)
                 return error_no_memory(err);
         s->rules = hub_view_world(&s->view, &o->webhooks->flags);
         TRY(first_certificates(s, err));

@@ -47,7 +47,7 @@ static void begin(struct rig *r, struct fleet *f, const char *resources)
 {
         start(r, f);
         stop(f);
-        f->metrics = metrics_new();
+        f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
         add_member(f, "member-1", "");
         add_app(r);
@@ -127,12 +127,7 @@ static const char *told(struct rig *r, const char *type)
 
 static int passes(struct fleet *f)
 {
-        struct metric *m = metrics_register(f->metrics, METRIC_COUNTER, "controller_runtime_reconcile_total",
-                                            "", NULL, NULL, 0);
-
-        return (int)(metric_value(m, (const char *const[]){ "work-generator", "success" }) +
-                     metric_value(m, (const char *const[]){ "work-generator", "requeue_after" }) +
-                     metric_value(m, (const char *const[]){ "work-generator", "error" }));
+        return passes_of(f, "work-generator");
 }
 
 static void assert_untouched(struct rig *r)

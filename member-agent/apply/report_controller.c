@@ -69,7 +69,7 @@ void report_count(const struct pass *p, const struct work_status *s)
         const char *work[] = { reason_of(&s->conditions, "Applied"), reason_of(&s->conditions, "Available"),
                                reason_of(&s->conditions, "DiffReported") };
 
-        metric_add(p->agent->work_requests, 1, work);
+        metric_add(p->agent->metrics, METRIC_WORKS, 1, work);
         for (uint32_t i = 0; i < s->manifest_conditions.n; i++) {
                 const struct manifest_condition *c = &s->manifest_conditions.at[i];
                 const char *one[] = { reason_of(&c->conditions, "Applied"),
@@ -78,6 +78,6 @@ void report_count(const struct pass *p, const struct work_status *s)
                                       c->drift_details ? "Found" : "NotFound",
                                       c->diff_details ? "Found" : "NotFound" };
 
-                metric_add(p->agent->manifest_requests, 1, one);
+                metric_add(p->agent->metrics, METRIC_MANIFESTS, 1, one);
         }
 }

@@ -9,11 +9,6 @@
 
 #define TOLD_MAX 20 /* of one pass; the status has them all */
 
-static const char *or_empty(const char *s)
-{
-        return s ? s : "";
-}
-
 static void record_on_both(struct pass *p, const char *type, const char *reason, const char *text)
 {
         event_record(p->agent->hub_events, &p->work->object, type, reason, "%s", text);

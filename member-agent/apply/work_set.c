@@ -2,11 +2,6 @@
 
 #include "proto/names.h"
 
-static const char *or_empty(const char *s)
-{
-        return s ? s : "";
-}
-
 /* The annotation speaks only of the content it names: an agent that does not know it leaves it behind. */
 static int64_t size_of(const char *set, const char *content)
 {

@@ -76,7 +76,7 @@ static int64_t wall(void *ctx)
         return loop_wall_ms(((struct bench *)ctx)->rig->loop);
 }
 
-static void count_request(void *ctx, const char *verb, const char *resource, int status, int64_t took_us)
+static void count_request(void *ctx, const struct kube_counted *c)
 {
         ((struct bench *)ctx)->asked++;
 }

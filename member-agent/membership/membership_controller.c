@@ -149,9 +149,9 @@ static void send_event(struct reconcile *rc, struct member_agent *a, const struc
         event_record(a->hub_events, about, warning ? "Warning" : "Normal", c->reason, "%s",
                      membership_event_text(c->reason));
         if (text_equal(c->reason, REASON_AGENT_JOINED))
-                metric_add(a->join_results, 1, (const char *[]){ "success" });
+                metric_add(a->metrics, METRIC_JOINS, 1, (const char *[]){ "success" });
         if (text_equal(c->reason, REASON_AGENT_LEFT))
-                metric_add(a->leave_results, 1, (const char *[]){ "success" });
+                metric_add(a->metrics, METRIC_LEAVES, 1, (const char *[]){ "success" });
 }
 
 /* Of a provider: about its start, and about a collection that failed. */

@@ -70,3 +70,4 @@ void write_kinds_header(const struct model *m, struct buf *b);
 void write_tables(const struct model *m, struct buf *b);
 void write_crd_texts(const struct model *m, struct buf *b);
 void write_reference(const struct model *m, struct buf *b);
+void write_metrics_page(const struct model *m, struct buf *b); /* from proto/metrics.h, not from the model */

@@ -1,4 +1,5 @@
-/* Writes everything that is derived from the descriptions of kinds. Usage: generate [ROOT] */
+/* Writes everything that is derived from the descriptions of kinds, and the page of metrics from their table.
+ * Usage: generate [ROOT] */
 #include <stdio.h>
 
 #include "common/base/memory.h"
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
         write_one(&m, root, "proto/gen/tables.c", write_tables);
         write_one(&m, root, "proto/gen/crds.c", write_crd_texts);
         write_one(&m, root, "docs/reference.md", write_reference);
+        write_one(&m, root, "docs/metrics.md", write_metrics_page);
         for (size_t i = 0; i < m.n_kinds; i++)
                 if (!m.kinds[i].external)
                         write_crd(root, &m.kinds[i]);
