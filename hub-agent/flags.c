@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/base/text.h"
+#include "common/base/timefmt.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
 
@@ -17,12 +18,12 @@ const struct flag hub_flag_table[] = {
         { "leader-retry-period", FLAG_DURATION, "5s", AT(retry_period_ms), "Time between two tries." },
         { "leader-election-namespace", FLAG_STRING, "fleet-system", AT(leader_election_namespace),
           "Namespace of the lease." },
-        { "leader-election-qps", FLAG_INT, "250", AT(election_qps), "Checked, has no effect.", 0, 1000,
-          true },
+        { "leader-election-qps", FLAG_INT, "250", AT(election_qps), "Checked, has no effect.", 10, 1000, true,
+          .or_zero = true },
         { "leader-election-burst", FLAG_INT, "1000", AT(election_burst), "Checked, has no effect.", 10, 2000,
           false },
-        { "hub-api-qps", FLAG_INT, "250", AT(hub_qps), "Checked, has no effect: writes are few.", 0, 10000,
-          true },
+        { "hub-api-qps", FLAG_INT, "250", AT(hub_qps), "Checked, has no effect: writes are few.", 10, 10000,
+          true, .or_zero = true },
         { "hub-api-burst", FLAG_INT, "1000", AT(hub_burst), "Checked, has no effect.", 10, 20000, false },
         { "health-probe-bind-address", FLAG_STRING, ":8081", AT(health_address),
           "Address of health probes; 0 = none." },
@@ -112,9 +113,13 @@ const size_t n_hub_flags = ARRAY_LEN(hub_flag_table);
 
 static void check_range(struct buf *b, const char *flag, int64_t ms, int64_t least_ms, int64_t most_ms)
 {
-        if (ms < least_ms || ms > most_ms)
-                buf_printf(b, "%s must be between %lldms and %lldms; ", flag, (long long)least_ms,
-                           (long long)most_ms);
+        char least[32], most[32];
+
+        if (ms >= least_ms && ms <= most_ms)
+                return;
+        duration_format_go(least_ms * 1000000, least, sizeof(least));
+        duration_format_go(most_ms * 1000000, most, sizeof(most));
+        buf_printf(b, "%s must be %s to %s; ", flag, least, most);
 }
 
 static void check_webhook(struct buf *b, const struct hub_flags *f)
@@ -129,6 +134,7 @@ static void check_webhook(struct buf *b, const struct hub_flags *f)
                 buf_append_str(b, "use-cert-manager needs enable-workload; ");
 }
 
+/* Short words: all of them together fit into one error. */
 int hub_flags_check(const struct hub_flags *f, struct error *err)
 {
         AUTO_BUF struct buf b;

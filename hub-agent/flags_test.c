@@ -1,4 +1,4 @@
-/* spec/membership-webhooks-charts.md 7.3 (checklist 45, 46). */
+/* spec/membership-webhooks-charts.md 7.3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,6 +98,7 @@ static void every_flag_of_the_reference_is_accepted(void **state)
         }
 }
 
+/* spec/membership-webhooks-charts.md checklist 45 */
 static void values_out_of_range_or_order_are_refused(void **state)
 {
         static const char *const lines[][2] = {
@@ -138,7 +139,8 @@ static void values_out_of_range_or_order_are_refused(void **state)
         }
 }
 
-/* The first and the last value of each range that has no unit of its own in the table of flags. */
+/* spec/membership-webhooks-charts.md checklist 45
+ * The first and the last value of each range that has no unit of its own in the table of flags. */
 static void ranges_hold_to_the_millisecond(void **state)
 {
         static const struct {
@@ -171,6 +173,57 @@ static void ranges_hold_to_the_millisecond(void **state)
         }
 }
 
+/* spec/membership-webhooks-charts.md checklist 45 */
+static void numbers_keep_to_their_ranges(void **state)
+{
+        static const struct {
+                const char *flag, *beside; /* what the rules across flags want beside it */
+                int64_t least, most;
+        } rows[] = {
+                { "hub-api-qps", "--hub-api-burst=20000", 10, 10000 },
+                { "hub-api-burst", "--hub-api-qps=0", 10, 20000 },
+                { "leader-election-qps", "--leader-election-burst=2000", 10, 1000 },
+                { "leader-election-burst", "--leader-election-qps=-7", 10, 2000 },
+                { "concurrent-resource-change-syncs", NULL, 1, 100 },
+                { "max-fleet-size", NULL, 30, 100000 },
+                { "max-concurrent-cluster-placement", NULL, 10, 100000 },
+                { "rate-limiter-qps", "--rate-limiter-bucket-size=10000", 1, 1000 },
+                { "rate-limiter-bucket-size", "--rate-limiter-qps=1", 1, 10000 },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const int64_t at[] = { rows[i].least - 1, rows[i].least, rows[i].most, rows[i].most + 1 };
+
+                for (size_t k = 0; k < ARRAY_LEN(at); k++) {
+                        bool within = k == 1 || k == 2;
+                        struct error err = { 0 };
+                        struct hub_flags f;
+                        char word[128];
+
+                        snprintf(word, sizeof(word), "--%s=%lld", rows[i].flag, (long long)at[k]);
+                        if ((parse(&f, word, rows[i].beside, &err) == 0) != within)
+                                fail_msg("%s: %s", word, within ? err.text : "was accepted");
+                }
+        }
+}
+
+static void without_a_limit_of_requests_is_none_or_below(void **state)
+{
+        static const char *const words[] = { "0", "-1", "-250" };
+
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+                struct error err = { 0 };
+                struct hub_flags f;
+                char hub[64], election[64];
+
+                snprintf(hub, sizeof(hub), "--hub-api-qps=%s", words[i]);
+                snprintf(election, sizeof(election), "--leader-election-qps=%s", words[i]);
+                assert_int_equal(parse(&f, hub, election, &err), 0);
+                assert_int_equal(f.hub_qps, -1);
+                assert_int_equal(f.election_qps, -1);
+        }
+}
+
 static void one_limit_may_equal_the_other_where_the_reference_lets_it(void **state)
 {
         static const struct {
@@ -196,14 +249,73 @@ static void one_limit_may_equal_the_other_where_the_reference_lets_it(void **sta
         }
 }
 
+/* spec/membership-webhooks-charts.md checklist 45 */
 static void all_violations_are_told_together(void **state)
 {
-        struct hub_flags f;
+        static const char *const argv[] = {
+                "hub-agent",
+                "--force-delete-wait-time=1s",
+                "--cluster-unhealthy-threshold=2h",
+                "--resync-period=1m",
+                "--resource-snapshot-creation-minimum-interval=1h",
+                "--resource-changes-collection-duration=1h",
+                "--rate-limiter-base-delay=5m",
+                "--rate-limiter-max-delay=1ms",
+                "--rate-limiter-qps=1000",
+                "--rate-limiter-bucket-size=1",
+                "--hub-api-qps=1000",
+                "--hub-api-burst=10",
+                "--leader-election-qps=1000",
+                "--leader-election-burst=10",
+                "--leader-lease-duration=1s",
+                "--skipped-propagating-apis=a",
+                "--allowed-propagating-apis=b",
+                "--enable-v1beta1-apis=false",
+                "--webhook-client-connection-type=pigeon",
+                "--enable-webhook=true",
+                "--webhook-service-name=",
+                "--use-cert-manager=true",
+        };
+        static const char *const told[] = {
+                "force-delete-wait-time must be 30s to 1h0m0s",
+                "cluster-unhealthy-threshold must be 30s to 1h0m0s",
+                "resync-period must be 1h0m0s to 12h0m0s",
+                "resource-snapshot-creation-minimum-interval must be 0s to 5m0s",
+                "resource-changes-collection-duration must be 0s to 1m0s",
+                "rate-limiter-base-delay must be 1ms to 200ms",
+                "rate-limiter-max-delay must be 1s to 5m0s",
+                "rate-limiter-base-delay must be below rate-limiter-max-delay",
+                "rate-limiter-qps must not exceed rate-limiter-bucket-size",
+                "hub-api-burst must not be below hub-api-qps",
+                "leader-election-burst must not be below leader-election-qps",
+                "leader-lease-duration > leader-renew-deadline > leader-retry-period must hold",
+                "skipped-propagating-apis and allowed-propagating-apis exclude each other",
+                "the KubeFleet v1beta1 APIs are the storage version and must be enabled",
+                "webhook-client-connection-type must be url or service",
+                "webhook-service-name must be set with enable-webhook",
+                "use-cert-manager needs enable-workload",
+        };
         struct error err = { 0 };
+        struct hub_flags f;
 
-        assert_int_equal(parse(&f, "--hub-api-burst=10", "--use-cert-manager=true", &err), ERR_INVALID);
-        assert_non_null(strstr(err.text, "hub-api-burst"));
-        assert_non_null(strstr(err.text, "use-cert-manager"));
+        assert_int_equal(flags_parse(hub_flag_table, n_hub_flags, ARRAY_LEN(argv), argv, &f, &err), 0);
+        assert_int_equal(hub_flags_check(&f, &err), ERR_INVALID);
+        for (size_t i = 0; i < ARRAY_LEN(told); i++)
+                if (!strstr(err.text, told[i]))
+                        fail_msg("\"%s\" is not in \"%s\"", told[i], err.text);
+}
+
+/* spec/membership-webhooks-charts.md checklist 46 */
+static void what_is_obsolete_is_refused_or_has_no_effect(void **state)
+{
+        struct error err = { 0 };
+        struct hub_flags f;
+
+        assert_int_equal(parse(&f, "--enable-v1beta1-apis=false", NULL, &err), ERR_INVALID);
+        assert_string_equal(err.text,
+                            "the KubeFleet v1beta1 APIs are the storage version and must be enabled");
+        assert_int_equal(parse(&f, "--work-pending-grace-period=-7 fortnights", NULL, &err), 0);
+        assert_int_equal(parse(&f, "--work-pending-grace-period=", NULL, &err), 0);
 }
 
 /* spec/membership-webhooks-charts.md: the flag needs enable-workload. */
@@ -223,8 +335,11 @@ int main(void)
                 cmocka_unit_test(every_flag_of_the_reference_is_accepted),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
                 cmocka_unit_test(ranges_hold_to_the_millisecond),
+                cmocka_unit_test(numbers_keep_to_their_ranges),
+                cmocka_unit_test(without_a_limit_of_requests_is_none_or_below),
                 cmocka_unit_test(one_limit_may_equal_the_other_where_the_reference_lets_it),
                 cmocka_unit_test(all_violations_are_told_together),
+                cmocka_unit_test(what_is_obsolete_is_refused_or_has_no_effect),
                 cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
         };
 

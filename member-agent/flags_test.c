@@ -99,6 +99,39 @@ static void values_out_of_range_or_order_are_refused(void **state)
         }
 }
 
+/* spec/membership-webhooks-charts.md checklist 45, spec/member-agent.md checklist 5 */
+static void all_violations_are_told_together(void **state)
+{
+        static const char *const argv[] = {
+                "member-agent",
+                "-hub-api-qps=600",
+                "-member-api-qps=2000",
+                "-leader-lease-duration=1s",
+                "-work-applier-requeue-rate-limiter-initial-slow-backoff-delay-seconds=60",
+                "-work-applier-requeue-rate-limiter-max-slow-backoff-delay-seconds=50",
+                "-work-applier-requeue-rate-limiter-max-fast-backoff-delay-seconds=40",
+                "-work-applier-requeue-rate-limiter-exponential-base-for-slow-backoff=1.9",
+                "-namespace-service-account=team-a:applier",
+        };
+        static const char *const told[] = {
+                "hub-api-burst must not be below hub-api-qps",
+                "member-api-burst must not be below member-api-qps",
+                "leader-lease-duration > leader-renew-deadline > leader-retry-period must hold",
+                "the initial slow backoff delay must not exceed the maximal slow one",
+                "the maximal slow backoff delay must not exceed the maximal fast one",
+                "the base of the fast backoff must not be below that of the slow one",
+                "namespace-service-account must be a service account's name",
+        };
+        struct error err = { 0 };
+        struct member_flags f;
+
+        assert_int_equal(flags_parse(member_flag_table, n_member_flags, ARRAY_LEN(argv), argv, &f, &err), 0);
+        assert_int_equal(member_flags_check(&f, &err), ERR_INVALID);
+        for (size_t i = 0; i < ARRAY_LEN(told); i++)
+                if (!strstr(err.text, told[i]))
+                        fail_msg("\"%s\" is not in \"%s\"", told[i], err.text);
+}
+
 #define LIMITER_FLAG "-work-applier-requeue-rate-limiter-"
 static void values_may_be_equal_where_one_is_the_limit_of_another(void **state)
 {
@@ -160,6 +193,7 @@ int main(void)
                 cmocka_unit_test(the_defaults_are_those_of_the_reference),
                 cmocka_unit_test(the_secret_of_the_token_is_a_namespace_and_a_name),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
+                cmocka_unit_test(all_violations_are_told_together),
                 cmocka_unit_test(values_may_be_equal_where_one_is_the_limit_of_another),
                 cmocka_unit_test(flags_without_meaning_here_are_accepted),
                 cmocka_unit_test(addresses_may_be_short_or_off),

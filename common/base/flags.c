@@ -13,7 +13,7 @@ static int check_range(const struct flag *f, double *value, struct error *err)
 {
         char rule[96];
 
-        if (f->or_negative && *value < 0) {
+        if ((f->or_negative && *value < 0) || (f->or_zero && *value == 0)) {
                 *value = -1;
                 return 0;
         }
