@@ -225,24 +225,50 @@ static int first_discovery(struct hub_agent *a, struct error *err)
         return 0;
 }
 
-/* ---- definitions of what a flag switches on (spec/staged-update-and-eviction.md 1.6) ---- */
+/* ---- definitions that must be there (spec/membership-webhooks-charts.md 7.1.6) ---- */
 
+/* `flag`: what switches off that the kind is needed; NULL = nothing does. */
 static int check_definition(struct hub_agent *a, const struct kind *kind, const char *flag, struct error *err)
 {
         struct kube_mapped mapped;
         int code = kube_mapper_kind(a->mapper, kind->group, kind->version, kind->kind, &mapped, err);
 
-        if (code == ERR_NOT_FOUND)
-                return error_set(
-                        err, ERR_UNSUPPORTED,
-                        "the hub does not serve kind \"%s\" of %s: install the chart's definitions, or "
-                        "start the agent with --%s=false",
-                        kind->kind, kind->api_version, flag);
-        return code;
+        if (code != ERR_NOT_FOUND)
+                return code;
+        return error_set(err, ERR_UNSUPPORTED,
+                         "the hub does not serve kind \"%s\" of %s: install the chart's definitions%s%s%s",
+                         kind->kind, kind->api_version, flag ? ", or start the agent with --" : "",
+                         or_empty(flag), flag ? "=false" : "");
+}
+
+static int check_all(struct hub_agent *a, const struct kind *const *kinds, size_t n, const char *flag,
+                     struct error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                TRY(check_definition(a, kinds[i], flag, err));
+        return 0;
 }
 
 static int check_definitions(struct hub_agent *a, struct error *err)
 {
+        static const struct kind *const always[] = {
+                &member_cluster_kind,
+                &internal_member_cluster_kind,
+                &cluster_resource_placement_kind,
+                &resource_placement_kind,
+                &cluster_scheduling_policy_snapshot_kind,
+                &scheduling_policy_snapshot_kind,
+                &cluster_resource_snapshot_kind,
+                &resource_snapshot_kind,
+                &cluster_resource_binding_kind,
+                &resource_binding_kind,
+                &work_kind,
+                &cluster_resource_override_kind,
+                &cluster_resource_override_snapshot_kind,
+                &resource_override_kind,
+                &resource_override_snapshot_kind,
+                &cluster_resource_placement_status_kind,
+        };
         static const struct kind *const of_runs[] = {
                 &cluster_staged_update_run_kind, &cluster_staged_update_strategy_kind,
                 &cluster_approval_request_kind,  &staged_update_run_kind,
@@ -252,10 +278,11 @@ static int check_definitions(struct hub_agent *a, struct error *err)
                 &cluster_resource_placement_eviction_kind, &cluster_resource_placement_disruption_budget_kind
         };
 
-        for (size_t i = 0; i < ARRAY_LEN(of_runs) && !a->options->without_staged_runs; i++)
-                TRY(check_definition(a, of_runs[i], "enable-staged-update-run-apis", err));
-        for (size_t i = 0; i < ARRAY_LEN(of_evictions) && !a->options->without_evictions; i++)
-                TRY(check_definition(a, of_evictions[i], "enable-eviction-apis", err));
+        TRY(check_all(a, always, ARRAY_LEN(always), NULL, err));
+        if (!a->options->without_staged_runs)
+                TRY(check_all(a, of_runs, ARRAY_LEN(of_runs), "enable-staged-update-run-apis", err));
+        if (!a->options->without_evictions)
+                TRY(check_all(a, of_evictions, ARRAY_LEN(of_evictions), "enable-eviction-apis", err));
         return a->options->without_inventory
                        ? 0
                        : check_definition(a, &cluster_profile_kind, "enable-cluster-inventory-apis", err);
@@ -298,16 +325,23 @@ static int start_webhooks(struct hub_agent *a, struct error *err)
         return webhook_configurations_start(a->manager) < 0 ? error_no_memory(err) : 0;
 }
 
-static bool webhooks_ready(void *agent, struct buf *why_not)
+static bool webhooks_ready(struct hub_agent *a, struct buf *why_not)
 {
-        struct hub_agent *a = agent;
-
         if (!a->options->webhooks)
                 return true;
         if (a->webhooks)
                 return webhook_serving_ready(a->webhooks, why_not);
         buf_printf(why_not, "the webhooks are not served yet\n");
         return false;
+}
+
+/* Both say what they lack. */
+static bool is_ready(void *agent, struct buf *why_not)
+{
+        struct hub_agent *a = agent;
+        bool ready = catalog_ready(a->catalog, why_not);
+
+        return webhooks_ready(a, why_not) && ready;
 }
 
 int hub_agent_run(const struct hub_agent_options *o, struct error *err)
@@ -317,11 +351,13 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
         struct health h;
         int code = agent_open(&a, o, err);
 
-        h = (struct health){ a.manager, a.metrics, { a.connection }, webhooks_ready, &a };
+        h = (struct health){ a.manager, a.metrics, { a.connection }, is_ready, &a };
         if (code == 0)
                 code = health_serve(&h, o->world, o->bind, o->metrics_port, &metrics, err);
         if (code == 0 && o->health_port != o->metrics_port)
                 code = health_serve(&h, o->world, o->bind, o->health_port, &probes, err);
+        if (code == 0 && o->probed)
+                o->probed(o->probed_ctx, health_handle, &h);
         if (code == 0)
                 code = first_discovery(&a, err);
         if (code == 0)
@@ -334,6 +370,8 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = manager_run(a.manager, err);
         fiber_mask_cancel(o->world->loop);
         a.webhooks = webhook_serving_stop(a.webhooks);
+        if (o->probed)
+                o->probed(o->probed_ctx, NULL, NULL);
         if (metrics)
                 http_server_stop(metrics);
         if (probes)

@@ -4,6 +4,7 @@
 
 #include "common/ctrl/metrics.h"
 #include "common/kube/client.h"
+#include "common/net/http_server.h"
 
 struct admission_policies; /* hub-agent/webhook/policies.h */
 struct webhook_options;    /* hub-agent/webhook/serving.h */
@@ -17,6 +18,9 @@ struct hub_agent_options {
         bool leader_election;
         const char *bind;              /* metrics and health; NULL = no server */
         int metrics_port, health_port; /* -1 = none, 0 = any */
+        /* Who answers probes, for a network without ports; handle NULL = no longer. NULL = nobody is told. */
+        void (*probed)(void *ctx, http_handler_fn handle, void *handle_ctx);
+        void *probed_ctx;
         int64_t heartbeat_grace_ms; /* member counted unhealthy after that silence; 0 = default of the spec */
         const char *skipped_namespaces; /* comma separated, may be NULL */
         const char *skipped_resources;  /* "group/version/Kind;...", may be NULL */

@@ -17,6 +17,7 @@ struct fleet {
         const struct admission_policies *admission_policies;
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         const struct webhook_options *webhooks;
+        bool probed; /* /readyz and what stands beside it are answered at PROBES */
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -44,6 +45,27 @@ static inline int64_t wall_of(void *ctx)
         return loop_wall_ms(((struct fleet *)ctx)->rig->loop);
 }
 
+#define PROBES "probes"
+static inline void listen_for_probes(void *ctx, http_handler_fn handle, void *handle_ctx)
+{
+        struct fleet *f = ctx;
+
+        assert_int_equal(loopback_listen(f->rig->net, PROBES, handle, handle_ctx), 0);
+}
+
+/* The status; the answer is left in *ret. */
+static inline int probe(struct fleet *f, const char *path, struct http_response *ret)
+{
+        struct http_endpoint endpoint = { .base_url = (char *)(uintptr_t) "https://" PROBES };
+        const struct http_request rq = { .endpoint = &endpoint,
+                                         .method = "GET",
+                                         .path = path,
+                                         .deadline_ms = loop_now_ms(f->rig->loop) + 5000 };
+        struct error err = { 0 };
+
+        return http_roundtrip(f->rig->client, &rq, &f->rig->arena, ret, &err) < 0 ? err.code : ret->status;
+}
+
 static inline void agent_fiber(void *ctx)
 {
         struct fleet *f = ctx;
@@ -60,6 +82,8 @@ static inline void agent_fiber(void *ctx)
                                        .webhooks = f->webhooks,
                                        .metrics_port = -1,
                                        .health_port = -1,
+                                       .probed = f->probed ? listen_for_probes : NULL,
+                                       .probed_ctx = f,
                                        .resource_snapshot_min_interval_ms = f->snapshot_interval_ms,
                                        .resource_change_collect_ms = f->snapshot_collect_ms };
 

@@ -6,6 +6,8 @@
 #define REFRESH_MS (5 * 60 * 1000) /* what nobody tells of is seen at the latest then */
 /* A kind counts as gone when two readings so far apart both lack it. */
 #define CONFIRM_MS 60000
+/* A kind that cannot be listed keeps the agent from being ready so long. */
+#define UNLISTED_MS 60000
 
 /* An API server needs a moment to serve a new kind, and longer when it is busy: it is looked at 0.1, 1, 5 and
  * 15 s after the change. */
@@ -21,6 +23,7 @@ struct catalog {
         size_t failures;                /* in a row */
         int64_t first_read_ms, read_ms; /* loop times of readings that succeeded */
         bool was_read;
+        bool was_ready;
 };
 
 static int64_t now_ms(const struct catalog *c)
@@ -166,6 +169,31 @@ int64_t catalog_await(struct catalog_entry *e)
         e->awaited = e->waiting && fiber_spawn(e->waiting, "catalog-await", wake_when_filled, e);
         e->awaited_since_ms = loop_now_ms(l);
         return 0;
+}
+
+static bool is_waited_for(const struct catalog *c, const struct catalog_entry *e)
+{
+        return !informer_synced(e->informer) &&
+               (text_empty(informer_problem(e->informer)) || now_ms(c) - c->first_read_ms < UNLISTED_MS);
+}
+
+bool catalog_ready(struct catalog *c, struct buf *why_not)
+{
+        size_t n = 0;
+
+        if (c->was_ready)
+                return true;
+        if (c->entries.n == 0) {
+                buf_append_str(why_not, "resource informer not ready: no resources registered\n");
+                return false;
+        }
+        vec_for_each(&c->entries, e)
+                n += is_waited_for(c, *e);
+        c->was_ready = n == 0;
+        if (n > 0)
+                buf_printf(why_not, "resource informer not ready: %zu/%zu informers not synced yet\n", n,
+                           c->entries.n);
+        return c->was_ready;
 }
 
 /* ---- taking kinds in ---- */

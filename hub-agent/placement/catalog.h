@@ -26,6 +26,10 @@ struct catalog *catalog_free(struct catalog *c); /* parks */
  * it, and neither a definition nor a registration promises it: letting go takes its objects off the members.
  * From a fiber. */
 int catalog_refresh(struct catalog *c, struct error *err);
+/* Whether every kind that was found at the start has had its cache filled once; why not, in fixed words:
+ * spec/membership-webhooks-charts.md 7.2. A kind that cannot be listed is waited for a minute, for it may be
+ * a tenant's who broke it; and what comes later makes nothing unready, or whoever makes a kind could. */
+bool catalog_ready(struct catalog *c, struct buf *why_not);
 /* Keeps the catalog in line until cancelled: refreshes when definitions of kinds change. A fiber_fn. */
 void catalog_follow(void *catalog);
 

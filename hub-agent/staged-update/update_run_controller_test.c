@@ -652,64 +652,6 @@ static void a_plan_is_shown_without_secrets_and_approved_by_its_name(void **stat
         rig_run(is_planned);
 }
 
-/* ---- definitions ---- */
-
-struct ended {
-        struct fleet *fleet;
-        struct error err;
-        int code;
-};
-
-static void run_to_the_end(void *ctx)
-{
-        struct ended *e = ctx;
-        struct hub_agent_options o = { .world = &e->fleet->world,
-                                       .log = &e->fleet->log,
-                                       .hub = &e->fleet->rig->endpoint,
-                                       .without_inventory = true,
-                                       .metrics_port = -1,
-                                       .health_port = -1,
-                                       .without_staged_runs = e->fleet->without_staged_runs };
-
-        e->code = hub_agent_run(&o, &e->err);
-}
-
-static void run_without_definitions(struct rig *r, struct fleet *f, struct ended *e)
-{
-        struct fiber_group *group = fiber_group_new(r->loop, NULL, "agents");
-
-        *e = (struct ended){ .fleet = f };
-        assert_non_null(fiber_spawn(group, "hub-agent", run_to_the_end, e));
-        fiber_sleep(r->loop, 40000);
-        fiber_group_end(group);
-}
-
-static void lacks(struct rig *r)
-{
-        struct ended e;
-        struct fleet f;
-
-        start(r, &f);
-        stop(&f);
-        assert_int_equal(rig_delete(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
-                                       "clusterapprovalrequests.placement.kubernetes-fleet.io"),
-                         200);
-        run_without_definitions(r, &f, &e);
-        assert_int_equal(e.code, ERR_UNSUPPORTED);
-        assert_string_equal(
-                e.err.text,
-                "the hub does not serve kind \"ClusterApprovalRequest\" of "
-                "placement.kubernetes-fleet.io/v1beta1: install the chart's definitions, or start "
-                "the agent with --enable-staged-update-run-apis=false");
-        f.without_staged_runs = true;
-        run_without_definitions(r, &f, &e);
-        assert_int_equal(e.code, ERR_CANCELLED);
-}
-static void an_agent_without_the_definitions_ends_unless_they_are_not_needed(void **state)
-{
-        rig_run(lacks);
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -730,7 +672,6 @@ int main(void)
                 cmocka_unit_test(overrides_of_a_namespaced_placement_are_those_that_name_it_so),
                 cmocka_unit_test(a_plan_is_shown_without_secrets_and_approved_by_its_name),
                 cmocka_unit_test(objects_of_version_v1alpha1_are_run_as_any_other),
-                cmocka_unit_test(an_agent_without_the_definitions_ends_unless_they_are_not_needed),
                 cmocka_unit_test(a_cluster_costs_one_write_of_its_binding_and_a_share_of_the_runs_status),
         };
 
