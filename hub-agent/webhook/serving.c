@@ -370,6 +370,11 @@ int webhook_serving_port(const struct webhook_serving *s)
         return s->server ? http_server_port(s->server) : -1;
 }
 
+const char *webhook_serving_certificate(const struct webhook_serving *s)
+{
+        return s->now.identity.cert_pem;
+}
+
 bool webhook_serving_ready(void *serving, struct buf *why_not)
 {
         struct webhook_serving *s = serving;

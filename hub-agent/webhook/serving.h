@@ -42,6 +42,8 @@ int webhook_serving_start(const struct webhook_serving_options *o, struct webhoo
                           struct error *err);
 struct webhook_serving *webhook_serving_stop(struct webhook_serving *s);
 int webhook_serving_port(const struct webhook_serving *s);
+/* The certificate that is served now, as PEM. */
+const char *webhook_serving_certificate(const struct webhook_serving *s);
 
 /* Whether the API server can use the webhooks: with cert-manager, whether every one has its authorities. */
 bool webhook_serving_ready(void *serving, struct buf *why_not);

@@ -203,6 +203,7 @@ RIG_TEST(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trust
 
 static struct webhook_serving *serving;
 static char *cert, *key;
+static uint64_t stamp; /* of both files */
 
 static void served_by(void *rig, http_handler_fn handle, void *ctx)
 {
@@ -221,7 +222,20 @@ static int read_mounted(void *ctx, const char *path, size_t max, char **ret, siz
 }
 static uint64_t stamp_mounted(void *ctx, const char *path)
 {
-        return 1;
+        return stamp;
+}
+
+static const struct world_files mounted = { .read = read_mounted, .stamp = stamp_mounted };
+
+/* As the kubelet does when the Secret has changed. */
+static void mount(struct rig *r)
+{
+        struct error err = { 0 };
+
+        mem_free(cert);
+        mem_free(key);
+        assert_int_equal(cert_self_signed_ca("ca", loop_wall_ms(r->loop), 1, &cert, &key, &err), 0);
+        stamp++;
 }
 
 static void expect_readiness(bool ready, const char *why)
@@ -251,14 +265,12 @@ static void inject(struct rig *r, const char *path)
         rig_settle(r);
 }
 
-/* spec/membership-webhooks-charts.md checklist 18 */
+/* spec/membership-webhooks-charts.md checklist 18, 44 */
 RIG_TEST(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities, {
-        static const struct world_files mounted = { .read = read_mounted, .stamp = stamp_mounted };
         struct webhook_options o = options(r);
-        struct error err = { 0 };
         struct fleet f;
 
-        assert_int_equal(cert_self_signed_ca("ca", loop_wall_ms(r->loop), 1, &cert, &key, &err), 0);
+        mount(r);
         o.cert_manager = o.flags.workload = true;
         o.folder = "/certs";
         o.started = served_by;
@@ -286,8 +298,58 @@ RIG_TEST(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authori
         assert_non_null(strstr(r->text, "admissions.enforcer/disabled"));
         assert_non_null(strstr(r->text, "\"caBundle\":\"Y2E=\""));
         stop(&f);
-        mem_free(cert);
-        mem_free(key);
+        mem_free(TAKE_PTR(cert));
+        mem_free(TAKE_PTR(key));
+})
+
+/* spec/membership-webhooks-charts.md checklist 44: as whoever asks the agent hears it. */
+RIG_TEST(an_agent_that_waits_for_cert_manager_is_not_ready, {
+        struct webhook_options o = options(r);
+        struct http_response a;
+        struct fleet f;
+
+        mount(r);
+        o.cert_manager = o.flags.workload = true;
+        o.folder = "/certs";
+        start(r, &f);
+        f.world.files = &mounted;
+        f.probed = true;
+        start_with(r, &f, &o);
+        fiber_sleep(r->loop, 6000);
+        assert_int_equal(probe(&f, "/readyz", &a), 503);
+        assert_non_null(strstr(a.body.data, "is missing CA bundle (cert-manager injection pending)\n"));
+        inject(r, MUTATING);
+        inject(r, VALIDATING);
+        inject(r, GUARD_RAIL);
+        fiber_sleep(r->loop, 6000);
+        assert_int_equal(probe(&f, "/readyz", &a), 200);
+        stop(&f);
+        mem_free(TAKE_PTR(cert));
+        mem_free(TAKE_PTR(key));
+})
+
+/* spec/membership-webhooks-charts.md checklist 43 */
+RIG_TEST(new_files_are_served_without_a_restart, {
+        AUTO_FREE char *first = NULL;
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        mount(r);
+        first = mem_strdup(cert);
+        o.cert_manager = o.flags.workload = true;
+        o.folder = "/certs";
+        o.started = served_by;
+        start(r, &f);
+        f.world.files = &mounted;
+        start_with(r, &f, &o);
+        assert_string_equal(webhook_serving_certificate(serving), first);
+        mount(r);
+        assert_string_not_equal(cert, first);
+        fiber_sleep(r->loop, 6000);
+        assert_string_equal(webhook_serving_certificate(serving), cert);
+        stop(&f);
+        mem_free(TAKE_PTR(cert));
+        mem_free(TAKE_PTR(key));
 })
 
 /* ---- reviews ---- */
@@ -341,6 +403,8 @@ int main(void)
                 cmocka_unit_test(a_certificate_that_is_spoilt_or_deleted_is_made_anew),
                 cmocka_unit_test(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trusted),
                 cmocka_unit_test(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities),
+                cmocka_unit_test(an_agent_that_waits_for_cert_manager_is_not_ready),
+                cmocka_unit_test(new_files_are_served_without_a_restart),
                 cmocka_unit_test(reviews_are_answered_and_nothing_else),
         };
         mem_hook_libraries();
