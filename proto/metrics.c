@@ -18,6 +18,8 @@ LABELS(name, "name");
 LABELS(work_labels, "apply_status", "availability_status", "diff_reporting_status");
 LABELS(manifest_labels, "apply_status", "availability_status", "diff_reporting_status",
        "drift_detection_status", "diff_detection_status");
+LABELS(provider, "provider");
+LABELS(provider_and_result, "provider", "result");
 LABELS(queue_labels, "name", "controller");
 LABELS(rest_labels, "code", "host", "method");
 LABELS(webhook, "webhook");
@@ -182,6 +184,12 @@ const struct metric_family metric_families[N_METRICS] = {
                                         .help = "1 while that is wrong with the way to the API server, or "
                                                 "how "
                                                 "many rights are missing." },
+        [METRIC_PROPERTY_COLLECTIONS] = { "argosy_property_collections_total", METRIC_COUNTER,
+                                          METRIC_OF_MEMBER, provider_and_result,
+                                          .help = "Looks at the providers of properties, by provider and "
+                                                  "result: collected, or missing." },
+        [METRIC_PROPERTIES] = { "argosy_properties", METRIC_GAUGE, METRIC_OF_MEMBER, provider,
+                                .help = "Properties that the last look brought, by provider." },
         [METRIC_SERIES_DROPPED] = { "argosy_metric_series_dropped_total", METRIC_COUNTER, METRIC_OF_BOTH,
                                     .help = "Series that were not kept because a metric was full." },
 };

@@ -23,7 +23,7 @@ struct property_set {
         struct property_options options; /* of the providers */
         struct running at[ARRAY_LEN(providers)];
         size_t n;
-        struct metric *collections, *told;
+        struct metrics *metrics;
 };
 
 /* ---- what providers add ---- */
@@ -174,8 +174,10 @@ static int ask(struct property_set *s, struct running *r, const struct log *log,
                          "problem", problem);
         c->complete = c->complete && (asked || (r->provider->patient && r->course.start != COURSE_STARTING));
         *hold = *hold || holds;
-        metric_add(s->collections, 1, (const char *[]){ r->provider->name, asked ? "collected" : "missing" });
-        metric_set(s->told, c->properties.n - before, (const char *[]){ r->provider->name });
+        metric_add(s->metrics, METRIC_PROPERTY_COLLECTIONS, 1,
+                   (const char *[]){ r->provider->name, asked ? "collected" : "missing" });
+        metric_set(s->metrics, METRIC_PROPERTIES, (double)(c->properties.n - before),
+                   (const char *[]){ r->provider->name });
         return 0;
 }
 
@@ -247,7 +249,6 @@ struct property_set *property_set_new(struct kube_client *kube, struct fiber_gro
                                       const struct property_settings *settings, struct metrics *metrics,
                                       struct error *err)
 {
-        static const char *const both[] = { "provider", "result", NULL }, *const one[] = { "provider", NULL };
         struct property_set *s = NEW(struct property_set);
 
         if (!s) {
@@ -259,12 +260,7 @@ struct property_set *property_set_new(struct kube_client *kube, struct fiber_gro
         if (!s->usage)
                 return property_set_free(s);
         s->options = (struct property_options){ kube, group, settings, s->usage, loop_wall_ms(s->loop) };
-        s->collections = metrics_register(metrics, METRIC_COUNTER, "argosy_property_collections_total",
-                                          "Looks at the providers of properties, by provider and result: "
-                                          "collected, or missing.",
-                                          both, NULL, 0);
-        s->told = metrics_register(metrics, METRIC_GAUGE, "argosy_properties",
-                                   "Properties that the last look brought, by provider.", one, NULL, 0);
+        s->metrics = metrics;
         for (size_t i = 0; i < ARRAY_LEN(providers); i++)
                 if (start(s, providers[i], err) < 0)
                         return property_set_free(s);
