@@ -1,4 +1,5 @@
-/* What an agent does that finds a kind missing, or a cache not filled: spec/membership-webhooks-charts.md 7. */
+/* What an agent does that finds a kind missing, or a cache not filled: spec/membership-webhooks-charts.md 7.
+ */
 #include "hub-agent/hub_agent_test.h"
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -161,10 +162,10 @@ RIG_TEST(an_agent_that_knows_no_kind_yet_is_not_ready, {
 })
 
 #define WIDGETS                                                                                              \
-        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"         \
-        "\"name\":\"widgets.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\","          \
-        "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\",\"listKind\":"             \
-        "\"WidgetList\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"            \
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"   \
+        "\"name\":\"widgets.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\","    \
+        "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\",\"listKind\":"        \
+        "\"WidgetList\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"       \
         "\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}"
 
 /* Or whoever may make kinds could keep reviews from being answered. */
@@ -194,7 +195,8 @@ int main(void)
                 cmocka_unit_test(what_a_flag_switches_off_needs_no_definition),
                 cmocka_unit_test(an_agent_is_ready_once_every_kind_that_may_be_placed_is_known),
                 cmocka_unit_test(an_agent_that_knows_no_kind_yet_is_not_ready),
-                cmocka_unit_test(a_kind_that_cannot_be_listed_keeps_an_agent_from_being_ready_for_a_minute_at_most),
+                cmocka_unit_test(
+                        a_kind_that_cannot_be_listed_keeps_an_agent_from_being_ready_for_a_minute_at_most),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

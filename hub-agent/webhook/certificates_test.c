@@ -35,7 +35,8 @@ static void make(const char *before, struct webhook_certificates *ret)
         struct error err = { 0 };
 
         assert_int_equal(
-                webhook_certificates_make("fleet-system", "s", "fleetwebhook", before, NOW, &secret, &err), 0);
+                webhook_certificates_make("fleet-system", "s", "fleetwebhook", before, NOW, &secret, &err),
+                0);
         assert_string_equal(doc_get_string(secret, "type"), "kubernetes.io/tls");
         if (webhook_certificates_read(secret, ret, &err) < 0)
                 fail_msg("%s", err.text);
