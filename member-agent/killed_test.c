@@ -7,7 +7,7 @@
 #include "common/base/timefmt.h"
 #include "common/base/vec.h"
 #include "e2e/devcluster/rig_store.h"
-#include "e2e/simulation/sim_disk.h"
+#include "member-agent/disk_test.h"
 #include "member-agent/moves_test.h"
 
 #define SETTLE_MS 12000  /* a story takes no longer */
@@ -195,7 +195,7 @@ static void prepare(struct play *p, struct rig *r)
         sim_disk_tell(p->disk, before_disk, p);
         prepare_clusters(r);
         invite(r);
-        start(&p->agent, r, sim_disk_uri(p->disk));
+        start_on(&p->agent, r, p->disk);
         meet(&p->agent, &p->faults);
         assert_int_equal(fiber_sleep(r->loop, 1000), 0);
         if (p->story->before)
@@ -230,7 +230,7 @@ static void rise_again(struct play *p)
         if (p->meanwhile == EMPTIED)
                 empty_work(p->rig);
         assert_int_equal(fiber_sleep(p->rig->loop, 1000), 0);
-        start(&p->agent, p->rig, sim_disk_uri(p->disk));
+        start_on(&p->agent, p->rig, p->disk);
         p->dead = false;
         p->die_before = 0;
         meet(&p->agent, &p->faults);

@@ -10,6 +10,7 @@
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
 #include "member-agent/properties/properties.h"
+#include "member-agent/store/keeper.h"
 #include "member-agent/watch/applied.h"
 #include "proto/names.h"
 
@@ -154,18 +155,17 @@ static int open_store(struct member_agent *a, struct error *err)
         struct store_options o = { .path = a->options->state_path,
                                    .random = store_random,
                                    .random_ctx = a->loop };
+        struct keeper_options keeper = { .log = a->log, .metrics = a->metrics, .path = o.path };
         struct arena arena AUTO_ARENA = ARENA_INIT;
         const char *joined = NULL;
 
         TRY(store_key(a->world, o.path, o.key, err));
         TRY(store_open(&o, &a->store, err));
-        if (store_problem(a->store)[0])
-                log_warn(a->log, "state is kept in memory only", "file", o.path, "problem",
-                         store_problem(a->store));
         TRY(store_check_owner(a->store, a->options->member_name, a->options->hub->base_url, a->owner, err));
         TRY(store_meta_get(a->store, "joined", &arena, &joined, err));
         a->joined = text_equal(joined, "true");
-        return 0;
+        keeper.store = a->store;
+        return keeper_start(a->loop, a->group, &keeper, err);
 }
 
 static void set_clients(struct member_agent *a)

@@ -35,7 +35,7 @@ struct sim_disk {
         struct loop *loop;
         struct map files; /* path -> struct disk_file */
         struct dice dice;
-        bool full, halted;
+        bool full, read_only, halted;
         bool failed;                                 /* since the database was opened */
         void (*before)(void *ctx, const char *what); /* told of changes; NULL: nobody */
         void *before_ctx;
@@ -65,7 +65,7 @@ static bool takes(struct sim_disk *d, const char *what)
 {
         if (d->before && !d->halted)
                 d->before(d->before_ctx, what);
-        return !d->halted;
+        return !d->halted && !d->read_only;
 }
 
 static struct sim_disk *disk_of(sqlite3_vfs *vfs)
@@ -271,7 +271,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int fl
         struct disk_file *file = path ? map_get(&d->files, path) : NULL;
 
         *of(f) = (struct open_file){ .disk = d };
-        if (!path || (!file && (!(flags & SQLITE_OPEN_CREATE) || d->full || d->halted)))
+        if (!path || (!file && (!(flags & SQLITE_OPEN_CREATE) || d->full || d->halted || d->read_only)))
                 return fail(d, SQLITE_CANTOPEN);
         if (!file) {
                 file = NEW(struct disk_file);
@@ -285,7 +285,7 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int fl
         if (flags & SQLITE_OPEN_MAIN_DB)
                 d->failed = false;
         if (ret_flags)
-                *ret_flags = flags;
+                *ret_flags = d->read_only ? (flags & ~SQLITE_OPEN_READWRITE) | SQLITE_OPEN_READONLY : flags;
         return SQLITE_OK;
 }
 
@@ -331,6 +331,50 @@ static int disk_time(sqlite3_vfs *vfs, sqlite3_int64 *ret)
 static int disk_last_error(sqlite3_vfs *vfs, int n, char *ret)
 {
         return 0;
+}
+
+/* ---- small files ---- */
+
+static int small_read(void *disk, const char *path, size_t max, char **ret, size_t *ret_len,
+                      struct error *err)
+{
+        struct sim_disk *d = disk;
+        const struct disk_file *f = map_get(&d->files, path);
+
+        if (!f)
+                return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+        if (f->now.len > max)
+                return error_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, max);
+        *ret = mem_printf("%.*s", (int)f->now.len, f->now.data);
+        *ret_len = f->now.len;
+        return *ret ? 0 : error_no_memory(err);
+}
+
+static int small_write(void *disk, const char *path, const void *data, size_t len, struct error *err)
+{
+        struct sim_disk *d = disk;
+        struct disk_file *f;
+
+        if (d->full || d->halted || d->read_only)
+                return error_set(err, ERR_SYSTEM, "%s: the disk takes nothing", path);
+        f = NEW(struct disk_file);
+        if (!f || content_resize(&f->now, len) < 0 || map_put(&d->files, path, f) < 0) {
+                if (f)
+                        disk_file_free(f);
+                return error_no_memory(err);
+        }
+        memcpy(f->now.data, data, len);
+        f->synced_len = len;
+        f->was_synced = true;
+        return 0;
+}
+
+void sim_disk_give_files(struct sim_disk *d, struct world *w)
+{
+        static const struct world_files files = { .read = small_read, .write = small_write };
+
+        w->files = &files;
+        w->ctx = d;
 }
 
 struct sim_disk *sim_disk_new(struct loop *l)
@@ -382,6 +426,19 @@ const char *sim_disk_uri(const struct sim_disk *d)
 void sim_disk_set_full(struct sim_disk *d, bool full)
 {
         d->full = full;
+}
+
+void sim_disk_set_read_only(struct sim_disk *d, bool read_only)
+{
+        d->read_only = read_only;
+}
+
+void sim_disk_spoil(struct sim_disk *d)
+{
+        struct disk_file *f = map_get(&d->files, DATABASE);
+
+        for (size_t i = SECTOR; f && i < f->now.len; i++)
+                f->now.data[i] = (char)dice_next(&d->dice);
 }
 
 void sim_disk_set_halted(struct sim_disk *d, bool halted)

@@ -122,11 +122,16 @@ static int set_up(struct store *s, struct error *err)
         return run(s, schema, err);
 }
 
+static int open_file(const char *path, sqlite3 **ret)
+{
+        return sqlite3_open_v2(
+                path, ret,
+                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI, NULL);
+}
+
 static int open_at(struct store *s, const char *path, struct error *err)
 {
-        int r = sqlite3_open_v2(
-                path, &s->db,
-                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI, NULL);
+        int r = open_file(path, &s->db);
 
         if (r != SQLITE_OK)
                 return r == SQLITE_NOMEM
@@ -156,23 +161,32 @@ static void discard_file(struct store *s)
         }
 }
 
-/* What was committed, in memory; NULL if it cannot be read either. A disk that is full can be. */
-static sqlite3 *copy_of(struct store *s)
+/* All that was committed, in place of what is there. */
+static int copy_into(struct store *s, sqlite3 *to)
 {
-        sqlite3_backup *copying = NULL;
-        sqlite3 *copy = NULL;
-        int r = sqlite3_open_v2(":memory:", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+        sqlite3_backup *copying;
+        int r;
 
         drop_statements(s);
         if (!sqlite3_get_autocommit(s->db))
                 sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        copying = sqlite3_backup_init(to, "main", s->db, "main");
+        if (!copying)
+                return sqlite3_errcode(to);
+        r = sqlite3_backup_step(copying, -1);
+        sqlite3_backup_finish(copying);
+        return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+/* What was committed, in memory; NULL if it cannot be read either. A disk that is full can be. */
+static sqlite3 *copy_of(struct store *s)
+{
+        sqlite3 *copy = NULL;
+        int r = sqlite3_open_v2(":memory:", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
         if (r == SQLITE_OK)
-                copying = sqlite3_backup_init(copy, "main", s->db, "main");
-        if (copying) {
-                r = sqlite3_backup_step(copying, -1);
-                sqlite3_backup_finish(copying);
-        }
-        if (copying && r == SQLITE_DONE)
+                r = copy_into(s, copy);
+        if (r == SQLITE_OK)
                 return copy;
         sqlite3_close(copy);
         return NULL;
@@ -319,6 +333,37 @@ struct store *store_close(struct store *s)
 const char *store_problem(const struct store *s)
 {
         return s->problem;
+}
+
+/* A file that is as it was left must hold nothing that memory does not: it is overwritten whole before it
+ * counts. */
+int store_mend(struct store *s, struct error *err)
+{
+        sqlite3 *memory, *file = NULL;
+        int r;
+
+        if (s->lost)
+                TRY(fall_back(s, err));
+        if (!s->problem[0])
+                return 0;
+        memory = s->db;
+        r = open_file(s->options.path, &file);
+        if (r == SQLITE_OK)
+                r = copy_into(s, file);
+        s->db = file;
+        if (r == SQLITE_OK && set_up(s, err) == 0) {
+                sqlite3_close(memory);
+                s->durable = false;
+                s->problem[0] = '\0';
+                return 0;
+        }
+        sqlite3_close(file);
+        s->db = memory;
+        if (r == SQLITE_NOMEM)
+                return error_no_memory(err);
+        return r == SQLITE_OK
+                       ? err->code
+                       : error_set(err, ERR_RETRY, "state file %s: %s", s->options.path, sqlite3_errstr(r));
 }
 
 int store_clear(struct store *s, struct error *err)

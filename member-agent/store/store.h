@@ -4,7 +4,7 @@
  * and short; nothing here parks.
  *
  * When the file cannot be written any more (disk full, I/O error, corruption), the store goes on in memory
- * and says so (store_problem). */
+ * and says so (store_problem), until store_mend() finds that it can be written again. */
 #pragma once
 
 #include "common/base/arena.h"
@@ -24,6 +24,10 @@ struct store_options {
 int store_open(const struct store_options *o, struct store **ret, struct error *err);
 struct store *store_close(struct store *s);
 const char *store_problem(const struct store *s); /* why it runs in memory only; "" if all is well */
+
+/* Tries to write what is in memory only to the file, in place of what is there, and to go on in it. 0, also
+ * when there is nothing to mend; else why not, and nothing has changed. Not within a transaction. */
+int store_mend(struct store *s, struct error *err);
 
 int store_clear(struct store *s, struct error *err); /* forgets everything but the schema */
 

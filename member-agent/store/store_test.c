@@ -420,6 +420,7 @@ static void a_broken_file_is_given_up_for_memory(void **state)
 {
         struct fixture *f = *state;
         struct row row = example_row("w", "site");
+        struct rows rows;
         FILE *file;
 
         f->store = store_close(f->store);
@@ -431,6 +432,45 @@ static void a_broken_file_is_given_up_for_memory(void **state)
         assert_string_not_equal(store_problem(f->store), "");
         assert_int_equal(store_row_put(f->store, &row, NULL), 0);
         assert_int_equal(access(f->path, F_OK), 0);
+        assert_true(store_mend(f->store, NULL) < 0); /* somebody else's */
+        assert_string_not_equal(store_problem(f->store), "");
+        file = fopen(f->path, "r");
+        assert_non_null(file);
+        assert_int_equal(fgetc(file), 't');
+        fclose(file);
+        assert_int_equal(store_rows_of_work(f->store, row.work, &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+}
+
+static void what_memory_has_takes_the_place_of_the_file_when_it_can_be_written_again(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct arena arena = ARENA_INIT;
+        struct rows rows;
+        struct store *s = open_file(sim_disk_uri(disk));
+        struct row old = example_row("w", "old"), new = example_row("w", "new");
+
+        assert_int_equal(store_row_put(s, &old, NULL), 0);
+        assert_int_equal(store_mend(s, NULL), 0); /* there is nothing to mend */
+        sim_disk_set_read_only(disk, true);
+        assert_true(store_row_put(s, &new, NULL) < 0);
+        assert_int_equal(store_row_put(s, &new, NULL), 0);
+        assert_int_equal(store_row_remove(s, &old, NULL), 0);
+        assert_true(store_mend(s, NULL) < 0);
+        assert_string_not_equal(store_problem(s), "");
+        sim_disk_set_read_only(disk, false);
+        assert_int_equal(store_mend(s, NULL), 0);
+        assert_string_equal(store_problem(s), "");
+        store_close(s);
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_rows_of_work(s, "w", &arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_string_equal(rows.at[0].name, "new");
+        store_close(s);
+        arena_free(&arena);
+        sim_disk_free(disk);
+        loop_free(l);
 }
 
 static void a_file_that_cannot_be_made_is_given_up_for_memory(void **state)
@@ -600,6 +640,7 @@ int main(void)
                 cmocka_unit_test(what_a_full_disk_still_says_is_kept_in_memory),
                 cmocka_unit_test_setup_teardown(a_rolled_back_row_is_not_there, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
+                cmocka_unit_test(what_memory_has_takes_the_place_of_the_file_when_it_can_be_written_again),
                 cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_given_up_for_memory, setup,
                                                 teardown),
                 cmocka_unit_test(a_file_that_was_given_up_is_not_taken_up_again),
