@@ -62,10 +62,9 @@ static int relax_object(struct member_agent *a, const struct row *row, const str
 {
         static const struct kube_write write = { 0 };
         struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
-        const char *ns = row->namespaced ? row->ns : NULL;
         AUTO_JSON json_t *live = NULL;
         AUTO_JSON json_t *patch = NULL;
-        int result = kube_doc_get(&a->member, &r, ns, row->name, &live, err);
+        int result = kube_doc_get(&a->member, &r, row->ns, row->name, &live, err);
         json_t *ours;
 
         if (result == ERR_NOT_FOUND) {
@@ -83,7 +82,7 @@ static int relax_object(struct member_agent *a, const struct row *row, const str
         patch = owner_patch(live, doc_get(live, "metadata.ownerReferences"));
         if (!patch)
                 return error_no_memory(err);
-        return kube_doc_patch(&a->member, &r, ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
+        return kube_doc_patch(&a->member, &r, row->ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
 }
 
 /* Once for each AppliedWork: what remains may become less with every look. No status tells it, for the
@@ -163,8 +162,7 @@ static int hand_over_object(struct giver *g, const struct row *row, bool *ret_se
         AUTO_JSON json_t *live = NULL;
         enum handover decision;
         const char *to = NULL;
-        int result =
-                kube_doc_get(&g->agent->member, &r, row->namespaced ? row->ns : NULL, row->name, &live, err);
+        int result = kube_doc_get(&g->agent->member, &r, row->ns, row->name, &live, err);
 
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;

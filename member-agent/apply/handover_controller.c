@@ -233,8 +233,7 @@ int handover_give(struct giver *g, const struct row *row, const json_t *live, co
 
         TRY(record_heir(g, row, live, to, err));
         TRY(find_heir(g, to, err));
-        code = swap_owners(g->agent, &r, row->namespaced ? row->ns : NULL, live, &g->owner.uid, 1, &g->heir,
-                           NULL, err);
+        code = swap_owners(g->agent, &r, row->ns, live, &g->owner.uid, 1, &g->heir, NULL, err);
         TRY(remind_heir(g, row, live, to, code, err));
         TRY(store_row_remove(g->agent->store, row, err));
         log_debug(g->log, "an object was handed to another Work", "kind", row->kind, "namespace", row->ns,

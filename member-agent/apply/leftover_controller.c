@@ -11,8 +11,8 @@ static int drop_reference(struct pass *p, const struct kube_resource *r, const s
 
         if (!patch)
                 return error_no_memory(err);
-        return kube_doc_patch(&p->agent->member, r, row->namespaced ? row->ns : NULL, row->name,
-                              KUBE_PATCH_MERGE, patch, &write, NULL, err);
+        return kube_doc_patch(&p->agent->member, r, row->ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL,
+                              err);
 }
 
 static int remove_object(struct pass *p, const struct kube_resource *r, const struct row *row,
@@ -45,7 +45,7 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
         *ret_waits = decision == HANDOVER_WAIT;
         if (*ret_waits && !text_equal(row->seen, SEEN_GONE)) /* of what is gone there is nothing to keep */
                 return 0;
-        result = kube_doc_get(&p->agent->member, &r, row->namespaced ? row->ns : NULL, row->name, &live, err);
+        result = kube_doc_get(&p->agent->member, &r, row->ns, row->name, &live, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         if (!live || doc_get(live, "metadata.deletionTimestamp") || !owner_find(live, &p->owner)) {
