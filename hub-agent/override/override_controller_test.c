@@ -154,6 +154,21 @@ static void ask_nothing(struct rig *r, const struct scope_paths *p)
         stop(&f);
 }
 
+/* The history has an end, and the oldest go first. */
+static void keep_ten(struct rig *r, const struct scope_paths *p)
+{
+        struct fleet f;
+
+        begin(r, &f, p);
+        for (int i = 1; i <= 11; i++) {
+                merge(r, path_to(r, p->overrides, "tier"),
+                      i % 2 ? "{\"spec\":{" TIER("silver") "}}" : "{\"spec\":{" TIER("gold") "}}");
+                fiber_sleep(r->loop, 1000);
+        }
+        assert_string_equal(indexes(r, p), "2 3 4 5 6 7 8 9 10 11*");
+        stop(&f);
+}
+
 #define FOR_BOTH(name, fn)                                                                                   \
         RIG_TEST(name##_of_the_cluster, { fn(r, &scopes[0]); })                                              \
         RIG_TEST(name##_of_a_namespace, { fn(r, &scopes[1]); })
@@ -162,6 +177,7 @@ FOR_BOTH(snapshots_follow_edits, follow_edits)
 FOR_BOTH(snapshots_go_with_their_override, go_along)
 FOR_BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index, come_again)
 FOR_BOTH(a_snapshot_that_somebody_edits_is_put_right, are_put_right)
+FOR_BOTH(ten_snapshots_are_kept, keep_ten)
 FOR_BOTH(an_edit_asks_nothing_that_is_known, ask_nothing)
 
 #define BOTH(name) cmocka_unit_test(name##_of_the_cluster), cmocka_unit_test(name##_of_a_namespace)
@@ -173,6 +189,7 @@ int main(void)
                 BOTH(snapshots_go_with_their_override),
                 BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index),
                 BOTH(a_snapshot_that_somebody_edits_is_put_right),
+                BOTH(ten_snapshots_are_kept),
                 BOTH(an_edit_asks_nothing_that_is_known),
         };
 
