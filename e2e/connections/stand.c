@@ -1,12 +1,12 @@
 #include "e2e/connections/stand.h"
 
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
 #include "e2e/devcluster/http2.h"
 #include "e2e/devcluster/serving/http1_conn.h"
 #include "e2e/devcluster/serving/tls_stream.h"
+#include "e2e/scenarios/process.h"
 
 #define FLUSH_MS 100
 
@@ -99,21 +99,6 @@ int stand_set(struct stand *s, enum stand_mode mode, const struct tls_identity *
         return start_listening(s, err);
 }
 
-static int reserve_port(struct stand *s, struct error *err)
-{
-        struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        socklen_t n = sizeof(at);
-        int on = 1;
-
-        s->reserved = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (s->reserved < 0 || setsockopt(s->reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-            bind(s->reserved, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-            getsockname(s->reserved, (struct sockaddr *)&at, &n) < 0)
-                return error_set(err, ERR_SYSTEM, "no port on loopback");
-        s->port = ntohs(at.sin_port);
-        return 0;
-}
-
 int stand_open(struct devcluster *d, struct loop *l, const char *cluster, const struct tls_identity *identity,
                struct stand **ret, struct error *err)
 {
@@ -124,7 +109,7 @@ int stand_open(struct devcluster *d, struct loop *l, const char *cluster, const 
                 return error_no_memory(err);
         *s = (struct stand){ .devcluster = d, .loop = l, .identity = identity, .reserved = -1 };
         s->prefix = mem_printf("/clusters/%s", cluster);
-        r = s->prefix ? reserve_port(s, err) : error_no_memory(err);
+        r = s->prefix ? process_reserve_port(&s->port, &s->reserved, err) : error_no_memory(err);
         if (r == 0)
                 r = start_listening(s, err);
         if (r < 0)

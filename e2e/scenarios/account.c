@@ -10,13 +10,16 @@
 
 extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_agent_policies_rules_text[],
         member_agent_rules_text[], member_agent_apply_rules_text[], hub_agent_member_policy_text[],
-        hub_agent_eviction_policy_text[], hub_agent_budget_policy_text[]; /* rules.S */
+        hub_agent_eviction_policy_text[], hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[],
+        hub_agent_webhooks_role_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
 static const struct kube_resource bindings = { RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding",
                                                false };
 
+static const struct kube_resource own_roles = { RBAC, "v1", "roles", "Role", true };
+static const struct kube_resource own_bindings = { RBAC, "v1", "rolebindings", "RoleBinding", true };
 static const struct kube_resource policies = { ADMISSION, "v1", "validatingadmissionpolicies",
                                                "ValidatingAdmissionPolicy", false };
 static const struct kube_resource policy_bindings = { ADMISSION, "v1", "validatingadmissionpolicybindings",
@@ -52,6 +55,8 @@ static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, st
                       err));
         if (is_hub(cluster) && f->admission_policies)
                 TRY(add_rules(hub_agent_policies_rules_text, rules, err));
+        if (is_hub(cluster) && f->webhooks)
+                TRY(add_rules(hub_agent_webhooks_rules_text, rules, err));
         *ret = TAKE_PTR(rules);
         return 0;
 }
@@ -101,6 +106,26 @@ static int put_policy(struct kube_client *k, const struct policy_text *p, struct
         return put(k, &policy_bindings, binding_of(p), err);
 }
 
+/* By which replicas share the webhooks' certificate. */
+static int put_webhooks_role(struct kube_client *k, const char *account, struct error *err)
+{
+        static const char name[] = "hub-agent-webhooks";
+        json_t *rules = NULL;
+
+        TRY(yaml_parse(slice_of(hub_agent_webhooks_role_text), &rules, err));
+        TRY(put(k, &own_roles,
+                json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "Role",
+                          "metadata", "name", name, "namespace", SYSTEM_NAMESPACE, "rules", rules),
+                err));
+        return put(k, &own_bindings,
+                   json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}, s:[{s:s, s:s, s:s}]}", "apiVersion",
+                             RBAC "/v1", "kind", "RoleBinding", "metadata", "name", name, "namespace",
+                             SYSTEM_NAMESPACE, "roleRef", "apiGroup", RBAC, "kind", "Role", "name", name,
+                             "subjects", "kind", "ServiceAccount", "name", account, "namespace",
+                             SYSTEM_NAMESPACE),
+                   err);
+}
+
 int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
 {
         const char *account = account_of(cluster);
@@ -114,6 +139,8 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
         if (is_hub(cluster))
                 for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
                         TRY(put_policy(k, &policy_texts[i], err));
+        if (is_hub(cluster) && f->webhooks)
+                TRY(put_webhooks_role(k, account, err));
         TRY(rules_of(f, cluster, &rules, err));
         TRY(put(k, &roles,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",

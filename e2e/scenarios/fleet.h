@@ -35,6 +35,7 @@ struct fleet {
         unsigned n_hub_agents;           /* at least 1 */
         const char *namespace_account;   /* the member-agents' --namespace-service-account; NULL = none */
         bool admission_policies;         /* the hub agents keep admission policies, and have the rights */
+        bool webhooks;                   /* the hub agents serve webhooks, and have the rights */
         bool collect_namespaces;         /* theirs, too: --enable-namespace-collection-in-property-provider */
         const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */
         unsigned heartbeat_s;            /* of the members that join; 0 = short, for tests */

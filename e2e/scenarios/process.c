@@ -1,6 +1,7 @@
 #include "e2e/scenarios/process.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <unistd.h>
 #include <uv.h>
@@ -9,6 +10,24 @@
 #include "common/base/vec.h"
 
 extern char **environ;
+
+int process_reserve_port(int *ret_port, int *ret_fd, struct error *err)
+{
+        struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t n = sizeof(at);
+        int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+            bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+            getsockname(fd, (struct sockaddr *)&at, &n) < 0) {
+                if (fd >= 0)
+                        close(fd);
+                return error_set(err, ERR_SYSTEM, "no port on loopback");
+        }
+        *ret_port = ntohs(at.sin_port);
+        *ret_fd = fd;
+        return 0;
+}
 
 struct process {
         uv_process_t handle;

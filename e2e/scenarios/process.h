@@ -17,6 +17,10 @@ int process_wait(struct process *p, int64_t deadline_ms);
  * how it ended: its exit code, or 128 + signal. From a fiber. */
 int process_stop(struct process *p, int signal, int64_t patience_ms);
 
+/* A TCP port on 127.0.0.1 that is free and stays so while the socket *ret_fd is open, which the caller
+ * closes: whoever listens with SO_REUSEADDR may have it. */
+int process_reserve_port(int *ret_port, int *ret_fd, struct error *err);
+
 /* A TCP relay on 127.0.0.1: what connects to its port is carried to target_port until the link is set down,
  * which also ends what is open. */
 struct relay;

@@ -1,5 +1,6 @@
 /* See process_fleet.h; an agent's way to the hub goes through a relay of its own, so that it can be cut. */
 #include <signal.h>
+#include <unistd.h>
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
@@ -20,6 +21,7 @@ struct program_fleet {
         struct fleet fleet;
         const char *programs, *scratch;
         bool as_installed, direct, own_server;
+        int webhook_port, webhook_fd; /* of the first hub-agent: held, so that it stays ours; fd -1 = none */
         struct server_program *server;
         struct program_agent *agents; /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct arena arena;           /* file names */
@@ -198,14 +200,19 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
         struct lease_flags lease = lease_flags(p);
         struct program_agent *a = &p->agents[index];
         const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
-        const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name), NULL };
+        const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name),
+                                      "POD_NAMESPACE=fleet-system", NULL };
         const char *argv[] = { program(p, "hub-agent"),
                                "--kubeconfig",
                                config,
                                "--leader-elect=true",
                                "--metrics-bind-address=0",
                                "--health-probe-bind-address=0",
-                               "--enable-webhook=false",
+                               p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
+                               p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",
+                               "--webhook-client-connection-type=service",
+                               arena_printf(&p->arena, "--webhook-bind-address=127.0.0.1:%d",
+                                            index ? 0 : p->webhook_port),
                                p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
                                                            : "--enable-admission-policy-manager=false",
                                lease.duration,
@@ -347,6 +354,8 @@ static struct fleet *close_fleet(struct fleet *f)
                 relay_stop(p->agents[i].relay);
         if (p->own_server)
                 server_program_stop(p->server);
+        if (p->webhook_fd >= 0)
+                close(p->webhook_fd);
         mem_free(p->agents);
         arena_free(&p->arena);
         mem_free(p);
@@ -362,7 +371,8 @@ static int start_own_server(struct program_fleet *p, const struct process_fleet_
                                                    .log_sink = o->log_sink,
                                                    .programs = o->programs,
                                                    .scratch = o->scratch,
-                                                   .members = o->members };
+                                                   .members = o->members,
+                                                   .webhook_port = p->webhook_port };
 
         TRY(server_program_start(&so, &p->server, err));
         p->own_server = true;
@@ -384,6 +394,7 @@ static int open_all(struct program_fleet *p, const struct process_fleet_options 
         struct world *w;
 
         p->server = o->server;
+        TRY(process_reserve_port(&p->webhook_port, &p->webhook_fd, err));
         if (!p->server)
                 TRY(start_own_server(p, o, err));
         w = server_program_world(p->server);
@@ -406,6 +417,7 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
 
         if (!p)
                 return error_no_memory(err);
+        p->webhook_fd = -1;
         p->programs = o->programs;
         p->scratch = o->scratch;
         p->direct = o->direct;

@@ -146,6 +146,7 @@ static int run_scenario(struct task *t)
         f->member_flags = t->scenario->member_flags;
         f->collect_namespaces = t->scenario->collect_namespaces;
         f->admission_policies = t->scenario->admission_policies;
+        f->webhooks = t->scenario->webhooks;
         code = fleet_set_up(f, loop_now_ms(s->loop) + patience, t->err);
         if (code < 0)
                 error_wrap(t->err, "setting the fleet up");

@@ -129,6 +129,9 @@ static int start_devcluster(struct server_program *s, struct error *err)
                                cluster_names(s),
                                "--kubeconfig",
                                in_scratch(s, "kubeconfig"),
+                               s->o.webhook_port ? "--service-address" : NULL,
+                               arena_printf(&s->arena, "fleet-system/fleetwebhook=127.0.0.1:%d",
+                                            s->o.webhook_port),
                                NULL };
 
         return process_start(s->world.loop, argv, NULL, log_file(s), &s->process, err);

@@ -45,6 +45,7 @@ static void run_fiber(void *ctx)
         f->member_flags = r->scenario->member_flags;
         f->collect_namespaces = r->scenario->collect_namespaces;
         f->admission_policies = r->scenario->admission_policies;
+        f->webhooks = r->scenario->webhooks;
         r->code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, r->err);
         if (r->code < 0)
                 error_wrap(r->err, "setting the fleet up");

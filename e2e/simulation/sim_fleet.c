@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "e2e/simulation/sim_disk.h"
 #include "e2e/simulation/sim_server.h"
+#include "e2e/simulation/sim_webhooks.h"
 #include "hub-agent/hub_agent.h"
 #include "hub-agent/webhook/policies.h"
 #include "member-agent/flags.h"
@@ -24,12 +25,14 @@ struct sim_agent {
         struct world world;
         struct log log;
         struct loopback_faults faults;
-        struct http_endpoint hub, member; /* member: not of the hub-agent */
-        struct fiber_group *group;        /* NULL while stopped */
-        bool link_down, killed, ended;    /* ended: by itself */
-        int64_t token_ms;                 /* wall time of the tokens in their files; 0 = none yet */
-        struct sim_disk *disk;            /* member: holds its state file */
-        struct error err;                 /* how its last run ended */
+        struct http_endpoint hub, member;        /* member: not of the hub-agent */
+        struct fiber_group *group;               /* NULL while stopped */
+        bool link_down, killed, ended;           /* ended: by itself */
+        char webhooks_at[FLEET_AGENT_NAME + 16]; /* authority */
+        bool serves_webhooks;
+        int64_t token_ms;      /* wall time of the tokens in their files; 0 = none yet */
+        struct sim_disk *disk; /* member: holds its state file */
+        struct error err;      /* how its last run ended */
 };
 
 struct sim_client {
@@ -45,6 +48,8 @@ struct sim_fleet {
         struct fiber_group *group;
         struct loopback *loopback;
         struct sim_server *server;
+        struct loopback_faults webhook_faults;
+        struct http_transport *webhook_calls; /* of the servers */
         bool keep_alive;
         struct map disk; /* path -> struct file: outlives every agent */
         uint64_t stamp;
@@ -201,6 +206,36 @@ static bool is_hub_agent(const struct sim_fleet *sim, unsigned index)
         return index == 0 || index > sim->fleet.n_members;
 }
 
+/* ---- webhooks ---- */
+
+/* The Service goes to the first agent that serves, and stays with the last one that did. */
+static void webhooks_started(void *agent, http_handler_fn handle, void *ctx)
+{
+        struct sim_agent *a = agent;
+        struct sim_fleet *sim = a->sim;
+
+        a->serves_webhooks = handle && loopback_listen(sim->loopback, a->webhooks_at, handle, ctx) == 0;
+        if (!handle)
+                (void)loopback_listen(sim->loopback, a->webhooks_at, NULL, NULL);
+        for (unsigned i = 0; i < n_agents(sim); i++)
+                if (sim->agents[i]->serves_webhooks) {
+                        sim_server_set_service(sim->server, SIM_WEBHOOK_SERVICE, sim->agents[i]->webhooks_at);
+                        return;
+                }
+}
+
+/* What cuts an agent off from the API servers does so in both directions. */
+static int webhook_fate(void *ctx, const struct http_request *rq)
+{
+        struct sim_fleet *sim = ctx;
+        const char *to = strstr(rq->endpoint->base_url, "://") + 3;
+
+        for (unsigned i = 0; i < n_agents(sim); i++)
+                if (text_equal(sim->agents[i]->webhooks_at, to))
+                        return sim->agents[i]->killed || sim->agents[i]->link_down ? ERR_TIMEOUT : 0;
+        return 0;
+}
+
 /* Who ends on its own accord has lost the lease; if not, the report must say why. */
 static void say_ended(struct sim_agent *a)
 {
@@ -230,7 +265,10 @@ static void run_hub_agent(void *ctx)
 
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
                 o.admission_policies = &policies;
-        hub_agent_run(&o, &a->err);
+        if (a->sim->fleet.webhooks)
+                sim_webhooks_run(&o, webhooks_started, a, &a->err);
+        else
+                hub_agent_run(&o, &a->err);
         say_ended(a);
 }
 
@@ -442,6 +480,7 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
                 fleet_hub_agent_name(index ? index - sim->fleet.n_members : 0, a->name);
         else
                 snprintf(a->name, sizeof(a->name), "member-%u", index);
+        snprintf(a->webhooks_at, sizeof(a->webhooks_at), "%s.webhooks", a->name);
         a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
@@ -504,6 +543,7 @@ static int open_server(struct sim_fleet *sim, struct error *err)
                                         .group = sim->group,
                                         .loopback = sim->loopback,
                                         .authority = AUTHORITY,
+                                        .webhooks = sim->webhook_calls,
                                         .changed = sim->options.changed,
                                         .ctx = sim->options.ctx };
 
@@ -563,6 +603,7 @@ static struct fleet *close_fleet(struct fleet *f)
         if (sim->group)
                 fiber_group_end(sim->group);
         http_transport_free(sim->world.transport);
+        http_transport_free(sim->webhook_calls);
         if (sim->loopback)
                 loopback_free(sim->loopback);
         map_free(&sim->disk);
@@ -592,7 +633,9 @@ static int open_all(struct sim_fleet *sim, struct error *err)
         if (!sim->group || !sim->loopback || !sim->agents || !sim->clients)
                 return error_no_memory(err);
         sim->world.transport = loopback_transport(sim->loopback, &sim->world, NULL);
-        if (!sim->world.transport)
+        sim->webhook_faults = (struct loopback_faults){ .ctx = sim, .fate = webhook_fate };
+        sim->webhook_calls = loopback_transport(sim->loopback, &sim->world, &sim->webhook_faults);
+        if (!sim->world.transport || !sim->webhook_calls)
                 return error_no_memory(err);
         TRY(open_server(sim, err));
         for (unsigned i = 0; i <= n; i++)

@@ -23,7 +23,8 @@ struct sim_server {
         struct fiber_group *group;
         struct sim_disk *disk;
         struct mirror *mirror;
-        bool failed; /* it could not commit: it answers nothing any more */
+        const char *service, *service_authority; /* NULL = none yet */
+        bool failed;                             /* it could not commit: it answers nothing any more */
         VEC(struct writer) writers;
         VEC(struct unready) unready; /* devcluster keeps them in memory only */
         struct map names;            /* of agents -> char *: the texts of `who` */
@@ -175,6 +176,14 @@ int sim_server_set_ready(struct sim_server *s, const char *cluster, const char *
 
 /* ---- life ---- */
 
+void sim_server_set_service(struct sim_server *s, const char *service, const char *authority)
+{
+        s->service = service;
+        s->service_authority = authority;
+        if (s->devcluster && service) /* without memory it stays where it was */
+                (void)devcluster_set_service_address(s->devcluster, service, authority);
+}
+
 static int open_devcluster(struct sim_server *s, struct error *err)
 {
         struct store_observer observer = { store_changed, store_committed, s };
@@ -184,6 +193,7 @@ static int open_devcluster(struct sim_server *s, struct error *err)
                                         .sync_commits = true,
                                         .public_url = "https://fleet.test",
                                         .anonymous_admin = true,
+                                        .webhooks = s->options.webhooks,
                                         .observer = s->mirror ? &observer : NULL };
 
         s->failed = false;
@@ -191,6 +201,7 @@ static int open_devcluster(struct sim_server *s, struct error *err)
         if (!s->group)
                 return error_no_memory(err);
         TRY(devcluster_open(&o, s->group, &s->devcluster, err));
+        sim_server_set_service(s, s->service, s->service_authority);
         vec_for_each(&s->unready, u)
                 (void)devcluster_set_readiness(s->devcluster, u->cluster, u->kind, u->ns, u->name, false);
         return 0;

@@ -14,6 +14,7 @@ struct sim_server_options {
         struct fiber_group *group;
         struct loopback *loopback;
         const char *authority;
+        struct http_transport *webhooks; /* how the servers call them */
         /* Told of all changes of all stores once they are committed; NULL: state is in memory only, a kill is
          * refused. */
         void (*changed)(void *ctx, const struct change *c);
@@ -28,6 +29,8 @@ struct devcluster *sim_server_devcluster(struct sim_server *s); /* NULL while it
 struct mirror *sim_server_mirror(struct sim_server *s);         /* NULL if there is none */
 int sim_server_set_ready(struct sim_server *s, const char *cluster, const char *kind, const char *ns,
                          const char *name, bool ready, struct error *err);
+/* Where the Service ("namespace/name") is reached from now on; both are borrowed. There is one. */
+void sim_server_set_service(struct sim_server *s, const char *service, const char *authority);
 int sim_server_restart(struct sim_server *s, struct error *err);
 int sim_server_kill(struct sim_server *s, bool power_failure, struct error *err);
 int sim_server_set_disk_full(struct sim_server *s, bool full, struct error *err);
