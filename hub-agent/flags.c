@@ -62,7 +62,7 @@ const struct flag hub_flag_table[] = {
           "How long changes are collected before a new resource snapshot (0s to 1m)." },
         { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
         { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
-        { "enable-webhook", FLAG_BOOL, "false", AT(webhook),
+        { "enable-webhook", FLAG_BOOL, "true", AT(webhook),
           "Serves admission webhooks on port 9443 and leads the API server to them; POD_NAMESPACE must be "
           "set." },
         { "webhook-client-connection-type", FLAG_STRING, "url", AT(webhook_connection),

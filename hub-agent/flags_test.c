@@ -30,7 +30,7 @@ static void the_defaults_are_those_of_the_reference(void **state)
         assert_int_equal(f.hub_burst, 1000);
         assert_string_equal(f.leader_election_namespace, "fleet-system");
         assert_string_equal(f.webhook_service, "fleetwebhook");
-        assert_true(f.pdbs && f.resource_placement && f.enable_v1beta1);
+        assert_true(f.webhook && f.pdbs && f.resource_placement && f.enable_v1beta1);
         assert_false(f.leader_elect || f.guard_rail || f.cert_manager || f.enable_workload);
 }
 
