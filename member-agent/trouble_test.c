@@ -40,7 +40,9 @@ static void let_agent_run(struct scene *s)
 /* One Work with two ConfigMaps, at rest. */
 static void set_scene(struct scene *s, struct rig *r)
 {
-        *s = (struct scene){ .rig = r, .disk = sim_disk_new(r->loop), .metrics = metrics_new() };
+        *s = (struct scene){ .rig = r,
+                             .disk = sim_disk_new(r->loop),
+                             .metrics = metrics_new(METRIC_OF_MEMBER) };
         s->sink = (struct log_sink){ hear, wall_of, s, LOG_TEXT, LOG_INFO };
         s->faults = (struct loopback_faults){ .ctx = s, .fate = hub_fate };
         buf_init(&s->said, 1 << 24);
@@ -72,10 +74,7 @@ static void assert_said(struct scene *s, const char *words, size_t times)
 
 static void assert_file_is(struct scene *s, bool good)
 {
-        struct metric *m =
-                metrics_register(s->metrics, METRIC_GAUGE, "argosy_state_file_good", "", NULL, NULL, 0);
-
-        assert_int_equal((int)metric_value(m, NULL), good);
+        assert_int_equal((int)metric_value(s->metrics, METRIC_STATE_GOOD, NULL), good);
 }
 
 /* A user's edit is set back, what the hub wants comes about and is told. */

@@ -190,6 +190,10 @@ const struct metric_family metric_families[N_METRICS] = {
                                                   "result: collected, or missing." },
         [METRIC_PROPERTIES] = { "argosy_properties", METRIC_GAUGE, METRIC_OF_MEMBER, provider,
                                 .help = "Properties that the last look brought, by provider." },
+        [METRIC_STATE_GOOD] = { "argosy_state_file_good", METRIC_GAUGE, METRIC_OF_MEMBER,
+                                .help = "1 while what the agent remembers is on disk, 0 while it is in "
+                                        "memory "
+                                        "only." },
         [METRIC_SERIES_DROPPED] = { "argosy_metric_series_dropped_total", METRIC_COUNTER, METRIC_OF_BOTH,
                                     .help = "Series that were not kept because a metric was full." },
 };

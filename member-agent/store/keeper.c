@@ -10,7 +10,6 @@
 struct keeper {
         struct keeper_options options;
         struct loop *loop;
-        struct metric *good;
         bool told;             /* that the file was given up */
         int64_t tried_ms;      /* to mend it */
         int64_t wall_ahead_ms; /* of the loop's clock, at the last look */
@@ -20,7 +19,7 @@ static void say_given_up(struct keeper *k, const char *problem)
 {
         k->told = true;
         k->tried_ms = loop_now_ms(k->loop);
-        metric_set(k->good, 0, NULL);
+        metric_set(k->options.metrics, METRIC_STATE_GOOD, 0, NULL);
         log_error(k->options.log,
                   "the state file cannot be used: state is kept in memory only, and lost with the process",
                   "file", k->options.path, "problem", problem);
@@ -34,7 +33,7 @@ static void try_to_mend(struct keeper *k)
         if (store_mend(k->options.store, &err) < 0)
                 return;
         k->told = false;
-        metric_set(k->good, 1, NULL);
+        metric_set(k->options.metrics, METRIC_STATE_GOOD, 1, NULL);
         log_info(k->options.log, "the state file is written again", "file", k->options.path);
 }
 
@@ -76,13 +75,10 @@ int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_
         if (!k)
                 return error_no_memory(err);
         *k = (struct keeper){ .options = *o, .loop = l, .wall_ahead_ms = loop_wall_ms(l) - loop_now_ms(l) };
-        k->good = metrics_register(
-                o->metrics, METRIC_GAUGE, "argosy_state_file_good",
-                "1 while what the agent remembers is on disk, 0 while it is in memory only.", NULL, NULL, 0);
-        if (!k->good || !fiber_spawn(group, "keeper", keeper_fiber, k)) {
+        if (!fiber_spawn(group, "keeper", keeper_fiber, k)) {
                 mem_free(k);
                 return error_no_memory(err);
         }
-        metric_set(k->good, 1, NULL);
+        metric_set(k->options.metrics, METRIC_STATE_GOOD, 1, NULL);
         return 0;
 }
