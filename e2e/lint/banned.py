@@ -28,8 +28,9 @@ ALLOWED = {
     "proto/generate/": ({"file", "heap"}, "a build-time program: reads descriptions, frees what scandir gave"),
     "e2e/devcluster/": ({"file"}, "its store owns a database file"),
     "e2e/differential/": ({"file"}, "it looks through folders of scripts"),
-    "e2e/connections/": ({"file", "socket"}, "it holds ports, and takes files away from agents"),
+    "e2e/connections/": ({"file", "socket"}, "it looks for free ports, and takes files away from agents"),
     "e2e/simulation/coverage.c": ({"file"}, "its counts go from process to process in a file"),
+    "e2e/scenarios/process.c": ({"socket", "process"}, "it holds ports for the programs that it starts"),
     "e2e/": ({"process"}, "the rigs start programs"),
     "e2e/chart-runner/": ({"file", "socket", "thread", "process"}, "it makes containers: volumes, roots, networks"),
 }
