@@ -442,3 +442,8 @@ int process_fleet_pid(struct fleet *f, const char *name)
                 return server_program_pid(of(f)->server);
         return find_agent(f, name, &i, NULL) == 0 ? process_pid(of(f)->agents[i].process) : 0;
 }
+
+int process_fleet_webhook_port(const struct fleet *f)
+{
+        return of((struct fleet *)f)->webhook_port;
+}
