@@ -330,6 +330,42 @@ RIG_TEST(a_copy_of_the_status_that_somebody_deletes_is_made_anew, {
         stop(&f);
 })
 
+/* What passes by itself is nothing that a user could mend. */
+RIG_TEST(a_copy_of_the_status_that_is_refused_is_told_and_made_good, {
+        static const char copy[] = FLEET "namespaces/app/clusterresourceplacementstatuses/web";
+        static const struct {
+                int fate;
+                const char *synced;
+        } rows[] = { { 503, "absent" }, { 403, "False" } };
+        struct line line;
+        struct fleet f;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        line.path = "namespaces/app/clusterresourceplacementstatuses";
+        line.fate = rows[0].fate;
+        place(r, ",\"statusReportingScope\":\"NamespaceAccessible\"");
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                line.fate = rows[i].fate;
+                settle(&f);
+                fiber_sleep(r->loop, 60000);
+                rig_get(r, WEB);
+                assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "True");
+                assert_string_equal(condition_of(r, "ClusterResourcePlacementStatusSynced"), rows[i].synced);
+                assert_int_equal(rig_get(r, copy), 404);
+        }
+        line.path = NULL;
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(rig_get(r, copy), 200);
+        rig_get(r, WEB);
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementStatusSynced"), "True");
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -341,6 +377,7 @@ int main(void)
                 cmocka_unit_test(after_a_restart_nothing_is_said_before_it_is_known_what_is_selected),
                 cmocka_unit_test(snapshots_that_somebody_changed_are_put_right_and_the_status_goes_on),
                 cmocka_unit_test(a_copy_of_the_status_that_somebody_deletes_is_made_anew),
+                cmocka_unit_test(a_copy_of_the_status_that_is_refused_is_told_and_made_good),
                 cmocka_unit_test(that_nothing_is_found_is_told_in_time_though_the_clock_is_set_back),
         };
 
