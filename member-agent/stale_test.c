@@ -344,6 +344,33 @@ static void a_file_of_a_former_version_is_worked_from_without_the_hub(void **sta
         rig_run(upgraded_body);
 }
 
+static void forgotten_body(struct rig *r)
+{
+        uint8_t key[STORE_KEY_SIZE] = { 0 };
+        struct error err = { 0 };
+        struct agent a;
+        struct file f;
+
+        file_open(&f, r);
+        start(&a, r, f.path);
+        place(r, "w", "", "");
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        stop(&a);
+        placement_removed(r);
+        start(&a, r, f.path);
+        assert_int_equal(fiber_sleep(r->loop, 120000), 0);
+        stop(&a);
+        assert_int_equal(store_key(&r->world, f.path, key, &err), 0);
+        assert_int_equal(read_with(r, &f, key), ERR_NOT_FOUND);
+        file_remove(&f);
+}
+
+/* Neither the hub nor the cluster tells of it any more, and no object is there to be watched. */
+static void the_file_forgets_a_work_that_went_while_no_agent_ran(void **state)
+{
+        rig_run(forgotten_body);
+}
+
 /* ---- Works that the hub does not have ---- */
 
 static void begin_applied(struct agent *a, struct rig *r)
@@ -594,6 +621,7 @@ int main(void)
                         nor_does_one_that_is_made_again_before_the_agent_knows_that_the_first_one_went),
                 cmocka_unit_test(what_another_agent_did_meanwhile_is_not_undone_without_the_hub),
                 cmocka_unit_test(a_file_of_a_former_version_is_worked_from_without_the_hub),
+                cmocka_unit_test(the_file_forgets_a_work_that_went_while_no_agent_ran),
                 cmocka_unit_test(what_was_applied_for_a_work_that_vanished_is_cleaned_up),
                 cmocka_unit_test(a_work_that_comes_back_soon_finds_its_objects),
                 cmocka_unit_test(a_cluster_that_joins_again_loses_what_no_placement_picks_it_for),
