@@ -589,6 +589,56 @@ static void a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_
         rig_run(not_served);
 }
 
+/* Of a group that an aggregated API is to serve it is never certain that a kind is gone: its server may be
+ * away. A registration that comes with definitions says nothing of that, nor does one of another group. */
+struct registration {
+        const char *name, *group, *labels;
+        bool stays;
+};
+
+static void registered_body(struct rig *r)
+{
+        const struct registration *of = r->ctx;
+        char body[512];
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define(r, "example.com", "Widget", "widgets");
+        pass(r, 2000);
+        add_object(r, "example.com", "Widget", "widgets");
+        select_kind(r, "web", "example.com", "Widget");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 1);
+        snprintf(body, sizeof(body),
+                 "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"spec\":{\"group\":\"%s\",\"version\":"
+                 "\"v1\","
+                 "\"groupPriorityMinimum\":1000,\"versionPriority\":10}}",
+                 of->name, of->labels, of->group);
+        if (rig_post(r, "/apis/apiregistration.k8s.io/v1/apiservices", body) != 201)
+                fail_msg("%s", r->text);
+        pass(r, 2000);
+        rig_delete(r, CRDS "/widgets.example.com");
+        pass(r, 1800000);
+        if (says(r, "web", "no matches for kind") == of->stays)
+                fail_msg("%s: %s", of->name, r->text);
+        stop(&f);
+}
+
+static void what_an_aggregated_api_is_to_serve_is_not_given_up(void **state)
+{
+        static const struct registration rows[] = {
+                { "v1.example.com", "example.com", "", true },
+                { "v2.example.com", "example.com", "", true },
+                { "v1.example.org", "example.org", "", false },
+                { "v1.example.com", "example.com",
+                  "\"kube-aggregator.kubernetes.io/automanaged\":\"onstart\"", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+                rig_run_for(registered_body, (void *)(uintptr_t)&rows[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -606,6 +656,7 @@ int main(void)
                 cmocka_unit_test(a_kind_whose_definition_went_is_given_up_after_a_minute),
                 cmocka_unit_test(
                         a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_is_not_served),
+                cmocka_unit_test(what_an_aggregated_api_is_to_serve_is_not_given_up),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
