@@ -639,6 +639,42 @@ static void what_an_aggregated_api_is_to_serve_is_not_given_up(void **state)
                 rig_run_for(registered_body, (void *)(uintptr_t)&rows[i]);
 }
 
+/* Another version takes its place at once: nobody waits for the one that went, and nothing leaves. */
+static void other_version(struct rig *r)
+{
+#define VERSION(name, served, storage)                                                                       \
+        "{\"name\":\"" name "\",\"served\":" served ",\"storage\":" storage                                  \
+        ",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        define_scoped(r, "example.com", "Widget", "widgets", "Namespaced");
+        pass(r, 2000);
+        add_app(r);
+        assert_int_equal(rig_post(r, "/apis/example.com/v1/namespaces/app/widgets",
+                                  "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{"
+                                  "\"name\":\"x\"}}"),
+                         201);
+        place(r, "");
+        pass(r, 2000);
+        assert_int_equal(selected(r, "web"), 3);
+        assert_int_equal(rig_merge(r, CRDS "/widgets.example.com",
+                                   "{\"spec\":{\"versions\":[" VERSION("v1", "false", "false") "," VERSION(
+                                           "v2", "true", "true") "]}}"),
+                         200);
+        pass(r, 15000);
+        assert_int_equal(selected(r, "web"), 3);
+        assert_non_null(strstr(r->text, "\"version\":\"v2\""));
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementScheduled"), "True");
+        stop(&f);
+}
+
+static void a_version_that_goes_is_followed_by_the_one_that_comes(void **state)
+{
+        rig_run(other_version);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -657,6 +693,7 @@ int main(void)
                 cmocka_unit_test(
                         a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_is_not_served),
                 cmocka_unit_test(what_an_aggregated_api_is_to_serve_is_not_given_up),
+                cmocka_unit_test(a_version_that_goes_is_followed_by_the_one_that_comes),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
