@@ -235,6 +235,52 @@ RIG_TEST(an_override_that_goes_takes_its_snapshots_and_is_rolled_back, {
         end(&f);
 })
 
+/* ---- what others are asked for ---- */
+
+static int64_t observed(const json_t *binding, const char *type)
+{
+        const json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(binding, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_int(c, "observedGeneration", 0);
+        return -1;
+}
+
+/* One is under way, so the other waits with what it has, of which the new generation is to be told, too: else
+ * it would not count as available any more, and nothing would go on. */
+RIG_TEST(what_a_binding_has_that_waits_is_told_of_its_new_generation, {
+        const json_t *items, *b;
+        struct fleet f;
+        size_t i;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_member(&f, "member-2", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":1,\"maxSurge\":0}}");
+        settle(&f);
+        settle(&f);
+        rig_get(r, WEB);
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
+        merge_and_settle(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}");
+        fiber_sleep(r->loop, 5000);
+        merge_and_settle(r, WEB,
+                         "{\"spec\":{\"strategy\":{\"applyStrategy\":{\"whenToApply\":\"IfNotDrifted\"}}}}");
+        fiber_sleep(r->loop, 30000);
+        rig_get(r, BINDINGS);
+        items = doc_get_array(r->answer, "items");
+        assert_int_equal(json_array_size(items), 2);
+        json_array_foreach(items, i, b) {
+                int64_t generation = doc_get_int(b, "metadata.generation", 0);
+
+                assert_int_equal(observed(b, "RolloutStarted"), generation);
+                assert_int_equal(observed(b, "WorkSynchronized"), generation);
+        }
+        stop(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -244,6 +290,7 @@ int main(void)
                         a_new_binding_on_a_cluster_that_is_cleaned_up_is_looked_at_every_five_seconds),
                 cmocka_unit_test(a_new_override_brings_the_placement_that_it_names),
                 cmocka_unit_test(an_override_that_goes_takes_its_snapshots_and_is_rolled_back),
+                cmocka_unit_test(what_a_binding_has_that_waits_is_told_of_its_new_generation),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
