@@ -81,4 +81,4 @@ int body_get_group(struct reconcile *rc, const struct object_list *snapshots, co
 
 extern const struct controller membership_controller, intake_controller, placement_status_controller,
         scheduler_controller, rollout_controller, work_generator_controller, override_controller,
-        eviction_controller, update_run_controller, cluster_profile_controller;
+        eviction_controller, update_run_controller, cluster_profile_controller, report_back_controller;

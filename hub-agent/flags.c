@@ -92,6 +92,10 @@ const struct flag hub_flag_table[] = {
           "there." },
         { "enable-staged-update-run-apis", FLAG_BOOL, "true", AT(staged_runs),
           "Staged update runs are executed; their definitions must be there." },
+        { "enable-status-back-reporting", FLAG_BOOL, "true", AT(report_back),
+          "The status of placed objects is written to the hub's objects, where a placement's "
+          "reportBackStrategy "
+          "asks for it." },
         { "external-placement-snapshots", FLAG_BOOL, "true", AT(external_snapshots),
           "Placements that update runs roll out get resource snapshots whenever what they select changes; "
           "otherwise only runs make them." },
@@ -100,8 +104,9 @@ const struct flag hub_flag_table[] = {
         { "enable-resource-placement", FLAG_BOOL, "true", AT(resource_placement), "Cannot be switched off.",
           .missing = "ResourcePlacements are handled all the same" },
         { "networking-agents-enabled", FLAG_BOOL, "false", AT(networking_agents),
-          "Members run the two networking agents too: they have joined when all three say so.",
-          .missing = "a MemberCluster may be deleted while its services are exported" },
+          "Members run the two networking agents too: they have joined when all three say so, and the "
+          "webhooks "
+          "let no MemberCluster go whose services are exported." },
         { "work-pending-grace-period", FLAG_STRING, "15s", AT(grace_period), "Obsolete; no effect.",
           .missing = "it is obsolete" },
         { "enable-pprof", FLAG_BOOL, "false", AT(pprof), "There is no profiling server.",

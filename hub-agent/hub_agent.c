@@ -76,6 +76,8 @@ static int add_controllers(struct hub_agent *a)
                                                                     : &left_over_webhooks_controller));
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(manager_add_controller(a->manager, all[i]));
+        if (!a->options->without_report_back)
+                TRY(manager_add_controller(a->manager, &report_back_controller));
         if (!a->options->without_staged_runs)
                 TRY(add_staged_runs(a));
         if (!a->options->without_inventory)

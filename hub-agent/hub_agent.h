@@ -29,6 +29,7 @@ struct hub_agent_options {
         bool networking_agents;         /* members have two agents more, and rights for them */
         bool without_inventory;         /* no ClusterProfiles are written, and their kind need not be there */
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
+        bool without_report_back;       /* what members report of statuses stays in the Works */
         bool without_staged_runs;       /* so are update runs */
         bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */

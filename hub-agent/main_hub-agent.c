@@ -106,6 +106,7 @@ static int run(struct program *p, struct error *err)
                                        .networking_agents = f->networking_agents,
                                        .without_evictions = !f->evictions,
                                        .without_inventory = !f->inventory,
+                                       .without_report_back = !f->report_back,
                                        .without_staged_runs = !f->staged_runs,
                                        .no_external_snapshots = !f->external_snapshots,
                                        .force_delete_wait_ms = f->force_delete_wait_ms,

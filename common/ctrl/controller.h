@@ -57,7 +57,8 @@ enum watch_on {
         ON_STATUS = 2,   /* anything but spec and metadata changed */
         ON_META = 4,     /* labels, annotations, finalizers, owners */
         ON_DELETION = 8, /* deletionTimestamp set, or gone */
-        ON_ALL = 15
+        ON_ALL = 15,
+        ON_VERSION = 16 /* a new version, also where nothing that the cache keeps is another: bulk fields */
 };
 /* Emits keys for an event; NULL map = key of the object itself. `emit` may be called any number of times. */
 typedef void (*key_emit)(void *to, const char *key); /* NULL: there was no memory for one */

@@ -50,7 +50,10 @@ static unsigned changes(const struct informer_event *e)
         if (e->type == INFORMER_DELETED)
                 return ON_DELETION;
         if (e->type == INFORMER_ADDED)
-                return ON_SPEC | ON_STATUS | ON_META | (now->deletion_ms != TIME_NONE ? ON_DELETION : 0);
+                return ON_SPEC | ON_STATUS | ON_META | ON_VERSION |
+                       (now->deletion_ms != TIME_NONE ? ON_DELETION : 0);
+        if (!text_equal(old->resource_version, now->resource_version))
+                mask |= ON_VERSION;
         if (old->deletion_ms != now->deletion_ms)
                 mask |= ON_DELETION;
         if (!equal_meta(old, now))

@@ -9,8 +9,9 @@
 #define NAME_MAX_BYTES 64
 
 extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_agent_policies_rules_text[],
-        member_agent_rules_text[], member_agent_apply_rules_text[], hub_agent_member_policy_text[],
-        hub_agent_eviction_policy_text[], hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[],
+        hub_agent_report_back_rules_text[], hub_agent_networking_rules_text[], member_agent_rules_text[],
+        member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
+        hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[],
         hub_agent_webhooks_role_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
@@ -53,6 +54,10 @@ static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, st
         TRY(add_rules(is_hub(cluster) ? hub_agent_rules_text : member_agent_rules_text, rules, err));
         TRY(add_rules(is_hub(cluster) ? hub_agent_select_rules_text : member_agent_apply_rules_text, rules,
                       err));
+        if (is_hub(cluster))
+                TRY(add_rules(hub_agent_report_back_rules_text, rules, err));
+        if (is_hub(cluster) && f->networking_agents)
+                TRY(add_rules(hub_agent_networking_rules_text, rules, err));
         if (is_hub(cluster) && f->admission_policies)
                 TRY(add_rules(hub_agent_policies_rules_text, rules, err));
         if (is_hub(cluster) && f->webhooks)

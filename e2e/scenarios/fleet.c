@@ -167,7 +167,8 @@ int fleet_wait_joined(struct fleet *f, const char *member, int64_t deadline_ms, 
         struct kube_client *hub;
 
         TRY(f->ops->client(f, "hub", &hub, err));
-        return wait_condition(hub, &member_clusters, member, "Joined", deadline_ms, err);
+        return wait_condition(hub, &member_clusters, member, f->networking_agents ? "ReadyToJoin" : "Joined",
+                              deadline_ms, err);
 }
 
 void fleet_hub_agent_name(unsigned index, char ret[FLEET_AGENT_NAME])
@@ -234,7 +235,7 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
 
         if (!f->prepared)
                 TRY(prepare_cluster(f, "hub", deadline_ms, err));
-        else if (f->admission_policies || f->webhooks)
+        else if (f->admission_policies || f->webhooks || f->networking_agents)
                 TRY(fleet_make_account(f, "hub", err));
         for (unsigned i = 0; i < f->n_hub_agents; i++) {
                 fleet_hub_agent_name(i, name);

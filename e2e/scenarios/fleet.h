@@ -31,12 +31,13 @@ struct fleet {
         const struct fleet_ops *ops;
         struct world *world;
         const struct log *log;
-        unsigned n_members;              /* member-1 ... member-n */
-        unsigned n_hub_agents;           /* at least 1 */
-        const char *namespace_account;   /* the member-agents' --namespace-service-account; NULL = none */
-        bool admission_policies;         /* the hub agents keep admission policies, and have the rights */
-        bool webhooks;                   /* the hub agents serve webhooks, and have the rights */
-        bool collect_namespaces;         /* theirs, too: --enable-namespace-collection-in-property-provider */
+        unsigned n_members;            /* member-1 ... member-n */
+        unsigned n_hub_agents;         /* at least 1 */
+        const char *namespace_account; /* the member-agents' --namespace-service-account; NULL = none */
+        bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
+        bool webhooks;                 /* the hub agents serve webhooks, and have the rights */
+        bool networking_agents;  /* the hub agents expect two agents more of each member: a test plays them */
+        bool collect_namespaces; /* theirs, too: --enable-namespace-collection-in-property-provider */
         const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */
         unsigned heartbeat_s;            /* of the members that join; 0 = short, for tests */
         unsigned patience;               /* factor on how long a scenario waits for something; 0 = 1 */

@@ -215,6 +215,8 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                             index ? 0 : p->webhook_port),
                                p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
                                                            : "--enable-admission-policy-manager=false",
+                               p->fleet.networking_agents ? "--networking-agents-enabled=true"
+                                                          : "--networking-agents-enabled=false",
                                lease.duration,
                                lease.renew,
                                lease.retry,

@@ -5,11 +5,18 @@
         .global member_agent_apply_rules_text, hub_agent_member_policy_text
         .global hub_agent_eviction_policy_text, hub_agent_budget_policy_text, hub_agent_policies_rules_text
         .global hub_agent_webhooks_rules_text, hub_agent_webhooks_role_text
+        .global hub_agent_report_back_rules_text, hub_agent_networking_rules_text
 hub_agent_rules_text:
         .incbin "charts/hub-agent/files/rules.yaml"
         .byte 0
 hub_agent_select_rules_text:
         .incbin "charts/hub-agent/files/rules-select.yaml"
+        .byte 0
+hub_agent_report_back_rules_text:
+        .incbin "charts/hub-agent/files/rules-report-back.yaml"
+        .byte 0
+hub_agent_networking_rules_text:
+        .incbin "charts/hub-agent/files/rules-networking.yaml"
         .byte 0
 hub_agent_policies_rules_text:
         .incbin "charts/hub-agent/files/rules-policies.yaml"

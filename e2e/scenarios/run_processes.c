@@ -145,6 +145,7 @@ static int run_scenario(struct task *t)
         f->namespace_account = t->scenario->namespace_account;
         f->member_flags = t->scenario->member_flags;
         f->collect_namespaces = t->scenario->collect_namespaces;
+        f->networking_agents = t->scenario->networking_agents;
         f->admission_policies = t->scenario->admission_policies;
         f->webhooks = t->scenario->webhooks;
         code = fleet_set_up(f, loop_now_ms(s->loop) + patience, t->err);

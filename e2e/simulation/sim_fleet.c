@@ -261,7 +261,8 @@ static void run_hub_agent(void *ctx)
                                        .resource_snapshot_min_interval_ms = 0,
                                        .resource_change_collect_ms = 0,
                                        .force_delete_wait_ms = 30000,
-                                       .heartbeat_grace_ms = 30000 };
+                                       .heartbeat_grace_ms = 30000,
+                                       .networking_agents = a->sim->fleet.networking_agents };
 
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
                 o.admission_policies = &policies;

@@ -56,10 +56,14 @@ bool works_in_sync(struct arena *arena, const struct binding *b, const struct ob
 /* ERR_INTERNAL: several Works carry one envelope; none is touched, for nobody can tell which is right. */
 int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
                const struct object_list *live, const char *labels, struct work_plan *ret, struct error *err);
-/* Works whose apply strategy differs from the binding's: refreshed even when the snapshot is gone (spec 6.3
- * step 1). */
-int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,
-                         struct work_plan *ret, struct error *err);
+/* Works whose apply strategy differs from the binding's, or that report back otherwise than the placement
+ * says: refreshed even when the snapshot is gone (spec 6.3 step 1). p NULL: it is not known, and they report
+ * as they do.
+ */
+int plan_work_strategies(struct arena *arena, const struct binding *b, const struct placement *p,
+                         const struct object_list *live, struct work_plan *ret, struct error *err);
+/* Those that are made report back as the placement says. */
+void plan_report_back(struct work_plan *plan, const struct placement *p);
 
 /* Whose a Work is that has a name which the binding needs, in words; NULL if it is the binding's own, or on
  * no memory. Placement "web" in "team-a" and ClusterResourcePlacement "team-a.web" name their Works alike. */

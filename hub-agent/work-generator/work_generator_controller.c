@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
+#include "hub-agent/report-back/report_back.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/binding_memory.h"
 #include "hub-agent/work-generator/rendering.h"
@@ -16,6 +17,7 @@ struct pass {
         struct hub_agent *agent;
         const struct scope *scope;
         const struct binding *b;
+        const struct placement *placement; /* NULL = it is gone */
         struct binding_memory *memory;
         struct object_list works; /* live ones */
         struct override_applier overrides;
@@ -244,18 +246,24 @@ static int write_works(struct pass *s, const struct work_plan *plan, bool conten
         return 0;
 }
 
+static int find_placement(struct pass *s)
+{
+        const struct object *p;
+
+        TRY(cache_get(s->rc, s->scope->placement, s->b->object.meta.ns,
+                      or_empty(label_of(&s->b->object, LABEL_PARENT_PLACEMENT)), &p));
+        s->placement = (const struct placement *)p;
+        return 0;
+}
+
 /* NULL in *ret if it is not there. A placement that was made anew has snapshots of the same names as before:
  * what the cache still has of the former one must not be rendered, as Works of equal index are not compared
  * again. */
 static int find_master(struct pass *s, const struct object **ret)
 {
-        const char *ns = s->b->object.meta.ns;
-        const struct object *p;
-
-        TRY(cache_get(s->rc, s->scope->placement, ns,
-                      or_empty(label_of(&s->b->object, LABEL_PARENT_PLACEMENT)), &p));
-        TRY(cache_get(s->rc, s->scope->resource_snapshot, ns, s->b->spec->resource_snapshot_name, ret));
-        if (*ret && p && is_of_predecessor(*ret, p))
+        TRY(cache_get(s->rc, s->scope->resource_snapshot, s->b->object.meta.ns,
+                      s->b->spec->resource_snapshot_name, ret));
+        if (*ret && s->placement && is_of_predecessor(*ret, &s->placement->object))
                 return error_set(s->rc->err, ERR_RETRY, "snapshot \"%s\" is of a former placement",
                                  s->b->spec->resource_snapshot_name);
         return 0;
@@ -364,6 +372,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
                 event_record(manager_events(s->rc->manager), &s->b->object, EVENT_TYPE_WARNING,
                              EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
         TRY(code);
+        plan_report_back(&plan, s->placement);
         TRY(refuse_taken_names(s, &plan));
         TRY(write_works(s, &plan, true, &r->works_changed));
         return check_envelopes(s->rc->arena, &wanted, s->rc->err);
@@ -376,7 +385,8 @@ static int sync_works(struct pass *s, struct sync_result *r)
         bool nothing;
 
         r->override_failed = true;
-        TRY(plan_work_strategies(s->rc->arena, s->b, &s->works, &strategies, s->rc->err));
+        TRY(find_placement(s));
+        TRY(plan_work_strategies(s->rc->arena, s->b, s->placement, &s->works, &strategies, s->rc->err));
         TRY(write_works(s, &strategies, false, &r->works_changed));
         if (strategies.n > 0)
                 TRY(list_works(s, false, &s->works));
@@ -610,6 +620,30 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
         }
 }
 
+/* Whether the status of what it placed comes back is the Works' to say; everything else of it the rollout
+ * brings. */
+static void map_placement(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_KEY struct key owner = KEY_EMPTY;
+        struct relay relay = { emit, to };
+        struct object_list bindings;
+
+        if (e->type != INFORMER_UPDATED ||
+            equal_report_back(works_report_back((const struct placement *)e->old),
+                              works_report_back((const struct placement *)e->now)))
+                return;
+        if (!key_text(&owner, e->now->meta.ns, e->now->meta.name) ||
+            informer_by_index(manager_informer(a->manager, scope_of(e->now->meta.ns)->binding), INDEX_OWNER,
+                              owner.text, &arena, &bindings) < 0) {
+                emit(to, NULL);
+                return;
+        }
+        for (size_t i = 0; i < bindings.n; i++)
+                relay_binding(&relay, bindings.at[i]);
+}
+
 static const struct watch watches[] = {
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
         { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
@@ -617,6 +651,8 @@ static const struct watch watches[] = {
         { &member_cluster_kind, ON_META, map_member_cluster },
         { &cluster_resource_snapshot_kind, ON_SPEC, map_snapshot },
         { &resource_snapshot_kind, ON_SPEC, map_snapshot },
+        { &cluster_resource_placement_kind, ON_SPEC, map_placement },
+        { &resource_placement_kind, ON_SPEC, map_placement },
 };
 
 const struct controller work_generator_controller = {

@@ -1,5 +1,6 @@
 /* Which Works to create, change and delete. spec/rollout-and-work.md 6.3, 6.6. */
 #include "common/base/digest.h"
+#include "hub-agent/report-back/report_back.h"
 #include "hub-agent/rollout/rollout.h"
 #include "hub-agent/work-generator/work_generator.h"
 
@@ -240,8 +241,26 @@ int plan_works(struct arena *arena, const struct binding *b, const struct wanted
         return 0;
 }
 
-int plan_work_strategies(struct arena *arena, const struct binding *b, const struct object_list *live,
-                         struct work_plan *ret, struct error *err)
+static bool has_strategies(const struct work *w, const struct binding *b, const struct placement *p)
+{
+        return w->spec && equal_apply_strategies(w->spec->apply_strategy, b->spec->apply_strategy) &&
+               (!p || equal_report_back(w->spec->report_back_strategy, works_report_back(p)));
+}
+
+static void set_report_back(struct work *w, const struct placement *p)
+{
+        w->spec->report_back_strategy = (struct report_back_strategy *)(uintptr_t)works_report_back(p);
+}
+
+void plan_report_back(struct work_plan *plan, const struct placement *p)
+{
+        for (size_t i = 0; i < plan->n; i++)
+                if (!plan->at[i].now)
+                        set_report_back(plan->at[i].wanted, p);
+}
+
+int plan_work_strategies(struct arena *arena, const struct binding *b, const struct placement *p,
+                         const struct object_list *live, struct work_plan *ret, struct error *err)
 {
         struct work_plan plan = { .at = ARENA_NEW_ARRAY(arena, struct work_write, live->n + 1) };
 
@@ -251,12 +270,14 @@ int plan_work_strategies(struct arena *arena, const struct binding *b, const str
                 const struct work *now = (const struct work *)live->at[i];
                 struct work *wanted;
 
-                if (now->spec && equal_apply_strategies(now->spec->apply_strategy, b->spec->apply_strategy))
+                if (has_strategies(now, b, p))
                         continue;
                 wanted = (struct work *)object_copy(&now->object, arena);
                 if (!wanted || (!wanted->spec && !(wanted->spec = ARENA_NEW(arena, struct work_spec))))
                         return error_no_memory(err);
                 wanted->spec->apply_strategy = b->spec->apply_strategy;
+                if (p)
+                        set_report_back(wanted, p);
                 plan.at[plan.n++] = (struct work_write){ now, wanted };
         }
         *ret = plan;

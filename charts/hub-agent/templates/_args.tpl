@@ -31,6 +31,7 @@
   (printf "--resource-changes-collection-duration=%s" $v.resourceChangesCollectionDuration)
   (printf "--resync-period=%s" $v.resyncPeriod)
   (printf "--enable-cluster-inventory-apis=%t" $v.enableClusterInventoryAPI)
+  (printf "--enable-status-back-reporting=%t" $v.enableStatusBackReporting)
   (printf "--enable-staged-update-run-apis=%t" $v.enableStagedUpdateRunAPIs)
   (printf "--enable-eviction-apis=%t" $v.enableEvictionAPIs)
   (printf "--enable-resource-placement=%t" $v.enableResourcePlacement)
