@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "e2e/simulation/moves_internal.h"
 
+#define BAD_EVERY 5 /* after so many moves somebody wishes what the webhooks of the fleet refuse */
 #define BIG_SEEDS 8 /* percent that play big ConfigMaps: they cost */
 #define BEGINNING 4 /* so many first moves make applications and place them */
 #define DUE_EVERY 4 /* one move in so many is of the kinds whose turn it is */
@@ -210,6 +211,8 @@ int moves_play(struct player *p, const struct move *moves, size_t n, struct erro
                 TRY(moves_make_room(p, err));
                 TRY(moves_keep_alive(p, err));
                 TRY(play_one(p, &moves[i], err));
+                if (i % BAD_EVERY == BAD_EVERY - 1)
+                        TRY(moves_bad_wish(p, ~moves[i].dice, err));
         }
         return 0;
 }

@@ -71,6 +71,8 @@ MOVE_PLAY(move_delete_work);
 MOVE_PLAY(move_delete_binding);
 MOVE_PLAY(move_delete_snapshot);
 MOVE_PLAY(move_delete_policy_snapshot);
+/* ---- what webhooks refuse: moves_bad.c ---- */
+int moves_bad_wish(struct player *p, uint64_t dice, struct error *err); /* let in is an error */
 /* ---- accidents: moves_accident.c ---- */
 MOVE_PLAY(move_stop_member);
 MOVE_PLAY(move_kill_member);

@@ -170,6 +170,7 @@ static int play(struct run *r, struct error *err)
         sim_fleet_keep_alive(r->player.fleet, false);
         log_info(&r->log, "play");
         r->play_ms = loop_now_ms(r->loop);
+        sim_fleet_trouble_webhooks(r->player.fleet, true);
         TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
         TRY(go_on(r, err));
         TRY(settle(r, err));
@@ -188,6 +189,7 @@ static int open_fleet(struct run *r, struct error *err)
         struct watch_options w = { .wish = &r->wish, .coverage = r->coverage };
 
         TRY(sim_fleet_open(&o, &r->player.fleet, err));
+        r->player.fleet->webhooks = r->plan->seed % 2;
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);

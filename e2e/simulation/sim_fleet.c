@@ -50,7 +50,7 @@ struct sim_fleet {
         struct sim_server *server;
         struct loopback_faults webhook_faults;
         struct http_transport *webhook_calls; /* of the servers */
-        bool keep_alive;
+        bool keep_alive, troubles_webhooks;
         struct map disk; /* path -> struct file: outlives every agent */
         uint64_t stamp;
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
@@ -224,16 +224,36 @@ static void webhooks_started(void *agent, http_handler_fn handle, void *ctx)
                 }
 }
 
+void sim_fleet_trouble_webhooks(struct fleet *f, bool on)
+{
+        container_of(f, struct sim_fleet, fleet)->troubles_webhooks = on;
+}
+
+/* NULL: none. */
+static const struct loopback_faults *webhook_trouble(const struct sim_fleet *sim)
+{
+        return sim->troubles_webhooks ? sim->options.faults : NULL;
+}
+
+static int64_t webhook_delay(void *ctx, const struct http_request *rq, bool answer)
+{
+        const struct loopback_faults *more = webhook_trouble(ctx);
+
+        return more && more->delay ? more->delay(more->ctx, rq, answer) : 1;
+}
+
 /* What cuts an agent off from the API servers does so in both directions. */
 static int webhook_fate(void *ctx, const struct http_request *rq)
 {
         struct sim_fleet *sim = ctx;
+        const struct loopback_faults *more = webhook_trouble(sim);
         const char *to = strstr(rq->endpoint->base_url, "://") + 3;
 
         for (unsigned i = 0; i < n_agents(sim); i++)
-                if (text_equal(sim->agents[i]->webhooks_at, to))
-                        return sim->agents[i]->killed || sim->agents[i]->link_down ? ERR_TIMEOUT : 0;
-        return 0;
+                if (text_equal(sim->agents[i]->webhooks_at, to) &&
+                    (sim->agents[i]->killed || sim->agents[i]->link_down))
+                        return ERR_TIMEOUT;
+        return more && more->fate ? more->fate(more->ctx, rq) : 0;
 }
 
 /* Who ends on its own accord has lost the lease; if not, the report must say why. */
@@ -634,7 +654,8 @@ static int open_all(struct sim_fleet *sim, struct error *err)
         if (!sim->group || !sim->loopback || !sim->agents || !sim->clients)
                 return error_no_memory(err);
         sim->world.transport = loopback_transport(sim->loopback, &sim->world, NULL);
-        sim->webhook_faults = (struct loopback_faults){ .ctx = sim, .fate = webhook_fate };
+        sim->webhook_faults =
+                (struct loopback_faults){ .ctx = sim, .delay = webhook_delay, .fate = webhook_fate };
         sim->webhook_calls = loopback_transport(sim->loopback, &sim->world, &sim->webhook_faults);
         if (!sim->world.transport || !sim->webhook_calls)
                 return error_no_memory(err);

@@ -23,6 +23,9 @@ int sim_fleet_open(const struct sim_fleet_options *o, struct fleet **ret, struct
 int sim_fleet_set_disk_full(struct fleet *f, unsigned member, bool full, struct error *err);
 /* The member agent's state file as sim_disk_read(); NULL as well while the agent is not running. */
 struct sqlite3 *sim_fleet_read_state(struct fleet *f, unsigned member);
+/* While on, the network's faults happen to the servers' calls of webhooks, too. Off at first: what sets a
+ * fleet up does not try again. */
+void sim_fleet_trouble_webhooks(struct fleet *f, bool on);
 /* While on, agents that end by themselves are started again a moment later, as by a kubelet. Off at first. */
 void sim_fleet_keep_alive(struct fleet *f, bool on);
 

@@ -154,11 +154,16 @@ void traffic_of(const struct http_request *rq, struct traffic *ret)
         ret->to_hub = base && text_ends_with(base, "/clusters/hub");
         if (traffic_target_of(rq->path, &to))
                 read_target(rq, &to, ret);
+        else if (rq->endpoint && text_equal(rq->endpoint->user_agent, "kube-apiserver-admission"))
+                ret->verb = "review";
 }
 
 void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
 {
-        const char *role = t->agent[0] == '\0' ? "player" : t->is_hub_agent ? "hub-agent" : "member-agent";
+        const char *role = text_equal(t->verb, "review") ? "server"
+                           : t->agent[0] == '\0'         ? "player"
+                           : t->is_hub_agent             ? "hub-agent"
+                                                         : "member-agent";
 
         snprintf(ret, TRAFFIC_TEXT, "%s>%s %s%s%s", role, t->to_hub ? "hub" : "member", t->verb,
                  t->resource[0] ? " " : "", t->resource);

@@ -10,7 +10,8 @@ struct traffic {
         bool is_hub_agent;      /* the role of `agent` */
         bool to_hub;            /* else to a member's own cluster */
         bool is_write;          /* create, update, patch, apply, delete, deletecollection; never a review */
-        const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like */
+        const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like,
+                                 "review" for what an API server asks a webhook */
         char resource[96];      /* "works/status.placement.kubernetes-fleet.io", "configmaps", "leases..." */
         char ns[64], name[128]; /* "" if none */
 };
