@@ -5,13 +5,15 @@
 
 #define LOOK_MS 10000
 #define MEND_MS 60000
-#define CLOCK_PLAY_MS 5000 /* what a clock is slewed by meanwhile is nobody's news */
+#define BURST_ALLOCATIONS 50000 /* so many since the last look have left gaps worth giving back */
+#define CLOCK_PLAY_MS 5000      /* what a clock is slewed by meanwhile is nobody's news */
 
 struct keeper {
         struct keeper_options options;
         struct loop *loop;
         bool told;             /* that the file was given up */
         int64_t tried_ms;      /* to mend it */
+        uint64_t allocations;  /* of the process, when memory was given back the last time */
         int64_t wall_ahead_ms; /* of the loop's clock, at the last look */
 };
 
@@ -57,6 +59,15 @@ static void look_at_clock(struct keeper *k)
                          "by_ms", LOG_INT(by));
 }
 
+/* A burst of Works leaves pages that the next ones may never need. */
+static void look_at_memory(struct keeper *k)
+{
+        if (mem_alloc_count() - k->allocations < BURST_ALLOCATIONS)
+                return;
+        mem_trim();
+        k->allocations = mem_alloc_count();
+}
+
 static void keeper_fiber(void *ctx)
 {
         struct keeper *k = ctx;
@@ -64,6 +75,7 @@ static void keeper_fiber(void *ctx)
         do {
                 look_at_file(k);
                 look_at_clock(k);
+                look_at_memory(k);
         } while (fiber_sleep(k->loop, LOOK_MS) == 0);
         mem_free(k);
 }
@@ -74,7 +86,10 @@ int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_
 
         if (!k)
                 return error_no_memory(err);
-        *k = (struct keeper){ .options = *o, .loop = l, .wall_ahead_ms = loop_wall_ms(l) - loop_now_ms(l) };
+        *k = (struct keeper){ .options = *o,
+                              .loop = l,
+                              .allocations = mem_alloc_count(),
+                              .wall_ahead_ms = loop_wall_ms(l) - loop_now_ms(l) };
         if (!fiber_spawn(group, "keeper", keeper_fiber, k)) {
                 mem_free(k);
                 return error_no_memory(err);

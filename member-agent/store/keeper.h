@@ -1,6 +1,6 @@
 /* Looks after what a process cannot see while it works: a state file that was given up, which is tried again
  * every minute, and a clock that somebody set. Tells both once, in the log; a gauge says whether the file is
- * good. */
+ * good. And gives memory back after a burst. */
 #pragma once
 
 #include "common/base/log.h"
