@@ -70,6 +70,10 @@
 #define ANNOTATION_CLUSTER_LABELS_HASH FLEET_PREFIX "cluster-labels-hash"
 /* On an AppliedWork: a hash of the member's name and the hub's address, of those who made it. Of our own. */
 #define ANNOTATION_OWNER FLEET_PREFIX "owner"
+/* Of an AppliedWork: where it comes from, and since when it is of that snapshot. */
+#define ANNOTATION_FROM_PLACEMENT FLEET_PREFIX "placement" /* NAME, or NAMESPACE/NAME */
+#define ANNOTATION_FROM_SNAPSHOT FLEET_PREFIX "resource-snapshot-index"
+#define ANNOTATION_SINCE FLEET_PREFIX "since"
 /* On a binding that an eviction was to delete, and is not going to: its name. */
 #define ANNOTATION_EVICTION_TAKEN_BACK FLEET_PREFIX "eviction-taken-back"
 /* Ours, of a binding or Work that is about to go: what it placed stays on the member (DELETE_ABANDON). */

@@ -1,5 +1,6 @@
 /* The AppliedWork of a Work: owner of what the Work applies, and list of it for who has lost the state file.
  * spec/member-agent.md 2.2. */
+#include "common/base/timefmt.h"
 #include "member-agent/apply/pass.h"
 
 static void unref(void *object)
@@ -26,12 +27,41 @@ static int check_stays(const struct member_agent *a, const char *name, struct er
                          work ? "is being deleted" : "is gone");
 }
 
+/* Says which placement and snapshot a Work is from. While that stays, so does the moment since when. */
+static int put_origin(const struct object *work, int64_t now_ms, struct string_map *annotations,
+                      struct arena *arena, struct error *err)
+{
+        const struct string_map *labels = &work->meta.labels;
+        const char *placement = string_map_get(labels, LABEL_PARENT_PLACEMENT),
+                   *ns = string_map_get(labels, LABEL_PARENT_PLACEMENT_NAMESPACE),
+                   *index = string_map_get(labels, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX);
+        char *since = arena_alloc(arena, RFC3339_SIZE);
+
+        if (text_empty(placement) || text_empty(index))
+                return 0;
+        if (!text_empty(ns))
+                placement = arena_printf(arena, "%s/%s", ns, placement);
+        if (!since || !placement)
+                return error_no_memory(err);
+        if (text_equal(string_map_get(annotations, ANNOTATION_FROM_PLACEMENT), placement) &&
+            text_equal(string_map_get(annotations, ANNOTATION_FROM_SNAPSHOT), index) &&
+            string_map_get(annotations, ANNOTATION_SINCE))
+                return 0;
+        time_format_rfc3339(now_ms, since);
+        if (string_map_put(annotations, ANNOTATION_FROM_PLACEMENT, placement, arena) < 0 ||
+            string_map_put(annotations, ANNOTATION_FROM_SNAPSHOT, index, arena) < 0 ||
+            string_map_put(annotations, ANNOTATION_SINCE, since, arena) < 0)
+                return error_no_memory(err);
+        return 0;
+}
+
 static int make(struct member_agent *a, const char *name, struct arena *arena, struct object **ret,
                 struct error *err)
 {
         struct applied_work *w =
                 (struct applied_work *)(void *)object_new(&applied_work_kind, NULL, name, arena);
         struct applied_work_spec *spec = ARENA_NEW(arena, struct applied_work_spec);
+        const struct object *work;
         int r;
 
         if (!w || !spec)
@@ -41,6 +71,9 @@ static int make(struct member_agent *a, const char *name, struct arena *arena, s
         w->spec = spec;
         if (string_map_put(&w->object.meta.annotations, ANNOTATION_OWNER, a->owner, arena) < 0)
                 return error_no_memory(err);
+        work = informer_get(a->works, a->ns, name);
+        if (work)
+                TRY(put_origin(work, loop_wall_ms(a->loop), &w->object.meta.annotations, arena, err));
         r = kube_create(&a->member, &w->object, arena, ret, err);
         if (r == ERR_EXISTS) {
                 error_clear(err);
@@ -99,6 +132,24 @@ int applied_work_find(struct member_agent *a, const char *name, struct arena *ar
         memory->owner_known = true;
         memory->owner_gone = false;
         return 0;
+}
+
+int applied_work_tell_origin(struct pass *p, struct error *err)
+{
+        struct object *wanted, *answer = NULL;
+
+        if (!agent_made(p->agent, p->applied_work))
+                return 0; /* what another agent made stays as it is */
+        wanted = object_copy(p->applied_work, p->arena);
+        if (!wanted)
+                return error_no_memory(err);
+        TRY(put_origin(&p->work->object, p->now_ms, &wanted->meta.annotations, p->arena, err));
+        TRY(kube_patch_diff(&p->agent->member, p->applied_work, wanted, OBJECT_META_SPEC, p->arena, &answer,
+                            err));
+        if (answer == p->applied_work)
+                return 0;
+        p->applied_work = answer;
+        return agent_observe(p->agent, p->agent->applied_works, answer, err);
 }
 
 /* ---- status ---- */

@@ -117,6 +117,9 @@ int applied_work_ensure_live(struct member_agent *a, const char *name, struct ar
  * has not been heard of. */
 int applied_work_find(struct member_agent *a, const char *name, struct arena *arena,
                       const struct object **ret, struct error *err);
+/* Annotates it with the placement and snapshot that the Work is from, and since when; a new one has that from
+ * the start. Works of no placement have none. */
+int applied_work_tell_origin(struct pass *p, struct error *err);
 int applied_work_write_status(struct pass *p, struct error *err);
 /* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,

@@ -93,7 +93,7 @@ static struct outcome report(struct reconcile *rc, struct pass *p, struct source
         struct work_status *status = NULL;
         int64_t wait, next;
 
-        if (applied_work_write_status(p, rc->err) < 0) {
+        if (applied_work_tell_origin(p, rc->err) < 0 || applied_work_write_status(p, rc->err) < 0) {
                 memory->owner_gone = rc->err->code == ERR_NOT_FOUND;
                 return failed(rc->err);
         }
