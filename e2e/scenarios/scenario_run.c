@@ -100,11 +100,12 @@ static int apply_one(struct run *r, const struct step *st, const char *cluster, 
                               KUBE_PATCH_APPLY, doc, &how, NULL, r->err);
 }
 
-static int refuse_one(struct run *r, const struct step *st, const char *cluster, const json_t *doc)
+/* `code` is what the request came to. */
+static int check_refusal(struct run *r, const struct step *st, int code)
 {
         struct error seen;
 
-        if (apply_one(r, st, cluster, doc) == 0)
+        if (code == 0)
                 return error_set(r->err, ERR_INVALID, "was accepted");
         seen = *r->err;
         error_clear(r->err);
@@ -129,7 +130,7 @@ static int run_refused(struct run *r, const struct step *st, const char *cluster
         size_t i;
 
         json_array_foreach((json_t *)st->manifests, i, doc)
-                if (refuse_one(r, st, cluster, doc) < 0)
+                if (check_refusal(r, st, apply_one(r, st, cluster, doc)) < 0)
                         return error_wrap(r->err, "manifests[%zu]", i);
         return 0;
 }
@@ -308,10 +309,15 @@ static int run_delete(struct run *r, const struct step *st, const char *cluster)
 {
         struct kube_resource resource;
         struct kube_client *kube;
+        int code;
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         TRY(become(r, st, cluster, &kube));
-        TRY(kube_doc_delete(kube, &resource, namespace_for(&resource, st->ns), st->name, NULL, NULL, r->err));
+        code = kube_doc_delete(kube, &resource, namespace_for(&resource, st->ns), st->name, NULL, NULL,
+                               r->err);
+        if (st->message)
+                return check_refusal(r, st, code);
+        TRY(code);
         return st->wait ? run_absent(r, st, cluster) : 0;
 }
 

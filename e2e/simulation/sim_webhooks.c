@@ -6,12 +6,14 @@ int sim_webhooks_run(const struct hub_agent_options *o,
                      void (*started)(void *ctx, http_handler_fn handle, void *handle_ctx), void *ctx,
                      struct error *err)
 {
-        const struct webhook_options serves = { .flags = { .pdbs = true, .guard_rail = true },
-                                                .ns = "fleet-system",
-                                                .service = "fleetwebhook",
-                                                .port = -1,
-                                                .started = started,
-                                                .started_ctx = ctx };
+        const struct webhook_options serves = {
+                .flags = { .pdbs = true, .guard_rail = true, .networking_agents = o->networking_agents },
+                .ns = "fleet-system",
+                .service = "fleetwebhook",
+                .port = -1,
+                .started = started,
+                .started_ctx = ctx
+        };
         struct hub_agent_options with = *o;
 
         with.webhooks = &serves;
