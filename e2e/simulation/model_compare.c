@@ -132,6 +132,30 @@ static int judge_profile(const struct hub_view *h, const char *name, bool is_in,
         return 0;
 }
 
+/* wanted NULL: it does not say a word of it. */
+static int judge_property(const json_t *member, const char *name, const char *wanted, struct error *err)
+{
+        const char *const path[] = { "status", "properties", name, "value" };
+        const char *told = json_string_value(doc_get_keys(member, path, ARRAY_LEN(path)));
+
+        if (text_equal(told, wanted))
+                return 0;
+        return error_set(err, ERR_INVALID, "MemberCluster %s: property %s is \"%s\", not \"%s\"",
+                         doc_get_string(member, "metadata.name"), name, told ? told : "",
+                         wanted ? wanted : "");
+}
+
+/* What the operator told of the cluster. */
+static int judge_properties(const struct wish_member *m, const json_t *member, struct error *err)
+{
+        char size[16], cost[32];
+
+        snprintf(size, sizeof(size), "%u", m->size);
+        snprintf(cost, sizeof(cost), "%u.%s", m->price / 2, m->price % 2 ? "500" : "000");
+        TRY(judge_property(member, WISH_TOLD_SIZE, m->size ? size : NULL, err));
+        return judge_property(member, PROPERTY_PER_CPU_CORE_COST, m->price ? cost : NULL, err);
+}
+
 static int judge_membership(const struct wish *w, const struct hub_view *h, struct error *err)
 {
         for (unsigned i = 1; i <= w->n_members; i++) {
@@ -150,6 +174,8 @@ static int judge_membership(const struct wish *w, const struct hub_view *h, stru
                                 "True"))
                         return error_set(err, ERR_INVALID, "MemberCluster %s: Joined is not True", name);
                 TRY(judge_profile(h, name, is == MEMBER_IN, err));
+                if (is == MEMBER_IN)
+                        TRY(judge_properties(&w->members[i], doc, err));
         }
         return 0;
 }

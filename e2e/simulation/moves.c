@@ -66,6 +66,8 @@ const struct move_kind move_kinds[] = {
         { "join", 6, move_join },
         { "unready", 4, move_unready },
         { "ready", 5, move_ready },
+        { "tell-size", 3, move_tell_size },
+        { "tell-price", 3, move_tell_price },
         /* by hand */
         { "edit-placed", 5, move_edit_placed },
         { "extend-placed", 3, move_extend_placed },

@@ -57,6 +57,8 @@ MOVE_PLAY(move_stages_delete);
 MOVE_PLAY(move_relabel);
 MOVE_PLAY(move_taint);
 MOVE_PLAY(move_leave);
+MOVE_PLAY(move_tell_size); /* moves_tell.c */
+MOVE_PLAY(move_tell_price);
 MOVE_PLAY(move_join);
 MOVE_PLAY(move_unready);
 MOVE_PLAY(move_ready);

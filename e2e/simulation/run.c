@@ -188,7 +188,13 @@ static int open_fleet(struct run *r, struct error *err)
                                        .ctx = r };
         struct watch_options w = { .wish = &r->wish, .coverage = r->coverage };
 
+        static const char *const member_flags[] = {
+                "--property-config-map=" WISH_TOLD_NAMESPACE "/" WISH_TOLD_MAP, "--property-provider=azure",
+                "--region=play", "--price-table=" WISH_TOLD_NAMESPACE "/" WISH_TOLD_PRICES, NULL
+        };
+
         TRY(sim_fleet_open(&o, &r->player.fleet, err));
+        r->player.fleet->member_flags = member_flags;
         r->player.fleet->webhooks = r->plan->seed % 2;
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);

@@ -221,9 +221,17 @@ struct wish_member_was {
         struct wish_member_state state;
 };
 
+#define WISH_TOLD_NAMESPACE "default"
+#define WISH_TOLD_MAP "about"
+#define WISH_TOLD_SIZE "size"
+#define WISH_TOLD_PRICES "prices"
+
 struct wish_member {
         enum wish_membership membership;
         unsigned rank; /* label rank, an integer; 0 = none. Goes with the MemberCluster */
+        /* What the operator tells of the cluster; 0 = nothing: a property, and the price of its machine of
+         * two cores. */
+        unsigned size, price;
         struct wish_member_state now;
         VEC(struct wish_member_was) before; /* oldest first */
         /* Users' own doings on the cluster, bit i of app i. */
