@@ -5,16 +5,17 @@
 
 static json_t *user_doc(const struct identity *who)
 {
-        json_t *user = json_pack("{s:s}", "username", who->name), *groups = json_array();
-        for (const char *const *g = who->groups; groups && g && *g; g++)
-                json_array_append_new(groups, json_string(*g));
-        if (!user || json_object_set_new(user, "groups", groups) < 0)
-                return json_decref(user), NULL;
-        if (!text_empty(who->uid))
-                json_object_set_new(user, "uid", json_string(who->uid));
-        if (who->extra)
-                json_object_set(user, "extra", (json_t *)who->extra);
-        return user;
+        AUTO_JSON json_t *user = json_pack("{s:s}", "username", who->name), *groups = json_array();
+        for (const char *const *g = who->groups; g && *g; g++)
+                if (json_array_append_new(groups, json_string(*g)) < 0)
+                        return NULL;
+        if (!user || json_object_set(user, "groups", groups) < 0)
+                return NULL;
+        if (!text_empty(who->uid) && json_object_set_new(user, "uid", json_string(who->uid)) < 0)
+                return NULL;
+        if (who->extra && json_object_set(user, "extra", (json_t *)who->extra) < 0)
+                return NULL;
+        return TAKE_PTR(user);
 }
 
 /* A patch is an update, and so are its options. */
@@ -23,13 +24,14 @@ static json_t *options_doc(const struct request *rq, const char *operation)
         const char *kind = strcmp(operation, "DELETE") == 0   ? "DeleteOptions"
                            : strcmp(operation, "CREATE") == 0 ? "CreateOptions"
                                                               : "UpdateOptions";
-        json_t *options = json_pack("{s:s,s:s}", "apiVersion", "meta.k8s.io/v1", "kind", kind);
+        AUTO_JSON json_t *options = json_pack("{s:s,s:s}", "apiVersion", "meta.k8s.io/v1", "kind", kind);
         const char *manager = rq->x ? http_query_get(rq->x, "fieldManager") : NULL;
-        if (options && rq->dry_run)
-                json_object_set_new(options, "dryRun", json_pack("[s]", "All"));
-        if (options && manager && strcmp(operation, "DELETE") != 0)
-                json_object_set_new(options, "fieldManager", json_string(manager));
-        return options;
+        if (rq->dry_run && json_object_set_new(options, "dryRun", json_pack("[s]", "All")) < 0)
+                return NULL;
+        if (manager && strcmp(operation, "DELETE") != 0 &&
+            json_object_set_new(options, "fieldManager", json_string(manager)) < 0)
+                return NULL;
+        return TAKE_PTR(options);
 }
 
 static json_t *kind_doc(const struct policy_review *v, const char *version)
