@@ -343,6 +343,51 @@ static void what_a_webhook_makes_is_checked_as_what_a_client_sends(struct rig *r
         end(r);
 }
 
+#define OPEN                                                                                                 \
+        "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":"     \
+        "true}}"
+
+#define THING "{\"apiVersion\":\"test.io/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":"
+
+/* A kind in two versions, of which the webhook names one. */
+static void a_write_in_another_version_is_judged_in_the_one_that_is_named(struct rig *r)
+{
+        static const char rules[] = "\"rules\":[{\"operations\":[\"*\"],\"apiGroups\":[\"test.io\"],"
+                                    "\"apiVersions\":[\"v1beta1\"],\"resources\":[\"things\"]}]";
+        begin(r);
+        assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                  "{\"metadata\":{\"name\":\"things.test.io\"},\"spec\":{\"group\":\"test."
+                                  "io\",\"scope\":"
+                                  "\"Cluster\",\"names\":{\"kind\":\"Thing\",\"plural\":\"things\"},"
+                                  "\"versions\":[{\"name\":"
+                                  "\"v1\",\"served\":true,\"storage\":true," OPEN
+                                  "},{\"name\":\"v1beta1\",\"served\":true,"
+                                  "\"storage\":false," OPEN "}]}}"),
+                         201);
+        rig_settle(r);
+        install(r, "Mutating", rules);
+        fake.answer = LABELLED;
+        assert_int_equal(rig_post(r, "/apis/test.io/v1/things", THING "\"a\"}}"), 201);
+        assert_string_equal(asked("request.object.apiVersion"), "test.io/v1beta1");
+        assert_string_equal(asked("request.kind.version"), "v1beta1");
+        assert_string_equal(asked("request.requestKind.version"), "v1");
+        assert_string_equal(rig_string(r, "apiVersion"), "test.io/v1");
+        assert_string_equal(rig_string(r, "metadata.labels.by"), "hook");
+        fake.answer = NULL;
+        assert_int_equal(rig_delete(r, "/apis/test.io/v1/things/a"), 200);
+        assert_string_equal(asked("request.oldObject.apiVersion"), "test.io/v1beta1");
+        fake.calls = 0;
+        assert_int_equal(
+                rig_merge(r, GROUP "/mutatingwebhookconfigurations/one",
+                          arena_printf(&r->arena, "{\"webhooks\":[%s]}",
+                                       hook(r, NAME, "/judge",
+                                            arena_printf(&r->arena, "%s,\"matchPolicy\":\"Exact\"", rules)))),
+                200);
+        assert_int_equal(rig_post(r, "/apis/test.io/v1/things", THING "\"b\"}}"), 201);
+        assert_int_equal(fake.calls, 0);
+        end(r);
+}
+
 static void who_wants_to_know_is_asked_again_when_others_changed_it(struct rig *r)
 {
         static const char *const order[] = { "/judge", "/other", "/judge" };
@@ -589,6 +634,7 @@ TEST(a_webhook_is_asked_about_what_it_names)
 TEST(conditions_that_fail_refuse)
 TEST(a_mutating_webhook_changes_what_is_stored)
 TEST(what_a_webhook_makes_is_checked_as_what_a_client_sends)
+TEST(a_write_in_another_version_is_judged_in_the_one_that_is_named)
 TEST(who_wants_to_know_is_asked_again_when_others_changed_it)
 TEST(what_mutates_is_asked_before_what_validates)
 TEST(a_dry_run_asks_those_without_side_effects_only)
@@ -616,6 +662,7 @@ int main(void)
                 cmocka_unit_test(test_conditions_that_fail_refuse),
                 cmocka_unit_test(test_a_mutating_webhook_changes_what_is_stored),
                 cmocka_unit_test(test_what_a_webhook_makes_is_checked_as_what_a_client_sends),
+                cmocka_unit_test(test_a_write_in_another_version_is_judged_in_the_one_that_is_named),
                 cmocka_unit_test(test_who_wants_to_know_is_asked_again_when_others_changed_it),
                 cmocka_unit_test(test_what_mutates_is_asked_before_what_validates),
                 cmocka_unit_test(test_a_dry_run_asks_those_without_side_effects_only),
