@@ -324,6 +324,24 @@ static int fail_probes(void *ctx, const struct http_request *rq)
         return *(const bool *)ctx && strstr(rq->path, "/readyz") ? 500 : 0;
 }
 
+/* spec/member-agent.md 3.2: about the InternalMemberCluster, by the controller that is named there. */
+static void expect_membership(struct rig *r, const char *type, const char *reason, const char *message)
+{
+        size_t i;
+        json_t *event;
+
+        get(r, HUB, HUB_EVENTS);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, event)
+                if (text_equal(doc_get_string(event, "reason"), reason) &&
+                    text_equal(doc_get_string(event, "type"), type) &&
+                    text_equal(doc_get_string(event, "message"), message) &&
+                    text_equal(doc_get_string(event, "involvedObject.kind"), "InternalMemberCluster") &&
+                    text_equal(doc_get_string(event, "source.component"),
+                               "v1beta1InternalMemberClusterController"))
+                        return;
+        fail_msg("there is no %s %s in %s", type, reason, r->text);
+}
+
 static void health_body(struct rig *r)
 {
         bool sick = false;
@@ -336,16 +354,21 @@ static void health_body(struct rig *r)
         assert_int_equal(counted(r, "InternalMemberClusterJoined"), 1);
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 1);
         assert_int_equal(warnings(r), 0);
+        expect_membership(r, "Normal", "InternalMemberClusterJoined", "internal member cluster joined");
+        expect_membership(r, "Normal", "InternalMemberClusterHealthy", "internal member cluster healthy");
         sick = true;
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
         assert_int_equal(warnings(r), 1);
+        expect_membership(r, "Warning", "InternalMemberClusterUnhealthy",
+                          "internal member cluster unhealthy");
         sick = false;
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
         merge(r, HUB, IMCS "/m1", "{'spec':{'state':'Leave'}}");
         fiber_sleep(r->loop, 150000);
         assert_int_equal(counted(r, "InternalMemberClusterLeft"), 1);
+        expect_membership(r, "Normal", "InternalMemberClusterLeft", "internal member cluster left");
         assert_int_equal(counted(r, "InternalMemberClusterHealthy"), 2);
         assert_int_equal(counted(r, "InternalMemberClusterUnhealthy"), 1);
         assert_int_equal(warnings(r), 1);

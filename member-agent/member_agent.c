@@ -16,7 +16,6 @@
 
 #define DELETION_WAIT_MS (5 * 60 * 1000)
 #define MAX_ALSO 8
-#define CONTROLLER_NAME "v1beta1InternalMemberClusterController"
 
 /* ---- what the parts call ---- */
 
@@ -306,7 +305,7 @@ static int prepare(struct member_agent *a, struct error *err)
         TRY(connections_open(a, err));
         TRY(open_store(a, err));
         TRY(make_manager(a, err));
-        a->hub_events = event_recorder_new(&a->hub, a->group, CONTROLLER_NAME);
+        a->hub_events = event_recorder_new(&a->hub, a->group, "member-agent");
         return a->hub_events ? 0 : error_no_memory(err);
 }
 

@@ -84,7 +84,8 @@ struct controller {
         unsigned concurrency;          /* fibers at once, 0 = 16 */
         int64_t reconcile_deadline_ms; /* 0 = 120,000: then the fiber is cancelled and the key retried */
         int64_t backoff_base_ms, backoff_max_ms;
-        int64_t resync_ms; /* 0 = never */
+        int64_t resync_ms;        /* 0 = never */
+        const char *event_source; /* who events of it are from; NULL = the manager's component */
 };
 unsigned controller_concurrency(const struct controller *c);
 enum reconcile_result outcome_result(const struct outcome *o); /* as metrics call it */
@@ -151,6 +152,10 @@ int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct o
 int rc_delete(struct reconcile *rc, const struct object *o);
 /* Bound to the uid alone: for what is to go whatever became of it, because its parent goes. */
 int rc_delete_any_version(struct reconcile *rc, const struct object *o);
+
+/* An event by the controller: common/kube/event.h. */
+void rc_event(struct reconcile *rc, const struct object *about, const char *type, const char *reason,
+              const char *fmt, ...) PRINTF_LIKE(5, 6);
 
 /* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its
  * own and whose `arena` dies with the step (the rest is shared), and parks until all are through. After a

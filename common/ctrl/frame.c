@@ -1,6 +1,9 @@
 /* One controller at work: events become keys, keys become reconciles, outcomes become retries. */
 #include "common/ctrl/frame.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "common/base/memory.h"
 #include "common/ctrl/informer_internal.h"
 #include "common/kube/connection.h"
@@ -187,6 +190,19 @@ static void tell_outcome(struct running *r, const struct reconcile *rc, int code
                           rc->err->text);
         else
                 log_warn(&rc->log, "reconcile failed", "code", error_code_name(code), "error", rc->err->text);
+}
+
+void rc_event(struct reconcile *rc, const struct object *about, const char *type, const char *reason,
+              const char *fmt, ...)
+{
+        const char *source = rc->running ? rc->running->controller->event_source : NULL;
+        char message[EVENT_MESSAGE_MAX];
+        va_list ap;
+
+        va_start(ap, fmt);
+        vsnprintf(message, sizeof(message), fmt, ap);
+        va_end(ap);
+        event_record_by(manager_events(rc->manager), source, about, type, reason, "%s", message);
 }
 
 static struct outcome run_reconcile(struct attempt *a, struct arena *arena, struct error *err)

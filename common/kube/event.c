@@ -13,7 +13,6 @@
 #define QUEUE_MAX 1000
 #define SEEN_MAX 4096
 #define AGGREGATE_MS (10 * 60 * 1000)
-#define MESSAGE_MAX 1024
 
 struct pending {
         struct list node;
@@ -164,9 +163,8 @@ static struct seen count_up(struct event_recorder *r, const char *name, int64_t 
         return *s;
 }
 
-static json_t *event_doc(const struct event_recorder *r, const struct object *about, const char *name,
-                         const char *ns, const char *type, const char *reason, const char *message,
-                         const struct seen *s)
+static json_t *event_doc(const struct object *about, const char *name, const char *ns, const char *type,
+                         const char *reason, const char *message, const struct seen *s, const char *source)
 {
         char first[RFC3339_SIZE], last[RFC3339_SIZE];
         AUTO_JSON json_t *object = json_pack("{s:s, s:s, s:s}", "apiVersion", about->kind->api_version,
@@ -182,24 +180,17 @@ static json_t *event_doc(const struct event_recorder *r, const struct object *ab
         return json_pack("{s:s, s:s, s:{s:s, s:s}, s:O, s:s, s:s, s:s, s:{s:s}, s:s, s:s, s:I, s:s, s:s}",
                          "apiVersion", "v1", "kind", "Event", "metadata", "name", name, "namespace", ns,
                          "involvedObject", object, "type", type, "reason", reason, "message", message,
-                         "source", "component", r->component, "firstTimestamp", first, "lastTimestamp", last,
-                         "count", (json_int_t)s->count, "reportingComponent", r->component,
-                         "reportingInstance", "");
+                         "source", "component", source, "firstTimestamp", first, "lastTimestamp", last,
+                         "count", (json_int_t)s->count, "reportingComponent", source, "reportingInstance",
+                         "");
 }
 
-void event_record(struct event_recorder *r, const struct object *about, const char *type, const char *reason,
-                  const char *fmt, ...)
+static void record(struct event_recorder *r, const char *source, const struct object *about, const char *type,
+                   const char *reason, const char *message)
 {
-        char message[MESSAGE_MAX];
         struct pending *p;
         struct seen s;
-        va_list ap;
 
-        if (!r)
-                return;
-        va_start(ap, fmt);
-        vsnprintf(message, sizeof(message), fmt, ap);
-        va_end(ap);
         if (r->n_queued >= QUEUE_MAX) {
                 if (r->dropped++ % QUEUE_MAX == 0)
                         log_warn(r->kube->log, "events are dropped: too many wait to be sent", "dropped",
@@ -214,7 +205,8 @@ void event_record(struct event_recorder *r, const struct object *about, const ch
         if (p->name && p->ns) {
                 s = count_up(r, p->name, loop_wall_ms(r->kube->world->loop));
                 p->count = s.count;
-                p->doc = event_doc(r, about, p->name, p->ns, type, reason, message, &s);
+                p->doc = event_doc(about, p->name, p->ns, type, reason, message, &s,
+                                   source ? source : r->component);
         }
         if (!p->doc) {
                 pending_free(p);
@@ -223,4 +215,30 @@ void event_record(struct event_recorder *r, const struct object *about, const ch
         list_append(&r->queue, &p->node);
         r->n_queued++;
         waitq_wake_one(&r->wait);
+}
+
+void event_record(struct event_recorder *r, const struct object *about, const char *type, const char *reason,
+                  const char *fmt, ...)
+{
+        char message[EVENT_MESSAGE_MAX];
+        va_list ap;
+
+        va_start(ap, fmt);
+        vsnprintf(message, sizeof(message), fmt, ap);
+        va_end(ap);
+        if (r)
+                record(r, NULL, about, type, reason, message);
+}
+
+void event_record_by(struct event_recorder *r, const char *source, const struct object *about,
+                     const char *type, const char *reason, const char *fmt, ...)
+{
+        char message[EVENT_MESSAGE_MAX];
+        va_list ap;
+
+        va_start(ap, fmt);
+        vsnprintf(message, sizeof(message), fmt, ap);
+        va_end(ap);
+        if (r)
+                record(r, source, about, type, reason, message);
 }

@@ -5,6 +5,8 @@
 
 #include "common/kube/client.h"
 
+#define EVENT_MESSAGE_MAX 1024
+
 struct event_recorder;
 struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
                                           const char *component);
@@ -14,3 +16,6 @@ struct event_recorder *event_recorder_free(struct event_recorder *r);
 void event_record(struct event_recorder *r, const struct object *about,
                   const char *type /* Normal, Warning */, const char *reason, const char *fmt, ...)
         PRINTF_LIKE(5, 6);
+/* The same by another source than the recorder's component; static, NULL = the component. */
+void event_record_by(struct event_recorder *r, const char *source, const struct object *about,
+                     const char *type, const char *reason, const char *fmt, ...) PRINTF_LIKE(6, 7);

@@ -37,7 +37,7 @@ static struct member_memory *memory_of_member(struct pass *s)
 
 static void tell(struct pass *s, const char *type, const char *reason, const char *message)
 {
-        event_record(manager_events(s->rc->manager), &s->member->object, type, reason, "%s", message);
+        rc_event(s->rc, &s->member->object, type, reason, "%s", message);
 }
 
 /* ---- join (spec 2.3) ---- */
@@ -270,6 +270,23 @@ static void tell_silence(struct pass *s, bool was, bool is)
         }
 }
 
+/* NULL while it is not. */
+static const struct condition *ready_to_join(const struct member_cluster *m)
+{
+        const struct condition *c =
+                m->status ? condition_find(&m->status->conditions, CONDITION_READY_TO_JOIN) : NULL;
+
+        return c && text_equal(c->status, CONDITION_TRUE) ? c : NULL;
+}
+
+static void tell_ready(struct pass *s, const struct member_cluster *wanted)
+{
+        const struct condition *now = ready_to_join(wanted);
+
+        if (now && !ready_to_join(s->member))
+                tell(s, EVENT_TYPE_NORMAL, REASON_READY_TO_JOIN, now->message);
+}
+
 static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
 {
         bool cut = false;
@@ -292,6 +309,7 @@ static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
         *ret_left = member_has_left(wanted);
         code = rc_patch_diff(s->rc, &s->member->object, &wanted->object, OBJECT_STATUS, NULL);
         if (code == 0) {
+                tell_ready(s, wanted);
                 tell_joined(s, joined);
                 tell_silence(s, member_is_silent(s->member), member_is_silent(wanted));
                 s->silent_in_ms = member_silent_in_ms(wanted, silence_ms(s), s->rc->now_ms);
@@ -506,6 +524,7 @@ static const struct watch watches[] = {
 
 const struct controller membership_controller = {
         .name = "membership",
+        .event_source = "mcv1beta1",
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

@@ -89,8 +89,8 @@ static int clean_up(struct pass *s)
                 return error_no_memory(rc->err);
         remove_finalizer(wanted, FINALIZER_PLACEMENT);
         TRY(rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL));
-        event_record(manager_events(rc->manager), p, "Normal", "PlacementCleanupFinalizerRemoved",
-                     "Deleted the snapshots and removed the placement cleanup finalizer");
+        rc_event(rc, p, "Normal", "PlacementCleanupFinalizerRemoved",
+                 "Deleted the snapshots and removed the placement cleanup finalizer");
         return 0;
 }
 
@@ -685,6 +685,7 @@ static const struct watch watches[] = {
 
 const struct controller intake_controller = {
         .name = "placement-intake",
+        .event_source = "placement-controller",
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

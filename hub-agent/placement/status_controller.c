@@ -59,8 +59,7 @@ static int write_status(struct pass *s, const struct placement *wanted)
 static void tell(struct pass *s, const struct status_warnings *w)
 {
         for (size_t i = 0; i < w->n; i++) {
-                event_record(manager_events(s->rc->manager), &s->p->object, "Warning", w->at[i].reason, "%s",
-                             w->at[i].message);
+                rc_event(s->rc, &s->p->object, "Warning", w->at[i].reason, "%s", w->at[i].message);
                 log_warn(&s->rc->log, "placement does not go well", "reason", w->at[i].reason, "message",
                          w->at[i].message);
         }
@@ -147,8 +146,8 @@ static void record_events(struct pass *s, const struct status_plan *plan)
         size_t from = plan->n_events > 1 ? plan->n_events - 1 : 0;
 
         for (size_t i = from; i < plan->n_events; i++)
-                event_record(manager_events(s->rc->manager), &s->p->object, "Normal", plan->events[i].reason,
-                             "%s", plan->events[i].message);
+                rc_event(s->rc, &s->p->object, "Normal", plan->events[i].reason, "%s",
+                         plan->events[i].message);
 }
 
 /* What only time tells. *ret_next_ms: when to look again, 0 = no need. */
@@ -312,6 +311,7 @@ static const struct watch watches[] = {
 
 const struct controller placement_status_controller = {
         .name = "placement-status",
+        .event_source = "placement-controller",
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

@@ -56,9 +56,9 @@ static int take_surplus(struct reconcile *rc, const struct object *placement, co
         TRY(rc_delete(rc, &s->b->object));
         log_warn(&rc->log, "a cluster had a second binding, which is deleted", "cluster", cluster, "binding",
                  name, "stays", stays);
-        event_record(
-                manager_events(rc->manager), placement, EVENT_TYPE_WARNING, EVENT_PLACEMENT_SECOND_BINDING,
-                "cluster %s had a second binding: \"%s\" is deleted, and \"%s\" stays", cluster, name, stays);
+        rc_event(rc, placement, EVENT_TYPE_WARNING, EVENT_PLACEMENT_SECOND_BINDING,
+                 "cluster %s had a second binding: \"%s\" is deleted, and \"%s\" stays", cluster, name,
+                 stays);
         return 0;
 }
 

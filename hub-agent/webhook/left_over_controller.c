@@ -34,8 +34,8 @@ static void tell(struct reconcile *rc, const struct left_over *l, const char *ui
 
         log_warn(&rc->log, "a webhook configuration that another agent left is removed", "kind",
                  l->kind->kind, "name", l->name);
-        event_record(manager_events(rc->manager), &about, "Warning", "LeftOverWebhooksRemoved",
-                     "another agent left it, and this one, which leads now, serves no webhooks");
+        rc_event(rc, &about, "Warning", "LeftOverWebhooksRemoved",
+                 "another agent left it, and this one, which leads now, serves no webhooks");
 }
 
 static int take_away(struct reconcile *rc, const struct left_over *l)

@@ -184,13 +184,21 @@ static int doubt_changed_works(struct pass *s)
         return 0;
 }
 
+static void tell(struct pass *s, const struct object *about, const char *reason, const char *message)
+{
+        const char *source =
+                s->rc->ns ? "resource binding work generator" : "cluster resource binding work generator";
+
+        event_record_by(manager_events(s->rc->manager), source, about, EVENT_TYPE_WARNING, reason, "%s",
+                        message);
+}
+
 /* That it was not what it should be shows only now. */
 static void tell_restored(struct pass *s, const struct object *work)
 {
         log_warn(&s->rc->log, "somebody changed what a Work holds, and it is written anew", "namespace",
                  work->meta.ns, "work", work->meta.name);
-        event_record(manager_events(s->rc->manager), work, EVENT_TYPE_WARNING, EVENT_WORK_RESTORED,
-                     "somebody changed what the Work holds; it is written anew");
+        tell(s, work, EVENT_WORK_RESTORED, "somebody changed what the Work holds; it is written anew");
 }
 
 /* What was foreseen is nearly always true: then nothing is written. */
@@ -369,8 +377,7 @@ static int sync_rendered(struct pass *s, const struct object *master, struct syn
         TRY(render_for_binding(s->rc, &snapshots, master, &s->overrides, &wanted, &r->override_failed));
         code = plan_works(s->rc->arena, s->b, &wanted, &s->works, s->labels, &plan, s->rc->err);
         if (code == ERR_INTERNAL)
-                event_record(manager_events(s->rc->manager), &s->b->object, EVENT_TYPE_WARNING,
-                             EVENT_DUPLICATE_ENVELOPE_WORKS, "%s", plan.duplicates);
+                tell(s, &s->b->object, EVENT_DUPLICATE_ENVELOPE_WORKS, plan.duplicates);
         TRY(code);
         plan_report_back(&plan, s->placement);
         TRY(refuse_taken_names(s, &plan));

@@ -104,8 +104,7 @@ static void tell_remains(struct reconcile *rc, struct member_agent *a, const str
                  remains->text);
         if (work)
                 event_record(a->hub_events, work, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, "%s", text);
-        event_record(manager_events(a->manager), applied_work, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, "%s",
-                     text);
+        rc_event(rc, applied_work, EVENT_TYPE_WARNING, EVENT_REMOVAL_FAILED, "%s", text);
 }
 
 static void relax(struct reconcile *rc, struct member_agent *a, const struct object *applied_work,

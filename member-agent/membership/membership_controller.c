@@ -136,6 +136,8 @@ static int leave(struct reconcile *rc, struct member_agent *a, const struct inte
 
 /* ---- reporting ---- */
 
+#define EVENT_SOURCE "v1beta1InternalMemberClusterController"
+
 static void send_event(struct reconcile *rc, struct member_agent *a, const struct object *about,
                        const struct internal_member_cluster_status *before,
                        const struct internal_member_cluster_status *after, const char *type,
@@ -146,8 +148,8 @@ static void send_event(struct reconcile *rc, struct member_agent *a, const struc
 
         if (!membership_event_due(before, after, type, generation_too))
                 return;
-        event_record(a->hub_events, about, warning ? "Warning" : "Normal", c->reason, "%s",
-                     membership_event_text(c->reason));
+        event_record_by(a->hub_events, EVENT_SOURCE, about, warning ? EVENT_TYPE_WARNING : EVENT_TYPE_NORMAL,
+                        c->reason, "%s", membership_event_text(c->reason));
         if (text_equal(c->reason, REASON_AGENT_JOINED))
                 metric_add(a->metrics, METRIC_JOINS, 1, (const char *[]){ "success" });
         if (text_equal(c->reason, REASON_AGENT_LEFT))
@@ -167,7 +169,8 @@ static void send_property_event(struct member_agent *a, const struct object *abo
         if (!new || (good && failures_alone) ||
             (old && text_equal(old->status, new->status) && text_equal(old->reason, new->reason)))
                 return;
-        event_record(a->hub_events, about, good ? "Normal" : "Warning", new->reason, "%s", new->message);
+        event_record_by(a->hub_events, EVENT_SOURCE, about, good ? EVENT_TYPE_NORMAL : EVENT_TYPE_WARNING,
+                        new->reason, "%s", new->message);
 }
 
 static int write_report(struct reconcile *rc, struct member_agent *a,
