@@ -408,6 +408,8 @@ RIG_TEST(a_snapshot_that_is_replaced_and_not_kept_goes_with_one_request, {
         settle(&f);
         devcluster_reset_requests(r->devcluster);
         change_content(r, "c");
+        settle(&f);
+        wait_ms(r, 5000); /* a second pass before it is seen to be gone would ask again */
         assert_int_equal(rig_merge(r, FLEET "clusterresourceplacements/web",
                                    "{\"spec\":{\"policy\":{\"placementType\":\"PickAll\",\"tolerations\":[{"
                                    "\"key\":\"k\",\"operator\":\"Exists\"}]}}}"),
