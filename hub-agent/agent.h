@@ -10,6 +10,8 @@
 
 struct catalog;
 struct body_cache;
+struct progress_series;
+struct scheduler_memory;
 struct webhook_serving;
 
 struct hub_agent {
@@ -26,13 +28,11 @@ struct hub_agent {
         struct catalog *catalog;
         struct body_cache *bodies;
         struct filter_rules filters;
-        struct webhook_serving *webhooks; /* NULL = none are served */
-        struct map progress_shown;  /* of placements' keys: struct progress_point, the series they have */
-        struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
-        struct map turned_away;     /* names of clusters that the scheduler found silent for too long */
-        struct map unanswered;      /* of "placement cluster": the binding whose creation nobody answered */
+        struct webhook_serving *webhooks;   /* NULL = none are served */
+        struct progress_series *progress;   /* of placements, on /metrics */
+        struct scheduler_memory *scheduler; /* what it remembers of all placements and members */
         struct memories members, intakes, statuses, bindings,
-                update_runs; /* what their controllers remember */
+                update_runs; /* what their controllers remember of one object each */
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };

@@ -5,6 +5,7 @@
 #include "hub-agent/eviction/eviction_agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
+#include "hub-agent/placement/progress.h"
 #include "hub-agent/placement/workload_metrics.h"
 #include "hub-agent/scheduler/scheduler_agent.h"
 #include "hub-agent/webhook/left_over.h"
@@ -142,6 +143,8 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .interns = intern_table_new(),
                 .metrics = o->metrics ? o->metrics : metrics_new(METRIC_OF_HUB),
                 .bodies = body_cache_new(),
+                .progress = progress_series_new(),
+                .scheduler = scheduler_memory_new(),
                 .group = fiber_group_new(o->world->loop, NULL, "hub-agent"),
                 .snapshot_min_interval_ms =
                         or_default(o->resource_snapshot_min_interval_ms, SNAPSHOT_MIN_INTERVAL_MS),
@@ -150,18 +153,15 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                         o->force_delete_wait_ms > 0 ? o->force_delete_wait_ms : FORCE_DELETE_WAIT_MS,
                 .settle_ms = SETTLE_MS,
         };
-        map_init(&a->unreadable_told, MAP_OWN_KEYS, mem_free);
-        map_init(&a->turned_away, MAP_OWN_KEYS, NULL);
-        map_init(&a->unanswered, MAP_OWN_KEYS, mem_free);
         memories_init(&a->members, &member_memory_kind);
         memories_init(&a->intakes, &intake_memory_kind);
         memories_init(&a->statuses, &status_memory_kind);
         memories_init(&a->bindings, &binding_memory_kind);
         memories_init(&a->update_runs, &update_run_memory_kind);
-        map_init(&a->progress_shown, MAP_OWN_KEYS, mem_free);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
-        if (!a->interns || !a->metrics || !a->bodies || !a->group || !a->mapper || !a->catalog)
+        if (!a->interns || !a->metrics || !a->bodies || !a->progress || !a->scheduler || !a->group ||
+            !a->mapper || !a->catalog)
                 return error_no_memory(err);
         workload_metrics_init(a->metrics);
         metric_set(a->metrics, METRIC_SCHEDULING_WORKERS, 0, NULL);
@@ -183,15 +183,13 @@ static void agent_close(struct hub_agent *a)
         kube_mapper_free(a->mapper);
         kube_connection_free(a->connection);
         fiber_group_end(a->group);
-        map_free(&a->unreadable_told);
-        map_free(&a->turned_away);
-        map_free(&a->unanswered);
+        scheduler_memory_free(a->scheduler);
         memories_free(&a->members);
         memories_free(&a->intakes);
         memories_free(&a->statuses);
         memories_free(&a->bindings);
         memories_free(&a->update_runs);
-        map_free(&a->progress_shown);
+        progress_series_free(a->progress);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);
         if (!a->options->metrics)

@@ -44,6 +44,28 @@ struct progress_point progress_of(const struct placement *p)
         return point(p, COMPLETED, CONDITION_TRUE, COMPLETED);
 }
 
+struct progress_series {
+        struct map by_key; /* of placements' keys: struct progress_point */
+};
+
+struct progress_series *progress_series_new(void)
+{
+        struct progress_series *s = NEW(struct progress_series);
+
+        if (s)
+                map_init(&s->by_key, MAP_OWN_KEYS, mem_free);
+        return s;
+}
+
+struct progress_series *progress_series_free(struct progress_series *s)
+{
+        if (!s)
+                return NULL;
+        map_free(&s->by_key);
+        mem_free(s);
+        return NULL;
+}
+
 static void set(struct hub_agent *a, const char *key, const struct progress_point *at, int64_t now_ms)
 {
         const char *slash = strchr(key, '/');
@@ -68,10 +90,11 @@ void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_m
 
         if (object_key(&key, p->object.meta.ns, p->object.meta.name) < 0)
                 return; /* a metric is not worth a failed reconcile */
-        shown = map_get(&a->progress_shown, key.text);
+        shown = map_get(&a->progress->by_key, key.text);
         if (shown)
                 set(a, key.text, shown, -1);
-        else if (!(shown = NEW(struct progress_point)) || map_put(&a->progress_shown, key.text, shown) < 0) {
+        else if (!(shown = NEW(struct progress_point)) ||
+                 map_put(&a->progress->by_key, key.text, shown) < 0) {
                 mem_free(shown); /* nor here */
                 return;
         }
@@ -81,10 +104,10 @@ void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_m
 
 void progress_forget(struct hub_agent *a, const char *key)
 {
-        const struct progress_point *shown = map_get(&a->progress_shown, key);
+        const struct progress_point *shown = map_get(&a->progress->by_key, key);
 
         if (!shown)
                 return;
         set(a, key, shown, -1);
-        map_remove(&a->progress_shown, key);
+        map_remove(&a->progress->by_key, key);
 }

@@ -11,5 +11,8 @@ struct progress_point { /* the labels that change while a placement lives */
 /* The first condition on the way that is not True for this generation, or Completed. Pure. */
 struct progress_point progress_of(const struct placement *p);
 
+struct progress_series;                            /* those that placements have now */
+struct progress_series *progress_series_new(void); /* NULL on no memory */
+struct progress_series *progress_series_free(struct progress_series *s);
 void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_ms);
 void progress_forget(struct hub_agent *a, const char *key); /* of a placement that goes or is gone */

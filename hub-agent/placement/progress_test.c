@@ -66,7 +66,8 @@ static void a_placement_has_one_series_until_it_goes(void **state)
         const char *const waiting[] = { "", "web", "2", "ClusterResourcePlacementScheduled", "nil", "nil" };
         const char *const complete[] = { "", "web", "2", "Completed", "True", "Completed" };
 
-        map_init(&a.progress_shown, MAP_OWN_KEYS, mem_free);
+        a.progress = progress_series_new();
+        assert_non_null(a.progress);
         assert_non_null(a.metrics);
         progress_show(&a, placement(&arena, ""), 5000);
         assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, waiting) == 5);
@@ -75,7 +76,7 @@ static void a_placement_has_one_series_until_it_goes(void **state)
         assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, complete) == 7.5);
         progress_forget(&a, "web");
         assert_true(metric_value(a.metrics, METRIC_PLACEMENT_STATUS, complete) == 0);
-        map_free(&a.progress_shown);
+        progress_series_free(a.progress);
         metrics_free(a.metrics);
 }
 

@@ -1,6 +1,12 @@
-/* What the hub agent prepares for the scheduler. */
+/* What the scheduler remembers between cycles; learnt anew after a restart. */
 #pragma once
 
 #include "hub-agent/agent.h"
 
-int scheduler_register(struct hub_agent *a); /* the metrics */
+struct scheduler_memory {
+        struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
+        struct map turned_away;     /* names of clusters that were found silent for too long */
+        struct map unanswered;      /* of "placement cluster": the binding whose creation nobody answered */
+};
+struct scheduler_memory *scheduler_memory_new(void); /* NULL on no memory */
+struct scheduler_memory *scheduler_memory_free(struct scheduler_memory *m);

@@ -6,6 +6,29 @@
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/scheduler/scheduler.h"
 
+struct scheduler_memory *scheduler_memory_new(void)
+{
+        struct scheduler_memory *m = NEW(struct scheduler_memory);
+
+        if (!m)
+                return NULL;
+        map_init(&m->unreadable_told, MAP_OWN_KEYS, mem_free);
+        map_init(&m->turned_away, MAP_OWN_KEYS, NULL);
+        map_init(&m->unanswered, MAP_OWN_KEYS, mem_free);
+        return m;
+}
+
+struct scheduler_memory *scheduler_memory_free(struct scheduler_memory *m)
+{
+        if (!m)
+                return NULL;
+        map_free(&m->unreadable_told);
+        map_free(&m->turned_away);
+        map_free(&m->unanswered);
+        mem_free(m);
+        return NULL;
+}
+
 /* ---- the metrics (spec 15) ---- */
 
 /* What no retry mends waits for the next event. */
@@ -82,7 +105,7 @@ static int release(struct reconcile *rc, void *ctx, size_t i)
  * was made: the next attempt takes the same name, so that there cannot be two. */
 static int note_answer(struct reconcile *rc, const char *key, const char *name, int code)
 {
-        struct map *unanswered = &agent_of(rc)->unanswered;
+        struct map *unanswered = &agent_of(rc)->scheduler->unanswered;
         bool refused = code < 0 && error_is_refusal(rc->err);
         char *copy;
 
@@ -108,7 +131,7 @@ static int create_binding(struct reconcile *rc, void *ctx, size_t i)
 
         if (key_join(&key, rc->key, ' ', c->cluster) < 0)
                 return error_no_memory(rc->err);
-        name = map_get(&agent_of(rc)->unanswered, key.text);
+        name = map_get(&agent_of(rc)->scheduler->unanswered, key.text);
         name = arena_strdup(rc->arena, name ? name : c->name);
         b = name ? (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, name, rc->arena) : NULL;
         if (!b || !(b->spec = ARENA_NEW(rc->arena, struct binding_spec)) ||
@@ -200,7 +223,7 @@ static int carry_out(struct reconcile *rc, const struct schedule_input *in, cons
 /* Told on the MemberCluster once per value, whichever placements look at it and how often. */
 static void tell_unreadable(struct reconcile *rc, const struct unreadable_property *u)
 {
-        struct map *told = &agent_of(rc)->unreadable_told;
+        struct map *told = &agent_of(rc)->scheduler->unreadable_told;
         AUTO_KEY struct key key = KEY_EMPTY;
         char *value;
 
@@ -214,12 +237,10 @@ static void tell_unreadable(struct reconcile *rc, const struct unreadable_proper
         }
         log_warn(&rc->log, "a member reports a property that is no quantity; it counts as absent", "member",
                  u->cluster->object.meta.name, "property", u->property);
-        event_record(
-                manager_events(rc->manager), &u->cluster->object, EVENT_TYPE_WARNING,
-                EVENT_PROPERTY_UNREADABLE,
-                "property \"%s\" is reported with a value that is no quantity; placements that look at it "
-                "find it absent on this member cluster",
-                u->property);
+        rc_event(rc, &u->cluster->object, EVENT_TYPE_WARNING, EVENT_PROPERTY_UNREADABLE,
+                 "property \"%s\" is reported with a value that is no quantity; placements that look at it "
+                 "find it absent on this member cluster",
+                 u->property);
 }
 
 /* What is reported otherwise by now may be told again. */
@@ -228,10 +249,10 @@ static void forget_unreadable(struct hub_agent *a, const struct member_cluster *
         const char *name = c->object.meta.name;
         size_t n = strlen(name);
 
-        map_for_each(&a->unreadable_told, e)
+        map_for_each(&a->scheduler->unreadable_told, e)
                 if (strncmp(e->key, name, n) == 0 && e->key[n] == ' ' &&
                     (gone || !text_equal(cluster_property_text(c, e->key + n + 1), e->value)))
-                        map_remove(&a->unreadable_told, e->key);
+                        map_remove(&a->scheduler->unreadable_told, e->key);
 }
 
 /* ---- clusters that were heard of too long ago ---- */
@@ -241,7 +262,7 @@ static int note_silent(struct reconcile *rc, const struct schedule_plan *p)
         struct hub_agent *a = agent_of(rc);
 
         for (size_t i = 0; i < p->n_silent; i++)
-                if (map_put(&a->turned_away, p->silent[i]->object.meta.name, a) < 0)
+                if (map_put(&a->scheduler->turned_away, p->silent[i]->object.meta.name, a) < 0)
                         return error_no_memory(rc->err);
         return 0;
 }
@@ -448,11 +469,11 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         const struct member_cluster *before = gone ? NULL : (const struct member_cluster *)e->old;
         const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
         const char *name = e->now->meta.name;
-        unsigned changes =
-                cluster_changes(before, after, map_has(&a->turned_away, name), loop_wall_ms(a->world->loop));
+        unsigned changes = cluster_changes(before, after, map_has(&a->scheduler->turned_away, name),
+                                           loop_wall_ms(a->world->loop));
 
         if (changes & (CHANGED_CLUSTER | CHANGED_GONE)) /* who is still silent is noted anew */
-                map_remove(&a->turned_away, name);
+                map_remove(&a->scheduler->turned_away, name);
         if (changes & (CHANGED_PROPERTIES | CHANGED_GONE))
                 forget_unreadable(a, (const struct member_cluster *)e->now, gone);
         if (!changes)
