@@ -133,3 +133,9 @@ const char *object_identity(const char *group, const char *kind, const char *ns,
         return arena_printf(arena, "%zu %zu %zu %s/%s/%s/%s", strlen(group), strlen(kind), strlen(ns), group,
                             kind, ns, name);
 }
+
+bool manifest_goes_when_finished(const struct manifest *m)
+{
+        return text_equal(m->group, "batch") && text_equal(m->kind, "Job") &&
+               json_is_integer(json_object_get(json_object_get(m->doc, "spec"), "ttlSecondsAfterFinished"));
+}

@@ -48,6 +48,8 @@ const char *manifest_identity(struct arena *arena, const char *group, const char
 /* What makes an object itself, version aside: equal for a row and its manifest. NULL on no memory. */
 const char *object_identity(const char *group, const char *kind, const char *ns, const char *name,
                             struct arena *arena);
+/* A Job that its cluster deletes some time after it has finished: ttlSecondsAfterFinished. */
+bool manifest_goes_when_finished(const struct manifest *m);
 /* Marks second occurrences. Manifests that failed before are passed over. */
 int manifest_mark_duplicates(struct manifest *manifests, size_t n, struct error *err);
 /* Sets a result with its cause: `lead` and, if there is one, the text of an error. */

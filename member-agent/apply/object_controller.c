@@ -425,6 +425,8 @@ static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **liv
 
         if (look && (r = find_live(p, m, live, err)) != 0)
                 return r;
+        if (look && !*live && pass_reuse_finished(p, m))
+                return DECIDED;
         if (stale_check_object(p, m, *live))
                 return DECIDED;
         if ((r = receive(p, m, live, err)) != 0 || (r = take_over(p, m, live, err)) != 0 ||

@@ -43,6 +43,16 @@ static bool may_reuse(const struct pass *p, const struct manifest *m, const stru
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
 
+static void reuse(struct manifest *m, const struct row *row)
+{
+        m->reused = m->live_exists = true;
+        m->result = row->result;
+        m->availability = row->availability;
+        m->live_uid = row->uid;
+        m->live_version = row->handled;
+        m->live_generation = row->live_generation;
+}
+
 void pass_reuse_results(struct pass *p)
 {
         for (size_t i = 0; i < p->n; i++) {
@@ -51,13 +61,19 @@ void pass_reuse_results(struct pass *p)
 
                 if (!may_reuse(p, m, row))
                         continue;
-                m->reused = m->live_exists = true;
-                m->result = row->result;
-                m->availability = row->availability;
-                m->live_uid = row->uid;
-                m->live_version = row->handled;
-                m->live_generation = row->live_generation;
+                reuse(m, row);
         }
+}
+
+bool pass_reuse_finished(const struct pass *p, struct manifest *m)
+{
+        const struct row *row = pass_row(p, m);
+
+        if (!manifest_goes_when_finished(m) || !row || row->state != ROW_APPLIED ||
+            !result_is_applied(row->result) || !text_equal(row->hash, m->hash))
+                return false;
+        reuse(m, row);
+        return true;
 }
 
 /* ---- writing ---- */
