@@ -130,6 +130,36 @@ static void the_backoff_of_a_key_doubles_and_success_resets_it(void **state)
         rig_run(body_backoff);
 }
 
+/* The server does not answer for long, and when it does it says that somebody else was faster. */
+static struct outcome fails_and_meets_another(struct bench *b, struct reconcile *rc)
+{
+        if (b->visits.n > 10)
+                return done();
+        error_set(rc->err, b->visits.n < 8 ? ERR_RETRY : ERR_CONFLICT, "not yet");
+        return failed(rc->err);
+}
+
+static void body_late_conflict(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = fails_and_meets_another;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 60000);
+        assert_int_equal(b.visits.n, 11);
+        assert_int_equal(gap_ms(&b, 6), 6400);
+        for (size_t i = 7; i < 10; i++)
+                assert_int_equal(gap_ms(&b, i), 1000);
+        close_bench(&b);
+}
+
+static void a_conflict_after_many_failures_does_not_wait_as_long_as_they(void **state)
+{
+        rig_run(body_late_conflict);
+}
+
 static struct outcome hangs_once(struct bench *b, struct reconcile *rc)
 {
         if (b->visits.n > 1)
@@ -691,6 +721,7 @@ int main(void)
                 cmocka_unit_test(each_class_of_error_has_its_own_delay),
                 cmocka_unit_test(what_another_controller_asks_for_later_comes_then),
                 cmocka_unit_test(the_backoff_of_a_key_doubles_and_success_resets_it),
+                cmocka_unit_test(a_conflict_after_many_failures_does_not_wait_as_long_as_they),
                 cmocka_unit_test(a_reconcile_past_its_deadline_is_cancelled_and_tried_again),
                 cmocka_unit_test(who_comes_to_its_end_behind_its_deadline_has_done_it_all_the_same),
                 cmocka_unit_test(attempts_are_counted_by_what_they_came_to),

@@ -11,6 +11,7 @@
 #define RECONCILE_DEADLINE_MS 120000
 #define BACKOFF_MAX_MS 60000
 #define RIGHT_RETRY_MS 60000
+#define CONFLICT_RETRY_MS 1000
 #define PASSING_MS 10000 /* what passes within that is not worth a warning */
 
 /* ---- events to keys ---- */
@@ -256,8 +257,9 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
                 queued = work_queue_again_after(r->queue, key, longest, QUEUE_LOW);
         } else if (err->retry_after_ms > 0) {
                 queued = work_queue_again_after(r->queue, key, err->retry_after_ms, QUEUE_NORMAL);
-        } else {
-                queued = work_queue_add_backoff(r->queue, key);
+        } else { /* a conflict: the server answers again, and the newer state is on its way */
+                queued = work_queue_add_backoff(r->queue, key,
+                                                o->code == ERR_CONFLICT ? CONFLICT_RETRY_MS : INT64_MAX);
         }
         if (queued < 0)
                 running_lose_key(r, NULL, NULL);
@@ -318,7 +320,7 @@ static void dispatcher(void *ctx)
                 if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
                         return;
                 if (r->stopping || start_attempt(r, key) < 0) {
-                        if (work_queue_add_backoff(r->queue, key) < 0)
+                        if (work_queue_add_backoff(r->queue, key, INT64_MAX) < 0)
                                 running_lose_key(r, NULL, NULL);
                         work_queue_done(r->queue, key);
                 }

@@ -241,7 +241,7 @@ static int64_t backoff_ms(const struct work_queue *q, const struct entry *e)
         return MIN(ms, q->options.backoff_max_ms);
 }
 
-int work_queue_add_backoff(struct work_queue *q, const char *key)
+int work_queue_add_backoff(struct work_queue *q, const char *key, int64_t longest_ms)
 {
         struct entry *e = entry_at(q, key);
         int64_t ms;
@@ -250,7 +250,7 @@ int work_queue_add_backoff(struct work_queue *q, const char *key)
                 return ERR_NO_MEMORY;
         ms = backoff_ms(q, e);
         e->failures++;
-        return work_queue_again_after(q, key, ms, QUEUE_NORMAL);
+        return work_queue_again_after(q, key, MIN(ms, longest_ms), QUEUE_NORMAL);
 }
 
 static void drop_if_idle(struct work_queue *q, struct entry *e)

@@ -33,8 +33,9 @@ int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms
 /* What the running reconcile of the key asks for itself: earlier or later, it replaces what its predecessor
  * asked for, which saw less. Gone as soon as the key comes for another reason. */
 int work_queue_again_after(struct work_queue *q, const char *key, int64_t delay_ms, enum queue_priority p);
-int work_queue_add_backoff(struct work_queue *q, const char *key); /* again after the key's next backoff */
-void work_queue_forget(struct work_queue *q, const char *key);     /* resets its backoff */
+/* Again after the key's next backoff, or after longest_ms if that is less. */
+int work_queue_add_backoff(struct work_queue *q, const char *key, int64_t longest_ms);
+void work_queue_forget(struct work_queue *q, const char *key); /* resets its backoff */
 /* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED.
  */
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);

@@ -150,13 +150,13 @@ static void body_backoff(struct fixture *f)
         for (size_t i = 0; i < 6; i++) {
                 int64_t begin = loop_now_ms(f->loop);
 
-                work_queue_add_backoff(f->queue, "a");
+                work_queue_add_backoff(f->queue, "a", INT64_MAX);
                 work_queue_done(f->queue, get(f));
                 assert_int_equal(loop_now_ms(f->loop) - begin, expected[i]);
         }
         work_queue_forget(f->queue, "a");
         int64_t begin = loop_now_ms(f->loop);
-        work_queue_add_backoff(f->queue, "a");
+        work_queue_add_backoff(f->queue, "a", INT64_MAX);
         work_queue_done(f->queue, get(f));
         assert_int_equal(loop_now_ms(f->loop) - begin, 10);
 }

@@ -124,7 +124,7 @@ static void tell(struct kube_connection *c, const struct kube_trouble *t, const 
 static void become_good(struct kube_connection *c)
 {
         const struct kube_trouble *told = c->told;
-        bool first = !told && !c->was_good;
+        bool first = !told && !c->was_good, better = !c->good;
 
         c->good = c->was_good = true;
         c->seen = c->told = c->verdict = NULL;
@@ -132,7 +132,8 @@ static void become_good(struct kube_connection *c)
                 c->over_ms = now_ms(c);
         if (told || first)
                 announce(c, told, true, "");
-        waitq_wake_all(&c->better);
+        if (better)
+                waitq_wake_all(&c->better);
 }
 
 /* ---- what calls say ---- */

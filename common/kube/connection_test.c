@@ -567,6 +567,27 @@ static void halves_body(struct rig *r)
         serve(&b, NULL, NULL);
 }
 
+/* What fails while the server as such is fine is tried again when its pause is over, and not at once. */
+static void halves_pause_body(struct rig *r)
+{
+        struct bench b;
+        int64_t end_ms;
+        int tries = 0;
+
+        set_up(&b, r, "https://server/clusters/hub");
+        serve(&b, answer_by_halves, &b);
+        begin(&b);
+        end_ms = loop_now_ms(r->loop) + 600000;
+        while (loop_now_ms(r->loop) < end_ms && tries < 1000) {
+                call(&b);
+                assert_int_equal(kube_connection_pause(&b.kube, 10000), 0);
+                tries++;
+        }
+        assert_in_range(tries, 60, 90);
+        tear_down(&b);
+        serve(&b, NULL, NULL);
+}
+
 /* Who sleeps until the next try is woken by the end of the trouble. */
 static void pause_body(struct rig *r)
 {
@@ -603,6 +624,7 @@ TEST(a_missing_right_is_told_once_and_does_not_make_the_server_bad, rights_body)
 TEST(every_missing_right_is_told_of_however_many, many_rights_body)
 TEST(hiccups_are_not_told, hiccups_body)
 TEST(a_proxy_that_answers_by_halves_does_not_fill_the_log, halves_body)
+TEST(a_proxy_that_answers_by_halves_does_not_end_a_pause, halves_pause_body)
 TEST(a_pause_ends_when_the_server_is_back, pause_body)
 
 int main(void)
@@ -618,6 +640,7 @@ int main(void)
                 cmocka_unit_test(every_missing_right_is_told_of_however_many),
                 cmocka_unit_test(hiccups_are_not_told),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_fill_the_log),
+                cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_end_a_pause),
                 cmocka_unit_test(a_pause_ends_when_the_server_is_back),
         };
 

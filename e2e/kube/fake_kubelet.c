@@ -253,7 +253,7 @@ static void work(void *ctx)
                         if (code != ERR_CONFLICT)
                                 log_warn(f->client->log, "a pretended status is not written", "key", key,
                                          "error", err.text);
-                        work_queue_add_backoff(f->queue, key);
+                        work_queue_add_backoff(f->queue, key, INT64_MAX);
                 } else {
                         work_queue_forget(f->queue, key);
                 }
