@@ -73,6 +73,7 @@ RIG_TEST(what_waits_and_what_is_worked_on_are_told_when_somebody_asks, {
         assert_true(of_test(&b, METRIC_QUEUE_LONGEST) > 0.8 && of_test(&b, METRIC_QUEUE_LONGEST) <= 1);
         assert_true(of_test(&b, METRIC_QUEUE_UNFINISHED) > 1.6 && of_test(&b, METRIC_QUEUE_UNFINISHED) <= 2);
         wait_ms(&b, 10000);
+        buf_free(&text);
         scrape(&b, &text);
         assert_true(of_test(&b, METRIC_RECONCILE_ACTIVE) == 0 && of_test(&b, METRIC_QUEUE_DEPTH) == 0);
         assert_true(of_test(&b, METRIC_QUEUE_UNFINISHED) == 0 && of_test(&b, METRIC_QUEUE_LONGEST) == 0);
