@@ -45,6 +45,7 @@ struct webhook {
         int timeout_seconds;
         /* The label a namespace must have, and its values, separated by blanks; NULL = any namespace. */
         const char *namespace_label, *namespace_values;
+        bool elsewhere;                                      /* turned round: any other namespace */
         bool (*registered)(const struct admission_flags *f); /* NULL = always */
         int (*answer)(
                 struct admission_call *c); /* 0 with c->answer filled, or ERR_NO_MEMORY, ERR_CANCELLED */

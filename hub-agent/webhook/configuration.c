@@ -76,7 +76,7 @@ static json_t *namespace_selector(const struct webhook *w)
         if (!w->namespace_label)
                 return json_object();
         return json_pack("{s:[{s:s,s:s,s:o}]}", "matchExpressions", "key", w->namespace_label, "operator",
-                         "In", "values", words(w->namespace_values));
+                         w->elsewhere ? "NotIn" : "In", "values", words(w->namespace_values));
 }
 
 static json_t *client_config(const struct webhook *w, const struct webhook_client *c)

@@ -140,6 +140,20 @@ static void the_guard_rail_watches_the_content_of_three_sorts_of_namespaces(void
         }
 }
 
+/* They fail closed: a hub whose last agent went could make no pod of another one. */
+static void the_agents_own_pods_wait_for_no_agent(void **state)
+{
+        static const char *const names[] = { "fleet.pod.validating", "fleet.replicaset.validating",
+                                             "fleet.poddisruptionbudget.validating" };
+        AUTO_JSON json_t *doc = make(WEBHOOKS_VALIDATING, (struct admission_flags){ 0 }, &by_service);
+
+        for (size_t i = 0; i < ARRAY_LEN(names); i++)
+                assert_json(json_object_get(entry(doc, names[i]), "namespaceSelector"),
+                            "{\"matchExpressions\":[{\"key\":\"kubernetes.io/metadata.name\","
+                            "\"operator\":\"NotIn\",\"values\":[\"fleet-system\",\"kube-system\","
+                            "\"kube-public\",\"kube-node-lease\"]}]}");
+}
+
 static void every_webhook_is_served_and_named_once(void **state)
 {
         for (size_t i = 0; i < n_webhooks; i++) {
@@ -160,6 +174,7 @@ int main(void)
                 cmocka_unit_test(a_webhook_says_what_it_is_about_and_how_it_is_reached),
                 cmocka_unit_test(a_webhook_can_be_reached_by_url_with_a_certificate_to_come),
                 cmocka_unit_test(the_guard_rail_watches_the_content_of_three_sorts_of_namespaces),
+                cmocka_unit_test(the_agents_own_pods_wait_for_no_agent),
                 cmocka_unit_test(every_webhook_is_served_and_named_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

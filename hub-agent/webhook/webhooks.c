@@ -86,6 +86,13 @@ static const struct webhook_rule guarded_content[] = {
 #define RULES(r) .rules = (r), .n_rules = ARRAY_LEN(r)
 #define PATH_OF(verb, what) "/" verb "-placement.kubernetes-fleet.io-v1beta1-" what
 #define VALIDATING .configuration = WEBHOOKS_VALIDATING, .timeout_seconds = 5
+/* Where pods may be in any case nobody is asked: else no pod of the agent itself, and none that the cluster
+ * needs for it, could be made while none runs. */
+#define NAMESPACE_NAME "kubernetes.io/metadata.name" /* the label that the API server gives each */
+#define NAMESPACES_OF_KUBERNETES "kube-system kube-public kube-node-lease"
+#define BUT_WHERE_THE_AGENT_RUNS                                                                             \
+        .namespace_label = NAMESPACE_NAME,                                                                   \
+        .namespace_values = NAMESPACE_FLEET_SYSTEM " " NAMESPACES_OF_KUBERNETES, .elsewhere = true
 #define GUARD_RAIL                                                                                           \
         .path = "/validate-fleetresourcehandler", .configuration = WEBHOOKS_GUARD_RAIL,                      \
         .timeout_seconds = 1, .ignore_failures = true, .answer = guard_rail_validate
@@ -102,6 +109,7 @@ const struct webhook webhooks[] = {
           .path = "/validate--v1-pod",
           VALIDATING,
           RULES(pods),
+          BUT_WHERE_THE_AGENT_RUNS,
           .registered = without_workload,
           .answer = pod_validate },
         { .name = "fleet.clusterresourceplacementv1beta1.validating",
@@ -119,12 +127,14 @@ const struct webhook webhooks[] = {
           .path = "/validate-apps-v1-replicaset",
           VALIDATING,
           RULES(replica_sets),
+          BUT_WHERE_THE_AGENT_RUNS,
           .registered = without_workload,
           .answer = replica_set_validate },
         { .name = "fleet.poddisruptionbudget.validating",
           .path = "/validate-policy-v1-poddisruptionbudget",
           VALIDATING,
           RULES(pod_budgets),
+          BUT_WHERE_THE_AGENT_RUNS,
           .registered = without_pdbs,
           .answer = pod_budget_validate },
         { .name = "fleet.membercluster.validating",
@@ -164,13 +174,13 @@ const struct webhook webhooks[] = {
         { .name = "fleet.fleetsystemnamespacedresources.guardrail.validating",
           GUARD_RAIL,
           RULES(guarded_content),
-          .namespace_label = "kubernetes.io/metadata.name",
+          .namespace_label = NAMESPACE_NAME,
           .namespace_values = NAMESPACE_FLEET_SYSTEM },
         { .name = "fleet.kubenamespacedresources.guardrail.validating",
           GUARD_RAIL,
           RULES(guarded_content),
-          .namespace_label = "kubernetes.io/metadata.name",
-          .namespace_values = "kube-system kube-public kube-node-lease" },
+          .namespace_label = NAMESPACE_NAME,
+          .namespace_values = NAMESPACES_OF_KUBERNETES },
         { .name = "fleet.namespace.guardrail.validating", GUARD_RAIL, RULES(guarded_namespaces) },
 };
 const size_t n_webhooks = ARRAY_LEN(webhooks);
