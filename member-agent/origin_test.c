@@ -44,6 +44,27 @@ RIG_TEST(an_applied_work_says_where_it_is_from_and_since_when, {
         stop(&a);
 })
 
+static int refuse_annotations(void *ctx, const struct http_request *rq)
+{
+        return text_equal(rq->method, "PATCH") && text_starts_with(rq->path, APPLIED_WORKS "/w?") ? 403 : 0;
+}
+
+RIG_TEST(who_may_not_say_it_reports_all_the_same, {
+        const struct loopback_faults faults = { .fate = refuse_annotations };
+        const struct part first = { "w", 1, 1, A };
+        const struct part second = { "w", 2, 1, CONFIG_MAP("a", "2") };
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        make_part(r, "", &first);
+        wait_until_applied(r, "w", 1);
+        change_part(r, &second);
+        wait_until_applied(r, "w", 2);
+        stop(&a);
+})
+
 RIG_TEST(a_work_of_no_placement_says_nothing, {
         struct agent a;
 
@@ -59,6 +80,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_applied_work_says_where_it_is_from_and_since_when),
+                cmocka_unit_test(who_may_not_say_it_reports_all_the_same),
                 cmocka_unit_test(a_work_of_no_placement_says_nothing),
         };
 

@@ -137,6 +137,7 @@ int applied_work_find(struct member_agent *a, const char *name, struct arena *ar
 int applied_work_tell_origin(struct pass *p, struct error *err)
 {
         struct object *wanted, *answer = NULL;
+        int r;
 
         if (!agent_made(p->agent, p->applied_work))
                 return 0; /* what another agent made stays as it is */
@@ -144,10 +145,15 @@ int applied_work_tell_origin(struct pass *p, struct error *err)
         if (!wanted)
                 return error_no_memory(err);
         TRY(put_origin(&p->work->object, p->now_ms, &wanted->meta.annotations, p->arena, err));
-        TRY(kube_patch_diff(&p->agent->member, p->applied_work, wanted, OBJECT_META_SPEC, p->arena, &answer,
-                            err));
-        if (answer == p->applied_work)
+        r = kube_patch_diff(&p->agent->member, p->applied_work, wanted, OBJECT_META_SPEC, p->arena, &answer,
+                            err);
+        if (r == ERR_FORBIDDEN) {
+                log_warn(p->log, "the AppliedWork cannot say where it is from", "problem", err->text);
+                error_clear(err);
                 return 0;
+        }
+        if (r < 0 || answer == p->applied_work)
+                return r;
         p->applied_work = answer;
         return agent_observe(p->agent, p->agent->applied_works, answer, err);
 }

@@ -121,7 +121,8 @@ int applied_work_ensure_live(struct member_agent *a, const char *name, struct ar
 int applied_work_find(struct member_agent *a, const char *name, struct arena *arena,
                       const struct object **ret, struct error *err);
 /* Annotates it with the placement and snapshot that the Work is from, and since when; a new one has that from
- * the start. Works of no placement have none. */
+ * the start. Works of no placement have none. Who may not annotate it leaves it: the report is what counts.
+ */
 int applied_work_tell_origin(struct pass *p, struct error *err);
 int applied_work_write_status(struct pass *p, struct error *err);
 /* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
