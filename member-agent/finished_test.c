@@ -43,11 +43,54 @@ RIG_TEST(one_that_stays_when_it_has_finished_is, {
         stop(&a);
 })
 
+/* Requests for the Job meet this. */
+static int refuse_looks(void *ctx, const struct http_request *rq)
+{
+        return *(bool *)ctx && text_equal(rq->method, "GET") && text_equal(rq->path, JOB_PATH) ? 500 : 0;
+}
+
+RIG_TEST(a_look_at_it_that_fails_does_not_have_it_run_again, {
+        bool refuses = false;
+        const struct loopback_faults faults = { .ctx = &refuses, .fate = refuse_looks };
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        place(r, "w", "", JOB(GOES, "one"));
+        take_away(r);
+        refuses = true;
+        assert_int_equal(fiber_sleep(r->loop, 20 * 60 * 1000), 0);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        refuses = false;
+        assert_int_equal(fiber_sleep(r->loop, 20 * 60 * 1000), 0);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        assert_int_equal(get(r, MEMBER, JOB_PATH), 404);
+        stop(&a);
+})
+
+RIG_TEST(it_is_told_as_missing_where_differences_are_only_reported, {
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "", JOB(GOES, "one"));
+        take_away(r);
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'type':'ReportDiff'}}}");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        assert_string_equal(manifest_reason(r, "w", 0, "DiffReported"), "FoundDiff");
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'type':'ClientSideApply'}}}");
+        assert_int_equal(fiber_sleep(r->loop, 60000), 0);
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "AllManifestsApplied");
+        assert_int_equal(get(r, MEMBER, JOB_PATH), 404);
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_job_that_goes_when_it_has_finished_is_not_made_again),
                 cmocka_unit_test(one_that_stays_when_it_has_finished_is),
+                cmocka_unit_test(a_look_at_it_that_fails_does_not_have_it_run_again),
+                cmocka_unit_test(it_is_told_as_missing_where_differences_are_only_reported),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,8 @@ static inline const char *row_key(const struct row *row, struct arena *arena)
 /* What need not be looked at again gets the results of the last time. */
 void pass_reuse_results(struct pass *p);
 /* An object that is gone because it had finished, as its manifest asks (manifest_goes_when_finished()), is
- * not made again while the manifest stays: it gets the results of the last time. False: it is to be made. */
+ * not made again while the manifest stays: it gets the results of the last time that it was applied. False:
+ * it is to be made, or to be told as missing. */
 bool pass_reuse_finished(const struct pass *p, struct manifest *m);
 /* Write-ahead: no object may be touched without a durable record of it. */
 int pass_plan_rows(struct pass *p, struct error *err);

@@ -69,10 +69,14 @@ bool pass_reuse_finished(const struct pass *p, struct manifest *m)
 {
         const struct row *row = pass_row(p, m);
 
-        if (!manifest_goes_when_finished(m) || !row || row->state != ROW_APPLIED ||
-            !result_is_applied(row->result) || !text_equal(row->hash, m->hash))
+        if (p->strategy.type == STRATEGY_REPORT_DIFF || !manifest_goes_when_finished(m) || !row ||
+            row->state != ROW_APPLIED || !text_equal(row->hash, m->hash))
                 return false;
         reuse(m, row);
+        if (!result_is_applied(row->result)) { /* a look at it failed, or it was only compared, meanwhile */
+                m->result = RESULT_APPLIED;
+                m->availability = AVAILABILITY_NOT_TRACKABLE;
+        }
         return true;
 }
 
@@ -144,6 +148,7 @@ static int record(struct pass *p, const struct manifest *m, struct error *err)
         if (known) {
                 row.state = known->state;
                 row.uid = known->uid;
+                row.hash = known->hash;
         }
         if (m->live_exists)
                 row.uid = m->live_uid;

@@ -71,7 +71,8 @@ bool stale_check_object(struct pass *p, struct manifest *m, const json_t *live)
         if (!live)
                 behind = !row || row->state != ROW_APPLIED;
         else
-                behind = row && row->hash[0] && !text_empty(hash) && !text_equal(hash, row->hash);
+                behind = row && row->hash[0] && !text_empty(hash) && !text_equal(hash, row->hash) &&
+                         !text_equal(hash, m->hash);
         if (!behind)
                 return false;
         p->behind = m->reused = true;
