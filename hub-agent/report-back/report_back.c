@@ -49,8 +49,28 @@ bool report_back_work_counts(const struct work *w, const struct binding *b, cons
                condition_is_true(&w->status->conditions, CONDITION_APPLIED, w->object.meta.generation);
 }
 
+/* What the hub's API server itself goes by: which kinds it serves, how much may be made, what goes. */
+static bool is_hubs_own(const struct work_resource_identifier *id)
+{
+        static const struct {
+                const char *group, *kind;
+        } kinds[] = {
+                { "", "Namespace" },
+                { "", "ResourceQuota" },
+                { "apiextensions.k8s.io", "CustomResourceDefinition" },
+                { "apiregistration.k8s.io", "APIService" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+                if (text_equal(or_empty(id->group), kinds[i].group) && text_equal(id->kind, kinds[i].kind))
+                        return true;
+        return false;
+}
+
 bool report_back_selects(const struct placement *p, const struct work_resource_identifier *id)
 {
+        if (is_hubs_own(id))
+                return false;
         for (uint32_t i = 0; p->status && i < p->status->selected_resources.n; i++) {
                 const struct resource_identifier *one = &p->status->selected_resources.at[i];
 

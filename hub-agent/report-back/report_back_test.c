@@ -204,12 +204,12 @@ static void only_objects_that_are_selected_as_they_are_get_a_status(void **state
                   false },
                 { { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "web", .name = "x" },
                   false },
-                { { .version = "v1", .kind = "Namespace", .name = "web" }, true },
+                { { .version = "v1", .kind = "PersistentVolume", .name = "web" }, true },
                 { { .version = "v1", .kind = "Secret", .ns = "web", .name = "packed" }, false },
         };
         struct envelope_identifier envelope = { .name = "e" };
         struct resource_identifier selected[] = {
-                { .version = "v1", .kind = "Namespace", .name = "web" },
+                { .version = "v1", .kind = "PersistentVolume", .name = "web" },
                 { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "web", .name = "site" },
                 { .version = "v1", .kind = "Secret", .ns = "web", .name = "packed", .envelope = &envelope },
         };
@@ -221,6 +221,37 @@ static void only_objects_that_are_selected_as_they_are_get_a_status(void **state
                         fail_msg("%zu", i);
         p.status = NULL;
         assert_false(report_back_selects(&p, &rows[0].id));
+}
+
+/* A quota whose copy somebody widened on a member would be wide on the hub; a definition that says it is not
+ * established is not served. */
+static void what_the_api_server_itself_goes_by_is_not_a_members_to_tell(void **state)
+{
+        static const struct {
+                const char *group, *version, *kind;
+                bool reported;
+        } rows[] = {
+                { "", "v1", "ResourceQuota", false },
+                { "", "v1", "Namespace", false },
+                { "apiextensions.k8s.io", "v1", "CustomResourceDefinition", false },
+                { "apiregistration.k8s.io", "v1", "APIService", false },
+                { "", "v1", "Service", true },
+                { "example.com", "v1", "ResourceQuota", true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct resource_identifier selected = {
+                        .group = rows[i].group, .version = rows[i].version, .kind = rows[i].kind, .name = "x"
+                };
+                struct work_resource_identifier id = {
+                        .group = rows[i].group, .version = rows[i].version, .kind = rows[i].kind, .name = "x"
+                };
+                struct placement_status status = { .selected_resources = { &selected, 1, true } };
+                struct placement p = { .status = &status };
+
+                if (report_back_selects(&p, &id) != rows[i].reported)
+                        fail_msg("%s", rows[i].kind);
+        }
 }
 
 /* ---- what is written ---- */
@@ -266,6 +297,7 @@ int main(void)
                 cmocka_unit_test(works_are_written_when_they_report_otherwise_than_the_placement_says),
                 cmocka_unit_test(a_work_speaks_for_the_bound_cluster_of_its_placement),
                 cmocka_unit_test(only_objects_that_are_selected_as_they_are_get_a_status),
+                cmocka_unit_test(what_the_api_server_itself_goes_by_is_not_a_members_to_tell),
                 cmocka_unit_test(the_whole_status_becomes_what_was_reported),
         };
 
