@@ -69,7 +69,7 @@ static bool is_hubs_own(const struct work_resource_identifier *id)
 
 bool report_back_selects(const struct placement *p, const struct work_resource_identifier *id)
 {
-        if (is_hubs_own(id))
+        if (is_hubs_own(id) || (p->object.meta.ns && !text_equal(p->object.meta.ns, or_empty(id->ns))))
                 return false;
         for (uint32_t i = 0; p->status && i < p->status->selected_resources.n; i++) {
                 const struct resource_identifier *one = &p->status->selected_resources.at[i];

@@ -20,7 +20,8 @@ enum report_back report_back_of(const struct placement *p);
  * the Work is applied as it is now. Labels of a Work are the member's to write. */
 bool report_back_work_counts(const struct work *w, const struct binding *b, const struct placement *p);
 /* Whether the manifest is an object that the placement selects as it is, not out of an envelope, and whose
- * status is not the API server's own. */
+ * status is not the API server's own. A placement of a namespace gets nothing beyond it, whatever its status
+ * says it selects. */
 bool report_back_selects(const struct placement *p, const struct work_resource_identifier *id);
 /* What makes the object's status the one reported ({apiVersion, kind, status}): a merge patch, new; NULL if
  * it is so already. ERR_INVALID. */

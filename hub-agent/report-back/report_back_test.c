@@ -254,6 +254,31 @@ static void what_the_api_server_itself_goes_by_is_not_a_members_to_tell(void **s
         }
 }
 
+/* Who may write a placement's status in a namespace gets nothing beyond it. */
+static void a_placement_of_a_namespace_gets_the_statuses_of_that_namespace(void **state)
+{
+        struct resource_identifier selected[] = {
+                { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "team", .name = "site" },
+                { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "other", .name = "site" },
+                { .group = "example.com", .version = "v1", .kind = "Zone", .name = "site" },
+        };
+        struct placement_status status = { .selected_resources = { selected, ARRAY_LEN(selected), true } };
+        struct placement p = { .status = &status };
+
+        for (size_t i = 0; i < ARRAY_LEN(selected); i++) {
+                const struct work_resource_identifier id = { .group = selected[i].group,
+                                                             .version = selected[i].version,
+                                                             .kind = selected[i].kind,
+                                                             .ns = selected[i].ns,
+                                                             .name = selected[i].name };
+
+                p.object.meta.ns = "team";
+                assert_int_equal(report_back_selects(&p, &id), i == 0);
+                p.object.meta.ns = NULL;
+                assert_true(report_back_selects(&p, &id));
+        }
+}
+
 /* ---- what is written ---- */
 
 static const char *patch_of(const char *object, const char *observed, char ret[500])
@@ -298,6 +323,7 @@ int main(void)
                 cmocka_unit_test(a_work_speaks_for_the_bound_cluster_of_its_placement),
                 cmocka_unit_test(only_objects_that_are_selected_as_they_are_get_a_status),
                 cmocka_unit_test(what_the_api_server_itself_goes_by_is_not_a_members_to_tell),
+                cmocka_unit_test(a_placement_of_a_namespace_gets_the_statuses_of_that_namespace),
                 cmocka_unit_test(the_whole_status_becomes_what_was_reported),
         };
 
