@@ -14,7 +14,7 @@
 #include "common/ctrl/metrics.h"
 
 #define BACKOFF_BASE_MS 5
-#define BACKOFF_MAX_MS 60000
+#define BACKOFF_MAX_MS 30000
 #define PRIORITIES 4
 
 /* So many keys of better classes may come before one of this class that waits. */

@@ -16,7 +16,7 @@ enum queue_priority {
 struct metric_series;
 struct work_queue;
 struct queue_options {
-        int64_t backoff_base_ms, backoff_max_ms; /* 0 = 5 ms, 60 s */
+        int64_t backoff_base_ms, backoff_max_ms; /* 0 = 5 ms, 30 s */
         const char *name;
         /* Told of as it happens: keys queued, keys put off, seconds that a key waited and was worked on. NULL
          * = not told. */
