@@ -84,8 +84,8 @@ bool report_back_selects(const struct placement *p, const struct work_resource_i
 
 int report_back_patch(const json_t *object, struct slice observed, json_t **ret, struct error *err)
 {
-        AUTO_JSON json_t *reported = NULL, *now = NULL, *wanted = NULL;
-        json_t *patch = NULL;
+        AUTO_JSON json_t *reported = NULL, *now = NULL, *wanted = NULL, *patch = NULL;
+        const char *version = doc_get_string(object, "metadata.resourceVersion");
 
         *ret = NULL;
         TRY(doc_parse(observed, &reported, err));
@@ -97,8 +97,9 @@ int report_back_patch(const json_t *object, struct slice observed, json_t **ret,
                 return error_no_memory(err);
         TRY(patch_merge_diff(now, wanted, &patch, err));
         if (patch_is_empty(patch))
-                json_decref(patch);
-        else
-                *ret = patch;
+                return 0;
+        if (version && doc_set_string(patch, "metadata.resourceVersion", version) < 0)
+                return error_no_memory(err);
+        *ret = TAKE_PTR(patch);
         return 0;
 }

@@ -23,6 +23,6 @@ bool report_back_work_counts(const struct work *w, const struct binding *b, cons
  * status is not the API server's own. A placement of a namespace gets nothing beyond it, whatever its status
  * says it selects. */
 bool report_back_selects(const struct placement *p, const struct work_resource_identifier *id);
-/* What makes the object's status the one reported ({apiVersion, kind, status}): a merge patch, new; NULL if
- * it is so already. ERR_INVALID. */
+/* What makes the object's status the one reported ({apiVersion, kind, status}): a merge patch of the object
+ * as it was read, new; NULL if it is so already. ERR_INVALID. */
 int report_back_patch(const json_t *object, struct slice observed, json_t **ret, struct error *err);

@@ -310,6 +310,10 @@ static void the_whole_status_becomes_what_was_reported(void **state)
                          text),
                 "{\"status\":{\"old\":null,\"replicas\":2}}");
         assert_null(patch_of("{\"status\":{\"replicas\":2}}", "{\"status\":{\"replicas\":2}}", text));
+        /* A difference says nothing of what came meanwhile, such as another object of the name. */
+        assert_string_equal(patch_of("{\"metadata\":{\"name\":\"site\",\"resourceVersion\":\"7\"}}",
+                                     "{\"status\":{\"replicas\":2}}", text),
+                            "{\"metadata\":{\"resourceVersion\":\"7\"},\"status\":{\"replicas\":2}}");
         assert_int_equal(report_back_patch(NULL, SLICE("{\"status\":3}"), &patch, &err), ERR_INVALID);
         assert_int_equal(report_back_patch(NULL, SLICE("{\"spec\":{}}"), &patch, &err), ERR_INVALID);
 }
