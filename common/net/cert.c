@@ -317,3 +317,9 @@ int64_t cert_not_before_ms(const char *cert_pem)
         CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);
         return cert ? wall_ms_of(X509_get0_notBefore(cert)) : TIME_NONE;
 }
+
+bool cert_is_for(const char *cert_pem, const char *dns_name)
+{
+        CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);
+        return cert && X509_check_host(cert, dns_name, 0, 0, NULL) == 1;
+}

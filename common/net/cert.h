@@ -27,9 +27,10 @@ int cert_sign_request(const char *ca_cert_pem, const char *ca_key_pem, const cha
                       int64_t seconds, char **ret_cert, struct error *err);
 /* Reads CN and O of a certificate or request: mem_free, cert_strings_free. A name without CN gives "". */
 int cert_read_subject(const char *pem, char **ret_common_name, char ***ret_organizations, struct error *err);
-void cert_strings_free(char **strings);           /* NULL-terminated array and its strings */
-int64_t cert_not_after_ms(const char *cert_pem);  /* wall ms, TIME_NONE if unreadable */
-int64_t cert_not_before_ms(const char *cert_pem); /* the same */
+void cert_strings_free(char **strings);                       /* NULL-terminated array and its strings */
+int64_t cert_not_after_ms(const char *cert_pem);              /* wall ms, TIME_NONE if unreadable */
+int64_t cert_not_before_ms(const char *cert_pem);             /* the same */
+bool cert_is_for(const char *cert_pem, const char *dns_name); /* whether a client that asks for it takes it */
 
 /* Signed tokens (JWT): ES256 with the key. payload is compact JSON. */
 int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token,

@@ -47,6 +47,8 @@ static void an_issued_certificate_names_its_subject(void **state)
         assert_string_equal(organizations[1], "dev,ops");
         assert_null(organizations[2]);
         assert_int_equal(cert_not_after_ms(cert), NOW + 5 * DAY);
+        assert_true(cert_is_for(cert, "localhost"));
+        assert_false(cert_is_for(cert, "alice"));
         cert_strings_free(organizations);
 }
 
@@ -98,6 +100,7 @@ static void what_is_no_certificate_is_refused(void **state)
         for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
                 assert_int_equal(cert_read_subject(bad[i], &name, &organizations, &err), ERR_INVALID);
                 assert_true(cert_not_after_ms(bad[i]) == INT64_MIN);
+                assert_false(cert_is_for(bad[i], "server"));
         }
 }
 

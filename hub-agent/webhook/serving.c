@@ -130,6 +130,20 @@ static int make_secret(struct webhook_serving *s, const json_t *live, const char
         return 0;
 }
 
+/* Whether it names the service that the configurations lead to. What a replica serves already is not asked:
+ * of two that are told different names one would make it anew after the other. */
+static int check_name(struct webhook_serving *s, const struct webhook_certificates *c, struct error *err)
+{
+        const struct webhook_options *w = s->o.webhooks;
+        AUTO_FREE char *name = mem_printf("%s.%s.svc", w->service, w->ns);
+
+        if (!name)
+                return error_no_memory(err);
+        if (s->now.identity.cert_pem || cert_is_for(c->identity.cert_pem, name))
+                return 0;
+        return error_set(err, ERR_INVALID, "the certificate is not for %s", name);
+}
+
 static int load_secret(struct webhook_serving *s, struct webhook_certificates *ret, json_t **ret_live,
                        struct error *err)
 {
@@ -137,7 +151,7 @@ static int load_secret(struct webhook_serving *s, struct webhook_certificates *r
         TRY(webhook_certificates_read(*ret_live, ret, err));
         if (ret->renew_ms <= loop_wall_ms(s->loop))
                 return error_set(err, ERR_INVALID, "the certificate ends soon");
-        return 0;
+        return check_name(s, ret, err);
 }
 
 /* What cannot be used is replaced, and what ends soon. */

@@ -199,6 +199,24 @@ RIG_TEST(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trust
         stop(&f);
 })
 
+/* The API server asks for the name that the configurations say. */
+RIG_TEST(a_service_of_another_name_gets_a_certificate_of_its_own, {
+        CLEANUP(webhook_certificates_free) struct webhook_certificates first = { 0 }, second = { 0 };
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        begin(r, &f, &o);
+        read_secret(r, &first);
+        o.service = "other";
+        start_with(r, &f, &o);
+        read_secret(r, &second);
+        assert_true(cert_is_for(first.identity.cert_pem, "fleetwebhook.fleet-system.svc"));
+        assert_true(cert_is_for(second.identity.cert_pem, "other.fleet-system.svc"));
+        assert_non_null(strstr(second.authorities, first.authorities));
+        expect_bundle(r, second.authorities);
+        stop(&f);
+})
+
 /* ---- certificates of cert-manager ---- */
 
 static struct webhook_serving *serving;
@@ -402,6 +420,7 @@ int main(void)
                 cmocka_unit_test(replicas_and_restarts_share_one_certificate),
                 cmocka_unit_test(a_certificate_that_is_spoilt_or_deleted_is_made_anew),
                 cmocka_unit_test(a_certificate_that_ends_soon_is_replaced_and_both_authorities_are_trusted),
+                cmocka_unit_test(a_service_of_another_name_gets_a_certificate_of_its_own),
                 cmocka_unit_test(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities),
                 cmocka_unit_test(an_agent_that_waits_for_cert_manager_is_not_ready),
                 cmocka_unit_test(new_files_are_served_without_a_restart),
