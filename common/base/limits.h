@@ -41,9 +41,10 @@
 #define LIMIT_MEMBER_CONDITIONS 32 /* of the report, of each agent, and of the MemberCluster in all */
 #define LIMIT_MEMBER_PROPERTIES 1000
 #define LIMIT_MEMBER_NAMESPACES 5000
-#define LIMIT_PRICES 20000              /* of a member's table of prices */
-#define LIMIT_OWN_PROPERTIES 100        /* out of a member's ConfigMap */
-#define LIMIT_PROPERTY_VALUE_BYTES 1024 /* as ClusterProfiles allow */
+#define LIMIT_PRICES 20000            /* of a member's table of prices */
+#define LIMIT_OWN_PROPERTIES 100      /* out of a member's ConfigMap */
+#define LIMIT_PROPERTY_NAME_BYTES 253 /* this and the next as ClusterProfiles allow */
+#define LIMIT_PROPERTY_VALUE_BYTES 1024
 /* Texts of members about failed, drifted and differing resources, and these as JSON: of one resource, in the
  * status of one binding, in that of one placement. The rest is left out, and that is told. */
 #define LIMIT_STATUS_TEXT_BYTES 2048

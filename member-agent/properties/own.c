@@ -44,10 +44,13 @@ static bool is_domain(struct slice s)
 const char *own_property_name_fault(const char *name)
 {
         struct slice rest = slice_of(name), segment;
-        bool more = slice_cut(&rest, '/', &segment);
+        bool more;
 
         if (text_starts_with(name, FLEET_PREFIX) || text_starts_with(name, PROPERTY_RESOURCES_PREFIX))
                 return "the names of kubernetes-fleet.io are the agents'";
+        if (rest.len > LIMIT_PROPERTY_NAME_BYTES)
+                return "it is too long";
+        more = slice_cut(&rest, '/', &segment);
         if (!is_segment(segment) && !(more && is_domain(segment)))
                 return "it is not the name of a property";
         while (more) {

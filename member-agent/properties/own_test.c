@@ -121,6 +121,19 @@ static void a_value_is_as_long_as_a_profile_may_have_it(void **state)
         assert_string_equal(read_own(&arena, &at, 1).faults, "a: its value is too long");
 }
 
+static void a_name_is_as_long_as_a_profile_may_have_it(void **state)
+{
+        char name[LIMIT_PROPERTY_NAME_BYTES + 2] = { 0 };
+
+        for (size_t i = 0; i < LIMIT_PROPERTY_NAME_BYTES; i++)
+                name[i] = i % 2 ? '/' : 'a';
+        assert_null(own_property_name_fault(name));
+        name[LIMIT_PROPERTY_NAME_BYTES - 1] = 'a';
+        name[LIMIT_PROPERTY_NAME_BYTES] = 'a';
+        assert_non_null(own_property_name_fault(name));
+        assert_string_equal(own_property_name_fault(name), "it is too long");
+}
+
 static void only_so_many_are_told_and_only_some_faults_named(void **state)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -145,6 +158,7 @@ int main(void)
                 cmocka_unit_test(keys_are_names_and_maps_hold_names_with_slashes),
                 cmocka_unit_test(what_is_bad_is_named_and_the_rest_stays),
                 cmocka_unit_test(a_value_is_as_long_as_a_profile_may_have_it),
+                cmocka_unit_test(a_name_is_as_long_as_a_profile_may_have_it),
                 cmocka_unit_test(only_so_many_are_told_and_only_some_faults_named),
         };
 
