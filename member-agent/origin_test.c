@@ -44,6 +44,22 @@ RIG_TEST(an_applied_work_says_where_it_is_from_and_since_when, {
         stop(&a);
 })
 
+/* A snapshot that changes other Works of its placement names this one anew, and wakes nobody. */
+RIG_TEST(it_says_what_the_work_is_of_now, {
+        const struct part first = { "w", 1, 1, A };
+        struct agent a;
+
+        begin(&a, r);
+        assert_int_equal(fiber_sleep(r->loop, 1000), 0);
+        make_part(r, "", &first);
+        wait_until_applied(r, "w", 1);
+        merge(r, HUB, WORKS "/w",
+              "{'metadata':{'labels':{'kubernetes-fleet.io/parent-resource-snapshot-index':'2'}}}");
+        assert_int_equal(fiber_sleep(r->loop, 20 * 60000), 0);
+        assert_string_equal(annotation(r, SNAPSHOT), "2");
+        stop(&a);
+})
+
 static int refuse_annotations(void *ctx, const struct http_request *rq)
 {
         return text_equal(rq->method, "PATCH") && text_starts_with(rq->path, APPLIED_WORKS "/w?") ? 403 : 0;
@@ -80,6 +96,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_applied_work_says_where_it_is_from_and_since_when),
+                cmocka_unit_test(it_says_what_the_work_is_of_now),
                 cmocka_unit_test(who_may_not_say_it_reports_all_the_same),
                 cmocka_unit_test(a_work_of_no_placement_says_nothing),
         };

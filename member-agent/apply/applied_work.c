@@ -27,7 +27,8 @@ static int check_stays(const struct member_agent *a, const char *name, struct er
                          work ? "is being deleted" : "is gone");
 }
 
-/* Says which placement and snapshot a Work is from. While that stays, so does the moment since when. */
+/* Says which placement and snapshot a Work is from. While that stays, so does the moment since when. The Work
+ * is a cache's, and may go while a request is on its way: nothing is borrowed of it. */
 static int put_origin(const struct object *work, int64_t now_ms, struct string_map *annotations,
                       struct arena *arena, struct error *err)
 {
@@ -39,9 +40,9 @@ static int put_origin(const struct object *work, int64_t now_ms, struct string_m
 
         if (text_empty(placement) || text_empty(index))
                 return 0;
-        if (!text_empty(ns))
-                placement = arena_printf(arena, "%s/%s", ns, placement);
-        if (!since || !placement)
+        placement = arena_printf(arena, "%s%s%s", or_empty(ns), text_empty(ns) ? "" : "/", placement);
+        index = arena_strdup(arena, index);
+        if (!since || !placement || !index)
                 return error_no_memory(err);
         if (text_equal(string_map_get(annotations, ANNOTATION_FROM_PLACEMENT), placement) &&
             text_equal(string_map_get(annotations, ANNOTATION_FROM_SNAPSHOT), index) &&
@@ -136,15 +137,18 @@ int applied_work_find(struct member_agent *a, const char *name, struct arena *ar
 
 int applied_work_tell_origin(struct pass *p, struct error *err)
 {
+        /* A snapshot that leaves the manifests as they are changes labels alone: what was kept has older
+         * ones. */
+        const struct object *work = informer_get(p->agent->works, p->agent->ns, p->name);
         struct object *wanted, *answer = NULL;
         int r;
 
-        if (!agent_made(p->agent, p->applied_work))
+        if (!work || !agent_made(p->agent, p->applied_work))
                 return 0; /* what another agent made stays as it is */
         wanted = object_copy(p->applied_work, p->arena);
         if (!wanted)
                 return error_no_memory(err);
-        TRY(put_origin(&p->work->object, p->now_ms, &wanted->meta.annotations, p->arena, err));
+        TRY(put_origin(work, p->now_ms, &wanted->meta.annotations, p->arena, err));
         r = kube_patch_diff(&p->agent->member, p->applied_work, wanted, OBJECT_META_SPEC, p->arena, &answer,
                             err);
         if (r == ERR_FORBIDDEN) {
