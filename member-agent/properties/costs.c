@@ -6,7 +6,8 @@
 #include "proto/names.h"
 
 #define ANY_REGION "*"
-#define NAMED_MAX 5 /* machines without a price that are told of by name */
+#define PRICE_MAX 1e9 /* an hour: what is more is no price, and no quantity once it is added up */
+#define NAMED_MAX 5   /* machines without a price that are told of by name */
 
 /* ---- the table ---- */
 
@@ -28,7 +29,7 @@ static int read_price(const json_t *value, double *ret)
         } else {
                 return ERR_INVALID;
         }
-        return *ret >= 0 ? 0 : ERR_INVALID;
+        return *ret >= 0 && *ret <= PRICE_MAX ? 0 : ERR_INVALID;
 }
 
 static int put_price(struct price_table *t, const char *region, const char *machine, double price,
@@ -60,8 +61,8 @@ static int read_region(struct price_table *t, const char *region, json_t *machin
         json_object_foreach(machines, machine, value) {
                 if (read_price(value, &price) < 0)
                         return error_set(err, ERR_INVALID,
-                                         "regions.%s.%s: must be a price, a number that is not negative",
-                                         region, machine);
+                                         "regions.%s.%s: must be a price, a number from 0 to 1e9", region,
+                                         machine);
                 TRY(put_price(t, region, machine, price, err));
         }
         return 0;

@@ -189,6 +189,10 @@ static void a_table_that_is_none_says_where(void **state)
                 { "regions: { west: 3 }", "regions.west: must be an object" },
                 { "regions: { west: { small: -1 } }", "regions.west.small: must be a price" },
                 { "regions: { west: { small: cheap } }", "regions.west.small: must be a price" },
+                { "regions: { west: { small: 1e308 } }", "regions.west.small: must be a price" },
+                { "regions: { west: { small: 2E } }", "regions.west.small: must be a price" },
+                { "regions: { west: { small: .inf } }", "infinite or not a number" },
+                { "regions: { west: { small: 1 }, west: { small: 2 } }", "" },
                 { "regions: { west: { small: 0.1, large: true } }", "regions.west.large: must be a price" },
         };
 
