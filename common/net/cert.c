@@ -318,6 +318,15 @@ int64_t cert_not_before_ms(const char *cert_pem)
         return cert ? wall_ms_of(X509_get0_notBefore(cert)) : TIME_NONE;
 }
 
+bool cert_has_key(const char *cert_pem, const char *key_pem)
+{
+        CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);
+        CLEANUP(key_cleanup) EVP_PKEY *key = cert ? openssl_read_key(key_pem, NULL) : NULL;
+        bool has = key && X509_check_private_key(cert, key) == 1;
+        ERR_clear_error();
+        return has;
+}
+
 bool cert_is_for(const char *cert_pem, const char *dns_name)
 {
         CLEANUP(x509_cleanup) X509 *cert = openssl_read_cert(cert_pem, NULL);

@@ -30,6 +30,7 @@ int cert_read_subject(const char *pem, char **ret_common_name, char ***ret_organ
 void cert_strings_free(char **strings);                       /* NULL-terminated array and its strings */
 int64_t cert_not_after_ms(const char *cert_pem);              /* wall ms, TIME_NONE if unreadable */
 int64_t cert_not_before_ms(const char *cert_pem);             /* the same */
+bool cert_has_key(const char *cert_pem, const char *key_pem); /* whether the two belong together */
 bool cert_is_for(const char *cert_pem, const char *dns_name); /* whether a client that asks for it takes it */
 
 /* Signed tokens (JWT): ES256 with the key. payload is compact JSON. */

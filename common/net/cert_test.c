@@ -47,6 +47,9 @@ static void an_issued_certificate_names_its_subject(void **state)
         assert_string_equal(organizations[1], "dev,ops");
         assert_null(organizations[2]);
         assert_int_equal(cert_not_after_ms(cert), NOW + 5 * DAY);
+        assert_true(cert_has_key(cert, key));
+        assert_false(cert_has_key(cert, ca.key));
+        assert_false(cert_has_key(cert, "no key"));
         assert_true(cert_is_for(cert, "localhost"));
         assert_false(cert_is_for(cert, "alice"));
         cert_strings_free(organizations);

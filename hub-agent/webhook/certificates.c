@@ -91,6 +91,8 @@ int webhook_certificates_read(const json_t *secret, struct webhook_certificates 
         end = cert_not_after_ms(c.identity.cert_pem);
         if (end == TIME_NONE || cert_not_after_ms(c.authorities) == TIME_NONE)
                 return error_set(err, ERR_INVALID, "the Secret's certificates cannot be read");
+        if (!cert_has_key(c.identity.cert_pem, c.identity.key_pem))
+                return error_set(err, ERR_INVALID, "the Secret's tls.key is not that of its tls.crt");
         c.renew_ms = end - WEBHOOK_CERTIFICATE_RENEW_DAYS * DAY_MS;
         *ret = c;
         c = (struct webhook_certificates){ 0 };

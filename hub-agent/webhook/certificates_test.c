@@ -115,6 +115,21 @@ static void what_cannot_be_served_is_refused(void **state)
         }
 }
 
+/* Else nobody could serve it, and an agent would end at each start. */
+static void a_key_of_another_certificate_is_refused(void **state)
+{
+        CLEANUP(webhook_certificates_free) struct webhook_certificates c = { 0 };
+        AUTO_JSON json_t *one = NULL, *two = NULL;
+        struct error err = { 0 };
+
+        assert_int_equal(webhook_certificates_make("n", "s", "w", NULL, NOW, &one, &err), 0);
+        assert_int_equal(webhook_certificates_make("n", "s", "w", NULL, NOW, &two, &err), 0);
+        json_object_set(json_object_get(one, "data"), "tls.key",
+                        json_object_get(json_object_get(two, "data"), "tls.key"));
+        assert_int_equal(webhook_certificates_read(one, &c, &err), ERR_INVALID);
+        assert_non_null(strstr(err.text, "tls.key"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -122,6 +137,7 @@ int main(void)
                 cmocka_unit_test(a_certificate_is_signed_by_the_authority_that_configurations_are_given),
                 cmocka_unit_test(the_authority_before_is_kept_and_no_older_one),
                 cmocka_unit_test(what_cannot_be_served_is_refused),
+                cmocka_unit_test(a_key_of_another_certificate_is_refused),
         };
         mem_hook_libraries();
         return cmocka_run_group_tests(tests, NULL, NULL);
