@@ -287,6 +287,46 @@ RIG_TEST(who_reports_differences_says_nothing_of_applying, {
         stop(&a);
 })
 
+/* What leaves the Work meanwhile was somebody's before, and is again. */
+RIG_TEST(what_was_only_compared_is_given_back_as_it_was, {
+        struct agent a;
+
+        begin(&a, r);
+        post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("c", "0"));
+        post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("d", "0"));
+        place(r, "w", "'applyStrategy':{'type':'ReportDiff'},",
+              CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=DiffReported", "AllManifestsDiffReported");
+        replace_manifests(r, "w", CONFIG_MAP("c", "1"));
+        wait_ms(r, 60000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("d")), 200);
+        assert_string_equal(rig_string(r, "data.k"), "0");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.ownerReferences")), 0);
+        stop(&a);
+})
+
+/* spec/member-agent.md 2.4: it is removed when the Work is applied again. */
+RIG_TEST(who_reports_differences_deletes_nothing, {
+        struct agent a;
+        uint64_t reads;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, HUB, WORKS "/w",
+              "{'spec':{'applyStrategy':{'type':'ReportDiff'},'workload':{'manifests':[" CONFIG_MAP(
+                      "c", "1") "]}}}");
+        wait_for(r, HUB, WORKS "/w", "type=DiffReported", "AllManifestsDiffReported");
+        wait_ms(r, 60000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("d")), 200);
+        reads = requests(r, "m1", "get", "configmaps");
+        wait_ms(r, 60000);
+        assert_true(requests(r, "m1", "get", "configmaps") - reads < 20); /* nobody waits for it either */
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'type':'ClientSideApply'}}}");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("d"));
+        stop(&a);
+})
+
 /* ctx: whether the objects had been applied before differences were reported. Of two manifests one goes with
  * the change of the strategy. */
 static void back_to_applying_body(struct rig *r)
@@ -327,6 +367,8 @@ static void a_manifest_may_go_when_applying_begins_again(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_was_only_compared_is_given_back_as_it_was),
+                cmocka_unit_test(who_reports_differences_deletes_nothing),
                 cmocka_unit_test(what_is_there_is_taken_over_if_it_is_as_wished),
                 cmocka_unit_test(what_another_work_owns_is_never_taken_over_what_others_own_if_shared),
                 cmocka_unit_test(a_replica_count_that_somebody_changed_is_told_and_left_alone),

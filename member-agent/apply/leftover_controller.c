@@ -1,5 +1,6 @@
 /* Objects that were applied and are no longer in the Work: spec/member-agent.md 2.4. The inventory names
  * candidates, handover.h says whether they go or move, the live owner reference decides. */
+#include "member-agent/apply/clean.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/watch/applied.h"
 
@@ -15,6 +16,13 @@ static int drop_reference(struct pass *p, const struct kube_resource *r, const s
                               err);
 }
 
+/* Ours by its reference alone, such as what was only compared: it was there before us and is left as it is.
+ */
+static bool was_never_applied(const struct row *row, const json_t *live)
+{
+        return row->state == ROW_PLANNED && text_empty(clean_annotation(live, ANNOTATION_SPEC_HASH));
+}
+
 static int remove_object(struct pass *p, const struct kube_resource *r, const struct row *row,
                          const json_t *live, struct error *err)
 {
@@ -23,17 +31,18 @@ static int remove_object(struct pass *p, const struct kube_resource *r, const st
         int result;
 
         TRY(owner_without(live, &p->owner, &without, &sole, err));
-        result = sole ? kube_doc_delete_read(&p->agent->member, r, live, err)
-                      : drop_reference(p, r, row, without, err);
+        result = sole && !was_never_applied(row, live) ? kube_doc_delete_read(&p->agent->member, r, live, err)
+                                                       : drop_reference(p, r, row, without, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         return store_row_remove(p->agent->store, row, err);
 }
 
 /* Looks, then decides on what is known at that moment: nothing parks between the decision and the request.
- * *ret_waits: it has to stay for now. */
+ * *ret_waits: it has to stay for now; *ret_stays: while the Work only reports
+ * differences, what it had applied before stays. */
 static int settle_object(struct pass *p, struct giver *g, const struct row *row, bool *ret_waits,
-                         struct error *err)
+                         bool *ret_stays, struct error *err)
 {
         struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
         AUTO_JSON json_t *live = NULL;
@@ -57,7 +66,10 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
         *ret_waits = decision == HANDOVER_WAIT;
         if (decision == HANDOVER_GIVE)
                 return handover_give(g, row, live, to, err);
-        return decision == HANDOVER_REMOVE ? remove_object(p, &r, row, live, err) : 0;
+        if (decision != HANDOVER_REMOVE)
+                return 0;
+        *ret_stays = p->strategy.type == STRATEGY_REPORT_DIFF && !was_never_applied(row, live);
+        return *ret_stays ? 0 : remove_object(p, &r, row, live, err);
 }
 
 static int note_unremoved(struct pass *p, const struct row *row, const struct error *why, struct error *err)
@@ -72,18 +84,19 @@ static int note_unremoved(struct pass *p, const struct row *row, const struct er
         return 0;
 }
 
-static int settle(struct pass *p, struct giver *g, const struct row *row, struct error *err)
+static int settle(struct pass *p, struct giver *g, const struct row *row, size_t *left, struct error *err)
 {
         struct error why = { 0 };
-        bool waits = false;
-        int r = settle_object(p, g, row, &waits, &why);
+        bool waits = false, stays = false;
+        int r = settle_object(p, g, row, &waits, &stays, &why);
 
         if (r == ERR_NO_MEMORY || r == ERR_CANCELLED) {
                 *err = why;
                 return r;
         }
-        if (r < 0 || waits)
+        if (r < 0 || waits || stays)
                 p->lingering.at[p->lingering.n++] = *row;
+        *left += r < 0 || waits;
         if (r == 0)
                 return 0;
         /* After a conflict an heir may have been first: the next look tells. */
@@ -113,6 +126,7 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
         struct rows rows = p->rows;
         size_t n = 0;
 
+        *ret_left = 0;
         map_init(&listed, MAP_BORROW_KEYS, NULL);
         if (!memory)
                 return error_no_memory(err);
@@ -130,9 +144,8 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
                 if (map_has(&listed, key))
                         continue;
                 n++;
-                TRY(settle(p, &g, &rows.at[i], err));
+                TRY(settle(p, &g, &rows.at[i], ret_left, err));
         }
-        *ret_left = p->lingering.n;
         TRY(tell_unremoved(p, memory, err));
         return n ? applied_watch_reconcile(p->agent->applied, err) : 0;
 }
