@@ -6,6 +6,13 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/work-generator/work_index.h"
 
+/* Of a placement whose statuses cannot come back. */
+struct not_reported_memory {
+        struct memory memory;
+        int64_t told; /* the generation of which an event was recorded; 0 = none */
+};
+const struct memory_kind not_reported_memory_kind = { .size = sizeof(struct not_reported_memory) };
+
 struct pass {
         struct reconcile *rc;
         const struct placement *placement;
@@ -104,8 +111,18 @@ static int placement_of(struct reconcile *rc, const struct work *w, const struct
         return 0;
 }
 
+/* Once: each of its Works comes by whenever its member reports. */
 static struct outcome tell_impossible(struct reconcile *rc, const struct placement *p)
 {
+        struct not_reported_memory *m = memory_of(&agent_of(rc)->not_reported, &p->object, rc->arena);
+
+        if (!m) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
+        }
+        if (m->told == p->object.meta.generation)
+                return done();
+        m->told = p->object.meta.generation;
         event_record(
                 manager_events(rc->manager), &p->object, EVENT_TYPE_WARNING, EVENT_STATUS_NOT_REPORTED,
                 "the status of objects comes back from one cluster alone: the policy has to be PickFixed "
@@ -184,7 +201,12 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
         AUTO_KEY struct key owner = KEY_EMPTY;
         struct object_list bindings;
 
-        if (e->type == INFORMER_DELETED || !works_report_back((const struct placement *)e->now))
+        if (e->type == INFORMER_DELETED) {
+                if (key_text(&owner, e->now->meta.ns, e->now->meta.name))
+                        memory_drop(&a->not_reported, owner.text);
+                return;
+        }
+        if (!works_report_back((const struct placement *)e->now))
                 return;
         if (!key_text(&owner, e->now->meta.ns, e->now->meta.name) ||
             informer_by_index(manager_informer(a->manager, scope_of(e->now->meta.ns)->binding), INDEX_OWNER,
@@ -198,8 +220,8 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
 
 static const struct watch watches[] = {
         { &work_kind, ON_VERSION, map_work }, /* what is reported is not in the cache */
-        { &cluster_resource_placement_kind, ON_SPEC | ON_STATUS, map_placement },
-        { &resource_placement_kind, ON_SPEC | ON_STATUS, map_placement },
+        { &cluster_resource_placement_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_placement },
+        { &resource_placement_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_placement },
         { &cluster_resource_binding_kind, 0, NULL },
         { &resource_binding_kind, 0, NULL },
 };
