@@ -71,12 +71,29 @@ static json_t *rules(const struct webhook *w)
         return list;
 }
 
-static json_t *namespace_selector(const struct webhook *w)
+/* Any but those where the agent may run means also where it does. */
+static json_t *namespaces(const struct webhook *w, const struct webhook_client *c)
+{
+        json_t *list = words(w->namespace_values), *one;
+        size_t i;
+
+        if (!w->elsewhere)
+                return list;
+        json_array_foreach(list, i, one)
+                if (text_equal(json_string_value(one), c->ns))
+                        return list;
+        if (json_array_append_new(list, json_string(c->ns)) == 0)
+                return list;
+        json_decref(list);
+        return NULL;
+}
+
+static json_t *namespace_selector(const struct webhook *w, const struct webhook_client *c)
 {
         if (!w->namespace_label)
                 return json_object();
         return json_pack("{s:[{s:s,s:s,s:o}]}", "matchExpressions", "key", w->namespace_label, "operator",
-                         w->elsewhere ? "NotIn" : "In", "values", words(w->namespace_values));
+                         w->elsewhere ? "NotIn" : "In", "values", namespaces(w, c));
 }
 
 static json_t *client_config(const struct webhook *w, const struct webhook_client *c)
@@ -101,7 +118,7 @@ static json_t *webhook_entry(const struct webhook *w, const struct webhook_clien
                           client_config(w, client), "rules", rules(w), "failurePolicy",
                           w->ignore_failures ? "Ignore" : "Fail", "sideEffects", "None", "timeoutSeconds",
                           w->timeout_seconds, "matchPolicy", "Equivalent", "admissionReviewVersions", "v1",
-                          "v1beta1", "namespaceSelector", namespace_selector(w), "objectSelector");
+                          "v1beta1", "namespaceSelector", namespace_selector(w, client), "objectSelector");
 
         if (w->configuration == WEBHOOKS_MUTATING &&
             json_object_set_new(entry, "reinvocationPolicy", json_string("Never")) < 0) {

@@ -154,6 +154,17 @@ static void the_agents_own_pods_wait_for_no_agent(void **state)
                             "\"kube-public\",\"kube-node-lease\"]}]}");
 }
 
+static void the_agents_pods_may_be_where_it_was_installed(void **state)
+{
+        const struct webhook_client client = { .ns = "argosy", .service = "s", .port = 9443 };
+        AUTO_JSON json_t *doc = make(WEBHOOKS_VALIDATING, (struct admission_flags){ 0 }, &client);
+
+        assert_json(json_object_get(entry(doc, "fleet.pod.validating"), "namespaceSelector"),
+                    "{\"matchExpressions\":[{\"key\":\"kubernetes.io/metadata.name\","
+                    "\"operator\":\"NotIn\",\"values\":[\"fleet-system\",\"kube-system\","
+                    "\"kube-public\",\"kube-node-lease\",\"argosy\"]}]}");
+}
+
 static void every_webhook_is_served_and_named_once(void **state)
 {
         for (size_t i = 0; i < n_webhooks; i++) {
@@ -175,6 +186,7 @@ int main(void)
                 cmocka_unit_test(a_webhook_can_be_reached_by_url_with_a_certificate_to_come),
                 cmocka_unit_test(the_guard_rail_watches_the_content_of_three_sorts_of_namespaces),
                 cmocka_unit_test(the_agents_own_pods_wait_for_no_agent),
+                cmocka_unit_test(the_agents_pods_may_be_where_it_was_installed),
                 cmocka_unit_test(every_webhook_is_served_and_named_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
