@@ -2,7 +2,6 @@
 #include "common/ctrl/frame.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "common/base/memory.h"
 #include "common/ctrl/informer_internal.h"
@@ -197,13 +196,11 @@ void rc_event(struct reconcile *rc, const struct object *about, const char *type
               const char *fmt, ...)
 {
         const char *source = rc->running ? rc->running->controller->event_source : NULL;
-        char message[EVENT_MESSAGE_MAX];
         va_list ap;
 
         va_start(ap, fmt);
-        vsnprintf(message, sizeof(message), fmt, ap);
+        event_recordv(manager_events(rc->manager), source, about, type, reason, fmt, ap);
         va_end(ap);
-        event_record_by(manager_events(rc->manager), source, about, type, reason, "%s", message);
 }
 
 static struct outcome run_reconcile(struct attempt *a, struct arena *arena, struct error *err)

@@ -34,15 +34,10 @@ struct metrics {
         struct metric all[];
 };
 
-static void series_free(void *p)
-{
-        mem_free(p);
-}
-
 static void metric_init(struct metrics *m, const struct metric_family *f, struct metric *ret)
 {
         *ret = (struct metric){ .owner = m, .family = f };
-        map_init(&ret->series, MAP_OWN_KEYS, series_free);
+        map_init(&ret->series, MAP_OWN_KEYS, mem_free);
         while (f->labels && f->labels[ret->n_labels])
                 ret->n_labels++;
         ASSERT(ret->n_labels <= LABELS_MAX);
@@ -131,7 +126,7 @@ static struct metric_series *series_new(struct metric *m, const char *key, size_
                 s->family = m->family;
                 if (map_put_n(&m->series, key, n, s) == 0)
                         return s;
-                series_free(s);
+                mem_free(s);
         }
         series_add(m->owner->dropped, 1);
         return NULL;

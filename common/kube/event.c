@@ -11,6 +11,7 @@
 #include "common/kube/connection.h"
 
 #define QUEUE_MAX 1000
+#define MESSAGE_MAX 1024
 #define SEEN_MAX 4096
 #define AGGREGATE_MS (10 * 60 * 1000)
 
@@ -185,12 +186,16 @@ static json_t *event_doc(const struct object *about, const char *name, const cha
                          "");
 }
 
-static void record(struct event_recorder *r, const char *source, const struct object *about, const char *type,
-                   const char *reason, const char *message)
+void event_recordv(struct event_recorder *r, const char *source, const struct object *about, const char *type,
+                   const char *reason, const char *fmt, va_list ap)
 {
+        char message[MESSAGE_MAX];
         struct pending *p;
         struct seen s;
 
+        if (!r)
+                return;
+        vsnprintf(message, sizeof(message), fmt, ap);
         if (r->n_queued >= QUEUE_MAX) {
                 if (r->dropped++ % QUEUE_MAX == 0)
                         log_warn(r->kube->log, "events are dropped: too many wait to be sent", "dropped",
@@ -220,25 +225,19 @@ static void record(struct event_recorder *r, const char *source, const struct ob
 void event_record(struct event_recorder *r, const struct object *about, const char *type, const char *reason,
                   const char *fmt, ...)
 {
-        char message[EVENT_MESSAGE_MAX];
         va_list ap;
 
         va_start(ap, fmt);
-        vsnprintf(message, sizeof(message), fmt, ap);
+        event_recordv(r, NULL, about, type, reason, fmt, ap);
         va_end(ap);
-        if (r)
-                record(r, NULL, about, type, reason, message);
 }
 
 void event_record_by(struct event_recorder *r, const char *source, const struct object *about,
                      const char *type, const char *reason, const char *fmt, ...)
 {
-        char message[EVENT_MESSAGE_MAX];
         va_list ap;
 
         va_start(ap, fmt);
-        vsnprintf(message, sizeof(message), fmt, ap);
+        event_recordv(r, source, about, type, reason, fmt, ap);
         va_end(ap);
-        if (r)
-                record(r, source, about, type, reason, message);
 }

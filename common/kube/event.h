@@ -3,9 +3,9 @@
  * recorder's group sends; the queue is bounded and says in the log when it drops. */
 #pragma once
 
-#include "common/kube/client.h"
+#include <stdarg.h>
 
-#define EVENT_MESSAGE_MAX 1024
+#include "common/kube/client.h"
 
 struct event_recorder;
 struct event_recorder *event_recorder_new(struct kube_client *k, struct fiber_group *group,
@@ -19,3 +19,5 @@ void event_record(struct event_recorder *r, const struct object *about,
 /* The same by another source than the recorder's component; static, NULL = the component. */
 void event_record_by(struct event_recorder *r, const char *source, const struct object *about,
                      const char *type, const char *reason, const char *fmt, ...) PRINTF_LIKE(6, 7);
+void event_recordv(struct event_recorder *r, const char *source, const struct object *about, const char *type,
+                   const char *reason, const char *fmt, va_list ap);
