@@ -20,6 +20,16 @@ void emit_owner(const struct object *o, index_emit emit, void *to)
                 emit(to, key_text(&key, o->meta.ns, name));
 }
 
+int objects_of_owner(struct hub_agent *a, const struct kind *kind, const char *ns, const char *placement,
+                     struct arena *arena, struct object_list *ret)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        return key_text(&key, ns, placement) ? informer_by_index(manager_informer(a->manager, kind),
+                                                                 INDEX_OWNER, key.text, arena, ret)
+                                             : ERR_NO_MEMORY;
+}
+
 bool labels_changed(const struct informer_event *e)
 {
         const struct string_map *before, *now;

@@ -50,6 +50,9 @@ extern const struct memory_kind member_memory_kind, intake_memory_kind, status_m
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"
 void emit_owner(const struct object *o, index_emit emit, void *to);
+/* For watches: the objects of a kind that belong to a placement, borrowed from the cache. ERR_NO_MEMORY. */
+int objects_of_owner(struct hub_agent *a, const struct kind *kind, const char *ns, const char *placement,
+                     struct arena *arena, struct object_list *ret);
 /* Index "cluster": the cluster a binding places on. */
 #define INDEX_CLUSTER "cluster"
 void emit_cluster(const struct object *o, index_emit emit, void *to);

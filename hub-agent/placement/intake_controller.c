@@ -639,12 +639,10 @@ static bool is_past(struct hub_agent *a, const struct object *placement, int64_t
 {
         const struct scope *scope = scope_of(placement->meta.ns);
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        AUTO_KEY struct key key = KEY_EMPTY;
         struct object_list snapshots;
 
-        if (!key_text(&key, placement->meta.ns, placement->meta.name) ||
-            informer_by_index(manager_informer(a->manager, scope->resource_snapshot), INDEX_OWNER, key.text,
-                              &arena, &snapshots) < 0)
+        if (objects_of_owner(a, scope->resource_snapshot, placement->meta.ns, placement->meta.name, &arena,
+                             &snapshots) < 0)
                 return true; /* not known for want of memory: the intake looks itself */
         return resource_group_is_past((const struct placement *)placement, &snapshots, index);
 }

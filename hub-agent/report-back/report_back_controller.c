@@ -199,18 +199,17 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
         struct hub_agent *a = agent;
         AUTO_ARENA struct arena arena = ARENA_INIT;
         AUTO_KEY struct key owner = KEY_EMPTY;
+        const struct object_meta *m = &e->now->meta;
         struct object_list bindings;
 
         if (e->type == INFORMER_DELETED) {
-                if (key_text(&owner, e->now->meta.ns, e->now->meta.name))
+                if (key_text(&owner, m->ns, m->name))
                         memory_drop(&a->not_reported, owner.text);
                 return;
         }
         if (!works_report_back((const struct placement *)e->now))
                 return;
-        if (!key_text(&owner, e->now->meta.ns, e->now->meta.name) ||
-            informer_by_index(manager_informer(a->manager, scope_of(e->now->meta.ns)->binding), INDEX_OWNER,
-                              owner.text, &arena, &bindings) < 0) {
+        if (objects_of_owner(a, scope_of(m->ns)->binding, m->ns, m->name, &arena, &bindings) < 0) {
                 emit(to, NULL);
                 return;
         }

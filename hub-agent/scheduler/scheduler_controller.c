@@ -370,13 +370,11 @@ static bool is_latest(const struct object *snapshot)
 static void emit_if_one_is_left(struct hub_agent *a, const struct object *unmarked, key_emit emit, void *to)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        AUTO_KEY struct key key = KEY_EMPTY;
         const char *owner = label_of(unmarked, LABEL_PARENT_PLACEMENT);
         struct object_list all;
 
         if (text_empty(owner) ||
-            informer_by_index(manager_informer(a->manager, unmarked->kind), INDEX_OWNER,
-                              key_text(&key, unmarked->meta.ns, owner), &arena, &all) < 0)
+            objects_of_owner(a, unmarked->kind, unmarked->meta.ns, owner, &arena, &all) < 0)
                 return;
         for (size_t i = 0; i < all.n; i++)
                 if (is_latest(all.at[i]) && !text_equal(all.at[i]->meta.name, unmarked->meta.name))

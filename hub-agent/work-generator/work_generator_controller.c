@@ -604,18 +604,14 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
 /* A binding may name a snapshot that is not there: deleted by hand, and made again under its name. */
 static void map_snapshot(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        struct hub_agent *a = agent;
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        AUTO_KEY struct key owner = KEY_EMPTY;
         const char *ns = e->now->meta.ns, *placement = label_of(e->now, LABEL_PARENT_PLACEMENT);
         struct relay relay = { emit, to };
         struct object_list bindings;
 
         if (e->type != INFORMER_ADDED || text_empty(placement))
                 return;
-        if (!key_text(&owner, ns, placement) ||
-            informer_by_index(manager_informer(a->manager, scope_of(ns)->binding), INDEX_OWNER, owner.text,
-                              &arena, &bindings) < 0) {
+        if (objects_of_owner(agent, scope_of(ns)->binding, ns, placement, &arena, &bindings) < 0) {
                 emit(to, NULL);
                 return;
         }
@@ -631,9 +627,8 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
  * brings. */
 static void map_placement(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        struct hub_agent *a = agent;
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        AUTO_KEY struct key owner = KEY_EMPTY;
+        const struct object_meta *m = &e->now->meta;
         struct relay relay = { emit, to };
         struct object_list bindings;
 
@@ -641,9 +636,7 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
             equal_report_back(works_report_back((const struct placement *)e->old),
                               works_report_back((const struct placement *)e->now)))
                 return;
-        if (!key_text(&owner, e->now->meta.ns, e->now->meta.name) ||
-            informer_by_index(manager_informer(a->manager, scope_of(e->now->meta.ns)->binding), INDEX_OWNER,
-                              owner.text, &arena, &bindings) < 0) {
+        if (objects_of_owner(agent, scope_of(m->ns)->binding, m->ns, m->name, &arena, &bindings) < 0) {
                 emit(to, NULL);
                 return;
         }
