@@ -27,30 +27,43 @@ static int check_stays(const struct member_agent *a, const char *name, struct er
                          work ? "is being deleted" : "is gone");
 }
 
-/* Says which placement and snapshot a Work is from. While that stays, so does the moment since when. The Work
- * is a cache's, and may go while a request is on its way: nothing is borrowed of it. */
-static int put_origin(const struct object *work, int64_t now_ms, struct string_map *annotations,
-                      struct arena *arena, struct error *err)
+struct origin { /* of a Work; NULL where its labels do not say */
+        const char *placement, *index;
+};
+
+/* The Work is a cache's, and may go while a request is on its way: nothing is borrowed of it. */
+static int origin_of(const struct object *work, struct arena *arena, struct origin *ret, struct error *err)
 {
         const struct string_map *labels = &work->meta.labels;
         const char *placement = string_map_get(labels, LABEL_PARENT_PLACEMENT),
                    *ns = string_map_get(labels, LABEL_PARENT_PLACEMENT_NAMESPACE),
                    *index = string_map_get(labels, LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX);
-        char *since = arena_alloc(arena, RFC3339_SIZE);
 
+        *ret = (struct origin){ 0 };
         if (text_empty(placement) || text_empty(index))
                 return 0;
-        placement = arena_printf(arena, "%s%s%s", or_empty(ns), text_empty(ns) ? "" : "/", placement);
-        index = arena_strdup(arena, index);
-        if (!since || !placement || !index)
+        ret->placement = arena_printf(arena, "%s%s%s", or_empty(ns), text_empty(ns) ? "" : "/", placement);
+        ret->index = arena_strdup(arena, index);
+        return ret->placement && ret->index ? 0 : error_no_memory(err);
+}
+
+static bool tells_origin(const struct string_map *annotations, const struct origin *o)
+{
+        return text_equal(string_map_get(annotations, ANNOTATION_FROM_PLACEMENT), o->placement) &&
+               text_equal(string_map_get(annotations, ANNOTATION_FROM_SNAPSHOT), o->index) &&
+               string_map_get(annotations, ANNOTATION_SINCE);
+}
+
+static int put_origin(const struct origin *o, int64_t now_ms, struct string_map *annotations,
+                      struct arena *arena, struct error *err)
+{
+        char *since = arena_alloc(arena, RFC3339_SIZE);
+
+        if (!since)
                 return error_no_memory(err);
-        if (text_equal(string_map_get(annotations, ANNOTATION_FROM_PLACEMENT), placement) &&
-            text_equal(string_map_get(annotations, ANNOTATION_FROM_SNAPSHOT), index) &&
-            string_map_get(annotations, ANNOTATION_SINCE))
-                return 0;
         time_format_rfc3339(now_ms, since);
-        if (string_map_put(annotations, ANNOTATION_FROM_PLACEMENT, placement, arena) < 0 ||
-            string_map_put(annotations, ANNOTATION_FROM_SNAPSHOT, index, arena) < 0 ||
+        if (string_map_put(annotations, ANNOTATION_FROM_PLACEMENT, o->placement, arena) < 0 ||
+            string_map_put(annotations, ANNOTATION_FROM_SNAPSHOT, o->index, arena) < 0 ||
             string_map_put(annotations, ANNOTATION_SINCE, since, arena) < 0)
                 return error_no_memory(err);
         return 0;
@@ -63,6 +76,7 @@ static int make(struct member_agent *a, const char *name, struct arena *arena, s
                 (struct applied_work *)(void *)object_new(&applied_work_kind, NULL, name, arena);
         struct applied_work_spec *spec = ARENA_NEW(arena, struct applied_work_spec);
         const struct object *work;
+        struct origin origin = { 0 };
         int r;
 
         if (!w || !spec)
@@ -74,7 +88,9 @@ static int make(struct member_agent *a, const char *name, struct arena *arena, s
                 return error_no_memory(err);
         work = informer_get(a->works, a->ns, name);
         if (work)
-                TRY(put_origin(work, loop_wall_ms(a->loop), &w->object.meta.annotations, arena, err));
+                TRY(origin_of(work, arena, &origin, err));
+        if (origin.placement)
+                TRY(put_origin(&origin, loop_wall_ms(a->loop), &w->object.meta.annotations, arena, err));
         r = kube_create(&a->member, &w->object, arena, ret, err);
         if (r == ERR_EXISTS) {
                 error_clear(err);
@@ -141,14 +157,18 @@ int applied_work_tell_origin(struct pass *p, struct error *err)
          * ones. */
         const struct object *work = informer_get(p->agent->works, p->agent->ns, p->name);
         struct object *wanted, *answer = NULL;
+        struct origin origin;
         int r;
 
         if (!work || !agent_made(p->agent, p->applied_work))
                 return 0; /* what another agent made stays as it is */
+        TRY(origin_of(work, p->arena, &origin, err));
+        if (!origin.placement || tells_origin(&p->applied_work->meta.annotations, &origin))
+                return 0; /* while that stays, so does the moment since when */
         wanted = object_copy(p->applied_work, p->arena);
         if (!wanted)
                 return error_no_memory(err);
-        TRY(put_origin(work, p->now_ms, &wanted->meta.annotations, p->arena, err));
+        TRY(put_origin(&origin, p->now_ms, &wanted->meta.annotations, p->arena, err));
         r = kube_patch_diff(&p->agent->member, p->applied_work, wanted, OBJECT_META_SPEC, p->arena, &answer,
                             err);
         if (r == ERR_FORBIDDEN) {
