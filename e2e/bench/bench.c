@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/base/memory.h"
+#include "e2e/scenarios/process_fleet.h"
 
 #define PROC_FILE_MAX 65536
 
@@ -86,6 +87,19 @@ int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err)
         return 0;
 }
 
+bool bench_is_write(const char *verb)
+{
+        static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
+        return text_in(verb, writes, ARRAY_LEN(writes));
+}
+
+bool bench_is_sign_of_life(const char *resource)
+{
+        static const char *const alive[] = { "leases", "internalmemberclusters/status",
+                                             "memberclusters/status" };
+        return text_in(resource, alive, ARRAY_LEN(alive));
+}
+
 double bench_count(const json_t *items, const char *verb, const char *resource)
 {
         double sum = 0;
@@ -139,4 +153,16 @@ int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench
         fiber_group_end(b.group);
         loop_free(b.loop);
         return b.code < 0 ? 1 : 0;
+}
+
+int bench_fleet_open(struct bench *b, unsigned members, struct fleet **ret, struct error *err)
+{
+        const struct process_fleet_options o = { .loop = b->loop,
+                                                 .log_sink = b->log_sink,
+                                                 .programs = b->programs,
+                                                 .scratch = b->scratch,
+                                                 .members = members,
+                                                 .as_installed = true,
+                                                 .direct = true };
+        return process_fleet_open(&o, ret, err);
 }

@@ -19,6 +19,9 @@ int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error 
 /* Requests a cluster has answered since the last reset, by verb and resource. */
 int bench_reset_requests(struct kube_client *k, struct error *err);
 int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err);
+bool bench_is_write(const char *verb);
+/* Writes that are the sign of life the contract asks for, as against writes that should not be. */
+bool bench_is_sign_of_life(const char *resource);
 /* Of one verb and resource; NULL = all. */
 double bench_count(const json_t *items, const char *verb, const char *resource);
 
@@ -34,3 +37,5 @@ struct bench {
 /* `NAME PROGRAMS SCRATCH`: runs body in a fiber on a real loop. The program's exit code: 0; 1 with the error
  * on stderr; 2 = bad arguments. */
 int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench *b, struct error *err));
+/* A fleet of programs with the intervals that the charts set, as they speak to each other in production. */
+int bench_fleet_open(struct bench *b, unsigned members, struct fleet **ret, struct error *err);

@@ -43,19 +43,6 @@ static int usage(struct run *r, const char *program, struct bench_usage *ret, st
 static const char *const watched_programs[] = { "hub-agent", "member-1", "devcluster" };
 static const char *const program_names[] = { "hub_agent", "member_agent", "devcluster_4_clusters" };
 
-/* Writes that are the sign of life the contract asks for, as against writes that should not be. */
-static bool is_sign_of_life(const char *resource)
-{
-        return text_equal(resource, "leases") || text_equal(resource, "internalmemberclusters/status") ||
-               text_equal(resource, "memberclusters/status");
-}
-
-static bool is_write(const char *verb)
-{
-        static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
-        return text_in(verb, writes, ARRAY_LEN(writes));
-}
-
 static void report_idle_requests(const json_t *items, const char *cluster, double minutes, double *other,
                                  double *alive)
 {
@@ -64,8 +51,8 @@ static void report_idle_requests(const json_t *items, const char *cluster, doubl
         json_array_foreach((json_t *)items, i, item) {
                 const char *verb = doc_get_string(item, "verb"), *resource = doc_get_string(item, "resource");
                 double n = (double)doc_get_int(item, "count", 0) / minutes;
-                if (is_write(verb))
-                        *(is_sign_of_life(resource) ? alive : other) += n;
+                if (bench_is_write(verb))
+                        *(bench_is_sign_of_life(resource) ? alive : other) += n;
                 bench_line(n, "per-minute", "idle_requests_%s:%s:%s", cluster, verb, resource);
         }
 }
@@ -138,7 +125,7 @@ static int report_requests(struct run *r, struct error *err)
                 if (n <= 0)
                         continue;
                 bench_line(n / SEQUENTIAL, "requests", "hub_requests_per_placement:%s:%s", verb, resource);
-                if (!is_sign_of_life(resource))
+                if (!bench_is_sign_of_life(resource))
                         sum += n / SEQUENTIAL;
         }
         bench_line(sum, "requests", "hub_requests_per_placement_3_members");
@@ -301,14 +288,7 @@ static int measure(struct run *r, struct error *err)
 static int body(struct bench *b, struct error *err)
 {
         struct run r = { .bench = b };
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .members = MEMBERS,
-                                                 .as_installed = true,
-                                                 .direct = true };
-        TRY(process_fleet_open(&o, &r.fleet, err));
+        TRY(bench_fleet_open(b, MEMBERS, &r.fleet, err));
         int code = measure(&r, err);
         r.sampling = false;
         placements_close(&r.placements);

@@ -210,16 +210,14 @@ static int measure_drift(struct run *r, struct error *err)
  * it. */
 static double writes_of(const json_t *items, const char *cluster)
 {
-        static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" },
-                                 *const alive[] = { "leases", "internalmemberclusters/status",
-                                                    "memberclusters/status", "serviceaccounts/token" };
         double sum = 0;
         size_t i;
         json_t *item;
         json_array_foreach((json_t *)items, i, item) {
                 const char *verb = doc_get_string(item, "verb"), *resource = doc_get_string(item, "resource");
                 double n = (double)doc_get_int(item, "count", 0);
-                if (!text_in(verb, writes, ARRAY_LEN(writes)) || text_in(resource, alive, ARRAY_LEN(alive)))
+                if (!bench_is_write(verb) || bench_is_sign_of_life(resource) ||
+                    text_equal(resource, "serviceaccounts/token"))
                         continue;
                 bench_line(n, "requests", "restart_%d_works_writes_%s:%s:%s", WORKS, cluster, verb, resource);
                 sum += n;
@@ -273,18 +271,11 @@ static int measure(struct run *r, struct error *err)
 static int body(struct bench *b, struct error *err)
 {
         struct run *r = NEW(struct run);
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .members = 1,
-                                                 .as_installed = true,
-                                                 .direct = true };
         if (!r)
                 return error_no_memory(err);
         r->bench = b;
         memset(r->padding, 'x', PADDING_BYTES);
-        int code = process_fleet_open(&o, &r->fleet, err);
+        int code = bench_fleet_open(b, 1, &r->fleet, err);
         if (code == 0) {
                 code = measure(r, err);
                 if (r->seen)

@@ -212,18 +212,11 @@ static int body(struct bench *b, struct error *err)
 {
         struct mixed_fleet *m = NEW(struct mixed_fleet);
         struct placements p = { 0 };
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .members = MEMBERS,
-                                                 .as_installed = true,
-                                                 .direct = true };
         if (!m)
                 return error_no_memory(err);
         m->bench = b;
         m->log = (struct log){ .sink = b->log_sink };
-        int code = process_fleet_open(&o, &m->programs, err);
+        int code = bench_fleet_open(b, MEMBERS, &m->programs, err);
         if (code < 0) {
                 mem_free(m);
                 return code;

@@ -185,19 +185,12 @@ static int body(struct bench *b, struct error *err)
 {
         static const char *const flags[] = { "--property-provider=azure", NULL };
         struct run *r = NEW(struct run);
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .members = 1,
-                                                 .as_installed = true,
-                                                 .direct = true };
         if (!r)
                 return error_no_memory(err);
         r->bench = b;
         memset(r->node_padding, 'n', NODE_BYTES);
         memset(r->pod_padding, 'p', POD_BYTES);
-        int code = process_fleet_open(&o, &r->fleet, err);
+        int code = bench_fleet_open(b, 1, &r->fleet, err);
         if (code == 0) {
                 r->fleet->member_flags = flags;
                 code = measure(r, err);

@@ -561,12 +561,6 @@ static void close_stand(struct stand *s)
 
 static int body(struct bench *b, struct error *err)
 {
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .as_installed = true,
-                                                 .direct = true };
         struct stand *s = NEW(struct stand);
         int code;
 
@@ -574,7 +568,7 @@ static int body(struct bench *b, struct error *err)
                 return error_no_memory(err);
         s->bench = b;
         s->group = fiber_group_new(b->loop, b->group, "stand");
-        code = s->group ? process_fleet_open(&o, &s->fleet, err) : error_no_memory(err);
+        code = s->group ? bench_fleet_open(b, 0, &s->fleet, err) : error_no_memory(err);
         if (code == 0) {
                 code = measure(s, err);
                 close_stand(s);

@@ -194,18 +194,11 @@ static int measure(struct run *r, struct error *err)
 static int body(struct bench *b, struct error *err)
 {
         struct run *r = NEW(struct run);
-        const struct process_fleet_options o = { .loop = b->loop,
-                                                 .log_sink = b->log_sink,
-                                                 .programs = b->programs,
-                                                 .scratch = b->scratch,
-                                                 .members = 1,
-                                                 .as_installed = true,
-                                                 .direct = true };
 
         if (!r)
                 return error_no_memory(err);
         r->bench = b;
-        int code = process_fleet_open(&o, &r->fleet, err);
+        int code = bench_fleet_open(b, 1, &r->fleet, err);
         if (code == 0) {
                 r->fleet->webhooks = true;
                 code = measure(r, err);
