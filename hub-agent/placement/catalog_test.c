@@ -551,13 +551,11 @@ static void add_settings(struct rig *r, const char *name)
         assert_int_equal(rig_post(r, "/api/v1/namespaces/app/configmaps", body), 201);
 }
 
-/* Its definition is there, and the hub does not serve it; an agent that begins then never heard of it. */
-static void not_served(struct rig *r)
+/* A Widget is among what is placed. */
+static void start_with_widget(struct rig *r, struct fleet *f)
 {
-        struct fleet f;
-
-        start(r, &f);
-        add_member(&f, "member-1", "");
+        start(r, f);
+        add_member(f, "member-1", "");
         define_scoped(r, "example.com", "Widget", "widgets", "Namespaced");
         pass(r, 2000);
         add_app(r);
@@ -568,6 +566,14 @@ static void not_served(struct rig *r)
         place(r, "");
         pass(r, 2000);
         assert_int_equal(selected(r, "web"), 3);
+}
+
+/* Its definition is there, and the hub does not serve it; an agent that begins then never heard of it. */
+static void not_served(struct rig *r)
+{
+        struct fleet f;
+
+        start_with_widget(r, &f);
         stop(&f);
         serve_widgets(r, "false");
         add_settings(r, "more");
@@ -647,18 +653,7 @@ static void other_version(struct rig *r)
         ",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
         struct fleet f;
 
-        start(r, &f);
-        add_member(&f, "member-1", "");
-        define_scoped(r, "example.com", "Widget", "widgets", "Namespaced");
-        pass(r, 2000);
-        add_app(r);
-        assert_int_equal(rig_post(r, "/apis/example.com/v1/namespaces/app/widgets",
-                                  "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"metadata\":{"
-                                  "\"name\":\"x\"}}"),
-                         201);
-        place(r, "");
-        pass(r, 2000);
-        assert_int_equal(selected(r, "web"), 3);
+        start_with_widget(r, &f);
         assert_int_equal(rig_merge(r, CRDS "/widgets.example.com",
                                    "{\"spec\":{\"versions\":[" VERSION("v1", "false", "false") "," VERSION(
                                            "v2", "true", "true") "]}}"),

@@ -17,6 +17,18 @@ static int lose_status(void *ctx, const struct http_request *rq)
         return l->after-- > 0 ? 0 : ERR_RETRY;
 }
 
+/* A run under way, of an agent whose requests have these faults; the transport is the caller's to free. */
+static void begin_with_loss(struct rig *r, struct fleet *f, const struct loopback_faults *faults)
+{
+        begin(r, f);
+        stop(f);
+        f->world.transport = loopback_transport(r->net, &f->world, faults);
+        start_again(r, f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+}
+
 /* The agent ends after it wrote bindings and before it wrote down that it had begun. */
 static void crashes(struct rig *r)
 {
@@ -24,13 +36,7 @@ static void crashes(struct rig *r)
         struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
         struct fleet f;
 
-        begin(r, &f);
-        stop(&f);
-        f.world.transport = loopback_transport(r->net, &f.world, &faults);
-        start_again(r, &f);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
+        begin_with_loss(r, &f, &faults);
         assert_run(r, "first", "Progressing", "absent");
         assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
         stop(&f);
@@ -54,13 +60,7 @@ static void is_not_heard(struct rig *r)
         struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
         struct fleet f;
 
-        begin(r, &f);
-        stop(&f);
-        f.world.transport = loopback_transport(r->net, &f.world, &faults);
-        start_again(r, &f);
-        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
-        post_run(r, "first", "0", "");
-        rig_settle(r);
+        begin_with_loss(r, &f, &faults);
         assert_run(r, "first", "Initialized", "absent");
         assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Scheduled");
         stop(&f);
