@@ -6,6 +6,7 @@
 #include "common/base/timefmt.h"
 #include "common/base/version.h"
 #include "member-agent/agent.h"
+#include "member-agent/apply/pass.h"
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
@@ -106,7 +107,8 @@ static enum queue_priority priority_of(const struct informer_event *e)
         return e->initial ? QUEUE_LOW : QUEUE_HIGH;
 }
 
-/* Neither a status nor a metadata edit wakes anyone; a deletion that begins does. */
+/* Neither a status nor a metadata edit wakes anyone; a deletion that begins does, and of a Work the labels
+ * that say where it is from. */
 static bool calls_for_work(const struct informer_event *e)
 {
         return e->type != INFORMER_UPDATED || e->old->meta.generation != e->now->meta.generation ||
@@ -118,6 +120,8 @@ static void on_work(void *ctx, const struct informer_event *e)
 {
         if (calls_for_work(e))
                 agent_enqueue_work(ctx, e->now->meta.name, priority_of(e));
+        else if (applied_work_origin_changed(e->old, e->now))
+                agent_enqueue_work(ctx, e->now->meta.name, QUEUE_LOW);
         handover_work_changed(ctx, e->now);
 }
 

@@ -47,6 +47,18 @@ static int origin_of(const struct object *work, struct arena *arena, struct orig
         return ret->placement && ret->index ? 0 : error_no_memory(err);
 }
 
+bool applied_work_origin_changed(const struct object *before, const struct object *now)
+{
+        static const char *const labels[] = { LABEL_PARENT_PLACEMENT, LABEL_PARENT_PLACEMENT_NAMESPACE,
+                                              LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX };
+
+        for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+                if (!text_equal(string_map_get(&before->meta.labels, labels[i]),
+                                string_map_get(&now->meta.labels, labels[i])))
+                        return true;
+        return false;
+}
+
 static bool tells_origin(const struct string_map *annotations, const struct origin *o)
 {
         return text_equal(string_map_get(annotations, ANNOTATION_FROM_PLACEMENT), o->placement) &&

@@ -125,6 +125,8 @@ int applied_work_find(struct member_agent *a, const char *name, struct arena *ar
  * the start. Works of no placement have none. Who may not annotate it leaves it: the report is what counts.
  */
 int applied_work_tell_origin(struct pass *p, struct error *err);
+/* Of two versions of a Work: what it says. */
+bool applied_work_origin_changed(const struct object *before, const struct object *now);
 int applied_work_write_status(struct pass *p, struct error *err);
 /* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
