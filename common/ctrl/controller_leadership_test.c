@@ -312,6 +312,49 @@ static void while_a_write_may_still_arrive_nobody_else_can_lead(void **state)
         rig_run(body_late_write);
 }
 
+static int64_t very_slow(void *ctx, const struct http_request *rq, bool answer)
+{
+        return !answer && text_equal(rq->method, "PATCH") ? 5000 : 0;
+}
+
+/* Sent when its end was a second away, it arrives four seconds after that. */
+static void body_own_late_write(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        b.faults.fate = keeps_leases;
+        b.faults.delay = very_slow;
+        b.reconcile = patches_labels;
+        run_manager(&b);
+        assert_true(manager_is_leader(b.manager));
+        b.away = true;
+        wait_ms(&b, 9000);
+        make(r, "a");
+        while (manager_is_leader(b.manager))
+                wait_ms(&b, 10);
+        assert_int_equal(b.visits.n, 1);
+        b.away = false;
+        for (;;) {
+                assert_int_equal(rig_get(r, GROUP "/a"), 200);
+                if (text_equal(rig_string(r, "metadata.labels.written"), "late"))
+                        break;
+                assert_int_equal(b.visits.n, 1);
+                wait_ms(&b, 10);
+        }
+        assert_int_equal(rig_get(r, LEASE), 200);
+        assert_string_not_equal(rig_string(r, "spec.holderIdentity"), "");
+        wait_ms(&b, 20000);
+        assert_true(manager_is_leader(b.manager));
+        assert_true(b.visits.n > 1);
+        close_bench(&b);
+}
+
+static void while_a_write_may_still_arrive_who_sent_it_does_not_go_on(void **state)
+{
+        rig_run(body_own_late_write);
+}
+
 static int loses_patches(void *ctx, const struct http_request *rq)
 {
         return ((struct bench *)ctx)->away && text_equal(rq->method, "PATCH") ? ERR_TIMEOUT : 0;
@@ -354,6 +397,7 @@ int main(void)
                 cmocka_unit_test(on_the_way_out_what_runs_may_finish_and_the_lease_is_released),
                 cmocka_unit_test(on_the_way_out_nothing_new_begins),
                 cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
+                cmocka_unit_test(while_a_write_may_still_arrive_who_sent_it_does_not_go_on),
                 cmocka_unit_test(what_cannot_arrive_any_more_keeps_no_lease),
                 cmocka_unit_test(who_cannot_renew_its_lease_does_nothing_until_it_has),
                 cmocka_unit_test(who_lost_its_lease_while_it_listed_does_not_begin),

@@ -336,7 +336,30 @@ static int take_over(struct manager *m, struct error *err)
         return leader_regain(&m->leader, err);
 }
 
-/* While the API server was away nobody could take the lease either: then we go on where we stopped. */
+/* How long what was cut off may be on its way still. */
+static int64_t arriving_ms(const struct manager *m)
+{
+        if (m->unanswered_ms == NEVER_MS)
+                return 0;
+        return MAX(m->unanswered_ms + ON_ITS_WAY_MS - loop_now_ms(m->options.world->loop), 0);
+}
+
+/* While the API server was away nobody could take the lease either: then we go on where we stopped. What we
+ * sent before that would come in between what is decided now, as another's would: it is waited for. */
+static int go_on(struct manager *m, struct error *err)
+{
+        int64_t wait;
+
+        TRY(leader_regain(&m->leader, err));
+        wait = arriving_ms(m);
+        if (wait == 0)
+                return 0;
+        log_info(&m->log,
+                 "the lease is ours again, and what was sent before may still arrive: it is waited for");
+        TRY(fiber_sleep(m->options.world->loop, wait));
+        return leader_regain(&m->leader, err);
+}
+
 static int lead(struct manager *m, struct error *err)
 {
         int code;
@@ -348,7 +371,7 @@ static int lead(struct manager *m, struct error *err)
         do {
                 code = govern(m, err);
                 if (code == ERR_TIMEOUT && m->leader.lapsed)
-                        code = leader_regain(&m->leader, err);
+                        code = go_on(m, err);
         } while (code == 0);
         return code;
 }
@@ -357,8 +380,7 @@ static int lead(struct manager *m, struct error *err)
  * be on its way still; then the lease is left to lapse, which takes longer. */
 static void release_lease(struct manager *m)
 {
-        if (m->leader.leading && m->unanswered_ms != NEVER_MS &&
-            loop_now_ms(m->options.world->loop) - m->unanswered_ms < ON_ITS_WAY_MS)
+        if (m->leader.leading && arriving_ms(m) > 0)
                 log_info(&m->log, "the lease is not released but left to lapse: a write may still arrive");
         else
                 leader_release(&m->leader);
