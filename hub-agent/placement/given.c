@@ -41,7 +41,19 @@ int given_in_cache(struct reconcile *rc, const struct object *placement, struct 
         return 0;
 }
 
-int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, struct snapshots_in_use *ret)
+/* One that has not begun may take any group, and may have taken it already: it has yet to say which. */
+static void used_by_run(const struct update_run *run, const char *taker, struct snapshots_in_use *used)
+{
+        const char *index = update_run_index(run);
+
+        if (text_empty(index))
+                used->unknown = used->unknown || !text_equal(run->object.meta.name, taker);
+        else
+                used->n += text_parse_i64(index, &used->index[used->n]);
+}
+
+int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, const char *taker,
+                          struct snapshots_in_use *ret)
 {
         const struct scope *scope = scope_of(rc->ns);
         struct object_list bindings, runs = { 0 };
@@ -63,8 +75,7 @@ int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, 
                         ret->index[ret->n++] = given.resources;
         }
         for (size_t i = 0; i < runs.n; i++)
-                ret->n += text_parse_i64(or_empty(update_run_index((const struct update_run *)runs.at[i])),
-                                         &ret->index[ret->n]);
+                used_by_run((const struct update_run *)runs.at[i], taker, ret);
         return 0;
 }
 

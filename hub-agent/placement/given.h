@@ -19,8 +19,10 @@ void given_by_bindings(struct given *g, const char *placement, const struct obje
 void given_by_work(struct given *g, const struct object *placement, const struct object *work);
 
 /* The groups of resource snapshots that the placement's bindings and its update runs that have not ended
- * name, as the caches have them. */
-int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, struct snapshots_in_use *ret);
+ * name, as the caches have them; all of them while a run has yet to say which one it takes. taker: the run
+ * for which this is asked, and that takes the newest; NULL: none. */
+int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, const char *taker,
+                          struct snapshots_in_use *ret);
 /* From the cache of bindings, which may be behind. */
 int given_in_cache(struct reconcile *rc, const struct object *placement, struct given *g);
 /* From the server's bindings, and from the Works that outlived theirs. */

@@ -26,8 +26,9 @@ struct pass {
         int64_t delay_ms;
         struct given given;
         struct snapshots_in_use in_use;
-        bool is_new; /* nobody took it in before, so nothing was made for it */
-        bool asked;  /* the server, for `given` */
+        const char *taker; /* the update run that takes a snapshot; NULL in the intake's own passes */
+        bool is_new;       /* nobody took it in before, so nothing was made for it */
+        bool asked;        /* the server, for `given` */
 };
 
 /* ---- one after the other ---- */
@@ -266,6 +267,18 @@ static int wake_renderers(struct pass *s)
         return 0;
 }
 
+/* Requests were made since the plan: who came meanwhile may name one of them. */
+static int remove_unused(struct pass *s, const struct resource_snapshot_plan *plan,
+                         const struct object *relabelled)
+{
+        for (size_t i = 0; i < plan->n_remove; i++) {
+                TRY(find_snapshots_in_use(s->rc, &s->p->object, s->taker, &s->in_use));
+                if (!resource_snapshot_is_in_use(plan->remove[i], &s->in_use))
+                        TRY(remove_all(s->rc, &plan->remove[i], 1, &plan->update, relabelled));
+        }
+        return 0;
+}
+
 static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *plan)
 {
         const struct object *stored, *relabelled = NULL;
@@ -279,7 +292,7 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
                 if (i == 0 && !s->latest)
                         s->latest = (const struct resource_snapshot *)stored;
         }
-        TRY(remove_all(s->rc, plan->remove, plan->n_remove, &plan->update, relabelled));
+        TRY(remove_unused(s, plan, relabelled));
         return plan->latest && plan->n_create > 0 ? wake_renderers(s) : 0;
 }
 
@@ -481,7 +494,7 @@ static int load(struct pass *s)
         drop_of_predecessors(&s->policies, &s->p->object);
         drop_of_predecessors(&s->snapshots, &s->p->object);
         s->given = NONE_GIVEN;
-        TRY(find_snapshots_in_use(s->rc, &s->p->object, &s->in_use));
+        TRY(find_snapshots_in_use(s->rc, &s->p->object, s->taker, &s->in_use));
         return given_in_cache(s->rc, &s->p->object, &s->given);
 }
 
@@ -565,12 +578,14 @@ static int take_selected(struct pass *s)
         return is_refused(&s->refusal) ? 0 : sync_selected(s, &selection, &at_once);
 }
 
-int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
+int take_resource_snapshot(struct reconcile *rc, const struct placement *p, const char *run,
                            const struct resource_snapshot **ret, struct refusal *ret_refusal)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
         struct reconcile own = *rc;
-        struct pass s = { .rc = &own, .agent = agent_of(rc), .scope = scope_of(rc->ns), .p = p };
+        struct pass s = {
+                .rc = &own, .agent = agent_of(rc), .scope = scope_of(rc->ns), .p = p, .taker = run
+        };
         int code;
 
         own.key = key_text(&key, p->object.meta.ns, p->object.meta.name);
@@ -635,8 +650,10 @@ static const char *bound_snapshot(const struct object *binding)
         return spec ? or_empty(spec->resource_snapshot_name) : "";
 }
 
-static bool is_past(struct hub_agent *a, const struct object *placement, int64_t index)
+static bool is_too_much(struct hub_agent *a, const struct object *placement, int64_t index)
 {
+        static const struct snapshots_in_use none = { 0 };
+        const struct placement *p = (const struct placement *)placement;
         const struct scope *scope = scope_of(placement->meta.ns);
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list snapshots;
@@ -644,7 +661,8 @@ static bool is_past(struct hub_agent *a, const struct object *placement, int64_t
         if (objects_of_owner(a, scope->resource_snapshot, placement->meta.ns, placement->meta.name, &arena,
                              &snapshots) < 0)
                 return true; /* not known for want of memory: the intake looks itself */
-        return resource_group_is_past((const struct placement *)placement, &snapshots, index);
+        return index == NO_INDEX ? !resource_history_is_kept(p, &snapshots, &none)
+                                 : resource_group_is_past(p, &snapshots, index);
 }
 
 /* A group that is in use stays though the history is full, and goes when nobody names it any more: rarely
@@ -655,19 +673,21 @@ void intake_let_go(struct hub_agent *a, const char *ns, const char *placement, i
                 informer_get(manager_informer(a->manager, scope_of(ns)->placement), ns, placement);
         AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (o && index != NO_INDEX && is_past(a, o, index))
+        if (o && is_too_much(a, o, index))
                 manager_enqueue(a->manager, &intake_controller, key_text(&key, ns, placement), QUEUE_NORMAL);
 }
 
 static void map_let_go(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         const char *name = label_of(e->now, LABEL_PARENT_PLACEMENT);
+        int64_t index;
 
         if (e->type == INFORMER_ADDED || text_empty(name) ||
             (e->type == INFORMER_UPDATED && text_equal(bound_snapshot(e->old), bound_snapshot(e->now))))
                 return;
-        intake_let_go(agent, e->now->meta.ns, name,
-                      index_in_name(bound_snapshot(e->old), name, SUFFIX_RESOURCE_SNAPSHOT));
+        index = index_in_name(bound_snapshot(e->old), name, SUFFIX_RESOURCE_SNAPSHOT);
+        if (index != NO_INDEX)
+                intake_let_go(agent, e->now->meta.ns, name, index);
 }
 
 static const struct watch watches[] = {

@@ -258,6 +258,13 @@ static bool is_in_use(const struct snapshots_in_use *in_use, int64_t index)
         return in_use->unknown;
 }
 
+bool resource_snapshot_is_in_use(const struct object *snapshot, const struct snapshots_in_use *in_use)
+{
+        int64_t index;
+
+        return label_number(snapshot, LABEL_RESOURCE_INDEX, &index, NULL) == 0 && is_in_use(in_use, index);
+}
+
 /* Drops whole groups, oldest first but for that of `head` and those in use, so that `keep` stay. */
 static int plan_history(struct arena *arena, const struct member *list, size_t n, int64_t keep,
                         const struct member *head, const struct snapshots_in_use *in_use,

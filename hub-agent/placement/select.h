@@ -35,11 +35,11 @@ void chosen_fingerprint(const struct chosen_list *l, char ret[65]);
 int read_selection(struct reconcile *rc, const struct chosen_list *l, struct selection *ret,
                    struct resource_identifier_list *ret_ids, struct refusal *ret_refusal);
 /* The snapshot of what is selected now, made if there is none yet, however soon after the one before: for a
- * reconcile in the placement's namespace. With a refusal there is none. */
-int take_resource_snapshot(struct reconcile *rc, const struct placement *p,
+ * reconcile in the placement's namespace, by the update run of that name. With a refusal there is none. */
+int take_resource_snapshot(struct reconcile *rc, const struct placement *p, const char *run,
                            const struct resource_snapshot **ret, struct refusal *ret_refusal);
 /* A binding or an update run names the group of that index no more: it goes, if it was kept for that alone.
- */
+ * NO_INDEX: a run that held all of them says now which one it takes. */
 void intake_let_go(struct hub_agent *a, const char *ns, const char *placement, int64_t index);
 /* Asks the server whether there is any object of a resource in a namespace (NULL: all). */
 int peek_resource(struct reconcile *rc, const struct kube_resource *r, const char *ns, bool *ret_any);

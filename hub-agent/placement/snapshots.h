@@ -52,12 +52,13 @@ struct resource_snapshot_plan {
         int64_t delay_ms;                       /* > 0: a new group is due then; `latest` is the old one */
 };
 /* Groups that stay although the placement may not keep as many: bindings and update runs that have not ended
- * name them. */
+ * name them, or are going to. */
 struct snapshots_in_use {
         int64_t *index;
         size_t n;
-        bool unknown; /* who names them is not heard of yet: all stay */
+        bool unknown; /* who names them is not heard of yet, or has yet to say which: all stay */
 };
+bool resource_snapshot_is_in_use(const struct object *snapshot, const struct snapshots_in_use *in_use);
 /* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
  * edited, is not used again, and neither is a part of one if something else is selected by now. There is
  * nothing to be waited for then: the next one replaces it. */

@@ -283,7 +283,7 @@ static int take_snapshot(struct pass *s)
 {
         struct refusal refusal;
 
-        TRY(take_resource_snapshot(&s->as_placement, s->in.placement, &s->in.taken, &refusal));
+        TRY(take_resource_snapshot(&s->as_placement, s->in.placement, s->rc->name, &s->in.taken, &refusal));
         if (is_refused(&refusal) && (refusal.passing || !refusal.words))
                 return error_set(s->rc->err, ERR_RETRY, "what the placement selects cannot be told yet: %s",
                                  refusal.words ? refusal.words : "caches are being filled");
@@ -619,15 +619,18 @@ static void map_approval(void *agent, const struct informer_event *e, key_emit e
                 emit(to, key_text(&key, r->object.meta.ns, r->spec->parent_stage_rollout));
 }
 
-/* Until it ends a run holds its snapshot. */
+/* Until it ends a run holds its snapshot, and all there are until it has said which one that is. */
 static void map_let_go(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        const struct update_run *run = (const struct update_run *)e->now;
-        int64_t index;
+        const struct update_run *was = (const struct update_run *)e->old,
+                                *run = (const struct update_run *)e->now;
+        const char *held = e->type == INFORMER_ADDED ? NULL : or_empty(update_run_index(was));
+        bool same = held && e->type == INFORMER_UPDATED && !update_run_ended(run) &&
+                    text_equal(or_empty(update_run_index(run)), held);
+        int64_t index = NO_INDEX;
 
-        if (e->type == INFORMER_ADDED || !run->spec || update_run_ended((const struct update_run *)e->old) ||
-            (e->type == INFORMER_UPDATED && !update_run_ended(run)) ||
-            !text_parse_i64(or_empty(update_run_index(run)), &index))
+        if (!held || same || !run->spec || update_run_ended(was) ||
+            (!text_empty(held) && !text_parse_i64(held, &index)))
                 return;
         intake_let_go(agent, e->now->meta.ns, or_empty(run->spec->placement_name), index);
 }
