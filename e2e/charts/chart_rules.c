@@ -1,6 +1,7 @@
 /* What holds for every rendering of both charts, whatever the values are. */
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "e2e/admission/guard.h"
 #include "e2e/charts/chart_cases.h"
 
 #define MOST_NAME 63
@@ -210,6 +211,41 @@ static void check_role(const json_t *o, struct buf *problems)
                                 buf_printf(problems, "%s may do everything\n", text_of(o, "metadata.name"));
 }
 
+/* Without what the values say: the two variables that come first. */
+static json_t *guard_spec(const json_t *policy)
+{
+        json_t *spec = doc_copy(doc_get_object(policy, "spec")),
+               *variables = doc_get_array(spec, "variables");
+
+        json_array_remove(variables, 0);
+        json_array_remove(variables, 0);
+        return spec;
+}
+
+/* Tests that have no helm install the same. */
+static void check_guard(const json_t *o, struct buf *problems)
+{
+        static const struct guard_options nobody = { 0 };
+        const char *name = text_of(o, "metadata.name"), *what = strstr(name, "-guard-");
+
+        for (size_t i = 0; what && i < n_guard_policies; i++) {
+                AUTO_JSON json_t *made = NULL, *wanted = NULL, *is = NULL;
+                struct error err = { 0 };
+
+                if (strcmp(strstr(guard_policies[i].name, "-guard-"), what) != 0)
+                        continue;
+                if (guard_policy_make(&guard_policies[i], &nobody, &made, &err) < 0)
+                        buf_printf(problems, "%s: %s\n", name, err.text);
+                wanted = guard_spec(made);
+                is = guard_spec(o);
+                if (!doc_equal(is, wanted))
+                        buf_printf(problems, "%s is not what e2e/admission/guard.c makes\n", name);
+                return;
+        }
+        if (what)
+                buf_printf(problems, "%s is unknown to e2e/admission/guard.c\n", name);
+}
+
 static void check_reference(const json_t *objects, const json_t *o, const json_t *labels,
                             struct buf *problems)
 {
@@ -223,6 +259,8 @@ static void check_reference(const json_t *objects, const json_t *o, const json_t
                 check_binding(objects, o, problems);
         else if (is_kind(o, "ClusterRole") || is_kind(o, "Role"))
                 check_role(o, problems);
+        else if (is_kind(o, "ValidatingAdmissionPolicy"))
+                check_guard(o, problems);
 }
 
 void chart_rules(const json_t *objects, struct buf *problems)

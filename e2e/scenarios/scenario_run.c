@@ -62,13 +62,21 @@ static const char *namespace_for(const struct kube_resource *resource, const cha
 
 /* ---- writes ---- */
 
-/* Replaces a client of all rights by one of the step's account. */
+#define AS_USER "user:"
+
+/* Replaces a client of all rights by one of the step's account or user. */
 static int become(struct run *r, const struct step *st, const char *cluster, struct kube_client **kube)
 {
         AUTO_FREE char *token = NULL;
 
         if (!st->as)
                 return 0;
+        if (text_starts_with(st->as, AS_USER)) {
+                r->as = **kube;
+                r->as.impersonate = st->as + strlen(AS_USER);
+                *kube = &r->as;
+                return 0;
+        }
         TRY(fleet_token(r->f, cluster, st->as, TOKEN_SECONDS, &token, r->err));
         r->somebody = (struct http_endpoint){ .base_url = (*kube)->endpoint->base_url,
                                               .ca_pem = (*kube)->endpoint->ca_pem,

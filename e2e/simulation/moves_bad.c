@@ -1,6 +1,7 @@
-/* Wishes that the hub's webhooks refuse, in fleets that have them: nothing is let in, whoever answers or does
- * not. */
+/* Wishes that the hub's webhooks refuse, in fleets that have them, or the policies of the guard rail: nothing
+ * is let in, whoever answers or does not. */
 #include "e2e/simulation/moves_internal.h"
+#include "proto/names.h"
 
 #define ADMISSION "admissionregistration.k8s.io"
 #define PLACEMENT "placement.kubernetes-fleet.io"
@@ -35,6 +36,13 @@ static json_t *twice_the_same_taint(void)
                          "a", "effect", "NoSchedule", "key", "bad", "value", "a", "effect", "NoSchedule");
 }
 
+/* Nobody makes a member the fleet's own that was not made as one. */
+static json_t *mark_of_fleet(void)
+{
+        return json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLEET_MANAGED_PREFIX "/id",
+                         "bad");
+}
+
 static json_t *bad_selectors(void)
 {
         return json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "spec", "resourceSelectors", "group", "",
@@ -64,6 +72,14 @@ static int patch_placement(struct player *p, struct dice *d, struct error *err)
                 return ERR_NOT_FOUND;
         wish_placement_name(app, place, name);
         return patch_one(p, &placements, name, bad_selectors(), err);
+}
+
+static int mark_member(struct player *p, struct dice *d, const char **ret_what, struct error *err)
+{
+        char member[FLEET_AGENT_NAME];
+
+        *ret_what = "the fleet's mark on a member";
+        return patch_one(p, &members, move_cluster_name(move_member(p, d), member), mark_of_fleet(), err);
 }
 
 static int play_one_of(struct player *p, struct dice *d, const char **ret_what, struct error *err)
@@ -103,12 +119,15 @@ int moves_bad_wish(struct player *p, uint64_t dice, struct error *err)
 {
         struct dice d = { dice };
         const char *what = "";
+        bool judged = p->fleet->webhooks && are_judged(p);
         int code;
 
-        if (!p->fleet->webhooks || !are_judged(p))
+        if (!judged && !p->fleet->guard_policies)
                 return 0;
         p->playing = "bad-wish";
-        code = play_one_of(p, &d, &what, err);
+        code = p->fleet->guard_policies && (!judged || dice_below(&d, 5) == 0)
+                       ? mark_member(p, &d, &what, err)
+                       : play_one_of(p, &d, &what, err);
         if (code < 0)
                 return move_refused(p, code, err);
         return error_set(err, ERR_INTERNAL, "the hub let %s in", what);

@@ -46,6 +46,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- and .Values.rbac.memberPolicy (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 
+{{- /* "true" if the guard rail holds without an agent: asked for, and Kubernetes can. */ -}}
+{{- define "hub-agent.hasGuardPolicies" -}}
+{{- and .Values.enableGuardRail .Values.guardRailPolicies (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
+
 {{- define "hub-agent.leaseNamespace" -}}
 {{- default .Values.namespace .Values.leaderElection.namespace -}}
 {{- end -}}
