@@ -1,6 +1,6 @@
 /* One rule in two places: the guard rail as a webhook, and as the policies of the chart that hold while no
  * agent answers. Random requests are put to both: they agree, and refuse in the same words. */
-#include "e2e/admission/guard.h"
+#include "e2e/admission/chart_policies.h"
 #include "e2e/admission/judge.h"
 #include "hub-agent/membership/membership.h"
 #include "hub-agent/webhook/webhook_test.h"
@@ -24,15 +24,15 @@ static const char *const whitelist[] = { "trusted", NULL };
 
 static void compile_one(struct twins *t, size_t i, bool fixed_labels)
 {
-        const struct guard_options options = { whitelist, fixed_labels };
-        const struct guard_policy *g = &guard_policies[i];
+        const struct chart_policy_options options = { whitelist, fixed_labels };
+        const struct chart_policy *g = &guard_policies[i];
         json_t **docs = &t->docs[t->n_docs];
         struct error err = { 0 };
         size_t n = 1;
 
-        assert_int_equal(guard_policy_make(g, &options, &docs[0], &err), 0);
+        assert_int_equal(chart_policy_make(g, &options, &docs[0], &err), 0);
         for (; g->bindings[n - 1]; n++)
-                assert_int_equal(guard_binding_make(g, g->bindings[n - 1], &docs[n], &err), 0);
+                assert_int_equal(chart_policy_binding(g, g->bindings[n - 1], &docs[n], &err), 0);
         t->n_docs += n;
         if (judge_compile(&t->arena, docs[0], (const json_t *const *)&docs[1], n - 1, &t->at[i], &err) < 0)
                 fail_msg("%s", err.text);

@@ -1,7 +1,7 @@
 /* What holds for every rendering of both charts, whatever the values are. */
 #include "common/base/map.h"
 #include "common/base/memory.h"
-#include "e2e/admission/guard.h"
+#include "e2e/admission/chart_policies.h"
 #include "e2e/charts/chart_cases.h"
 
 #define MOST_NAME 63
@@ -211,39 +211,50 @@ static void check_role(const json_t *o, struct buf *problems)
                                 buf_printf(problems, "%s may do everything\n", text_of(o, "metadata.name"));
 }
 
-/* Without what the values say: the two variables that come first. */
-static json_t *guard_spec(const json_t *policy)
+/* Without what the values say: the two variables that come first in the guard rail. */
+static json_t *policy_spec(const json_t *policy, bool of_guard)
 {
         json_t *spec = doc_copy(doc_get_object(policy, "spec")),
                *variables = doc_get_array(spec, "variables");
 
-        json_array_remove(variables, 0);
-        json_array_remove(variables, 0);
+        for (int i = 0; of_guard && i < 2; i++)
+                json_array_remove(variables, 0);
         return spec;
 }
 
-/* Tests that have no helm install the same. */
-static void check_guard(const json_t *o, struct buf *problems)
+static const struct chart_policy *policy_called(const struct chart_policy *all, size_t n, const char *part,
+                                                const char *what)
 {
-        static const struct guard_options nobody = { 0 };
-        const char *name = text_of(o, "metadata.name"), *what = strstr(name, "-guard-");
+        for (size_t i = 0; what && i < n; i++)
+                if (strcmp(strstr(all[i].name, part), what) == 0)
+                        return &all[i];
+        return NULL;
+}
 
-        for (size_t i = 0; what && i < n_guard_policies; i++) {
-                AUTO_JSON json_t *made = NULL, *wanted = NULL, *is = NULL;
-                struct error err = { 0 };
+/* Tests that have no helm install the same. */
+static void check_policy(const json_t *o, struct buf *problems)
+{
+        static const struct chart_policy_options nobody = { 0 };
+        const char *name = text_of(o, "metadata.name"), *guard = strstr(name, "-guard-");
+        const char *what = guard ? guard : strstr(name, "-webhook-");
+        const struct chart_policy *p =
+                guard ? policy_called(guard_policies, n_guard_policies, "-guard-", what)
+                      : policy_called(rule_policies, n_rule_policies, "-webhook-", what);
+        AUTO_JSON json_t *made = NULL, *wanted = NULL, *is = NULL;
+        struct error err = { 0 };
 
-                if (strcmp(strstr(guard_policies[i].name, "-guard-"), what) != 0)
-                        continue;
-                if (guard_policy_make(&guard_policies[i], &nobody, &made, &err) < 0)
-                        buf_printf(problems, "%s: %s\n", name, err.text);
-                wanted = guard_spec(made);
-                is = guard_spec(o);
-                if (!doc_equal(is, wanted))
-                        buf_printf(problems, "%s is not what e2e/admission/guard.c makes\n", name);
+        if (!what)
+                return;
+        if (!p) {
+                buf_printf(problems, "%s is unknown to e2e/admission/chart_policies.c\n", name);
                 return;
         }
-        if (what)
-                buf_printf(problems, "%s is unknown to e2e/admission/guard.c\n", name);
+        if (chart_policy_make(p, &nobody, &made, &err) < 0)
+                buf_printf(problems, "%s: %s\n", name, err.text);
+        wanted = policy_spec(made, guard != NULL);
+        is = policy_spec(o, guard != NULL);
+        if (!doc_equal(is, wanted))
+                buf_printf(problems, "%s is not what e2e/admission/chart_policies.c makes\n", name);
 }
 
 static void check_reference(const json_t *objects, const json_t *o, const json_t *labels,
@@ -260,7 +271,7 @@ static void check_reference(const json_t *objects, const json_t *o, const json_t
         else if (is_kind(o, "ClusterRole") || is_kind(o, "Role"))
                 check_role(o, problems);
         else if (is_kind(o, "ValidatingAdmissionPolicy"))
-                check_guard(o, problems);
+                check_policy(o, problems);
 }
 
 void chart_rules(const json_t *objects, struct buf *problems)

@@ -1,7 +1,7 @@
 /* The accounts the agents have on their own clusters, with the rights of their charts and no others: a right
  * that is missing in charts/NAME/files shows as a failing scenario. */
 #include "common/base/memory.h"
-#include "e2e/admission/guard.h"
+#include "e2e/admission/chart_policies.h"
 #include "e2e/scenarios/fleet.h"
 
 #define SYSTEM_NAMESPACE "fleet-system"
@@ -112,18 +112,18 @@ static int put_policy(struct kube_client *k, const struct policy_text *p, struct
         return put(k, &policy_bindings, binding_of(p), err);
 }
 
-static int put_guard_policies(struct kube_client *k, struct error *err)
+static int put_chart_policies(struct kube_client *k, const struct chart_policy *all, size_t n,
+                              struct error *err)
 {
-        const struct guard_options nobody_more = { 0 };
+        const struct chart_policy_options nobody_more = { 0 };
 
-        for (size_t i = 0; i < n_guard_policies; i++) {
-                const struct guard_policy *p = &guard_policies[i];
+        for (size_t i = 0; i < n; i++) {
                 json_t *doc = NULL;
 
-                TRY(guard_policy_make(p, &nobody_more, &doc, err));
+                TRY(chart_policy_make(&all[i], &nobody_more, &doc, err));
                 TRY(put(k, &policies, doc, err));
-                for (size_t b = 0; p->bindings[b]; b++) {
-                        TRY(guard_binding_make(p, p->bindings[b], &doc, err));
+                for (size_t b = 0; all[i].bindings[b]; b++) {
+                        TRY(chart_policy_binding(&all[i], all[i].bindings[b], &doc, err));
                         TRY(put(k, &policy_bindings, doc, err));
                 }
         }
@@ -164,7 +164,9 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
                 for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
                         TRY(put_policy(k, &policy_texts[i], err));
         if (is_hub(cluster) && f->guard_policies)
-                TRY(put_guard_policies(k, err));
+                TRY(put_chart_policies(k, guard_policies, n_guard_policies, err));
+        if (is_hub(cluster) && f->rule_policies)
+                TRY(put_chart_policies(k, rule_policies, n_rule_policies, err));
         if (is_hub(cluster) && f->webhooks)
                 TRY(put_webhooks_role(k, account, err));
         TRY(rules_of(f, cluster, &rules, err));

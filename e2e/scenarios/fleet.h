@@ -36,6 +36,7 @@ struct fleet {
         const char *namespace_account; /* the member-agents' --namespace-service-account; NULL = none */
         bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
         bool guard_policies;           /* the hub has the chart's policies of the guard rail */
+        bool rule_policies;            /* and those that say what the other webhooks say of one object */
         bool webhooks;                 /* the hub agents serve webhooks, and have the rights */
         bool networking_agents;  /* the hub agents expect two agents more of each member: a test plays them */
         bool collect_namespaces; /* theirs, too: --enable-namespace-collection-in-property-provider */

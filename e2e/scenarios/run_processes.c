@@ -148,6 +148,7 @@ static int run_scenario(struct task *t)
         f->networking_agents = t->scenario->networking_agents;
         f->admission_policies = t->scenario->admission_policies;
         f->guard_policies = t->scenario->guard_policies;
+        f->rule_policies = t->scenario->rule_policies;
         f->webhooks = t->scenario->webhooks;
         code = fleet_set_up(f, loop_now_ms(s->loop) + patience, t->err);
         if (code < 0)

@@ -367,6 +367,7 @@ static int parse_all(struct scenario *s, struct error *err)
         TRY(parse_flags(s, err));
         TRY(doc_want_bool(s->doc, "admissionPolicies", &s->admission_policies, err));
         TRY(doc_want_bool(s->doc, "guardPolicies", &s->guard_policies, err));
+        TRY(doc_want_bool(s->doc, "rulePolicies", &s->rule_policies, err));
         TRY(doc_want_bool(s->doc, "webhooks", &s->webhooks, err));
         TRY(doc_want_bool(s->doc, "networkingAgents", &s->networking_agents, err));
         TRY(doc_want_array(s->doc, "steps", &steps, err));

@@ -47,6 +47,7 @@ static void run_fiber(void *ctx)
         f->networking_agents = r->scenario->networking_agents;
         f->admission_policies = r->scenario->admission_policies;
         f->guard_policies = r->scenario->guard_policies;
+        f->rule_policies = r->scenario->rule_policies;
         f->webhooks = r->scenario->webhooks;
         r->code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, r->err);
         if (r->code < 0)

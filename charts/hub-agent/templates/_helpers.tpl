@@ -51,6 +51,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- and .Values.enableGuardRail .Values.guardRailPolicies (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 
+{{- /* "true" if the API server holds what it can of the other webhooks' rules. */ -}}
+{{- define "hub-agent.hasWebhookRulePolicies" -}}
+{{- and .Values.webhookRulePolicies (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
+
 {{- define "hub-agent.leaseNamespace" -}}
 {{- default .Values.namespace .Values.leaderElection.namespace -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-#include "e2e/admission/guard.h"
+#include "e2e/admission/chart_policies.h"
 
 #include "common/base/memory.h"
 #include "proto/names.h"
@@ -8,18 +8,39 @@
 #define OF_MEMBERS GUARD "member-content"
 
 extern const char guard_who_text[], guard_definitions_text[], guard_namespaces_text[], guard_members_text[],
-        guard_content_text[], guard_member_content_text[]; /* policies.S */
+        guard_content_text[], guard_member_content_text[], rules_words_text[], rules_workloads_text[],
+        rules_pod_budgets_text[], rules_taints_text[], rules_overrides_text[],
+        rules_placements_text[]; /* policies.S */
 
-const struct guard_policy guard_policies[] = {
-        { GUARD "definitions", guard_definitions_text, { GUARD "definitions" } },
-        { GUARD "namespaces", guard_namespaces_text, { GUARD "namespaces" } },
-        { GUARD "members", guard_members_text, { GUARD "members" } },
-        { GUARD "content", guard_content_text, { GUARD "content-of-members", GUARD "content-of-system" } },
-        { OF_MEMBERS, guard_member_content_text, { OF_MEMBERS } },
+#define RULES "hub-agent-webhook-"
+#define OF_GUARD(what, file) GUARD what, guard_##file##_text, guard_who_text
+#define OF_RULES(what, file, shared)                                                                         \
+        {                                                                                                    \
+                RULES what, rules_##file##_text, shared,                                                     \
+                {                                                                                            \
+                        RULES what                                                                           \
+                }                                                                                            \
+        }
+
+const struct chart_policy guard_policies[] = {
+        { OF_GUARD("definitions", definitions), { GUARD "definitions" } },
+        { OF_GUARD("namespaces", namespaces), { GUARD "namespaces" } },
+        { OF_GUARD("members", members), { GUARD "members" } },
+        { OF_GUARD("content", content), { GUARD "content-of-members", GUARD "content-of-system" } },
+        { OF_GUARD("member-content", member_content), { OF_MEMBERS } },
 };
 const size_t n_guard_policies = ARRAY_LEN(guard_policies);
 
-static json_t *whitelist_of(const struct guard_options *o)
+const struct chart_policy rule_policies[] = {
+        OF_RULES("overrides", overrides, rules_words_text),
+        OF_RULES("placements", placements, rules_words_text),
+        OF_RULES("taints", taints, rules_words_text),
+        OF_RULES("workloads", workloads, NULL),
+        OF_RULES("pod-budgets", pod_budgets, NULL),
+};
+const size_t n_rule_policies = ARRAY_LEN(rule_policies);
+
+static json_t *whitelist_of(const struct chart_policy_options *o)
 {
         json_t *list = json_array();
 
@@ -42,30 +63,33 @@ static int add_constant(json_t *variables, const char *name, const json_t *value
         return 0;
 }
 
-static int all_variables(json_t *spec, const struct guard_options *o, struct error *err)
+static int all_variables(const struct chart_policy *p, const struct chart_policy_options *o, json_t *spec,
+                         struct error *err)
 {
-        AUTO_JSON json_t *all = json_array(), *who = NULL, *whitelist = whitelist_of(o);
+        AUTO_JSON json_t *all = json_array(), *shared = NULL, *whitelist = whitelist_of(o);
+        json_t *own = json_object_get(spec, "variables");
 
         if (!all || !whitelist)
                 return error_no_memory(err);
-        TRY(add_constant(all, "whitelist", whitelist, err));
-        TRY(add_constant(all, "fixedLabels", o->fixed_labels ? json_true() : json_false(), err));
-        TRY(yaml_parse(slice_of(guard_who_text), &who, err));
-        if (json_array_extend(all, who) < 0 ||
-            (json_object_get(spec, "variables") &&
-             json_array_extend(all, json_object_get(spec, "variables")) < 0) ||
+        if (p->shared == guard_who_text) {
+                TRY(add_constant(all, "whitelist", whitelist, err));
+                TRY(add_constant(all, "fixedLabels", o->fixed_labels ? json_true() : json_false(), err));
+        }
+        TRY(yaml_parse(slice_of(p->shared), &shared, err));
+        if (json_array_extend(all, shared) < 0 || (own && json_array_extend(all, own) < 0) ||
             json_object_set(spec, "variables", all) < 0)
                 return error_no_memory(err);
         return 0;
 }
 
-int guard_policy_make(const struct guard_policy *p, const struct guard_options *o, json_t **ret,
+int chart_policy_make(const struct chart_policy *p, const struct chart_policy_options *o, json_t **ret,
                       struct error *err)
 {
         AUTO_JSON json_t *spec = NULL;
 
         TRY(yaml_parse(slice_of(p->text), &spec, err));
-        TRY(all_variables(spec, o, err));
+        if (p->shared)
+                TRY(all_variables(p, o, spec, err));
         *ret = json_pack("{s:s, s:s, s:{s:s}, s:O}", "apiVersion", API, "kind", "ValidatingAdmissionPolicy",
                          "metadata", "name", p->name, "spec", spec);
         return *ret ? 0 : error_no_memory(err);
@@ -83,7 +107,7 @@ static json_t *namespaces_of(const char *binding)
         return NULL;
 }
 
-int guard_binding_make(const struct guard_policy *p, const char *binding, json_t **ret, struct error *err)
+int chart_policy_binding(const struct chart_policy *p, const char *binding, json_t **ret, struct error *err)
 {
         json_t *namespaces = namespaces_of(binding);
         AUTO_JSON json_t *spec =
