@@ -82,11 +82,15 @@ static int mark_member(struct player *p, struct dice *d, const char **ret_what, 
         return patch_one(p, &members, move_cluster_name(move_member(p, d), member), mark_of_fleet(), err);
 }
 
-static int play_one_of(struct player *p, struct dice *d, const char **ret_what, struct error *err)
+/* What policies refuse where no webhooks are. */
+enum { ALSO_BY_POLICIES_FROM = 1, ALSO_BY_POLICIES = 2, BY_WEBHOOKS = 4 };
+
+static int play_one_of(struct player *p, struct dice *d, uint32_t which, const char **ret_what,
+                       struct error *err)
 {
         char member[FLEET_AGENT_NAME];
 
-        switch (dice_below(d, 4)) {
+        switch (which) {
         case 0:
                 *ret_what = "a placement of what lives in namespaces";
                 return move_apply(p, &placements, NULL, bad_placement(), err);
@@ -115,19 +119,29 @@ static bool are_judged(struct player *p)
                             &err) == 0;
 }
 
+static int play_bad_wish(struct player *p, struct dice *d, bool webhooks, const char **ret_what,
+                         struct error *err)
+{
+        bool guard = p->fleet->guard_policies, rules = p->fleet->rule_policies;
+
+        if (guard && ((!webhooks && !rules) || dice_below(d, 5) == 0))
+                return mark_member(p, d, ret_what, err);
+        if (webhooks)
+                return play_one_of(p, d, dice_below(d, BY_WEBHOOKS), ret_what, err);
+        return play_one_of(p, d, ALSO_BY_POLICIES_FROM + dice_below(d, ALSO_BY_POLICIES), ret_what, err);
+}
+
 int moves_bad_wish(struct player *p, uint64_t dice, struct error *err)
 {
         struct dice d = { dice };
         const char *what = "";
-        bool judged = p->fleet->webhooks && are_judged(p);
+        bool webhooks = p->fleet->webhooks && are_judged(p);
         int code;
 
-        if (!judged && !p->fleet->guard_policies)
+        if (!webhooks && !p->fleet->guard_policies && !p->fleet->rule_policies)
                 return 0;
         p->playing = "bad-wish";
-        code = p->fleet->guard_policies && (!judged || dice_below(&d, 5) == 0)
-                       ? mark_member(p, &d, &what, err)
-                       : play_one_of(p, &d, &what, err);
+        code = play_bad_wish(p, &d, webhooks, &what, err);
         if (code < 0)
                 return move_refused(p, code, err);
         return error_set(err, ERR_INTERNAL, "the hub let %s in", what);

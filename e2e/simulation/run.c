@@ -197,6 +197,7 @@ static int open_fleet(struct run *r, struct error *err)
         r->player.fleet->member_flags = member_flags;
         r->player.fleet->webhooks = r->plan->seed % 2;
         r->player.fleet->guard_policies = r->plan->seed / 2 % 2;
+        r->player.fleet->rule_policies = r->plan->seed % 4 == 0;
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);
