@@ -95,15 +95,22 @@ int chart_policy_make(const struct chart_policy *p, const struct chart_policy_op
         return *ret ? 0 : error_no_memory(err);
 }
 
+static json_t *by_name(const char *operator)
+{
+        return json_pack("{s:[{s:s, s:s, s:[s,s,s,s]}]}", "matchExpressions", "key",
+                         "kubernetes.io/metadata.name", "operator", operator, "values", "fleet-system",
+                         "kube-system", "kube-public", "kube-node-lease");
+}
+
 /* Which namespaces a binding is about; NULL: all. */
 static json_t *namespaces_of(const char *binding)
 {
         if (text_equal(binding, OF_MEMBERS) || text_equal(binding, GUARD "content-of-members"))
                 return json_pack("{s:{s:s}}", "matchLabels", LABEL_IS_FLEET_RESOURCE, "true");
         if (text_equal(binding, GUARD "content-of-system"))
-                return json_pack("{s:[{s:s, s:s, s:[s,s,s,s]}]}", "matchExpressions", "key",
-                                 "kubernetes.io/metadata.name", "operator", "In", "values", "fleet-system",
-                                 "kube-system", "kube-public", "kube-node-lease");
+                return by_name("In");
+        if (text_equal(binding, RULES "workloads") || text_equal(binding, RULES "pod-budgets"))
+                return by_name("NotIn");
         return NULL;
 }
 
