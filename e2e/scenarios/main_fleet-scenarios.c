@@ -63,15 +63,6 @@ static void print_tail(const struct buf *log)
         printf("---- last of the log ----\n%s\n----\n", log->data + from);
 }
 
-/* A real API server has no way to the agent that is a process beside it. */
-static bool is_left_out(const struct options *o, const struct scenario *s)
-{
-        if (!o->kubernetes || !s->webhooks)
-                return false;
-        printf("skipped %s: the API servers cannot reach webhooks here\n", s->name);
-        return true;
-}
-
 static int run_scenario(struct options *o, const struct scenario *s, const char *scratch,
                         struct scenario_report *report, struct error *err)
 {
@@ -97,11 +88,6 @@ static void run_file(struct options *o, const char *path)
                 error_set(&err, ERR_SYSTEM, "%s: cannot be read", path);
         if (code == 0)
                 code = scenario_parse((struct slice){ text, n }, path, &s, &err);
-        if (code == 0 && is_left_out(o, s)) {
-                buf_free(&report.log);
-                scenario_free(s);
-                return;
-        }
         if (code == 0)
                 code = run_scenario(o, s, scratch, &report, &err);
         printf("%s %s (%lld ms)\n", code < 0 ? "FAILED" : "ok", s ? s->name : path,

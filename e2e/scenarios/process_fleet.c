@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "e2e/scenarios/process.h"
 #include "e2e/scenarios/process_fleet.h"
+#include "e2e/scenarios/webhook_service.h"
 
 #define STOP_MS 3000
 #define KUBERNETES_PATIENCE 3 /* several API servers share the machine */
@@ -194,6 +195,14 @@ static struct lease_flags lease_flags(const struct program_fleet *p)
                                      "--leader-retry-period=1s" };
 }
 
+/* devcluster was told where the webhooks are when it was started. */
+static int lead_to_webhooks(struct program_fleet *p, unsigned index, struct error *err)
+{
+        if (!p->fleet.webhooks || index != 0 || !server_program_is_kubernetes(p->server))
+                return 0;
+        return webhook_service_make(server_program_client(p->server, 0), p->webhook_port, err);
+}
+
 /* The name of the machine is how the lease tells who leads. */
 static int start_hub_agent(struct program_fleet *p, unsigned index, struct error *err)
 {
@@ -226,6 +235,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                "--cluster-unhealthy-threshold=30s",
                                NULL };
 
+        TRY(lead_to_webhooks(p, index, err));
         TRY(write_kubeconfig(p, 0, relayed_url(p, index), config, err));
         return process_start(p->fleet.world->loop, argv, environment,
                              arena_printf(&p->arena, "%s/%s.log", p->scratch, a->name), &a->process, err);

@@ -39,7 +39,7 @@ struct step {
         const json_t *patch;
         int64_t within_ms, for_ms;
         int64_t count, code; /* code: ended */
-        bool ready, wait, untouched;
+        bool ready, wait, untouched, within_said;
         const char *text; /* the step in one line, for reports */
 };
 

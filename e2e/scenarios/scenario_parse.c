@@ -15,14 +15,14 @@ struct step_form {
 };
 
 static const struct step_form forms[] = {
-        { "apply", STEP_APPLY, "cluster manifests! copies padding as" },
+        { "apply", STEP_APPLY, "cluster manifests! copies padding as within" },
         { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch! as" },
         { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait message as" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
         { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
         { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within that is!" },
         { "holds", STEP_HOLDS, "cluster apiVersion! kind! name! namespace for! that!" },
-        { "refused", STEP_REFUSED, "cluster manifests! message! as" },
+        { "refused", STEP_REFUSED, "cluster manifests! message! as within" },
         { "advance", STEP_ADVANCE, "by!" },
         { "start", STEP_START, "agent!" },
         { "stop", STEP_STOP, "agent!" },
@@ -284,6 +284,7 @@ static int parse_fields(struct context *c, struct step *st)
         TRY(get_string(c, "agent", &st->agent));
         TRY(get_string(c, "message", &st->message));
         TRY(get_duration(c, "within", &st->within_ms));
+        st->within_said = json_object_get(c->body, "within") != NULL;
         TRY(get_duration(c, "for", &st->for_ms));
         TRY(get_duration(c, "by", &st->for_ms));
         TRY(get_manifests(c, st));

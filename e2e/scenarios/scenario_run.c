@@ -122,7 +122,7 @@ static int check_refusal(struct run *r, const struct step *st, int code)
         return error_set(r->err, ERR_INVALID, "refused, but not with \"%s\": %s", st->message, seen.text);
 }
 
-static int run_apply(struct run *r, const struct step *st, const char *cluster)
+static int apply_all(struct run *r, const struct step *st, const char *cluster)
 {
         json_t *doc;
         size_t i;
@@ -132,15 +132,43 @@ static int run_apply(struct run *r, const struct step *st, const char *cluster)
         return 0;
 }
 
-static int run_refused(struct run *r, const struct step *st, const char *cluster)
+/* What was let in is there: to try it again would tell nothing. */
+static int refuse_all(struct run *r, const struct step *st, const char *cluster, bool *ret_let_in)
 {
         json_t *doc;
         size_t i;
 
-        json_array_foreach((json_t *)st->manifests, i, doc)
-                if (check_refusal(r, st, apply_one(r, st, cluster, doc)) < 0)
+        json_array_foreach((json_t *)st->manifests, i, doc) {
+                int code = apply_one(r, st, cluster, doc);
+
+                *ret_let_in = code == 0;
+                if (check_refusal(r, st, code) < 0)
                         return error_wrap(r->err, "manifests[%zu]", i);
+        }
         return 0;
+}
+
+static bool is_final(int code)
+{
+        return code == ERR_CANCELLED || code == ERR_NO_MEMORY;
+}
+
+/* API servers follow policies, webhooks and who answers for them a moment later: a write that says "within"
+ * is made until it comes to what it should. */
+static int run_write(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + (st->within_said ? patience_ms(r, st) : 0);
+
+        for (;;) {
+                bool let_in = false;
+                int code = st->type == STEP_APPLY ? apply_all(r, st, cluster)
+                                                  : refuse_all(r, st, cluster, &let_in);
+
+                if (code == 0 || let_in || is_final(code) || loop_now_ms(loop_of(r)) >= deadline)
+                        return code;
+                error_clear(r->err);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
 }
 
 static int run_patch(struct run *r, const struct step *st, const char *cluster)
@@ -197,11 +225,6 @@ static int look(struct run *r, const struct step *st, struct kube_client *kube,
 
         TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
         return is_so(r, st, kube, doc, seen);
-}
-
-static bool is_final(int code)
-{
-        return code == ERR_CANCELLED || code == ERR_NO_MEMORY;
 }
 
 static int run_expect(struct run *r, const struct step *st, const char *cluster)
@@ -484,7 +507,8 @@ static int run_on(struct run *r, const struct step *st, const char *cluster)
 {
         switch (st->type) {
         case STEP_APPLY:
-                return run_apply(r, st, cluster);
+        case STEP_REFUSED:
+                return run_write(r, st, cluster);
         case STEP_PATCH:
                 return run_patch(r, st, cluster);
         case STEP_DELETE:
@@ -497,8 +521,6 @@ static int run_on(struct run *r, const struct step *st, const char *cluster)
                 return run_count(r, st, cluster);
         case STEP_HOLDS:
                 return run_holds(r, st, cluster);
-        case STEP_REFUSED:
-                return run_refused(r, st, cluster);
         case STEP_REMEMBER:
                 return run_remember(r, st, cluster);
         case STEP_READINESS:
