@@ -170,7 +170,7 @@ static int refresh_secret(struct webhook_serving *s, struct error *err)
                         log_warn(s->o.log, "the webhooks' certificate is made anew", "secret", SECRET, "why",
                                  err->text);
                 error_clear(err);
-                TRY(make_secret(s, live, read.authorities, err));
+                TRY(make_secret(s, live, read.authorities ? read.authorities : s->now.authorities, err));
         }
         return error_set(err, ERR_RETRY, "Secret %s/%s: it changes all the time", s->o.webhooks->ns, SECRET);
 }

@@ -153,6 +153,7 @@ RIG_TEST(replicas_and_restarts_share_one_certificate, {
 RIG_TEST(a_certificate_that_is_spoilt_or_deleted_is_made_anew, {
         CLEANUP(webhook_certificates_free)
         struct webhook_certificates first = { 0 }, second = { 0 }, third = { 0 };
+        AUTO_FREE char *newest = NULL;
         struct webhook_options o = options(r);
         struct fleet f;
 
@@ -162,10 +163,14 @@ RIG_TEST(a_certificate_that_is_spoilt_or_deleted_is_made_anew, {
         rig_settle(r);
         read_secret(r, &second);
         assert_string_not_equal(first.identity.cert_pem, second.identity.cert_pem);
+        assert_non_null(strstr(second.authorities, first.authorities)); /* which is served for a while */
         expect_bundle(r, second.authorities);
+        fiber_sleep(r->loop, 70000);
         assert_int_equal(rig_delete(r, SECRET), 200);
         rig_settle(r);
         read_secret(r, &third);
+        newest = mem_strndup(second.authorities, strlen(second.authorities) - strlen(first.authorities));
+        assert_non_null(strstr(third.authorities, newest));
         expect_bundle(r, third.authorities);
         stop(&f);
 })
