@@ -66,3 +66,16 @@ static inline void place(struct rig *r, const char *rest)
                  rest);
         assert_int_equal(rig_post(r, FLEET "clusterresourceplacements", body), 201);
 }
+
+/* Requests since the last reset, the test's own included. */
+static inline uint64_t count_of(struct rig *r, const char *cluster, const char *verb, const char *resource)
+{
+        struct devcluster_request_count *c;
+        uint64_t sum = 0;
+        size_t n;
+
+        assert_int_equal(devcluster_requests(r->devcluster, cluster, &r->arena, &c, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                sum += text_equal(c[i].verb, verb) && text_equal(c[i].resource, resource) ? c[i].n : 0;
+        return sum;
+}

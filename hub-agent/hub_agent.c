@@ -159,6 +159,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         memories_init(&a->bindings, &binding_memory_kind);
         memories_init(&a->update_runs, &update_run_memory_kind);
         memories_init(&a->not_reported, &not_reported_memory_kind);
+        memories_init(&a->reported, &reported_memory_kind);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->progress || !a->scheduler || !a->group ||
@@ -191,6 +192,7 @@ static void agent_close(struct hub_agent *a)
         memories_free(&a->bindings);
         memories_free(&a->update_runs);
         memories_free(&a->not_reported);
+        memories_free(&a->reported);
         progress_series_free(a->progress);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);

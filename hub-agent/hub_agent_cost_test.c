@@ -142,18 +142,6 @@ static void stop(struct fleet *f)
 
 /* ---- tests ---- */
 
-static uint64_t count_of(struct rig *r, const char *cluster, const char *verb, const char *resource)
-{
-        struct devcluster_request_count *c;
-        uint64_t sum = 0;
-        size_t n;
-
-        assert_int_equal(devcluster_requests(r->devcluster, cluster, &r->arena, &c, &n), 0);
-        for (size_t i = 0; i < n; i++)
-                sum += text_equal(c[i].verb, verb) && text_equal(c[i].resource, resource) ? c[i].n : 0;
-        return sum;
-}
-
 /* Requests on the hub, but for the test's own and, when idle, heartbeats. */
 static uint64_t count_requests(struct rig *r, bool idle)
 {

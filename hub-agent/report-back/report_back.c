@@ -82,6 +82,46 @@ bool report_back_selects(const struct placement *p, const struct work_resource_i
         return false;
 }
 
+static bool same_identity(const struct resource_identifier *a, const struct resource_identifier *b)
+{
+        return !a->envelope == !b->envelope && text_equal(or_empty(a->group), or_empty(b->group)) &&
+               text_equal(a->version, b->version) && text_equal(a->kind, b->kind) &&
+               text_equal(or_empty(a->ns), or_empty(b->ns)) && text_equal(a->name, b->name);
+}
+
+/* Intake keeps the order of a selection that did not change. */
+static bool same_selection(const struct placement *a, const struct placement *b)
+{
+        static const struct placement_status none = { 0 };
+        const struct resource_identifier_list *of_a = &(a->status ? a->status : &none)->selected_resources,
+                                              *of_b = &(b->status ? b->status : &none)->selected_resources;
+
+        if (of_a->n != of_b->n)
+                return false;
+        for (uint32_t i = 0; i < of_a->n; i++)
+                if (!same_identity(&of_a->at[i], &of_b->at[i]))
+                        return false;
+        return true;
+}
+
+bool report_back_alike(const struct placement *a, const struct placement *b)
+{
+        return a->object.meta.generation == b->object.meta.generation && same_selection(a, b);
+}
+
+void report_back_digest(const struct work_resource_identifier *id, struct slice observed, const char *version,
+                        uint8_t ret[SHA256_SIZE])
+{
+        const char *const words[] = { id->group, id->version, id->kind, id->ns, id->name, version };
+        struct sha256 s;
+
+        sha256_init(&s);
+        for (size_t i = 0; i < ARRAY_LEN(words); i++)
+                sha256_update(&s, or_empty(words[i]), strlen(or_empty(words[i])) + 1);
+        sha256_update(&s, observed.data, observed.len);
+        sha256_final(&s, ret);
+}
+
 int report_back_patch(const json_t *object, struct slice observed, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *reported = NULL, *now = NULL, *wanted = NULL, *patch = NULL;

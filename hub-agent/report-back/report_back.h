@@ -1,6 +1,7 @@
 /* The status of placed objects comes back to the hub's own: spec/placement.md 15. Pure. */
 #pragma once
 
+#include "common/base/digest.h"
 #include "hub-agent/common.h"
 
 #define EVENT_STATUS_NOT_REPORTED "StatusNotReportedBack" /* about the placement */
@@ -23,6 +24,12 @@ bool report_back_work_counts(const struct work *w, const struct binding *b, cons
  * status is not the API server's own. A placement of a namespace gets nothing beyond it, whatever its status
  * says it selects. */
 bool report_back_selects(const struct placement *p, const struct work_resource_identifier *id);
+/* Whether two states of a placement say the same of where statuses come from and where they go: what the
+ * others write of it all the time concerns no Work. */
+bool report_back_alike(const struct placement *a, const struct placement *b);
+/* What of it the hub's object has, in the state named by its resourceVersion. */
+void report_back_digest(const struct work_resource_identifier *id, struct slice observed, const char *version,
+                        uint8_t ret[SHA256_SIZE]);
 /* What makes the object's status the one reported ({apiVersion, kind, status}): a merge patch of the object
  * as it was read, new; NULL if it is so already. ERR_INVALID. */
 int report_back_patch(const json_t *object, struct slice observed, json_t **ret, struct error *err);

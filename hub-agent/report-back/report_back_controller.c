@@ -2,8 +2,10 @@
 #include "hub-agent/report-back/report_back.h"
 
 #include "common/base/memory.h"
+#include "common/base/vec.h"
 #include "common/kube/mapping.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/placement/catalog.h"
 #include "hub-agent/work-generator/work_index.h"
 
 /* Of a placement whose statuses cannot come back. */
@@ -13,11 +15,58 @@ struct not_reported_memory {
 };
 const struct memory_kind not_reported_memory_kind = { .size = sizeof(struct not_reported_memory) };
 
+/* Of a Work that reports. */
+struct reported_memory {
+        struct memory memory;
+        VEC(struct digest { uint8_t of[SHA256_SIZE]; }) objects; /* by ordinal: what the hub's object has */
+};
+static void forget_reported(void *record)
+{
+        vec_free(&((struct reported_memory *)record)->objects);
+}
+const struct memory_kind reported_memory_kind = { sizeof(struct reported_memory), forget_reported };
+
 struct pass {
         struct reconcile *rc;
-        const struct placement *placement;
-        const struct work *work; /* whole: its cache holds no statuses of objects */
+        const struct placement *placement; /* NULL: the Work is nobody's, or does not speak for it */
+        const struct work *work;           /* whole: its cache holds no statuses of objects */
+        struct reported_memory *memory;    /* NULL: for the lack of it everything is looked at */
 };
+
+/* ---- what the pass goes by ---- */
+
+static int find_placement(struct pass *s, const struct work *w)
+{
+        const char *ns = label_of(&w->object, LABEL_PARENT_PLACEMENT_NAMESPACE);
+        const struct scope *scope = scope_of(text_empty(ns) ? NULL : ns);
+        const char *name = label_of(&w->object, LABEL_PARENT_PLACEMENT);
+        const struct object *p = NULL, *b = NULL;
+
+        ns = text_empty(ns) ? NULL : ns;
+        if (text_empty(name))
+                return 0;
+        TRY(cache_get(s->rc, scope->placement, ns, name, &p));
+        TRY(cache_get(s->rc, scope->binding, ns, or_empty(label_of(&w->object, LABEL_PARENT_BINDING)), &b));
+        if (p && b && report_back_work_counts(w, (const struct binding *)b, (const struct placement *)p))
+                s->placement = (const struct placement *)p;
+        return 0;
+}
+
+/* As the caches have it by now. */
+static int look(struct pass *s, enum report_back *ret)
+{
+        const struct object *w;
+
+        s->placement = NULL;
+        *ret = REPORT_BACK_OFF;
+        TRY(cache_get(s->rc, &work_kind, s->rc->ns, s->rc->name, &w));
+        if (!w || is_deleting(w))
+                return 0;
+        TRY(find_placement(s, (const struct work *)w));
+        if (s->placement)
+                *ret = report_back_of(s->placement);
+        return 0;
+}
 
 /* ---- one object ---- */
 
@@ -31,20 +80,60 @@ static int find_resource(struct pass *s, const struct work_resource_identifier *
         return 0;
 }
 
-static int write_status(struct pass *s, const struct work_resource_identifier *id, struct slice observed)
+/* The version that the cache of its kind has, NULL if none. */
+static const char *cached_version(struct pass *s, const struct work_resource_identifier *id)
+{
+        const struct catalog_entry *e =
+                catalog_find(agent_of(s->rc)->catalog, id->group, id->version, id->kind);
+        const struct object *o =
+                e && e->informer ? informer_get(e->informer, text_empty(id->ns) ? NULL : id->ns, id->name)
+                                 : NULL;
+
+        return o ? o->meta.resource_version : NULL;
+}
+
+/* It has what is reported, in the very state in which we left or saw it. */
+static bool has_it(struct pass *s, uint32_t i, const struct work_resource_identifier *id,
+                   struct slice observed)
+{
+        const char *version = s->memory && i < s->memory->objects.n ? cached_version(s, id) : NULL;
+        uint8_t now[SHA256_SIZE];
+
+        if (!version)
+                return false;
+        report_back_digest(id, observed, version, now);
+        return !memcmp(now, s->memory->objects.at[i].of, sizeof(now));
+}
+
+static void remember(struct pass *s, uint32_t i, const struct work_resource_identifier *id,
+                     struct slice observed, const json_t *object)
+{
+        static const struct digest none;
+        const char *version = doc_get_string(object, "metadata.resourceVersion");
+
+        while (s->memory && s->memory->objects.n <= i)
+                if (vec_push(&s->memory->objects, none) < 0)
+                        return;
+        if (s->memory && version)
+                report_back_digest(id, observed, version, s->memory->objects.at[i].of);
+}
+
+static int write_status(struct pass *s, uint32_t i, const struct work_resource_identifier *id,
+                        struct slice observed)
 {
         static const struct kube_write to_status = { .subresource = "status" };
-        AUTO_JSON json_t *object = NULL, *patch = NULL;
+        AUTO_JSON json_t *object = NULL, *patch = NULL, *answer = NULL;
         const char *ns = text_empty(id->ns) ? NULL : id->ns;
         struct kube_resource resource;
 
         TRY(find_resource(s, id, &resource));
         TRY(kube_doc_get(s->rc->kube, &resource, ns, id->name, &object, s->rc->err));
         TRY(report_back_patch(object, observed, &patch, s->rc->err));
-        if (!patch)
-                return 0;
-        return kube_doc_patch(s->rc->kube, &resource, ns, id->name, KUBE_PATCH_MERGE, patch, &to_status, NULL,
-                              s->rc->err);
+        if (patch)
+                TRY(kube_doc_patch(s->rc->kube, &resource, ns, id->name, KUBE_PATCH_MERGE, patch, &to_status,
+                                   &answer, s->rc->err));
+        remember(s, i, id, observed, patch ? answer : object);
+        return 0;
 }
 
 /* The object went, its kind has no status of its own, or the API server does not take this one: nothing that
@@ -54,15 +143,15 @@ static bool is_final(int code)
         return code == ERR_NOT_FOUND || code == ERR_INVALID;
 }
 
-static int report_one(struct pass *s, const struct manifest_condition *m)
+static int report_one(struct pass *s, uint32_t i)
 {
+        const struct manifest_condition *m = &s->work->status->manifest_conditions.at[i];
         const struct work_resource_identifier *id = m->identifier;
         int code;
 
-        if (!id || !m->back_reported_status || !m->back_reported_status->observed_status.data ||
-            !report_back_selects(s->placement, id))
+        if (!report_back_selects(s->placement, id))
                 return 0;
-        code = write_status(s, id, m->back_reported_status->observed_status);
+        code = write_status(s, i, id, m->back_reported_status->observed_status);
         if (code < 0 && is_final(code)) {
                 log_info(&s->rc->log, "the status of an object does not come back", "kind", id->kind,
                          "namespace", or_empty(id->ns), "name", id->name, "error", s->rc->err->text);
@@ -72,15 +161,31 @@ static int report_one(struct pass *s, const struct manifest_condition *m)
         return code;
 }
 
-/* One that fails holds up no other; the first failure is what is tried again. */
+static bool is_news(struct pass *s, uint32_t i)
+{
+        const struct manifest_condition *m = &s->work->status->manifest_conditions.at[i];
+
+        return m->identifier && m->back_reported_status && m->back_reported_status->observed_status.data &&
+               !has_it(s, i, m->identifier, m->back_reported_status->observed_status);
+}
+
+/* One that fails holds up no other; the first failure is what is tried again. Between two objects the
+ * placement may change, or go elsewhere: what is not asked for any more is not written. */
 static struct outcome report_all(struct pass *s)
 {
-        const struct manifest_condition_list *all = &s->work->status->manifest_conditions;
         struct error first = { 0 };
 
-        for (uint32_t i = 0; i < all->n; i++) {
-                int code = report_one(s, &all->at[i]);
+        for (uint32_t i = 0; i < s->work->status->manifest_conditions.n; i++) {
+                enum report_back now;
+                int code;
 
+                if (!is_news(s, i))
+                        continue;
+                code = look(s, &now);
+                if (code == 0 && now != REPORT_BACK_ON)
+                        return done();
+                if (code == 0)
+                        code = report_one(s, i);
                 if (code == ERR_CANCELLED)
                         return failed(s->rc->err);
                 if (code < 0 && !first.code)
@@ -91,25 +196,6 @@ static struct outcome report_all(struct pass *s)
 }
 
 /* ---- reconcile ---- */
-
-/* *ret NULL: the Work is nobody's, or does not speak for its placement. */
-static int placement_of(struct reconcile *rc, const struct work *w, const struct placement **ret)
-{
-        const char *ns = label_of(&w->object, LABEL_PARENT_PLACEMENT_NAMESPACE);
-        const struct scope *scope = scope_of(text_empty(ns) ? NULL : ns);
-        const char *name = label_of(&w->object, LABEL_PARENT_PLACEMENT);
-        const struct object *p = NULL, *b = NULL;
-
-        *ret = NULL;
-        ns = text_empty(ns) ? NULL : ns;
-        if (text_empty(name))
-                return 0;
-        TRY(cache_get(rc, scope->placement, ns, name, &p));
-        TRY(cache_get(rc, scope->binding, ns, or_empty(label_of(&w->object, LABEL_PARENT_BINDING)), &b));
-        if (p && b && report_back_work_counts(w, (const struct binding *)b, (const struct placement *)p))
-                *ret = (const struct placement *)p;
-        return 0;
-}
 
 /* Once: each of its Works comes by whenever its member reports. */
 static struct outcome tell_impossible(struct reconcile *rc, const struct placement *p)
@@ -133,18 +219,15 @@ static struct outcome tell_impossible(struct reconcile *rc, const struct placeme
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc };
-        const struct object *cached;
+        enum report_back how;
         struct object *whole;
         int code;
 
-        if (cache_get(rc, &work_kind, rc->ns, rc->name, &cached) < 0)
+        if (look(&s, &how) < 0)
                 return failed(rc->err);
-        if (!cached || is_deleting(cached))
-                return done();
-        if (placement_of(rc, (const struct work *)cached, &s.placement) < 0)
-                return failed(rc->err);
-        switch (s.placement ? report_back_of(s.placement) : REPORT_BACK_OFF) {
+        switch (how) {
         case REPORT_BACK_OFF:
+                memory_drop(&agent_of(rc)->reported, rc->key);
                 return done();
         case REPORT_BACK_IMPOSSIBLE:
                 return tell_impossible(rc, s.placement);
@@ -155,6 +238,7 @@ static struct outcome reconcile(struct reconcile *rc)
         if (code < 0)
                 return code == ERR_NOT_FOUND ? done() : failed(rc->err);
         s.work = (const struct work *)whole;
+        s.memory = memory_of(&agent_of(rc)->reported, whole, rc->arena);
         if (!s.work->status ||
             !condition_is_true(&s.work->status->conditions, CONDITION_APPLIED, whole->meta.generation))
                 return done();
@@ -163,15 +247,19 @@ static struct outcome reconcile(struct reconcile *rc)
 
 /* ---- watches ---- */
 
-/* Only Works that are to report. */
+static bool is_to_report(const struct object *work)
+{
+        const struct work *w = (const struct work *)work;
+
+        return !w->spec || !equal_report_back(w->spec->report_back_strategy, NULL);
+}
+
 static void map_work(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        const struct work *w = (const struct work *)e->now;
         AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (e->type != INFORMER_DELETED && w->spec && equal_report_back(w->spec->report_back_strategy, NULL))
-                return;
-        emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
+        if (e->type == INFORMER_DELETED || is_to_report(e->now) || (e->old && is_to_report(e->old)))
+                emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
 }
 
 static void emit_works_of(struct hub_agent *a, const struct object *binding, struct arena *arena,
@@ -189,7 +277,8 @@ static void emit_works_of(struct hub_agent *a, const struct object *binding, str
         for (size_t i = 0; i < works.n; i++) {
                 AUTO_KEY struct key work = KEY_EMPTY;
 
-                emit(to, key_text(&work, works.at[i]->meta.ns, works.at[i]->meta.name));
+                if (is_to_report(works.at[i]))
+                        emit(to, key_text(&work, works.at[i]->meta.ns, works.at[i]->meta.name));
         }
 }
 
@@ -207,7 +296,9 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
                         memory_drop(&a->not_reported, owner.text);
                 return;
         }
-        if (!works_report_back((const struct placement *)e->now))
+        if (!works_report_back((const struct placement *)e->now) ||
+            (e->type == INFORMER_UPDATED &&
+             report_back_alike((const struct placement *)e->old, (const struct placement *)e->now)))
                 return;
         if (objects_of_owner(a, scope_of(m->ns)->binding, m->ns, m->name, &arena, &bindings) < 0) {
                 emit(to, NULL);
@@ -217,12 +308,28 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
                 emit_works_of(a, bindings.at[i], &arena, emit, to);
 }
 
+static bool speaks(const struct object *binding)
+{
+        const struct binding *b = (const struct binding *)binding;
+
+        return b->spec && text_equal(b->spec->state, BINDING_BOUND);
+}
+
+/* What its Works reported while another cluster was in view did not count. */
+static void map_binding(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+
+        if (e->type != INFORMER_DELETED && speaks(e->now) && (e->type == INFORMER_ADDED || !speaks(e->old)))
+                emit_works_of(agent, e->now, &arena, emit, to);
+}
+
 static const struct watch watches[] = {
         { &work_kind, ON_VERSION, map_work }, /* what is reported is not in the cache */
         { &cluster_resource_placement_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_placement },
         { &resource_placement_kind, ON_SPEC | ON_STATUS | ON_DELETION, map_placement },
-        { &cluster_resource_binding_kind, 0, NULL },
-        { &resource_binding_kind, 0, NULL },
+        { &cluster_resource_binding_kind, ON_SPEC, map_binding },
+        { &resource_binding_kind, ON_SPEC, map_binding },
 };
 
 const struct controller report_back_controller = {

@@ -279,6 +279,52 @@ static void a_placement_of_a_namespace_gets_the_statuses_of_that_namespace(void 
         }
 }
 
+/* Conditions of a placement are written all the time. */
+static void only_the_spec_and_the_selection_of_a_placement_matter(void **state)
+{
+        static struct envelope_identifier envelope = { .name = "e" };
+        static const struct resource_identifier rows[] = {
+                { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "team", .name = "other" },
+                { .group = "apps", .version = "v1", .kind = "Deployment", .ns = "other", .name = "site" },
+                { .group = "apps", .version = "v1", .kind = "DaemonSet", .ns = "team", .name = "site" },
+                { .group = "apps", .version = "v2", .kind = "Deployment", .ns = "team", .name = "site" },
+                { .group = "x", .version = "v1", .kind = "Deployment", .ns = "team", .name = "site" },
+                { .group = "apps",
+                  .version = "v1",
+                  .kind = "Deployment",
+                  .ns = "team",
+                  .name = "site",
+                  .envelope = &envelope },
+        };
+        struct resource_identifier one = { .group = "apps",
+                                           .version = "v1",
+                                           .kind = "Deployment",
+                                           .ns = "team",
+                                           .name = "site" },
+                                   other = one;
+        struct condition c = { .type = "Applied", .status = "True" };
+        struct placement_status was = { .selected_resources = { &one, 1, true } },
+                                now = { .selected_resources = { &other, 1, true },
+                                        .conditions = { &c, 1, true } };
+        struct placement a = { .status = &was }, b = { .status = &now };
+
+        assert_true(report_back_alike(&a, &b));
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                other = rows[i];
+                if (report_back_alike(&a, &b))
+                        fail_msg("%zu", i);
+        }
+        other = one;
+        now.selected_resources.n = 0;
+        assert_false(report_back_alike(&a, &b));
+        b.status = NULL;
+        assert_false(report_back_alike(&a, &b));
+        a.status = NULL;
+        assert_true(report_back_alike(&a, &b));
+        b.object.meta.generation = 2;
+        assert_false(report_back_alike(&a, &b));
+}
+
 /* ---- what is written ---- */
 
 static const char *patch_of(const char *object, const char *observed, char ret[500])
@@ -328,6 +374,7 @@ int main(void)
                 cmocka_unit_test(only_objects_that_are_selected_as_they_are_get_a_status),
                 cmocka_unit_test(what_the_api_server_itself_goes_by_is_not_a_members_to_tell),
                 cmocka_unit_test(a_placement_of_a_namespace_gets_the_statuses_of_that_namespace),
+                cmocka_unit_test(only_the_spec_and_the_selection_of_a_placement_matter),
                 cmocka_unit_test(the_whole_status_becomes_what_was_reported),
         };
 
