@@ -8,11 +8,12 @@
 /* A rollout never takes away more of a placement at once than maxUnavailable allows.
  *
  * A cluster of a placement is available when all its Works are. It is moving when it was available and a
- * rollout changed what its Works bring; what lost its availability by itself may be updated without a budget,
- * and that decision may rest on old news and be carried out late. */
+ * rollout changed what its Works bring; what lost its availability by itself, or a Work by somebody's hand,
+ * may be updated without a budget, and that decision may rest on old news and be carried out late. */
 
 struct on_cluster {
         bool available, moving;
+        bool bereft;     /* somebody deleted a Work of it, which is to be made again */
         int64_t lost_ms; /* last seen unavailable and not moving */
 };
 
@@ -106,6 +107,13 @@ static bool changes_workload(const struct change *c)
         return !before || !after || !json_equal((json_t *)before, (json_t *)after);
 }
 
+/* What is made again in its place takes nothing away. */
+static bool is_taken_by_hand(const struct change *c)
+{
+        return c->before && !rule_is_leaving(c->before) && (!c->after || rule_is_leaving(c->after)) &&
+               !rule_is_hub_agent(c->who);
+}
+
 static void note(struct watch *w, struct rollout *r, const char *placement, const struct change *c)
 {
         struct on_cluster *o = cluster_of(r, c->ns, c->at_ms);
@@ -116,9 +124,13 @@ static void note(struct watch *w, struct rollout *r, const char *placement, cons
                 map_remove(&r->clusters, c->ns);
                 return;
         }
-        if (o->available && rule_is_hub_agent(c->who) && changes_workload(c) &&
+        if (is_taken_by_hand(c))
+                o->bereft = true;
+        if (o->available && !o->bereft && rule_is_hub_agent(c->who) && changes_workload(c) &&
             c->at_ms - o->lost_ms > RULE_LAG_MS)
                 o->moving = true;
+        if (c->type == CHANGE_ADDED)
+                o->bereft = false;
         o->available = works.available == works.n;
         if (o->available)
                 o->moving = false;

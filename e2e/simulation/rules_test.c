@@ -234,6 +234,38 @@ static void what_failed_by_itself_is_updated_without_a_budget(void **state)
         close_watch(&w);
 }
 
+#define PART(more, available)                                                                                \
+        "{'kind':'Work','metadata':{'name':'app-0-work-envelope','namespace':'fleet-member-member-2'," more  \
+        "'generation':1," OF_APP "}},'spec':{'workload':{'manifests':[1]}},'status':{'conditions':[{'type':" \
+        "'Available','status':'" available "','observedGeneration':1}]}}"
+
+/* No rollout takes anything away when a Work is made again that somebody deleted. */
+static void a_work_that_was_deleted_is_made_again_without_a_budget(void **state)
+{
+        static const struct {
+                const char *deleted_by, *words;
+        } cases[] = {
+                { "player", "" },
+                { "hub-agent", "a rollout took 1 clusters at once, 0 allowed" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+
+                place_four(&w);
+                w.wish.apps[0].placements[PLACE_MAIN].strategy.max_unavailable = 0;
+                put(&w, "player", "hub", RES_WORKS, PART("", "True"));
+                put(&w, cases[i].deleted_by, "hub", RES_WORKS, PART("'deletionTimestamp':'t',", "True"));
+                w.now += 2 * RULE_LAG_MS;
+                take(&w, "member-2", "hub", RES_WORKS, "fleet-member-member-2", "app-0-work-envelope");
+                put(&w, "hub-agent", "hub", RES_WORKS, PART("", "False"));
+                BROKEN(&w, cases[i].words);
+                if (!*cases[i].words)
+                        FINE(&w);
+                close_watch(&w);
+        }
+}
+
 #define TOLD_WORK(generation)                                                                                \
         "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1','generation':" generation \
         "," OF_APP ",'kubernetes-fleet.io/parent-resource-binding':'b'}},'status':{'conditions':[{'type':"   \
@@ -704,6 +736,7 @@ int main(void)
                 cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
                 cmocka_unit_test(a_list_of_clusters_is_what_a_rollout_is_measured_by),
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
+                cmocka_unit_test(a_work_that_was_deleted_is_made_again_without_a_budget),
                 cmocka_unit_test(a_snapshot_that_is_named_does_not_come_back_with_another_content),
                 cmocka_unit_test(what_others_roll_out_is_left_alone_once_that_is_known),
                 cmocka_unit_test(a_ready_binding_is_taken_away_only_while_enough_others_are),
