@@ -242,7 +242,7 @@ static bool is_known(struct pass *s, const char *fingerprint)
         return head && resource_history_is_kept(s->p, &s->snapshots, &s->in_use) &&
                text_equal(annotation_of(&head->object, ANNOTATION_RESOURCE_HASH), s->memory->known->hash) &&
                !annotation_of(&head->object, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME) &&
-               group_is_as_made(s, head);
+               group_is_as_made(s, head) && one_resource_snapshot_is_latest(&s->snapshots);
 }
 
 static int take_known(struct pass *s)
@@ -286,6 +286,8 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
         s->latest = plan->latest;
         s->delay_ms = plan->delay_ms;
         TRY(relabel(s->rc, &plan->update, &relabelled));
+        for (size_t i = 0; i < plan->n_unmark; i++)
+                TRY(relabel(s->rc, &plan->unmark[i], &stored));
         for (size_t i = 0; i < plan->n_create; i++) {
                 TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
                 body_put(s->agent, stored, plan->create[i]);
@@ -643,6 +645,22 @@ static void map_snapshot(void *agent, const struct informer_event *e, key_emit e
                 map_to_owner(agent, e, emit, to);
 }
 
+/* One that is marked latest beside another: a write of a former leader that arrived late, or a user's. */
+static void map_second_latest(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        const char *name = label_of(e->now, LABEL_PARENT_PLACEMENT);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+
+        if (e->type == INFORMER_DELETED || text_empty(name) ||
+            !label_is_true(e->now, LABEL_IS_LATEST_SNAPSHOT) ||
+            (e->old && label_is_true(e->old, LABEL_IS_LATEST_SNAPSHOT)))
+                return;
+        if (objects_of_owner(agent, e->now->kind, e->now->meta.ns, name, &arena, &all) < 0 ||
+            !one_resource_snapshot_is_latest(&all))
+                map_to_owner(agent, e, emit, to);
+}
+
 static const char *bound_snapshot(const struct object *binding)
 {
         const struct binding_spec *spec = ((const struct binding *)binding)->spec;
@@ -697,6 +715,8 @@ static const struct watch watches[] = {
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
         { &cluster_resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
         { &resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },
+        { &cluster_resource_snapshot_kind, ON_SPEC | ON_META, map_second_latest },
+        { &resource_snapshot_kind, ON_SPEC | ON_META, map_second_latest },
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_let_go },
         { &resource_binding_kind, ON_SPEC | ON_DELETION, map_let_go },
 };

@@ -267,6 +267,25 @@ RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_sa
         close_all(&f);
 })
 
+/* A write of a former leader that arrived late, or a user's. */
+RIG_TEST(of_two_that_are_marked_latest_the_older_one_is_not_any_more, {
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        change_content(r, "c");
+        wait_ms(r, 90000);
+        assert_int_equal(rig_merge(r, SNAPSHOTS "/web-0-snapshot",
+                                   "{\"metadata\":{\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":"
+                                   "\"true\"}}}"),
+                         200);
+        wait_ms(r, 2000);
+        rig_get(r, SNAPSHOTS "?labelSelector=kubernetes-fleet.io%2Fis-latest-snapshot%3Dtrue");
+        assert_null(strstr(r->text, "web-0-snapshot"));
+        assert_non_null(strstr(r->text, "web-1-snapshot"));
+        close_all(&f);
+})
+
 RIG_TEST(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on, {
         struct line line;
         struct fleet f;
@@ -437,6 +456,7 @@ int main(void)
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
+                cmocka_unit_test(of_two_that_are_marked_latest_the_older_one_is_not_any_more),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
                 cmocka_unit_test(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),

@@ -62,6 +62,49 @@ static void the_newest_head_that_stays_counts(void **state)
         }
 }
 
+/* spec/placement.md 9.3: but for the newest, and for those that go anyway. */
+static void of_several_that_are_marked_latest_one_stays_so(void **state)
+{
+        static const struct snapshot marked[] = { { "a", "0", .latest = true },
+                                                  { "b", "1" },
+                                                  { "c", "2", .latest = true },
+                                                  { "d", "3", .latest = true, .going = true },
+                                                  { "e", "4", .latest = true } };
+        static const struct {
+                int64_t limit;
+                const char *unmarked, *removed;
+        } rows[] = {
+                { 10, "a c ", "" },
+                { 4, "c ", "a b " },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                const char *unmarked = "", *removed = "";
+                struct resource_snapshot_plan plan;
+                struct selection selected;
+                struct scene s;
+
+                begin(&s, "");
+                s.p->spec->revision_history_limit = OPT_INT(rows[i].limit);
+                selected = select_sizes(&s, (const size_t[]){ 1 }, 1);
+                for (size_t k = 0; k < ARRAY_LEN(marked); k++)
+                        add_snapshot(&s, &marked[k]);
+                assert_false(one_resource_snapshot_is_latest(&s.list));
+                plan_resources(&s, &selected, &at_once, &plan);
+                for (size_t k = 0; k < plan.n_unmark; k++) {
+                        unmarked = arena_printf(&s.arena, "%s%s ", unmarked, plan.unmark[k].now->meta.name);
+                        assert_string_equal(label_of(plan.unmark[k].wanted, LABEL_IS_LATEST_SNAPSHOT),
+                                            "false");
+                }
+                for (size_t k = 0; k < plan.n_remove; k++)
+                        removed = arena_printf(&s.arena, "%s%s ", removed, plan.remove[k]->meta.name);
+                assert_string_equal(unmarked, rows[i].unmarked);
+                assert_string_equal(removed, rows[i].removed);
+                assert_string_equal(plan.update.now->meta.name, "e");
+                arena_free(&s.arena);
+        }
+}
+
 /* Whoever made them by hand: which of the two is meant cannot be told, so both are named. */
 static void two_snapshots_in_one_place_are_refused_by_name(void **state)
 {
@@ -99,6 +142,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_newest_head_that_stays_counts),
+                cmocka_unit_test(of_several_that_are_marked_latest_one_stays_so),
                 cmocka_unit_test(two_snapshots_in_one_place_are_refused_by_name),
         };
 

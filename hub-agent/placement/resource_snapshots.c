@@ -80,6 +80,20 @@ static int sorted(struct arena *arena, const struct object_list *existing, struc
         return 0;
 }
 
+static bool is_marked(const struct object *o)
+{
+        return label_is_true(o, LABEL_IS_LATEST_SNAPSHOT) && is_snapshot_head(o) && !is_deleting(o);
+}
+
+bool one_resource_snapshot_is_latest(const struct object_list *existing)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < existing->n; i++)
+                n += is_marked(existing->at[i]);
+        return n <= 1;
+}
+
 static const struct resource_snapshot *newest(const struct object_list *existing, bool marked)
 {
         const struct object *best = NULL;
@@ -89,8 +103,7 @@ static const struct resource_snapshot *newest(const struct object_list *existing
                 const struct object *o = existing->at[i];
                 int64_t index;
 
-                if ((marked && !label_is_true(o, LABEL_IS_LATEST_SNAPSHOT)) || !is_snapshot_head(o) ||
-                    is_deleting(o))
+                if (!is_snapshot_head(o) || is_deleting(o) || (marked && !is_marked(o)))
                         continue;
                 if (label_number(o, LABEL_RESOURCE_INDEX, &index, NULL) < 0 || index <= best_index)
                         continue;
@@ -373,6 +386,37 @@ static const struct member *find_head(const struct member *list, size_t n, const
         return latest ? NULL : newest;
 }
 
+static bool is_removed(const struct resource_snapshot_plan *plan, const struct object *o)
+{
+        for (size_t i = 0; i < plan->n_remove; i++)
+                if (plan->remove[i] == o)
+                        return true;
+        return false;
+}
+
+/* A write of a former leader that arrived late, or a user's: spec 9.3. */
+static int plan_unmark(struct arena *arena, const struct object_list *existing, const struct object *head,
+                       struct resource_snapshot_plan *plan)
+{
+        if (one_resource_snapshot_is_latest(existing))
+                return 0;
+        plan->unmark = ARENA_NEW_ARRAY(arena, struct relabel, existing->n);
+        if (!plan->unmark)
+                return ERR_NO_MEMORY;
+        for (size_t i = 0; i < existing->n; i++) {
+                const struct object *o = existing->at[i];
+                struct object *wanted;
+
+                if (!is_marked(o) || o == head || is_removed(plan, o))
+                        continue;
+                wanted = object_copy(o, arena);
+                if (!wanted || set_label(wanted, LABEL_IS_LATEST_SNAPSHOT, LABEL_FALSE, arena) < 0)
+                        return ERR_NO_MEMORY;
+                plan->unmark[plan->n_unmark++] = (struct relabel){ o, wanted };
+        }
+        return 0;
+}
+
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
                             const struct object_list *existing, int64_t given,
                             const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
@@ -388,7 +432,8 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
         head = find_head(list, existing->n, latest ? &latest->object : NULL);
         if (head && !resource_group_is_whole(existing, head->o))
                 t = &at_once;
-        if (plan_group(arena, p, s, list, existing->n, head, given, in_use, t, &plan) < 0)
+        if (plan_group(arena, p, s, list, existing->n, head, given, in_use, t, &plan) < 0 ||
+            plan_unmark(arena, existing, head ? head->o : NULL, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;
         return 0;

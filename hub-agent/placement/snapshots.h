@@ -43,7 +43,9 @@ struct snapshot_timing {
         int64_t now_ms, min_interval_ms, collect_ms; /* both <= 0: new snapshots at once */
 };
 struct resource_snapshot_plan {
-        struct relabel update; /* runs first */
+        struct relabel update;  /* runs first */
+        struct relabel *unmark; /* older heads that are marked latest beside it, and stay */
+        size_t n_unmark;
         const struct object **remove;
         size_t n_remove;
         struct resource_snapshot **create; /* head first */
@@ -79,6 +81,8 @@ const struct resource_snapshot *latest_resource_snapshot(const struct object_lis
 /* The head of the newest group, marked latest or not; NULL if there is none. */
 const struct resource_snapshot *newest_resource_snapshot(const struct object_list *existing);
 const struct policy_snapshot *latest_policy_snapshot(const struct object_list *existing);
+/* At most one head that stays is marked so. */
+bool one_resource_snapshot_is_latest(const struct object_list *existing);
 bool is_snapshot_head(const struct object *snapshot);
 /* Whether all members of the head's group are there. Who ended while a group was made leaves a part of it:
  * that is completed only as long as the same is selected. */
