@@ -46,6 +46,7 @@ extern const struct rule rule_work_after_objects; /* no Work goes before its obj
 extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */
 extern const struct rule rule_one_owner;          /* several only where they share */
 extern const struct rule rule_not_ours;           /* what is not ours is not written */
+extern const struct rule rule_origin; /* AppliedWorks say what their Works are of: rules_origin.c */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */
