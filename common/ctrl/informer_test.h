@@ -193,7 +193,10 @@ static inline void serve(void *ctx, struct http_exchange *x)
 {
         struct server *s = ctx;
 
-        if (!strstr(x->path, "memberclusters")) {
+        if (text_equal(x->path, "/version")) {
+                http_reply(x, 200, "application/json",
+                           SLICE("{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":\"v1.36.1\"}"), NULL);
+        } else if (!strstr(x->path, "memberclusters")) {
                 http_reply(x, 404, "application/json",
                            SLICE("{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}"), NULL);
         } else if (s->forbidden) {

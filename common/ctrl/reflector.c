@@ -258,6 +258,25 @@ static bool rights_come(const struct reflector *r, int code)
                loop_now_ms(r->i->kube->world->loop) - r->begun_ms < r->i->options.rights_come_ms;
 }
 
+static bool is_cut_off(const struct reflector *r)
+{
+        const struct kube_connection *c = r->i->kube->connection;
+
+        return c && !kube_connection_good(c);
+}
+
+/* What failed while the server could not be used says nothing of this watch: when it can be used again, the
+ * pauses begin anew. */
+static int pause_for(struct reflector *r, int64_t ms)
+{
+        bool was_cut_off = is_cut_off(r);
+        int code = kube_connection_pause(r->i->kube, ms);
+
+        if (was_cut_off && !is_cut_off(r))
+                r->failures = 0;
+        return code;
+}
+
 static int pause_after(struct reflector *r, int code)
 {
         struct informer *i = r->i;
@@ -277,7 +296,7 @@ static int pause_after(struct reflector *r, int code)
         if (r->failures == (code == ERR_CLOSED ? 5 : 2) && !kube_connection_tells(i->kube, &r->err))
                 log_warn(i->kube->log, "list or watch fails", "resource", i->resource.plural, "code",
                          error_code_name(code), "error", r->err.text);
-        return kube_connection_pause(i->kube, ms);
+        return pause_for(r, ms);
 }
 
 void reflector_run(void *ctx)

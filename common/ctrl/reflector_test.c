@@ -1,6 +1,7 @@
 /* What a server may say that must not stop a cache. */
 #include "common/ctrl/informer_test.h"
 #include "common/ctrl/metrics.h"
+#include "common/kube/connection.h"
 
 /* ---- objects that cannot be decoded ---- */
 
@@ -452,6 +453,36 @@ static void who_is_told_when_to_come_again_comes_then(void **state)
         with_informer(body_retry_after);
 }
 
+/* ---- after an outage ---- */
+
+/* What the outage cost says nothing of a watch that fails after it: the connection waits for the server. */
+static void body_outage(struct fixture *f)
+{
+        const struct kube_connection_options o = { .kube = &f->kube, .name = "hub", .title = "the hub" };
+        struct kube_connection *c = kube_connection_new(f->group, &o);
+
+        assert_non_null(c);
+        put(&f->server, "a");
+        open_informer(f);
+        expect_seen(f, "+a ");
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        fiber_sleep(f->loop, 600000);
+        assert_false(kube_connection_good(c));
+        put(&f->server, "b");
+        f->server.fail_watches = 2;
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        assert_int_equal(kube_connection_wait(c, loop_now_ms(f->loop) + 60000), 0);
+        fiber_sleep(f->loop, 5000);
+        expect_seen(f, "+b ");
+        f->informer = informer_stop(f->informer);
+        kube_connection_free(c);
+}
+
+static void a_watch_that_fails_after_an_outage_is_tried_again_soon(void **state)
+{
+        with_informer(body_outage);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -471,6 +502,7 @@ int main(void)
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
+                cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
