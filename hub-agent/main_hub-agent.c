@@ -10,6 +10,7 @@
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
 #include "hub-agent/webhook/policies.h"
+#include "hub-agent/webhook/removal.h"
 #include "hub-agent/webhook/serving.h"
 
 struct agent {
@@ -57,15 +58,44 @@ static int read_policies(struct agent *a, struct error *err)
                        : 0;
 }
 
+static int find_hub(struct agent *a, struct error *err)
+{
+        const char *kubeconfig = a->flags.kubeconfig;
+        struct program *p = &a->program;
+
+        TRY(kube_config_find(&p->world, text_empty(kubeconfig) ? NULL : kubeconfig, NULL, &a->hub, err));
+        a->files = (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint } };
+        return http_files_follow(p->group, &a->files) < 0 ? error_no_memory(err) : 0;
+}
+
+/* Where the webhooks' Service is. */
+static int own_namespace(struct agent *a, const char *flag, const char **ret, struct error *err)
+{
+        struct world *w = &a->program.world;
+
+        *ret = w->process->getenv(w->ctx, "POD_NAMESPACE");
+        if (!text_empty(*ret))
+                return 0;
+        return error_set(err, ERR_INVALID, "%s: fail to obtain Pod namespace from POD_NAMESPACE", flag);
+}
+
+static int remove_webhooks(struct agent *a, struct error *err)
+{
+        struct program *p = &a->program;
+        struct kube_client hub = { .world = &p->world, .endpoint = &a->hub.endpoint, .log = &p->log };
+        struct webhook_removal o = { .kube = &hub, .log = &p->log, .service = a->flags.webhook_service };
+
+        TRY(own_namespace(a, "remove-webhooks", &o.ns, err));
+        TRY(find_hub(a, err));
+        return webhook_removal_run(&o, err);
+}
+
 static int read_webhooks(struct agent *a, struct error *err)
 {
         const struct hub_flags *f = &a->flags;
-        struct world *w = &a->program.world;
-        const char *ns = w->process->getenv(w->ctx, "POD_NAMESPACE");
+        const char *ns = NULL;
 
-        if (text_empty(ns))
-                return error_set(err, ERR_INVALID,
-                                 "enable-webhook: fail to obtain Pod namespace from POD_NAMESPACE");
+        TRY(own_namespace(a, "enable-webhook", &ns, err));
         a->webhooks = (struct webhook_options){
                 .flags = { .workload = f->enable_workload,
                            .pdbs = f->pdbs,
@@ -83,9 +113,9 @@ static int read_webhooks(struct agent *a, struct error *err)
         return 0;
 }
 
-static int run(struct program *p, struct error *err)
+static int run_agent(struct agent *a, struct error *err)
 {
-        struct agent *a = of(p);
+        struct program *p = &a->program;
         const struct hub_flags *f = &a->flags;
         struct hub_agent_options o = { .world = &p->world,
                                        .log = &p->log,
@@ -121,12 +151,13 @@ static int run(struct program *p, struct error *err)
                 TRY(read_policies(a, err));
                 o.admission_policies = &a->policies;
         }
-        TRY(kube_config_find(&p->world, text_empty(f->kubeconfig) ? NULL : f->kubeconfig, NULL, &a->hub,
-                             err));
-        a->files = (struct http_files_follower){ &p->world, &p->log, { &a->hub.endpoint } };
-        if (http_files_follow(p->group, &a->files) < 0)
-                return error_no_memory(err);
+        TRY(find_hub(a, err));
         return hub_agent_run(&o, err);
+}
+
+static int run(struct program *p, struct error *err)
+{
+        return of(p)->flags.remove_webhooks ? remove_webhooks(of(p), err) : run_agent(of(p), err);
 }
 
 static void close_agent(struct program *p)

@@ -56,7 +56,8 @@ struct volume_source;
 /* The pod's volume source with a lookup of its own; the lookup is to be freed. */
 void pod_volume_source(struct running_pod *p, struct runner_lookup *lookup, struct pod_lookup *get,
                        struct volume_source *ret);
-/* pod_container.c: runs one container for ever (an init container until it succeeded); a fiber of `workers`.
+/* pod_container.c: runs one container for as long as its pod says (an init container until it succeeded); a
+ * fiber of `workers`.
  */
 void container_fiber(void *container);
 /* pod_token.c */

@@ -416,16 +416,26 @@ static int start_or_wait(struct running_container *c)
         }
 }
 
+/* Whether a container that has ended stays so. */
+static bool is_over(const struct running_container *c)
+{
+        const char *policy = doc_get_string(c->pod->doc, "spec.restartPolicy");
+        bool good = c->state->exit_code == 0;
+
+        if (c->state->init)
+                return good && !c->state->restarting;
+        return text_equal(policy, "Never") || (good && text_equal(policy, "OnFailure"));
+}
+
 void container_fiber(void *container)
 {
         struct running_container *c = container;
-        bool once = c->state->init && !c->state->restarting;
 
         for (;;) {
                 if (start_or_wait(c) < 0 || attend(c) < 0)
                         return;
-                if (once && c->state->exit_code == 0) {
-                        c->state->ready = true;
+                if (is_over(c)) {
+                        c->state->ready = c->state->init;
                         pod_changed(c->pod);
                         return;
                 }

@@ -281,10 +281,10 @@ void chart_rules(const json_t *objects, struct buf *problems)
 
         check_names(objects, problems);
         json_array_foreach((json_t *)objects, i, o) {
-                if (!is_kind(o, "Deployment"))
-                        continue;
-                labels = doc_get_object(o, "spec.template.metadata.labels");
-                check_pod(objects, doc_get_object(o, "spec.template.spec"), problems);
+                if (is_kind(o, "Deployment"))
+                        labels = doc_get_object(o, "spec.template.metadata.labels");
+                if (is_kind(o, "Deployment") || is_kind(o, "Job"))
+                        check_pod(objects, doc_get_object(o, "spec.template.spec"), problems);
         }
         if (!labels)
                 buf_append_str(problems, "there is no Deployment\n");

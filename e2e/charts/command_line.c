@@ -154,7 +154,7 @@ void command_lines(const json_t *objects, const json_t *warns, struct buf *probl
         size_t i, j;
 
         json_array_foreach((json_t *)objects, i, o)
-                if (text_equal(doc_get_string(o, "kind"), "Deployment"))
+                if (doc_get_array(o, "spec.template.spec.containers"))
                         json_array_foreach(doc_get_array(o, "spec.template.spec.containers"), j, container)
                                 check_container(container, warned, problems);
         compare(warned, warns, "the agent warns of a flag", problems);
