@@ -190,6 +190,43 @@ wrong_access() {
                 "may not create serviceaccounts/token in namespace fleet-system" "may not create roles" "may not create memberclusters on the hub"
 }
 
+# What the hub's policies and webhooks would refuse, here in the place of the guard rail.
+asked_beforehand() {
+        hub apply -f - >/dev/null <<'YAML'
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: hub-agent-guard-content }
+spec:
+  matchConstraints:
+    resourceRules:
+    - { apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [serviceaccounts] }
+    - { apiGroups: [cluster.kubernetes-fleet.io], apiVersions: [v1beta1], operations: [CREATE], resources: [memberclusters] }
+  validations: [{ expression: "!object.metadata.name.startsWith('one')", message: you are not allowed to, reason: Forbidden }]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: hub-agent-guard-content }
+spec: { policyName: hub-agent-guard-content, validationActions: [Deny] }
+YAML
+        becomes "a policy holds on the hub" is_refused one
+        everything >"$work/before"
+        join --member-context member-1 --name one --agent none
+        says "what the hub would refuse is told beforehand, each object in the hub's words" 1 "nothing was changed" \
+                "the hub would refuse what one needs: serviceaccounts \"one-hub-cluster-access\" is forbidden: ValidatingAdmissionPolicy 'hub-agent-guard-content'" \
+                "the hub would refuse what one needs: memberclusters.cluster.kubernetes-fleet.io \"one\" is forbidden" \
+                "you are not allowed to" "whitelistedUsers"
+        output=$(everything | diff "$work/before" -)
+        result "and nothing is done" $?
+        join --member-context member-1 --name two --agent none --dry-run
+        says "what it lets in is no problem" 0 "dry run; a run would:" "create MemberCluster on the hub"
+        hub delete validatingadmissionpolicybinding,validatingadmissionpolicy hub-agent-guard-content >/dev/null
+        becomes "it holds no longer" is_taken one
+}
+
+try_account() { hub -n fleet-system create serviceaccount "$1" --dry-run=server -o name 2>&1; }
+is_refused() { try_account "$1" | grep "you are not allowed"; }
+is_taken() { try_account "$1" | grep "^serviceaccount/"; }
+
 # ---- joining ---------------------------------------------------------------------------------------------------
 
 joining() {
@@ -453,6 +490,7 @@ refuses "a hub without its agent" "no hub agent runs on the hub" --member-contex
 start_hub_agent
 wrong_inputs
 wrong_access
+asked_beforehand
 joining
 half_done
 leaving
