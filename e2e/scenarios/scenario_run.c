@@ -9,6 +9,7 @@
 #define POLL_MS 50
 #define FIELD_MANAGER "scenario"
 #define TOKEN_SECONDS 3600
+#define SERVED_MS 10000 /* a definition says Established a moment before its kind is served */
 
 struct run {
         const struct scenario *s;
@@ -26,15 +27,24 @@ static struct loop *loop_of(const struct run *r)
         return r->f->world->loop;
 }
 
-static int resource_of(struct run *r, const char *cluster, const char *api_version, const char *kind,
-                       struct kube_client **ret_kube, struct kube_resource *ret)
+/* How much longer things may take here than a step says: that costs time only where it fails. */
+static int64_t patient(const struct run *r, int64_t ms)
 {
+        return ms * MAX(r->f->patience, 1u);
+}
+
+static int64_t patience_ms(const struct run *r, const struct step *st)
+{
+        return patient(r, st->within_ms);
+}
+
+static int map_kind(struct run *r, struct kube_client *kube, const char *api_version, const char *kind,
+                    struct kube_resource *ret)
+{
+        struct kube_mapper *m = kube_mapper_new(kube);
         struct kube_mapped mapped;
-        struct kube_mapper *m;
         int code;
 
-        TRY(r->f->ops->client(r->f, cluster, ret_kube, r->err));
-        m = kube_mapper_new(*ret_kube);
         if (!m)
                 return error_no_memory(r->err);
         code = kube_mapper_api_version(m, api_version, kind, &mapped, r->err);
@@ -49,10 +59,19 @@ static int resource_of(struct run *r, const char *cluster, const char *api_versi
         return code;
 }
 
-/* How long the step may take: slow fleets get more, which costs time only where it fails. */
-static int64_t patience_ms(const struct run *r, const struct step *st)
+static int resource_of(struct run *r, const char *cluster, const char *api_version, const char *kind,
+                       struct kube_client **ret_kube, struct kube_resource *ret)
 {
-        return st->within_ms * MAX(r->f->patience, 1u);
+        int64_t deadline = loop_now_ms(loop_of(r)) + patient(r, SERVED_MS);
+        int code;
+
+        TRY(r->f->ops->client(r->f, cluster, ret_kube, r->err));
+        while ((code = map_kind(r, *ret_kube, api_version, kind, ret)) == ERR_NOT_FOUND &&
+               loop_now_ms(loop_of(r)) < deadline) {
+                error_clear(r->err);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+        return code;
 }
 
 static const char *namespace_for(const struct kube_resource *resource, const char *ns)
@@ -89,11 +108,12 @@ static int become(struct run *r, const struct step *st, const char *cluster, str
         return 0;
 }
 
-static int apply_one(struct run *r, const struct step *st, const char *cluster, const json_t *written)
+static int apply_one(struct run *r, const struct step *st, const char *cluster, const json_t *written,
+                     bool dry_run)
 {
         AUTO_JSON json_t *doc = NULL;
         const char *api_version, *kind, *name;
-        struct kube_write how = { .field_manager = FIELD_MANAGER, .force = true };
+        struct kube_write how = { .field_manager = FIELD_MANAGER, .force = true, .dry_run = dry_run };
         struct kube_resource resource;
         struct kube_client *kube;
 
@@ -128,23 +148,19 @@ static int apply_all(struct run *r, const struct step *st, const char *cluster)
         size_t i;
 
         json_array_foreach((json_t *)st->manifests, i, doc)
-                TRY(apply_one(r, st, cluster, doc));
+                TRY(apply_one(r, st, cluster, doc, false));
         return 0;
 }
 
-/* What was let in is there: to try it again would tell nothing. */
-static int refuse_all(struct run *r, const struct step *st, const char *cluster, bool *ret_let_in)
+/* What may be let in at first is tried dry: once it were there, to try it again would tell nothing. */
+static int refuse_all(struct run *r, const struct step *st, const char *cluster)
 {
         json_t *doc;
         size_t i;
 
-        json_array_foreach((json_t *)st->manifests, i, doc) {
-                int code = apply_one(r, st, cluster, doc);
-
-                *ret_let_in = code == 0;
-                if (check_refusal(r, st, code) < 0)
+        json_array_foreach((json_t *)st->manifests, i, doc)
+                if (check_refusal(r, st, apply_one(r, st, cluster, doc, st->within_said)) < 0)
                         return error_wrap(r->err, "manifests[%zu]", i);
-        }
         return 0;
 }
 
@@ -160,11 +176,9 @@ static int run_write(struct run *r, const struct step *st, const char *cluster)
         int64_t deadline = loop_now_ms(loop_of(r)) + (st->within_said ? patience_ms(r, st) : 0);
 
         for (;;) {
-                bool let_in = false;
-                int code = st->type == STEP_APPLY ? apply_all(r, st, cluster)
-                                                  : refuse_all(r, st, cluster, &let_in);
+                int code = st->type == STEP_APPLY ? apply_all(r, st, cluster) : refuse_all(r, st, cluster);
 
-                if (code == 0 || let_in || is_final(code) || loop_now_ms(loop_of(r)) >= deadline)
+                if (code == 0 || is_final(code) || loop_now_ms(loop_of(r)) >= deadline)
                         return code;
                 error_clear(r->err);
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
@@ -187,15 +201,19 @@ static int run_patch(struct run *r, const struct step *st, const char *cluster)
 
 /* ---- looking ---- */
 
-/* 0 = the step's expressions are true of the object; ERR_INVALID with words about what was seen instead. */
-static int is_so(struct run *r, const struct step *st, struct kube_client *kube, json_t *doc,
-                 struct error *seen)
+/* What `now` is in the expressions of a step: when the server was asked. A slow answer is not the object's.
+ */
+static json_t *wall_of(const struct kube_client *kube)
 {
         char clock[RFC3339_SIZE];
-        AUTO_JSON json_t *now = NULL;
 
         time_format_rfc3339_milli(loop_wall_ms(kube->world->loop), clock);
-        now = json_string(clock);
+        return json_string(clock);
+}
+
+/* 0 = the step's expressions are true of the object; ERR_INVALID with words about what was seen instead. */
+static int is_so(struct run *r, const struct step *st, json_t *now, json_t *doc, struct error *seen)
+{
         for (size_t i = 0; st->that && st->that[i]; i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct cel_variable known[] = { { .name = "self", .value = doc },
@@ -221,10 +239,10 @@ static int is_so(struct run *r, const struct step *st, struct kube_client *kube,
 static int look(struct run *r, const struct step *st, struct kube_client *kube,
                 const struct kube_resource *resource, struct error *seen)
 {
-        AUTO_JSON json_t *doc = NULL;
+        AUTO_JSON json_t *doc = NULL, *now = wall_of(kube);
 
         TRY(kube_doc_get(kube, resource, namespace_for(resource, st->ns), st->name, &doc, seen));
-        return is_so(r, st, kube, doc, seen);
+        return is_so(r, st, now, doc, seen);
 }
 
 static int run_expect(struct run *r, const struct step *st, const char *cluster)
@@ -248,22 +266,27 @@ static int run_expect(struct run *r, const struct step *st, const char *cluster)
         }
 }
 
+/* A question without an answer says nothing about the object; but the last one must have been answered. */
 static int run_holds(struct run *r, const struct step *st, const char *cluster)
 {
-        int64_t end = loop_now_ms(loop_of(r)) + st->for_ms;
         struct kube_resource resource;
         struct kube_client *kube;
         struct error seen;
+        int64_t end;
+        int code = 0;
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
+        end = loop_now_ms(loop_of(r)) + st->for_ms;
         while (loop_now_ms(loop_of(r)) < end) {
                 error_clear(&seen);
-                if (look(r, st, kube, &resource, &seen) < 0)
-                        return error_set(r->err, ERR_INVALID, "on %s, %lld ms before the end: %s", cluster,
-                                         (long long)(end - loop_now_ms(loop_of(r))), seen.text);
+                code = look(r, st, kube, &resource, &seen);
+                if (code == ERR_INVALID || code == ERR_NOT_FOUND || is_final(code))
+                        break;
                 TRY(fiber_sleep(loop_of(r), POLL_MS));
         }
-        return 0;
+        return code < 0 ? error_set(r->err, ERR_INVALID, "on %s, %lld ms before the end: %s", cluster,
+                                    (long long)(end - loop_now_ms(loop_of(r))), seen.text)
+                        : 0;
 }
 
 static int run_absent(struct run *r, const struct step *st, const char *cluster)
@@ -293,7 +316,7 @@ static int run_absent(struct run *r, const struct step *st, const char *cluster)
 }
 
 /* How many of a list the step's expressions are true of. */
-static int64_t count_so(struct run *r, const struct step *st, struct kube_client *kube, const json_t *items)
+static int64_t count_so(struct run *r, const struct step *st, json_t *now, const json_t *items)
 {
         int64_t n = 0;
         json_t *doc;
@@ -302,7 +325,7 @@ static int64_t count_so(struct run *r, const struct step *st, struct kube_client
         json_array_foreach(items, i, doc) {
                 struct error seen = { 0 };
 
-                n += is_so(r, st, kube, doc, &seen) == 0;
+                n += is_so(r, st, now, doc, &seen) == 0;
         }
         return n;
 }
@@ -316,7 +339,7 @@ static int run_count(struct run *r, const struct step *st, const char *cluster)
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         for (;;) {
-                AUTO_JSON json_t *items = NULL;
+                AUTO_JSON json_t *items = NULL, *now = wall_of(kube);
                 int64_t n;
                 int code;
 
@@ -324,7 +347,7 @@ static int run_count(struct run *r, const struct step *st, const char *cluster)
                 code = kube_doc_list(kube, &resource, st->ns, st->selector, &items, &seen);
                 if (is_final(code))
                         return code;
-                n = count_so(r, st, kube, items);
+                n = count_so(r, st, now, items);
                 if (code == 0 && n == st->count)
                         return 0;
                 if (loop_now_ms(loop_of(r)) >= deadline)

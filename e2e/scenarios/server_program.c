@@ -1,6 +1,7 @@
 #include "e2e/scenarios/server_program.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/kube/config.h"
@@ -20,6 +21,7 @@ struct server_program {
         struct log log;
         const struct server_kind *kind;
         struct process *process;
+        int port, port_fd; /* of devcluster: held, so that the agents find it again; fd -1 = none */
         struct server_client *clients; /* [0] = hub, [i] = member-i */
         struct http_endpoint control;  /* of kube-clusters */
         struct arena arena;            /* file names */
@@ -106,25 +108,13 @@ static int wait_ready(struct server_program *s, struct error *err)
 
 /* ---- devcluster ---- */
 
-/* The port of the first start is kept, so that the agents find it again. */
-static int devcluster_port(const struct server_program *s)
-{
-        const char *url = s->clients[0].config.endpoint.base_url;
-        const char *colon = url ? strrchr(url, ':') : NULL;
-        struct slice digits = slice_of(colon ? colon + 1 : "");
-        int64_t port = 0;
-
-        digits.len = strspn(digits.data, "0123456789");
-        return slice_parse_i64(digits, &port) ? (int)port : 0;
-}
-
 static int start_devcluster(struct server_program *s, struct error *err)
 {
         const char *argv[] = { arena_printf(&s->arena, "%s/devcluster", s->o.programs),
                                "--data",
                                in_scratch(s, "data"),
                                "--port",
-                               arena_printf(&s->arena, "%d", devcluster_port(s)),
+                               arena_printf(&s->arena, "%d", s->port),
                                "--clusters",
                                cluster_names(s),
                                "--kubeconfig",
@@ -305,6 +295,8 @@ struct server_program *server_program_stop(struct server_program *s)
         mem_free(s->clients);
         http_endpoint_free(&s->control);
         http_transport_free(s->world.transport);
+        if (s->port_fd >= 0)
+                close(s->port_fd);
         arena_free(&s->arena);
         mem_free(s);
         return NULL;
@@ -319,6 +311,7 @@ static int start_all(struct server_program *s, struct error *err)
         if (!s->world.transport)
                 return err ? err->code : ERR_NO_MEMORY;
         TRY(s->world.files->make_directory(s->world.ctx, s->o.scratch, err));
+        TRY(process_reserve_port(&s->port, &s->port_fd, err));
         TRY(s->kind->start(s, err));
         return wait_ready(s, err);
 }
@@ -333,6 +326,7 @@ int server_program_start(const struct server_program_options *o, struct server_p
                 return error_no_memory(err);
         s->o = *o;
         s->kind = o->assets ? &kubernetes_kind : &devcluster_kind;
+        s->port_fd = -1;
         world_init_real(&s->world, o->loop, o->log_sink);
         s->log = (struct log){ .sink = o->log_sink };
         code = start_all(s, err);
