@@ -30,6 +30,9 @@ struct webhook_serving {
         struct waitq news;
         bool secret_changed;
         struct webhook_certificates now;
+        bool open;          /* reviews are answered */
+        bool shows_former;  /* what answers them has another certificate than `now` */
+        int64_t changed_ms; /* then: when `now` came */
         uint64_t stamps[2]; /* of the files */
         char *missing;      /* what cert-manager has not done yet; NULL = nothing */
 };
@@ -87,24 +90,46 @@ static bool same_text(const char *a, const char *b)
         return text_equal(or_empty(a), or_empty(b));
 }
 
-/* Takes over what was read; whoever serves already tells of the new authority first. */
-static int take_over(struct webhook_serving *s, struct webhook_certificates *read, struct error *err)
+static void adopt(struct webhook_serving *s, struct webhook_certificates *read)
 {
-        bool serves = s->server != NULL,
-             changed = !same_text(s->now.identity.cert_pem, read->identity.cert_pem);
+        bool changed = !same_text(s->now.identity.cert_pem, read->identity.cert_pem);
 
         if (!changed && same_text(s->now.authorities, read->authorities))
-                return 0;
+                return;
         webhook_certificates_free(&s->now);
         s->now = *read;
         *read = (struct webhook_certificates){ 0 };
         manager_enqueue(s->o.manager, &webhook_configurations_controller, "all", QUEUE_HIGH);
-        if (!serves || !changed)
+        if (!changed || !s->open)
+                return;
+        s->shows_former = s->server || s->o.webhooks->renewed;
+        s->changed_ms = loop_now_ms(s->loop);
+}
+
+static int show(struct webhook_serving *s, struct error *err)
+{
+        const struct webhook_options *w = s->o.webhooks;
+
+        return s->server ? http_server_set_identity(s->server, &s->now.identity, err)
+                         : w->renewed(w->started_ctx, &s->now.identity, err);
+}
+
+/* Takes over what was read; whoever serves already tells of the new authority first. What fails here is to be
+ * done by the next call, though that reads nothing new. */
+static int take_over(struct webhook_serving *s, struct webhook_certificates *read, struct error *err)
+{
+        int64_t wait_ms;
+
+        adopt(s, read);
+        if (!s->shows_former)
                 return 0;
-        if (!s->o.webhooks->cert_manager && fiber_sleep(s->loop, HAND_OVER_MS) < 0)
+        wait_ms = s->o.webhooks->cert_manager ? 0 : s->changed_ms + HAND_OVER_MS - loop_now_ms(s->loop);
+        if (wait_ms > 0 && fiber_sleep(s->loop, wait_ms) < 0)
                 return error_set(err, ERR_CANCELLED, "cancelled");
+        TRY(show(s, err));
+        s->shows_former = false;
         log_info(s->o.log, "the webhooks' certificate has changed");
-        return http_server_set_identity(s->server, &s->now.identity, err);
+        return 0;
 }
 
 /* One of the replicas makes it; who comes second reads what the first one made. */
@@ -333,6 +358,7 @@ static int open_port(struct webhook_serving *s, struct error *err)
 
         if (w->port >= 0)
                 TRY(http_server_start(s->o.world, &o, &s->server, err));
+        s->open = true;
         if (w->started)
                 w->started(w->started_ctx, handle, s);
         return 0;

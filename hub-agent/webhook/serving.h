@@ -22,7 +22,11 @@ struct webhook_options {
         /* Told when reviews can be answered, and with handle NULL before they cannot any more; may be NULL.
          */
         void (*started)(void *ctx, http_handler_fn handle, void *handle_ctx);
-        void *started_ctx;
+        /* Where `started` serves: from now on with this certificate, as http_server_set_identity(). May be
+         * NULL.
+         */
+        int (*renewed)(void *ctx, const struct tls_identity *identity, struct error *err);
+        void *started_ctx; /* of both */
 };
 
 struct webhook_serving;

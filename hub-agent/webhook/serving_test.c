@@ -375,6 +375,48 @@ RIG_TEST(new_files_are_served_without_a_restart, {
         mem_free(TAKE_PTR(key));
 })
 
+struct shown {
+        unsigned refusals, asked;
+        char *cert;
+};
+static struct shown shown;
+
+static int renewed(void *rig, const struct tls_identity *identity, struct error *err)
+{
+        shown.asked++;
+        if (shown.refusals > 0) {
+                shown.refusals--;
+                return error_set(err, ERR_SYSTEM, "not now");
+        }
+        mem_free(shown.cert);
+        shown.cert = mem_strdup(identity->cert_pem);
+        return 0;
+}
+
+/* Nothing new is read then, but what was read is not served yet. */
+RIG_TEST(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later, {
+        CLEANUP(webhook_certificates_free) struct webhook_certificates now = { 0 };
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        shown = (struct shown){ .refusals = 2 };
+        o.renewed = renewed;
+        begin(r, &f, &o);
+        assert_int_equal(rig_delete(r, SECRET), 200);
+        rig_settle(r);
+        read_secret(r, &now);
+        expect_bundle(r, now.authorities);
+        fiber_sleep(r->loop, 59000);
+        assert_int_equal(shown.asked, 0); /* API servers are told first */
+        fiber_sleep(r->loop, 12000);
+        assert_int_equal(shown.asked, 3);
+        assert_string_equal(shown.cert, now.identity.cert_pem);
+        fiber_sleep(r->loop, 600000);
+        assert_int_equal(shown.asked, 3);
+        stop(&f);
+        mem_free(TAKE_PTR(shown.cert));
+})
+
 /* ---- reviews ---- */
 
 static int post_review(struct rig *r, const char *method, const char *path, const char *body,
@@ -429,6 +471,7 @@ int main(void)
                 cmocka_unit_test(with_cert_manager_a_replica_is_ready_once_every_webhook_has_its_authorities),
                 cmocka_unit_test(an_agent_that_waits_for_cert_manager_is_not_ready),
                 cmocka_unit_test(new_files_are_served_without_a_restart),
+                cmocka_unit_test(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later),
                 cmocka_unit_test(reviews_are_answered_and_nothing_else),
         };
         mem_hook_libraries();
