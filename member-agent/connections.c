@@ -33,6 +33,8 @@ static bool is_right(const struct kube_connection_change *change)
 
 static const char *reason_of(const struct kube_connection_change *change)
 {
+        if (change->unused)
+                return EVENT_RIGHT_NOT_USED;
         if (is_right(change))
                 return change->over ? EVENT_RIGHT_RESTORED : EVENT_RIGHT_MISSING;
         return change->over ? EVENT_CONNECTION_RESTORED : EVENT_CONNECTION_FAILED;
@@ -45,7 +47,10 @@ static void tell(struct member_agent *a, const struct kube_connection_change *ch
 
         if (!change->trouble)
                 return;
-        if (change->over)
+        if (change->unused)
+                snprintf(message, sizeof(message),
+                         "%s: a right that was missing is not used any more: %.700s", title, change->detail);
+        else if (change->over)
                 snprintf(message, sizeof(message), "%s: over: %s%s%.700s", title, change->trouble->words,
                          change->detail[0] ? ": " : "", change->detail);
         else
@@ -77,7 +82,7 @@ static void member_changed(void *ctx, const struct kube_connection_change *chang
 
         connection_metrics_note(a->metrics, change);
         tell(a, change, "connection to the member cluster", tell_hub);
-        if (change->over && change->trouble && is_right(change))
+        if (change->over && !change->unused && change->trouble && is_right(change))
                 try_again(a);
 }
 

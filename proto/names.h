@@ -481,6 +481,7 @@
 #define EVENT_CONNECTION_RESTORED "ConnectionRestored"
 #define EVENT_RIGHT_MISSING "RightMissing"
 #define EVENT_RIGHT_RESTORED "RightRestored"
+#define EVENT_RIGHT_NOT_USED "RightNotUsed"
 #define EVENT_NAMESPACE_CREATED "NamespaceCreated"
 #define EVENT_NAMESPACE_PATCHED "NamespacePatched"
 #define EVENT_ROLE_CREATED "RoleCreated"

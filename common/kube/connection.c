@@ -99,8 +99,11 @@ static void log_change(const struct kube_connection *c, const struct kube_connec
 
 static void announce(struct kube_connection *c, const struct kube_trouble *t, bool over, const char *detail)
 {
-        const struct kube_connection_change change = { c->o.name, t, over,
-                                                       t && is_right(t) ? rights_told(c) : !over, detail };
+        const struct kube_connection_change change = { .name = c->o.name,
+                                                       .trouble = t,
+                                                       .over = over,
+                                                       .left = t && is_right(t) ? rights_told(c) : !over,
+                                                       .detail = detail };
 
         if (t)
                 log_change(c, &change);
@@ -187,20 +190,42 @@ static void right_clear(struct right *r)
         mem_free(r->error);
 }
 
-static void forget_old_rights(struct kube_connection *c)
-{
-        for (size_t i = c->rights.n; i-- > 0;)
-                if (now_ms(c) - c->rights.at[i].seen_ms >
-                    (c->rights.at[i].granted ? CALM_MS : RIGHT_KEEP_MS)) {
-                        right_clear(&c->rights.at[i]);
-                        vec_remove(&c->rights, i);
-                }
-}
-
 static void tell_right(struct kube_connection *c, struct right *r)
 {
         r->told = true;
         announce(c, kube_trouble_named(KUBE_REASON_RIGHT_MISSING), false, r->error);
+}
+
+/* It may still be missing, but that troubles nobody. */
+static void tell_unused(struct kube_connection *c, const struct right *r)
+{
+        const struct kube_connection_change change = { .name = c->o.name,
+                                                       .trouble =
+                                                               kube_trouble_named(KUBE_REASON_RIGHT_MISSING),
+                                                       .over = true,
+                                                       .unused = true,
+                                                       .left = rights_told(c),
+                                                       .detail = r->what };
+        char message[256];
+
+        snprintf(message, sizeof(message), "%s: the right is not used any more", c->o.title);
+        log_info(c->kube.log, message, "server", c->kube.endpoint->base_url, "was", r->what);
+        if (c->o.changed)
+                c->o.changed(c->o.ctx, &change);
+}
+
+static void forget_old_rights(struct kube_connection *c)
+{
+        for (size_t i = c->rights.n; i-- > 0;) {
+                struct right r = c->rights.at[i];
+
+                if (now_ms(c) - r.seen_ms <= (r.granted ? CALM_MS : RIGHT_KEEP_MS))
+                        continue;
+                vec_remove(&c->rights, i);
+                if (r.told)
+                        tell_unused(c, &r);
+                right_clear(&r);
+        }
 }
 
 static struct right *find_right(struct kube_connection *c, const char *what)
@@ -255,8 +280,11 @@ static int ask_for_right(struct kube_connection *c, struct right *r)
         int code;
 
         r->asked_ms = now_ms(c);
-        if (!what || !refusal)
+        if (!what || !refusal) {
+                if (!r->told) /* what is told is asked for again later; what is not is due at once */
+                        tell_right(c, r);
                 return ERR_NO_MEMORY;
+        }
         k.connection = NULL;
         code = review_ask(&k, refusal, &allowed, &err);
         r = find_right(c, what);

@@ -19,6 +19,7 @@ struct kube_connection_change {
         const struct kube_trouble
                 *trouble; /* what begins or is over; NULL: good, and nothing was told before */
         bool over;
+        bool unused;        /* and over because nobody asks for that right any more, missing or not */
         size_t left;        /* troubles of this sort that remain: missing rights, else 1 or 0 */
         const char *detail; /* the error that showed it; when it is over, the right that was missing or "" */
 };

@@ -34,7 +34,8 @@ struct bench {
 
 static void take_line(void *ctx, const char *line, size_t n)
 {
-        assert_int_equal(buf_append(&((struct bench *)ctx)->said, line, n), 0);
+        if (buf_append(&((struct bench *)ctx)->said, line, n) < 0)
+                assert_true(mem_fault_fired());
 }
 
 static int64_t wall(void *ctx)
@@ -519,6 +520,50 @@ static void many_rights_body(struct rig *r)
         tear_down(&b);
 }
 
+/* Without memory the server cannot be asked whether the right is there by now: it is told, once. */
+static void right_without_memory_body(struct rig *r)
+{
+        struct bench b;
+
+        assert_int_equal(rig_post(r, ACCOUNTS, "{\"metadata\":{\"name\":\"agent\"}}"), 201);
+        begin_with_token(&b, r, new_token(r, "{\"expirationSeconds\":86400}"), NULL);
+        assert_int_equal(call(&b), ERR_FORBIDDEN);
+        wait_ms(&b, 2900);
+        mem_fail_at(1, true);
+        wait_ms(&b, 200);
+        mem_fail_at(0, false);
+        assert_string_equal(problem(&b), "hub: a right is missing\n");
+        assert_int_equal(b.changes, 2); /* the first was that the connection is good */
+        assert_int_equal(b.last.left, 1);
+        allow(r);
+        wait_ms(&b, 6000);
+        assert_said_once(&b, "INFO  the hub: the right is there");
+        assert_string_equal(problem(&b), "");
+        tear_down(&b);
+}
+
+/* Nobody knows whether it is still missing; what says that it is must not stay for ever. */
+static void unused_right_body(struct rig *r)
+{
+        AUTO_JSON json_t *nothing = NULL;
+        struct bench b;
+
+        assert_int_equal(rig_post(r, ACCOUNTS, "{\"metadata\":{\"name\":\"agent\"}}"), 201);
+        begin_with_token(&b, r, new_token(r, "{\"expirationSeconds\":86400}"), NULL);
+        assert_int_equal(call(&b), ERR_FORBIDDEN);
+        wait_ms(&b, 31 * 60000);
+        assert_int_equal(b.last.left, 1);
+        assert_int_equal(kube_doc_get(&b.kube, &config_maps, "default", "nothing", &nothing, NULL),
+                         ERR_FORBIDDEN);
+        assert_true(b.last.over && b.last.unused && b.last.left == 0);
+        assert_said_once(&b, "INFO  the hub: the right is not used any more");
+        assert_said_once(&b, "was=\"cannot list resource");
+        assert_string_equal(problem(&b), "");
+        wait_ms(&b, 4000);
+        assert_true(!b.last.over && b.last.left == 1); /* the other one */
+        tear_down(&b);
+}
+
 /* ---- what is not worth a line ---- */
 
 static void hiccups_body(struct rig *r)
@@ -622,6 +667,8 @@ TEST(a_right_that_came_meanwhile_is_not_told_of_as_missing, right_meanwhile_body
 TEST(a_right_that_is_there_again_is_found_without_another_try, granted_body)
 TEST(a_missing_right_is_told_once_and_does_not_make_the_server_bad, rights_body)
 TEST(every_missing_right_is_told_of_however_many, many_rights_body)
+TEST(a_missing_right_is_told_of_without_memory_too, right_without_memory_body)
+TEST(a_right_that_nobody_uses_any_more_is_told_of_as_such, unused_right_body)
 TEST(hiccups_are_not_told, hiccups_body)
 TEST(a_proxy_that_answers_by_halves_does_not_fill_the_log, halves_body)
 TEST(a_proxy_that_answers_by_halves_does_not_end_a_pause, halves_pause_body)
@@ -638,6 +685,8 @@ int main(void)
                 cmocka_unit_test(a_right_that_is_there_again_is_found_without_another_try),
                 cmocka_unit_test(a_missing_right_is_told_once_and_does_not_make_the_server_bad),
                 cmocka_unit_test(every_missing_right_is_told_of_however_many),
+                cmocka_unit_test(a_missing_right_is_told_of_without_memory_too),
+                cmocka_unit_test(a_right_that_nobody_uses_any_more_is_told_of_as_such),
                 cmocka_unit_test(hiccups_are_not_told),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_fill_the_log),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_end_a_pause),
