@@ -238,6 +238,33 @@ bool conditions_agree(const struct condition_list *a, const struct condition_lis
                x->observed_generation.value == y->observed_generation.value;
 }
 
+static bool same_strings(const struct string_list *a, const struct string_list *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i], b->at[i]))
+                        return false;
+        return true;
+}
+
+static bool same_names(const struct namespaced_name_list *a, const struct namespaced_name_list *b)
+{
+        if (a->n != b->n)
+                return false;
+        for (uint32_t i = 0; i < a->n; i++)
+                if (!text_equal(a->at[i].name, b->at[i].name) || !text_equal(a->at[i].ns, b->at[i].ns))
+                        return false;
+        return true;
+}
+
+bool binding_has_overrides(const struct binding *b, const struct string_list *cluster,
+                           const struct namespaced_name_list *own)
+{
+        return same_strings(&b->spec->cluster_resource_override_snapshots, cluster) &&
+               same_names(&b->spec->resource_override_snapshots, own);
+}
+
 const struct property_value *member_property(const struct member_cluster_status *s, const char *name)
 {
         for (uint32_t i = 0; s && i < s->properties.n; i++)

@@ -60,6 +60,9 @@ const struct condition *fresh_condition(const struct condition_list *l, const ch
 /* Whether both lists (NULL = empty) say the same of a type, of the same generation; reasons and words aside.
  */
 bool conditions_agree(const struct condition_list *a, const struct condition_list *b, const char *type);
+/* Whether it names these override snapshots, in this order. */
+bool binding_has_overrides(const struct binding *b, const struct string_list *cluster,
+                           const struct namespaced_name_list *own);
 /* What a member reports of itself; NULL if it does not. */
 const struct property_value *member_property(const struct member_cluster_status *s, const char *name);
 const struct agent_status *member_agent_status(const struct agent_status_list *list, const char *type);

@@ -318,26 +318,6 @@ static int check_clusters(struct round *r)
         return 0;
 }
 
-static bool same_strings(const struct string_list *a, const struct string_list *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i], b->at[i]))
-                        return false;
-        return true;
-}
-
-static bool same_names(const struct namespaced_name_list *a, const struct namespaced_name_list *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].name, b->at[i].name) || !text_equal(a->at[i].ns, b->at[i].ns))
-                        return false;
-        return true;
-}
-
 static const struct cluster_overrides *overrides_of(struct round *r, size_t i)
 {
         static const struct cluster_overrides none;
@@ -348,8 +328,7 @@ static const struct cluster_overrides *overrides_of(struct round *r, size_t i)
 static bool is_outdated(struct round *r, const struct binding *b, const struct cluster_overrides *o)
 {
         return !text_equal(b->spec->resource_snapshot_name, r->in->master->object.meta.name) ||
-               !same_strings(&b->spec->cluster_resource_override_snapshots, &o->cluster) ||
-               !same_names(&b->spec->resource_override_snapshots, &o->own);
+               !binding_has_overrides(b, &o->cluster, &o->own);
 }
 
 static bool is_ready(const struct round *r, const struct binding *b, size_t i, int64_t *ret_wait_ms)

@@ -92,26 +92,6 @@ static bool was_taken_back(const struct binding *b)
                c->observed_generation.value == b->object.meta.generation;
 }
 
-static bool same_strings(const struct string_list *a, const struct string_list *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i], b->at[i]))
-                        return false;
-        return true;
-}
-
-static bool same_names(const struct namespaced_name_list *a, const struct namespaced_name_list *b)
-{
-        if (a->n != b->n)
-                return false;
-        for (uint32_t i = 0; i < a->n; i++)
-                if (!text_equal(a->at[i].name, b->at[i].name) || !text_equal(a->at[i].ns, b->at[i].ns))
-                        return false;
-        return true;
-}
-
 /* ---- the loop ---- */
 
 struct loop_of_stage {
@@ -129,9 +109,8 @@ static bool in_sync(const struct loop_of_stage *l, const struct binding *b,
                     const struct cluster_updating_status *c)
 {
         return text_equal(b->spec->resource_snapshot_name, l->snapshot) &&
-               same_strings(&b->spec->cluster_resource_override_snapshots,
-                            &c->cluster_resource_override_snapshots) &&
-               same_names(&b->spec->resource_override_snapshots, &c->resource_override_snapshots) &&
+               binding_has_overrides(b, &c->cluster_resource_override_snapshots,
+                                     &c->resource_override_snapshots) &&
                equal_apply_strategies(b->spec->apply_strategy, l->p->status->applied_strategy);
 }
 

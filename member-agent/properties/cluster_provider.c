@@ -1,6 +1,7 @@
 /* What every member tells: how many nodes, what they have, what of it is free, and the version. */
 #include "member-agent/properties/provider.h"
 #include "member-agent/properties/usage_watch.h"
+#include "proto/names.h"
 
 static bool always(const struct property_settings *s)
 {
@@ -26,13 +27,12 @@ static enum property_state state(const void *self, const char **ret_problem)
 static int collect(const void *self, struct property_collection *c, struct error *err)
 {
         const struct usage *u = usage_watch_get(self, NULL);
-        struct property_value_map properties;
 
-        if (usage_report(u, c->version, usage_watch_sees_pods(self), c->now_ms, c->arena, &properties,
-                         &c->usage, err) < 0)
-                return ERR_NO_MEMORY;
-        for (uint32_t i = 0; i < properties.n; i++)
-                TRY(property_add(c, properties.at[i].key, properties.at[i].value.value, c->now_ms));
+        TRY(usage_report(u, usage_watch_sees_pods(self), c->now_ms, c->arena, &c->usage, err));
+        if (!text_empty(c->version))
+                TRY(property_add(c, PROPERTY_KUBERNETES_VERSION, c->version, c->now_ms));
+        TRY(property_add(c, PROPERTY_NODE_COUNT, arena_printf(c->arena, "%u", map_count(&u->nodes)),
+                         c->now_ms));
         return 0;
 }
 

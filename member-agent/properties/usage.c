@@ -299,30 +299,16 @@ static int print(struct string_map *m, struct amounts a, struct arena *arena)
         return m->at[0].value && m->at[1].value ? 0 : ERR_NO_MEMORY;
 }
 
-int usage_report(const struct usage *u, const char *version, bool available, int64_t now_ms,
-                 struct arena *arena, struct property_value_map *ret_properties,
-                 struct resource_usage **ret_usage, struct error *err)
+int usage_report(const struct usage *u, bool available, int64_t now_ms, struct arena *arena,
+                 struct resource_usage **ret, struct error *err)
 {
         struct resource_usage *usage = ARENA_NEW(arena, struct resource_usage);
-        struct property_value_entry *at = ARENA_NEW_ARRAY(arena, struct property_value_entry, 2);
-        uint32_t n = 0;
 
-        if (!usage || !at || print(&usage->capacity, u->capacity, arena) < 0 ||
+        if (!usage || print(&usage->capacity, u->capacity, arena) < 0 ||
             print(&usage->allocatable, u->allocatable, arena) < 0 ||
             (available && print(&usage->available, minus(u->allocatable, u->requested), arena) < 0))
                 return error_no_memory(err);
         usage->observation_time = now_ms;
-        if (!text_empty(version)) {
-                at[n].key = PROPERTY_KUBERNETES_VERSION;
-                at[n].value.value = version;
-                at[n++].value.observation_time = now_ms;
-        }
-        at[n].key = PROPERTY_NODE_COUNT;
-        at[n].value.value = arena_printf(arena, "%u", map_count(&u->nodes));
-        at[n].value.observation_time = now_ms;
-        if (!at[n++].value.value)
-                return error_no_memory(err);
-        *ret_properties = (struct property_value_map){ .at = at, .n = n, .set = true };
-        *ret_usage = usage;
+        *ret = usage;
         return 0;
 }

@@ -46,8 +46,6 @@ const char *usage_region(const struct usage *u);
 /* max(sum of containers and restartable init containers, each init container with those before it) plus
  * overhead. */
 struct amounts usage_of_pod(const struct pod_spec *spec);
-/* status.properties and status.resourceUsage in the arena. version NULL = unknown; without `available`
- * nothing is said of what is free. */
-int usage_report(const struct usage *u, const char *version, bool available, int64_t now_ms,
-                 struct arena *arena, struct property_value_map *ret_properties,
-                 struct resource_usage **ret_usage, struct error *err);
+/* status.resourceUsage in the arena; without `available` nothing is said of what is free. */
+int usage_report(const struct usage *u, bool available, int64_t now_ms, struct arena *arena,
+                 struct resource_usage **ret, struct error *err);
