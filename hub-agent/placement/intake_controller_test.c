@@ -302,6 +302,31 @@ RIG_TEST(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_
         close_all(&f);
 })
 
+/* Whatever the limit: from it the cluster's Works are made anew when somebody deletes them. */
+RIG_TEST(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many, {
+        struct fleet f;
+
+        start(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"},\"revisionHistoryLimit\":1");
+        settle(&f);
+        bind(r, "resourceSnapshotName", "web-0-snapshot");
+        change_content(r, "c");
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-0-snapshot"));
+        assert_true(is_there(r, "web-1-snapshot"));
+        change_content(r, "d");
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-0-snapshot"));
+        assert_false(is_there(r, "web-1-snapshot"));
+        bind(r, "resourceSnapshotName", "web-2-snapshot");
+        wait_ms(r, 5000);
+        assert_false(is_there(r, "web-0-snapshot"));
+        assert_true(is_there(r, "web-2-snapshot"));
+        stop(&f);
+})
+
 /* It was not too much yet when the binding moved on, and the pass that made it too much had read the binding
  * before. */
 RIG_TEST(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept, {
@@ -457,6 +482,7 @@ int main(void)
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
                 cmocka_unit_test(of_two_that_are_marked_latest_the_older_one_is_not_any_more),
+                cmocka_unit_test(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
                 cmocka_unit_test(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
