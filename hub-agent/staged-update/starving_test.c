@@ -161,6 +161,36 @@ static void a_run_that_keeps_its_clusters(void **state)
         starve(&s);
 }
 
+/* What there was no memory for would be missing in the run for good. */
+static void begin_again(struct scene *s)
+{
+        begin_usual(s, "", "");
+        step(s);
+        binding_of(s, "a1")->spec->resource_snapshot_name = "web-9-snapshot";
+        step(s);
+        assert_string_equal(run_says(s, "Succeeded"), "False UpdateRunFailed");
+        s->in.retried = s->run;
+        set_run(s, "", ",\"retryOf\":\"run\"");
+}
+
+static void a_run_that_tries_again_what_another_left(void **state)
+{
+        struct scene s;
+
+        begin_again(&s);
+        starve(&s);
+}
+
+static void a_run_that_is_amid_what_another_left(void **state)
+{
+        struct scene s;
+
+        begin_again(&s);
+        step(&s);
+        assert_string_equal(clusters_of(&s, 0), "a1 a2");
+        starve(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -177,6 +207,8 @@ int main(void)
                 cmocka_unit_test(a_run_that_removes),
                 cmocka_unit_test(a_run_that_stops),
                 cmocka_unit_test(a_run_that_keeps_its_clusters),
+                cmocka_unit_test(a_run_that_tries_again_what_another_left),
+                cmocka_unit_test(a_run_that_is_amid_what_another_left),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
