@@ -433,11 +433,40 @@ static void who_waits_for_an_informer_that_is_stopped_is_told(void **state)
         with_informer(body_stop);
 }
 
+/* At every moment of an event's way: what has arrived, and is not handled yet, is told nobody any more. */
+static void body_stop_amid(struct fixture *f)
+{
+        bool told = false;
+
+        for (unsigned moment = 0; !told; moment++) {
+                size_t before;
+
+                open_informer(f);
+                settle(f);
+                buf_clear(&f->seen.text);
+                put(&f->server, "a");
+                for (unsigned i = 0; i < moment; i++)
+                        assert_int_equal(fiber_yield(f->loop), 0);
+                before = f->seen.text.len;
+                told = before > 0;
+                f->informer = informer_stop(f->informer);
+                settle(f);
+                assert_int_equal(f->seen.text.len, before);
+                assert_true(moment < 100);
+        }
+}
+
+static void nobody_is_told_by_an_informer_that_is_stopped(void **state)
+{
+        with_informer(body_stop_amid);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_refresh_lists_what_a_stalled_watch_kept_back),
                 cmocka_unit_test(who_waits_for_an_informer_that_is_stopped_is_told),
+                cmocka_unit_test(nobody_is_told_by_an_informer_that_is_stopped),
                 cmocka_unit_test(a_deletion_of_the_former_object_does_not_take_its_successor),
                 cmocka_unit_test(an_index_value_that_there_is_no_memory_for_leaves_nothing_behind),
                 cmocka_unit_test(what_there_is_no_memory_for_leaves_the_cache_as_it_was),
