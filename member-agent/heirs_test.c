@@ -36,6 +36,48 @@ static void another_placement_that_waits_for_an_object_gets_it_as_it_is(void **s
                 rig_run_for(other_placement_body, (void *)(uintptr_t)&labelled[i]);
 }
 
+/* Each object costs its own requests; whether the heir can own them is asked once in a pass. */
+static uint64_t asked_to_hand_over(struct rig *r, int n)
+{
+        const char *manifests = A;
+        struct agent a;
+        uint64_t before;
+
+        for (int i = 1; i < n; i++)
+                manifests = arena_printf(&r->arena, "%s," CONFIG_MAP("m%d", "1"), manifests, i);
+        begin(&a, r);
+        make_part(r, "", &(struct part){ "w", 1, 1, manifests });
+        wait_until_applied(r, "w", 1);
+        place(r, "z", "", manifests);
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
+        before = requests(r, "m1", "get", "appliedworks");
+        delete (r, HUB, WORKS "/w");
+        wait_until_gone(r, HUB, WORKS "/w");
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "AllManifestsApplied");
+        assert_string_equal(owner_of(r, CONFIG_MAP_PATH("a")), "z");
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        stop(&a);
+        return requests(r, "m1", "get", "appliedworks") - before;
+}
+
+static void one_object_body(struct rig *r)
+{
+        *(uint64_t *)r->ctx = asked_to_hand_over(r, 1);
+}
+static void many_objects_body(struct rig *r)
+{
+        *(uint64_t *)r->ctx = asked_to_hand_over(r, 12);
+}
+
+static void many_objects_are_handed_over_with_few_looks_at_their_new_owner(void **state)
+{
+        uint64_t of_one, of_many;
+
+        rig_run_for(one_object_body, &of_one);
+        rig_run_for(many_objects_body, &of_many);
+        assert_in_range(of_many, of_one, of_one + 2);
+}
+
 /* ---- an heir whose AppliedWork is not there ---- */
 
 /* Nobody tells the agent that it went. */
@@ -208,6 +250,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
+                cmocka_unit_test(many_objects_are_handed_over_with_few_looks_at_their_new_owner),
                 cmocka_unit_test(an_heir_whose_applied_work_is_gone_gets_a_new_one),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
