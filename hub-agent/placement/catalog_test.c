@@ -304,6 +304,35 @@ static void a_kind_that_cannot_be_listed_holds_only_the_namespaces_that_have_it(
         rig_run(broken_in_one_namespace);
 }
 
+/* Nothing of the kind is there, so no object tells that its list has come. */
+static void first_list_is_slow(struct rig *r)
+{
+        struct line line;
+        struct fleet f;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"without\"}}"), 201);
+        pass(r, 2000);
+        line.slow = "/apis/example.com/v1/";
+        define_scoped(r, "example.com", "Gadget", "gadgets", "Namespaced");
+        pass(r, 400);
+        select_namespace(r, "without");
+        pass(r, 1000);
+        assert_int_equal(selected(r, "without"), 0);
+        pass(r, SLOW_MS);
+        assert_int_equal(selected(r, "without"), 1);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+
+static void a_namespace_goes_on_as_soon_as_the_list_that_it_waits_for_has_come(void **state)
+{
+        rig_run(first_list_is_slow);
+}
+
 /* Endpoints that a Service makes are not placed: that takes knowing the Services. */
 static void endpoints_first(struct rig *r)
 {
@@ -678,6 +707,7 @@ int main(void)
                 cmocka_unit_test(a_kind_with_the_longest_names_is_placed_like_any_other),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_its_own_placements),
                 cmocka_unit_test(a_kind_that_cannot_be_listed_holds_only_the_namespaces_that_have_it),
+                cmocka_unit_test(a_namespace_goes_on_as_soon_as_the_list_that_it_waits_for_has_come),
                 cmocka_unit_test(endpoints_are_judged_when_the_services_are_known),
                 cmocka_unit_test(changes_are_noticed_in_whatever_namespace_a_placement_lives),
                 cmocka_unit_test(an_object_that_is_being_deleted_leaves_the_selection_at_once),
