@@ -168,6 +168,28 @@ static void a_kind_can_be_selected_as_soon_as_it_is_served(void **state)
         rig_run(body_a_kind_that_comes);
 }
 
+/* Nobody is told that a kind is not there, or let in, by who could not ask. */
+static void body_cannot_be_asked(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, true);
+        b.failing = "/api";
+        assert_false(creates(&b, PATH("clusterresourceplacement"), SELECT("", "v1", "Namespace")));
+        assert_said(&b, "cannot perform resource scope check for now, please retry");
+        assert_false(creates(&b, PATH("resourceplacement"), SELECT("apps", "v1", "Deployment")));
+        assert_said(&b, "cannot perform resource scope check for now, please retry");
+        b.failing = NULL;
+        assert_true(creates(&b, PATH("clusterresourceplacement"), SELECT("", "v1", "Namespace")));
+        assert_true(creates(&b, PATH("resourceplacement"), SELECT("apps", "v1", "Deployment")));
+        close_bench(&b);
+}
+
+static void a_hub_that_cannot_tell_what_it_serves_is_no_hub_without_the_kind(void **state)
+{
+        rig_run(body_cannot_be_asked);
+}
+
 #define OVERRIDE(name)                                                                                       \
         "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"ClusterResourceOverride\","    \
         "\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"clusterResourceSelectors\":[{\"group\":\"\","      \
@@ -285,6 +307,7 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(kinds_are_judged_by_what_the_hub_serves),
                 cmocka_unit_test(a_kind_can_be_selected_as_soon_as_it_is_served),
+                cmocka_unit_test(a_hub_that_cannot_tell_what_it_serves_is_no_hub_without_the_kind),
                 cmocka_unit_test(overrides_are_judged_by_what_the_server_has_now),
                 cmocka_unit_test(evictions_are_judged_by_the_cached_placement),
                 cmocka_unit_test(before_the_caches_are_filled_nobody_is_let_in_by_mistake),
