@@ -45,7 +45,7 @@ struct member_agent {
         int64_t next_beat_ms; /* loop: the next heartbeat is due */
         bool probed;          /* health_problem is known */
         char health_problem[64];
-        bool all_planned;  /* every Work of the hub had its rows at some time since the agent started */
+        bool all_planned;  /* every Work of the hub had its rows when that was looked at last */
         bool joined;       /* by the InternalMemberCluster, or remembered from the last run */
         size_t busy;       /* reconciles of Works that are running: Leave waits for them */
         struct waitq idle; /* woken when busy becomes 0 */
@@ -66,7 +66,7 @@ struct work_memory {
         int64_t gone_since_ms;    /* the hub does not have the Work, by loop_now_ms(); 0 = it does */
         bool owner_known;         /* the server has shown the AppliedWork since the Work came */
         bool owner_gone;          /* and has not found it since, whatever the cache has */
-        bool planned;             /* it has its rows, by a pass since the agent started */
+        bool planned;             /* it has its rows, by its last pass since the agent started */
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);

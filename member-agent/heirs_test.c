@@ -159,8 +159,23 @@ static void no_applied_work_is_made_for_an_heir_that_goes_or_is_gone(void **stat
 
 /* ---- an agent that remembers nothing ---- */
 
+struct troubled { /* the server does not tell which kinds there are */
+        struct loop *loop;
+        int64_t until_ms;
+};
+
+static int fails_discovery(void *ctx, const struct http_request *rq)
+{
+        const struct troubled *t = ctx;
+
+        return loop_now_ms(t->loop) < t->until_ms && text_equal(rq->path, "/api") ? 500 : 0;
+}
+
+/* ctx: for how many milliseconds what it wants cannot be told from what there is. */
 static void forgetful_body(struct rig *r)
 {
+        struct troubled troubled = { .loop = r->loop };
+        struct loopback_faults faults = { .ctx = &troubled, .fate = fails_discovery };
         const char *before;
         struct agent a;
 
@@ -173,6 +188,8 @@ static void forgetful_body(struct rig *r)
         stop(&a);
         delete (r, HUB, WORKS "/w");
         start(&a, r, ":memory:");
+        meet(&a, &faults);
+        troubled.until_ms = loop_now_ms(r->loop) + *(const int *)r->ctx;
         wait_for(r, HUB, WORKS "/z", "type=Applied", "AllManifestsApplied");
         assert_string_equal(uid_of(r, B_PATH), before);
         wait_until_gone(r, HUB, WORKS "/w");
@@ -183,7 +200,10 @@ static void forgetful_body(struct rig *r)
 /* Its state file was lost: what the Works want is read again before one that goes takes its objects along. */
 static void what_others_want_is_found_out_again_before_anything_goes(void **state)
 {
-        rig_run(forgetful_body);
+        static const int troubled_ms[] = { 0, 3000 };
+
+        for (size_t i = 0; i < ARRAY_LEN(troubled_ms); i++)
+                rig_run_for(forgetful_body, (void *)(uintptr_t)&troubled_ms[i]);
 }
 
 /* ---- an heir that changes while the object is on its way to it ---- */

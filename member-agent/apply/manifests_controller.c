@@ -41,11 +41,13 @@ int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
                 m->resource = mapped.resource;
                 r = manifest_check_place(m, only_namespace(p), &why);
         }
-        if (r < 0)
-                return manifest_fail(m, p->arena, RESULT_DECODING_ERRED,
-                                     "failed to decode manifest: ", &why) < 0
-                               ? error_no_memory(err)
-                               : 0;
+        if (r < 0) {
+                if (manifest_fail(m, p->arena, RESULT_DECODING_ERRED, "failed to decode manifest: ", &why) <
+                    0)
+                        return error_no_memory(err);
+                m->unanswered |= error_is_retryable(r); /* which kinds there are could not be told */
+                return 0;
+        }
         m->result = RESULT_NONE;
         m->cause = "";
         m->unanswered = false;

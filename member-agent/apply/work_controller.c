@@ -66,12 +66,22 @@ static int64_t hold_report(const struct pass *p, const struct source *s, struct 
         return MAX(availability, MAX(answers, siblings));
 }
 
+/* What could not be mapped for want of an answer has no row, though the Work may have it. */
+static bool has_its_rows(const struct pass *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                if (p->manifests[i].unanswered && !p->manifests[i].resource.plural)
+                        return false;
+        return true;
+}
+
 /* From what is wanted to what is there. *ret_left: what had to go and did not yet. */
 static int bring_in_line(struct pass *p, struct work_memory *memory, size_t *ret_left, struct error *err)
 {
         pass_reuse_results(p);
         TRY(pass_plan_rows(p, err));
-        memory->planned = true;
+        memory->planned = has_its_rows(p);
+        p->agent->all_planned &= memory->planned;
         TRY(leftover_remove(p, ret_left, err));
         TRY(waves_run(p, err));
         return pass_record_rows(p, err);
