@@ -81,8 +81,6 @@ int server_start_api(struct kube_cluster *k, struct error *err)
         ADD(&c, "--secure-port=%d", held_port_number(k->port));
         ADD(&c, "--permit-port-sharing=true");
         ADD(&c, "--endpoint-reconciler-type=none");
-        ADD(&c,
-            "--enable-aggregator-routing=true"); /* there is no kube-proxy to lead a Service's address on */
         ADD(&c, "--tls-cert-file=%s/apiserver.crt", k->folder);
         ADD(&c, "--tls-private-key-file=%s/apiserver.key", k->folder);
         ADD(&c, "--client-ca-file=%s/ca.crt", k->folder);

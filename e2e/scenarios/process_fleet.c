@@ -192,12 +192,28 @@ static struct lease_flags lease_flags(const struct program_fleet *p)
                                      "--leader-retry-period=1s" };
 }
 
+/* Real API servers take the port from the webhook configurations, so that not the port but the address is a
+ * fleet's own: the port that is held on 127.0.0.1 makes it. */
+static const char *webhook_host(struct program_fleet *p)
+{
+        if (!server_program_is_kubernetes(p->server))
+                return "127.0.0.1";
+        return arena_printf(&p->arena, "127.%d.%d.1", p->webhook_port >> 8, p->webhook_port & 255);
+}
+
+static const char *webhook_address(struct program_fleet *p, unsigned index)
+{
+        int port = server_program_is_kubernetes(p->server) ? WEBHOOK_SERVICE_PORT : p->webhook_port;
+
+        return arena_printf(&p->arena, "%s:%d", webhook_host(p), index ? 0 : port);
+}
+
 /* devcluster was told where the webhooks are when it was started. */
 static int lead_to_webhooks(struct program_fleet *p, unsigned index, struct error *err)
 {
         if (!p->fleet.webhooks || index != 0 || !server_program_is_kubernetes(p->server))
                 return 0;
-        return webhook_service_make(server_program_client(p->server, 0), p->webhook_port, err);
+        return webhook_service_make(server_program_client(p->server, 0), webhook_host(p), err);
 }
 
 /* The name of the machine is how the lease tells who leads. */
@@ -217,8 +233,8 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
                                p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",
                                "--webhook-client-connection-type=service",
-                               arena_printf(&p->arena, "--webhook-bind-address=127.0.0.1:%d",
-                                            index ? 0 : p->webhook_port),
+                               arena_printf(&p->arena, "--webhook-bind-address=%s",
+                                            webhook_address(p, index)),
                                p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
                                                            : "--enable-admission-policy-manager=false",
                                p->fleet.networking_agents ? "--networking-agents-enabled=true"

@@ -21,5 +21,5 @@ struct process_fleet_options {
 int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret, struct error *err);
 /* Of the server program, "hub-agent" or "member-N"; 0 if it does not run. */
 int process_fleet_pid(struct fleet *f, const char *program);
-/* Where the first hub-agent serves its webhooks, on 127.0.0.1. */
+/* Where the first hub-agent serves its webhooks, on 127.0.0.1; not with real Kubernetes. */
 int process_fleet_webhook_port(const struct fleet *f);

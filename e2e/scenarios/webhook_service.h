@@ -4,6 +4,8 @@
 
 #include "common/kube/client.h"
 
-/* Makes, or leads elsewhere, the Service fleet-system/fleetwebhook, whose one endpoint is a port of
- * 127.0.0.1. API servers have to look for endpoints themselves (--enable-aggregator-routing). */
-int webhook_service_make(struct kube_client *hub, int port, struct error *err);
+#define WEBHOOK_SERVICE_PORT 9443 /* of the webhook configurations: API servers ask nowhere else */
+
+/* Makes, or leads elsewhere, the Service fleet-system/fleetwebhook: another name of `address`, an IP address
+ * of this machine. */
+int webhook_service_make(struct kube_client *hub, const char *address, struct error *err);
