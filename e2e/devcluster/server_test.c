@@ -65,7 +65,7 @@ static void read_line(struct wire *w, struct http_stream *s, size_t size)
         struct error err = { 0 };
         struct slice data = { 0 };
         do
-                if (http_stream_read(s, loop_now_ms(w->loop) + 3000, &data, &err) < 0)
+                if (http_stream_read(s, loop_now_ms(w->loop) + CALL_MS, &data, &err) < 0)
                         fail_msg("event of %zu bytes: %s", size, err.text);
         while (data.data[data.len - 1] != '\n');
 }

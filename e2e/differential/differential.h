@@ -10,7 +10,7 @@
 #include "common/json/doc.h"
 #include "common/kube/config.h"
 
-#define DIFFERENTIAL_STEP_MS 20000 /* one request, one command line, one wait */
+#define DIFFERENTIAL_STEP_MS 60000 /* one request, one command line, one wait */
 
 /* ---- one server ---- */
 struct target {

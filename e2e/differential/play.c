@@ -4,7 +4,7 @@
 #include "e2e/differential/differential.h"
 
 #define POLL_MS 40
-#define WATCH_QUIET_MS 6000 /* a watch that says nothing for so long is said to have stopped */
+#define WATCH_QUIET_MS 12000 /* a watch that says nothing for so long is said to have stopped */
 #define STREAMS_MAX 8
 
 struct open_watch {
