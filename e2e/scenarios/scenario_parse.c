@@ -17,7 +17,7 @@ struct step_form {
 static const struct step_form forms[] = {
         { "apply", STEP_APPLY, "cluster manifests! copies padding as within" },
         { "patch", STEP_PATCH, "cluster apiVersion! kind! name! namespace subresource patch! as" },
-        { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait message as" },
+        { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait message as within" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
         { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
         { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within that is!" },

@@ -359,19 +359,52 @@ static int run_count(struct run *r, const struct step *st, const char *cluster)
         }
 }
 
+static int delete_dry(struct run *r, const struct step *st, struct kube_client *kube,
+                      const struct kube_resource *resource)
+{
+        struct http_response answer;
+        AUTO_BUF struct buf path;
+
+        buf_init(&path, 4096);
+        kube_path(&path, resource, namespace_for(resource, st->ns), st->name, NULL);
+        buf_append_str(&path, "?dryRun=All");
+        TRY(buf_status(&path, r->err, "path"));
+        return kube_raw(kube, "DELETE", path.data, NULL, (struct slice){ 0 }, &r->arena, &answer, r->err);
+}
+
+static int delete (struct run *r, const struct step *st, struct kube_client *kube,
+                   const struct kube_resource *resource)
+{
+        return kube_doc_delete(kube, resource, namespace_for(resource, st->ns), st->name, NULL, NULL, r->err);
+}
+
+/* As refuse_all(). */
+static int run_refused_delete(struct run *r, const struct step *st, struct kube_client *kube,
+                              const struct kube_resource *resource)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
+        int code;
+
+        if (!st->within_said)
+                return check_refusal(r, st, delete (r, st, kube, resource));
+        while ((code = check_refusal(r, st, delete_dry(r, st, kube, resource))) < 0 && !is_final(code) &&
+               loop_now_ms(loop_of(r)) < deadline) {
+                error_clear(r->err);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+        return code;
+}
+
 static int run_delete(struct run *r, const struct step *st, const char *cluster)
 {
         struct kube_resource resource;
         struct kube_client *kube;
-        int code;
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         TRY(become(r, st, cluster, &kube));
-        code = kube_doc_delete(kube, &resource, namespace_for(&resource, st->ns), st->name, NULL, NULL,
-                               r->err);
         if (st->message)
-                return check_refusal(r, st, code);
-        TRY(code);
+                return run_refused_delete(r, st, kube, &resource);
+        TRY(delete (r, st, kube, &resource));
         return st->wait ? run_absent(r, st, cluster) : 0;
 }
 
