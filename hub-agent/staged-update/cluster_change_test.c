@@ -127,6 +127,45 @@ static void another_run_that_takes_a_cluster_still_ends_it(void **state)
         ends(&s);
 }
 
+static void is_on_its_way_out(struct scene *s)
+{
+        binding_of(s, "a1")->object.meta.deletion_ms = s->now_ms;
+}
+static void was_picked_again(struct scene *s)
+{
+        drop_binding(s, "a1");
+        add_cluster(s, "a1", "\"stage\":\"a\"", "Scheduled");
+}
+
+/* That is no other run's doing. Whether the scheduler has picked the cluster again, or will, is all one: the
+ * next run brings it what it lacks. */
+static void one_that_is_evicted_while_it_is_updated_is_skipped(void **state)
+{
+        static void (*const evictions[])(struct scene * s) = { is_on_its_way_out, was_picked_again };
+        static const char *const states[] = { "Run", "Stop" };
+
+        for (size_t i = 0; i < ARRAY_LEN(evictions) * ARRAY_LEN(states); i++) {
+                struct scene s;
+
+                begin_keeping(&s);
+                step(&s);
+                if (i % 2)
+                        set_state(&s, "Stop");
+                evictions[i / 2](&s);
+                step(&s);
+                assert_string_equal(s.run->spec->state ? s.run->spec->state : "Run", states[i % 2]);
+                assert_string_equal(cluster_says(&s, "a1", "Skipped"), "True ClusterLeft");
+                assert_string_equal(condition_find(&cluster(&s, "a1")->conditions, "Skipped")->message,
+                                    "cluster `a1` lost what was placed on it while it was updated, as by an "
+                                    "eviction: it is left to the next run");
+                assert_string_equal(run_says(&s, "Succeeded"), "absent");
+                assert_string_equal(run_says(&s, "Progressing"),
+                                    i % 2 ? "False UpdateRunStopped" : "True UpdateRunProgressing");
+                assert_string_equal(written(&s), i % 2 ? "" : "a2");
+                ends(&s);
+        }
+}
+
 static void one_that_leaves_while_the_run_stops_is_skipped_and_not_waited_for(void **state)
 {
         struct scene s;
@@ -158,6 +197,7 @@ int main(void)
                 cmocka_unit_test(neither_labels_nor_the_policy_end_the_run),
                 cmocka_unit_test(another_run_that_takes_a_cluster_still_ends_it),
                 cmocka_unit_test(one_that_leaves_while_the_run_stops_is_skipped_and_not_waited_for),
+                cmocka_unit_test(one_that_is_evicted_while_it_is_updated_is_skipped),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

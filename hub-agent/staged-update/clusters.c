@@ -140,19 +140,55 @@ static void fails(struct loop_of_stage *l, struct cluster_updating_status *c, co
         l->p->plan->urgent = true;
 }
 
-/* The run keeps its clusters, and this one is none of the placement's any more. */
-static void skip(struct loop_of_stage *l, struct cluster_updating_status *c)
+static void note_started(struct loop_of_stage *l, struct cluster_updating_status *c)
 {
-        set_cluster_condition(
-                l->p, c, CONDITION_SKIPPED, CONDITION_TRUE, REASON_CLUSTER_LEFT,
-                words_f(l->p, "cluster `%s` is not picked for the placement any more", c->cluster_name));
+        set_cluster_condition(l->p, c, CONDITION_STARTED, CONDITION_TRUE, REASON_CLUSTER_UPDATING_STARTED,
+                              MESSAGE_CLUSTER_UPDATING_STARTED);
+        l->moved = true;
+        stage_started(l->p, l->stage);
+}
+
+/* ---- clusters that leave a run that keeps those it began with ---- */
+
+static void skip(struct loop_of_stage *l, struct cluster_updating_status *c, const char *words)
+{
+        set_cluster_condition(l->p, c, CONDITION_SKIPPED, CONDITION_TRUE, REASON_CLUSTER_LEFT, words);
         is_over(l);
 }
+
+/* It is none of the placement's any more. */
+static void skip_unpicked(struct loop_of_stage *l, struct cluster_updating_status *c)
+{
+        skip(l, c, words_f(l->p, "cluster `%s` is not picked for the placement any more", c->cluster_name));
+}
+
+/* Its binding goes, as by an eviction, or has gone: picked again, the cluster has one that nobody gave
+ * anything yet. */
+static bool was_cleared(const struct loop_of_stage *l, const struct binding *b)
+{
+        return keeps_clusters(l->p) &&
+               (is_deleting(&b->object) || (text_equal(b->spec->state, BINDING_SCHEDULED) &&
+                                            text_empty(b->spec->resource_snapshot_name)));
+}
+
+static void skip_cleared(struct loop_of_stage *l, const struct binding *b, struct cluster_updating_status *c)
+{
+        struct pass *p = l->p;
+
+        p->plan->confirm.at[p->plan->confirm.n++] = b;
+        skip(l, c,
+             words_f(p,
+                     "cluster `%s` lost what was placed on it while it was updated, as by an eviction: it is "
+                     "left to the next run",
+                     c->cluster_name));
+}
+
+/* ---- clusters under way ---- */
 
 static void lacks_binding(struct loop_of_stage *l, struct cluster_updating_status *c)
 {
         if (keeps_clusters(l->p)) {
-                skip(l, c);
+                skip_unpicked(l, c);
                 return;
         }
         note_problem(l->p,
@@ -208,10 +244,7 @@ static int start_cluster(struct loop_of_stage *l, const struct target *t, struct
                 TRY(plan_write(l, t->b, c));
         else if (!update_run_binding_has_started(t->b))
                 let_start(l, t->b);
-        set_cluster_condition(l->p, c, CONDITION_STARTED, CONDITION_TRUE, REASON_CLUSTER_UPDATING_STARTED,
-                              MESSAGE_CLUSTER_UPDATING_STARTED);
-        l->moved = true;
-        stage_started(l->p, l->stage);
+        note_started(l, c);
         if (synced && update_run_binding_has_started(t->b) && binding_has_arrived(t->b))
                 succeeds(l, c);
         return 0;
@@ -302,6 +335,10 @@ static void look_at_started(struct loop_of_stage *l, const struct target *t,
 {
         const struct binding *b = t->b;
 
+        if (was_cleared(l, b)) {
+                skip_cleared(l, b, c);
+                return;
+        }
         if (!in_sync(l, b, c) || !is_bound(b) || is_deleting(&b->object) || was_taken_back(b)) {
                 is_preempted(l, t, c);
                 return;
@@ -476,10 +513,12 @@ static int finish(struct loop_of_stage *l, struct cluster_updating_status *c)
         }
         l->updating++;
         t = target_of(&p->selected, c->cluster_name);
-        if (t)
+        if (t && was_cleared(l, t->b))
+                skip_cleared(l, t->b, c);
+        else if (t)
                 look_at_last(l, t, c);
         else if (keeps_clusters(p))
-                skip(l, c);
+                skip_unpicked(l, c);
         else
                 return run_aborts(p, words_f(p,
                                              ERROR_RUN_ABORT ": " ERROR_CLASS_UNEXPECTED

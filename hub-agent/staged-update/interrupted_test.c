@@ -157,6 +157,34 @@ static void the_later_of_two_runs_wins_and_the_other_says_so(void **state)
         rig_run(overtakes);
 }
 
+/* Somebody takes the placement off a cluster that the run is updating, and the scheduler picks it again. */
+static void evicts(struct rig *r)
+{
+        struct fleet f;
+
+        begin(r, &f);
+        post(r, STRATEGIES, "ClusterStagedUpdateStrategy", "slow",
+             "\"onClusterChange\":\"Continue\",\"stages\":[" STAGE("canary", "") "," STAGE("prod", "") "]");
+        post_run(r, "first", "0", "");
+        rig_settle(r);
+        rig_settle(r); /* member-1 is under way, and does not answer */
+        post(r, FLEET "clusterresourceplacementevictions", "ClusterResourcePlacementEviction", "off",
+             "\"placementName\":\"web\",\"clusterName\":\"member-1\"");
+        rig_settle(r);
+        let_go(r, "member-1");
+        settle_often(&f, 8);
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Scheduled");
+        assert_run(r, "first", "Succeeded", "True UpdateRunSucceeded");
+        assert_non_null(strstr(r->text, "cluster `member-1` lost what was placed on it"));
+        assert_string_equal(doc_get_string(binding_on(r, "member-2"), "spec.resourceSnapshotName"),
+                            "web-0-snapshot");
+        stop(&f);
+}
+static void an_eviction_does_not_end_a_run_that_keeps_its_clusters(void **state)
+{
+        rig_run(evicts);
+}
+
 static void asks_first(struct rig *r)
 {
         struct line line;
@@ -401,6 +429,7 @@ int main(void)
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_is_deleted),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_fails),
                 cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
+                cmocka_unit_test(an_eviction_does_not_end_a_run_that_keeps_its_clusters),
                 cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),
                 cmocka_unit_test(a_strategy_that_the_cache_lacks_is_asked_for),
                 cmocka_unit_test(a_cluster_that_does_not_answer_makes_a_run_stuck_until_it_does),

@@ -51,8 +51,9 @@ struct update_run_measure {
 
 /* To be carried out in this order; what fails ends the pass, and nothing behind it is done. */
 struct update_run_plan {
-        bool take_snapshot;          /* nothing else: take what is selected, and plan again */
-        struct rollout_list confirm; /* the run fails on these bindings' word: ask the server first */
+        bool take_snapshot; /* nothing else: take what is selected, and plan again */
+        struct rollout_list
+                confirm; /* on their word the run fails, or skips a cluster: ask the server first */
         struct update_run_approval *approvals; /* create, or write the status */
         size_t n_approvals;
         struct rollout_write *update; /* become Bound to the run's snapshot, and RolloutStarted=True after */
