@@ -529,8 +529,30 @@ static int finish(struct loop_of_stage *l, struct cluster_updating_status *c)
         return 0;
 }
 
+/* What a pass began whose status was lost is under way, too. */
+static int note_begun(struct loop_of_stage *l)
+{
+        struct pass *p = l->p;
+        struct rollout_list begun = { .at = ARENA_NEW_ARRAY(p->arena, const struct binding *,
+                                                            p->in->bindings.n + 1) };
+
+        if (!begun.at)
+                return error_no_memory(p->err);
+        TRY(list_begun(p, &begun));
+        for (size_t i = 0; i < begun.n; i++)
+                for (uint32_t k = 0; k < l->stage->clusters.n; k++) {
+                        struct cluster_updating_status *c = &l->stage->clusters.at[k];
+
+                        if (text_equal(c->cluster_name, begun.at[i]->spec->target_cluster) &&
+                            !is_true(p, &c->conditions, CONDITION_STARTED))
+                                note_started(l, c);
+                }
+        return 0;
+}
+
 static int finish_all(struct loop_of_stage *l)
 {
+        TRY(note_begun(l));
         for (uint32_t i = 0; i < l->stage->clusters.n; i++)
                 TRY(finish(l, &l->stage->clusters.at[i]));
         check_failures(l);

@@ -132,6 +132,44 @@ static void what_a_run_began_is_announced_before_it_fails(void **state)
         rig_run(crashes_and_fails);
 }
 
+static int lose_both(void *ctx, const struct http_request *rq)
+{
+        struct loss *l = ctx;
+
+        return l->resource && strstr(rq->path, "resourcebindings/") && strstr(rq->path, "/status")
+                       ? ERR_RETRY
+                       : lose_status(ctx, rq);
+}
+
+/* Neither the run nor the binding says that the cluster was begun, and the user stops the run. */
+static void crashes_unheard(struct rig *r)
+{
+        struct loss lost = { "updateruns", .after = 1 };
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_both };
+        struct fleet f;
+
+        begin_with_loss(r, &f, &faults);
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
+        assert_null(condition_at(binding_on(r, "member-1"), "RolloutStarted"));
+        stop(&f);
+        lost.resource = NULL;
+        assert_int_equal(rig_merge(r, RUNS "/first", "{\"spec\":{\"state\":\"Stop\"}}"), 200);
+        start_again(r, &f);
+        rig_settle(r);
+        assert_string_equal(
+                doc_get_string(condition_at(binding_on(r, "member-1"), "RolloutStarted"), "status"), "True");
+        assert_run(r, "first", "Progressing", "Unknown UpdateRunStopping");
+        settle_often(&f, 8);
+        assert_run(r, "first", "Progressing", "False UpdateRunStopped");
+        assert_string_equal(doc_get_string(binding_on(r, "member-2"), "spec.state"), "Scheduled");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void what_a_run_began_is_announced_before_it_has_stopped(void **state)
+{
+        rig_run(crashes_unheard);
+}
+
 /* spec/staged-update-and-eviction.md checklist 60 */
 static void overtakes(struct rig *r)
 {
@@ -428,6 +466,7 @@ int main(void)
                 cmocka_unit_test(a_run_that_cannot_say_what_it_will_do_begins_nothing),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_is_deleted),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_fails),
+                cmocka_unit_test(what_a_run_began_is_announced_before_it_has_stopped),
                 cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
                 cmocka_unit_test(an_eviction_does_not_end_a_run_that_keeps_its_clusters),
                 cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),

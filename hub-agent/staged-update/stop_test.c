@@ -87,6 +87,39 @@ static void a_start_that_was_not_announced_is_announced_while_stopping(void **st
         ends(&s);
 }
 
+/* The agent ended when it had written the binding, and the user stopped the run before the next one came.
+ * spec/staged-update-and-eviction.md checklist 31 */
+static void what_was_begun_and_not_written_down_comes_to_its_end_before_the_run_has_stopped(void **state)
+{
+        struct update_run *said;
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        pass_over(&s);
+        said = s.run;
+        pass_over(&s);
+        assert_string_equal(written(&s), "a1");
+        s.run = said; /* the status was lost, and RolloutStarted */
+        set_state(&s, "Stop");
+        s.work_generator_is_late = false;
+        step(&s);
+        assert_int_equal(s.plan.n_update, 0);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_string_equal(s.plan.started.at[0]->spec->target_cluster, "a1");
+        assert_string_equal(cluster_says(&s, "a1", "Started"), "True ClusterUpdatingStarted");
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        assert_int_equal(stage(&s, 0)->start_time, NOW);
+        step(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a1", "Succeeded"), "True ClusterUpdatingSucceeded");
+        assert_string_equal(cluster_says(&s, "a2", "Started"), "absent");
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md checklist 39 */
 static void in_the_deletion_stage_those_that_go_are_waited_for(void **state)
 {
@@ -177,6 +210,8 @@ int main(void)
                 cmocka_unit_test(a_stage_that_is_stopped_may_be_stuck),
                 cmocka_unit_test(whoever_takes_a_cluster_over_does_not_end_a_run_that_stops),
                 cmocka_unit_test(a_start_that_was_not_announced_is_announced_while_stopping),
+                cmocka_unit_test(
+                        what_was_begun_and_not_written_down_comes_to_its_end_before_the_run_has_stopped),
                 cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
                 cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again_while_stopping),
                 cmocka_unit_test(a_start_that_was_taken_back_is_not_announced_while_stopping),
