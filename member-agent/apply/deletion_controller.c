@@ -166,12 +166,14 @@ static int hand_over_object(struct giver *g, const struct row *row, bool *ret_se
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         error_clear(err);
-        *ret_settled = !live || !owner_find(live, &g->owner);
+        *ret_settled = live ? !owner_find(live, &g->owner) : !finished_row(row);
         if (*ret_settled)
                 return 0;
         TRY(handover_ask(g, row, &decision, &to, err));
         *ret_settled = decision == HANDOVER_GIVE;
-        return *ret_settled ? handover_give(g, row, live, to, err) : 0;
+        if (!*ret_settled)
+                return 0;
+        return live ? handover_give(g, row, live, to, err) : finished_give(g, row, to, err);
 }
 
 /* One look at all objects that are not settled. *ret_gives: some were to be handed over, which parked. */

@@ -38,6 +38,21 @@ static int remove_object(struct pass *p, const struct kube_resource *r, const st
         return store_row_remove(p->agent->store, row, err);
 }
 
+/* The object is gone, or not ours. One that has run must not run again in the Work that lists it now. */
+static int forget_object(struct pass *p, struct giver *g, const struct row *row, bool ran, bool *ret_waits,
+                         struct error *err)
+{
+        enum handover decision = HANDOVER_REMOVE;
+        const char *to = NULL;
+
+        if (ran)
+                TRY(handover_ask(g, row, &decision, &to, err));
+        *ret_waits = decision == HANDOVER_WAIT;
+        if (decision == HANDOVER_GIVE)
+                return finished_give(g, row, to, err);
+        return *ret_waits ? 0 : store_row_remove(p->agent->store, row, err);
+}
+
 /* Looks, then decides on what is known at that moment: nothing parks between the decision and the request.
  * *ret_waits: it has to stay for now; *ret_stays: while the Work only reports
  * differences, what it had applied before stays. */
@@ -52,15 +67,14 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
 
         TRY(handover_ask(g, row, &decision, &to, err));
         *ret_waits = decision == HANDOVER_WAIT;
-        if (*ret_waits && !text_equal(row->seen, SEEN_GONE)) /* of what is gone there is nothing to keep */
-                return 0;
+        if (*ret_waits && (!text_equal(row->seen, SEEN_GONE) || finished_row(row)))
+                return 0; /* of what is gone there is nothing to keep, but that it has run */
         result = kube_doc_get(&p->agent->member, &r, row->ns, row->name, &live, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         if (!live || doc_get(live, "metadata.deletionTimestamp") || !owner_find(live, &p->owner)) {
                 error_clear(err);
-                *ret_waits = false;
-                return store_row_remove(p->agent->store, row, err);
+                return forget_object(p, g, row, !live && finished_row(row), ret_waits, err);
         }
         TRY(handover_ask(g, row, &decision, &to, err));
         *ret_waits = decision == HANDOVER_WAIT;

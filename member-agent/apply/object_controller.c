@@ -386,6 +386,21 @@ static int keep_status(struct pass *p, struct manifest *m, const json_t *live, s
         return m->observed_status.data ? 0 : error_no_memory(err);
 }
 
+static bool has_finished(const json_t *job)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(job, "status.conditions"), i, c) {
+                const char *type = doc_get_string(c, "type");
+
+                if ((text_equal(type, "Complete") || text_equal(type, "Failed")) &&
+                    text_equal(doc_get_string(c, "status"), "True"))
+                        return true;
+        }
+        return false;
+}
+
 static int judge(struct pass *p, struct manifest *m, const json_t *live, struct error *err)
 {
         struct error why = { 0 };
@@ -396,6 +411,7 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
                 const char *version = doc_get_string(live, "metadata.resourceVersion");
 
                 m->live_generation = doc_get_int(live, "metadata.generation", 0);
+                m->finished = has_finished(live);
                 m->live_uid = arena_strdup(p->arena, uid ? uid : "");
                 m->live_version = arena_strdup(p->arena, version && !m->unguarded ? version : "");
                 if (!m->live_uid || !m->live_version)
@@ -410,22 +426,27 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
         return keep_status(p, m, live, err);
 }
 
-/* In a Work's first pass most objects are not there yet: creating them says so for sure, and saves a read. */
+/* In a Work's first pass most objects are not there yet: creating them says so for sure, and saves a read. A
+ * Job that goes when it has finished may have run all the same. */
 static bool may_be_there(const struct pass *p, const struct manifest *m)
 {
         const struct applied_work *w = (const struct applied_work *)(const void *)p->applied_work;
 
         return pass_row(p, m) || (w->status && w->status->applied_resources.n) ||
-               p->strategy.type == STRATEGY_REPORT_DIFF || !informer_synced(p->agent->works);
+               p->strategy.type == STRATEGY_REPORT_DIFF || !informer_synced(p->agent->works) ||
+               manifest_goes_when_finished(m);
 }
 
 static int run_steps(struct pass *p, struct manifest *m, bool look, json_t **live, struct error *err)
 {
+        bool ran = false;
         int r;
 
         if (look && (r = find_live(p, m, live, err)) != 0)
                 return r;
-        if (look && !*live && pass_reuse_finished(p, m))
+        if (look && !*live)
+                TRY(finished_reuse(p, m, &ran, err));
+        if (ran)
                 return DECIDED;
         if (stale_check_object(p, m, *live))
                 return DECIDED;

@@ -9,6 +9,8 @@
 
 #define WHOLE_LOOK_MS (15 * 60 * 1000) /* at least this often every object itself is looked at */
 
+struct giver;
+
 /* An object that left the Work and cannot be removed. */
 struct unremoved {
         const struct unremoved *next;
@@ -25,7 +27,8 @@ struct pass {
         const struct work *work; /* whole: manifests included */
         const struct object *applied_work;
         struct strategy strategy;
-        bool mirror; /* statuses are to be reported back */
+        bool mirror;                    /* statuses are to be reported back */
+        const struct work_status *told; /* what was last said of the Work; NULL = nothing */
         struct owner owner;
         struct kube_client objects; /* reads and writes what the manifests name */
         struct manifest *manifests;
@@ -64,15 +67,26 @@ static inline const char *row_key(const struct row *row, struct arena *arena)
 }
 /* What need not be looked at again gets the results of the last time. */
 void pass_reuse_results(struct pass *p);
-/* An object that is gone because it had finished, as its manifest asks (manifest_goes_when_finished()), is
- * not made again while the manifest stays: it gets the results of the last time that it was applied. False:
- * it is to be made, or to be told as missing. */
-bool pass_reuse_finished(const struct pass *p, struct manifest *m);
+void pass_reuse_row(struct manifest *m, const struct row *row);
+/* A row as it is before anything is known of the object. */
+struct row pass_new_row(const struct pass *p, const struct manifest *m);
 /* Write-ahead: no object may be touched without a durable record of it. */
 int pass_plan_rows(struct pass *p, struct error *err);
 int pass_record_rows(struct pass *p, struct error *err);
 /* When each manifest was first seen to drift or differ, before this pass; TIME_NONE = it was not. */
 int pass_first_times(const struct pass *p, int64_t **ret_drift, int64_t **ret_diff, struct error *err);
+
+/* ---- Jobs that go when they have finished: manifest_goes_when_finished() ---- */
+
+/* Such an object that is gone is not made again while the manifest stays: *ret, with the results of the last
+ * time that it was applied. It may have been by a sibling, or before the state file was lost. Otherwise it is
+ * to be made, or to be told as missing. */
+int finished_reuse(struct pass *p, struct manifest *m, bool *ret, struct error *err);
+/* The row is of such an object, which counts as finished should it be gone. */
+bool finished_row(const struct row *row);
+/* The object of the row is gone, and another Work lists it now: so that it is not made again, that Work gets
+ * what we know of it. */
+int finished_give(struct giver *g, const struct row *row, const char *to, struct error *err);
 
 /* Removes what was applied and is no longer in the Work, or hands it to the Work that lists it now. What
  * fails is told and tried again in the next pass; *ret_left counts it, and what has to wait. */

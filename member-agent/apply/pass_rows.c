@@ -43,7 +43,7 @@ static bool may_reuse(const struct pass *p, const struct manifest *m, const stru
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
 
-static void reuse(struct manifest *m, const struct row *row)
+void pass_reuse_row(struct manifest *m, const struct row *row)
 {
         m->reused = m->live_exists = true;
         m->result = row->result;
@@ -61,28 +61,13 @@ void pass_reuse_results(struct pass *p)
 
                 if (!may_reuse(p, m, row))
                         continue;
-                reuse(m, row);
+                pass_reuse_row(m, row);
         }
-}
-
-bool pass_reuse_finished(const struct pass *p, struct manifest *m)
-{
-        const struct row *row = pass_row(p, m);
-
-        if (p->strategy.type == STRATEGY_REPORT_DIFF || !manifest_goes_when_finished(m) || !row ||
-            row->state != ROW_APPLIED || !text_equal(row->hash, m->hash))
-                return false;
-        reuse(m, row);
-        if (!result_is_applied(row->result)) { /* a look at it failed, or it was only compared, meanwhile */
-                m->result = RESULT_APPLIED;
-                m->availability = AVAILABILITY_NOT_TRACKABLE;
-        }
-        return true;
 }
 
 /* ---- writing ---- */
 
-static struct row new_row(const struct pass *p, const struct manifest *m)
+struct row pass_new_row(const struct pass *p, const struct manifest *m)
 {
         return (struct row){ .work = p->name,
                              .group = m->group,
@@ -123,7 +108,7 @@ int pass_plan_rows(struct pass *p, struct error *err)
 
                 if (!is_ready(&p->manifests[i]) || pass_row(p, &p->manifests[i]))
                         continue;
-                row = new_row(p, &p->manifests[i]);
+                row = pass_new_row(p, &p->manifests[i]);
                 r = store_row_put(p->agent->store, &row, err);
         }
         if (r < 0) {
@@ -143,15 +128,20 @@ static int64_t first_time(const struct differences *d, int64_t known, int64_t no
 static int record(struct pass *p, const struct manifest *m, struct error *err)
 {
         const struct row *known = pass_row(p, m);
-        struct row row = new_row(p, m);
+        struct row row = pass_new_row(p, m);
 
         if (known) {
                 row.state = known->state;
                 row.uid = known->uid;
                 row.hash = known->hash;
+                row.ended = known->ended;
         }
-        if (m->live_exists)
+        if (m->live_exists) {
                 row.uid = m->live_uid;
+                row.ended = !manifest_goes_when_finished(m) ? ENDED_NONE
+                            : m->finished                   ? ENDED_FINISHED
+                                                            : ENDED_NOT;
+        }
         if (result_is_applied(m->result)) {
                 row.state = ROW_APPLIED;
                 row.hash = m->hash;

@@ -171,6 +171,7 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
                 return again_after(
                         NEXT_TRY_MS); /* someone deleted it: its going wakes us, then all is made anew */
         p.work = s->whole;
+        p.told = s->before;
         p.owner = (struct owner){ rc->name, p.applied_work->meta.uid };
         return run_pass(rc, &p, s);
 }

@@ -26,6 +26,7 @@ static int write_row(struct store *s, enum statement which, const struct row *ro
         sqlite3_bind_int64(st, 20, row->first_drift_ms);
         sqlite3_bind_int64(st, 21, row->first_diff_ms);
         sqlite3_bind_int64(st, 22, row->checked_ms);
+        sqlite3_bind_int(st, 23, (int)row->ended);
         return store_finish(s, st, err);
 }
 
@@ -75,6 +76,7 @@ static int read_row(sqlite3_stmt *st, struct arena *arena, struct row *row)
         row->first_drift_ms = sqlite3_column_int64(st, 19);
         row->first_diff_ms = sqlite3_column_int64(st, 20);
         row->checked_ms = sqlite3_column_int64(st, 21);
+        row->ended = (enum row_ended)sqlite3_column_int(st, 22);
         return row->uid && row->hash && row->handled && row->seen ? 0 : ERR_NO_MEMORY;
 }
 

@@ -7,7 +7,7 @@
 #include "common/base/vec.h"
 #include "member-agent/store/seal.h"
 
-#define SCHEMA_VERSION "3"
+#define SCHEMA_VERSION "4"
 
 static const char schema[] =
         "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -20,6 +20,7 @@ static const char schema[] =
         " plural TEXT, namespaced INTEGER, uid TEXT, ordinal INTEGER, state INTEGER, work_generation INTEGER,"
         " hash TEXT, strategy INTEGER, handled TEXT, seen TEXT, live_generation INTEGER, result INTEGER,"
         " availability INTEGER, first_drift INTEGER, first_diff INTEGER, checked INTEGER,"
+        " ended INTEGER NOT NULL DEFAULT 0,"
         " PRIMARY KEY (work, grp, kind, ns, name)) WITHOUT ROWID;"
         "CREATE INDEX IF NOT EXISTS inventory_object ON inventory (grp, plural, ns, name);"
         "CREATE TABLE IF NOT EXISTS wants (work TEXT, grp TEXT, kind TEXT, ns TEXT, name TEXT,"
@@ -29,7 +30,8 @@ static const char schema[] =
 #define ROW_COLUMNS                                                                                          \
         "work, grp, kind, ns, name, version, plural, namespaced, uid, ordinal, state, work_generation, "     \
         "hash, "                                                                                             \
-        "strategy, handled, seen, live_generation, result, availability, first_drift, first_diff, checked"
+        "strategy, handled, seen, live_generation, result, availability, first_drift, first_diff, checked, " \
+        "ended"
 
 static const char *const statements[STATEMENTS] = {
         [BEGIN] = "BEGIN IMMEDIATE",
@@ -59,15 +61,15 @@ static const char *const statements[STATEMENTS] = {
         [ROW_PUT] =
                 "INSERT INTO inventory (" ROW_COLUMNS
                 ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-                " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+                " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
                 " ON CONFLICT (work, grp, kind, ns, name) DO UPDATE SET version = ?6, plural = ?7, "
                 "namespaced = ?8,"
                 " uid = ?9, ordinal = ?10, state = ?11, work_generation = ?12, hash = ?13, strategy = ?14,"
                 " handled = ?15, live_generation = ?17, result = ?18, availability = ?19, first_drift = ?20,"
-                " first_diff = ?21, checked = ?22",
+                " first_diff = ?21, checked = ?22, ended = ?23",
         [ROW_ADD] = "INSERT OR IGNORE INTO inventory (" ROW_COLUMNS
                     ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
         [ROW_REMOVE] =
                 "DELETE FROM inventory WHERE work = ?1 AND grp = ?2 AND kind = ?3 AND ns = ?4 AND name = ?5",
         [ROWS_OF_WORK] =
@@ -82,7 +84,7 @@ static const char *const statements[STATEMENTS] = {
         [RESOURCES] =
                 "SELECT '', grp, kind, '', '', max(version), plural, namespaced, '', 0, 0, 0, '', 0, '', '', "
                 "0, 0,"
-                " 0, 0, 0, 0 FROM inventory GROUP BY grp, kind, plural, namespaced ORDER BY grp, plural",
+                " 0, 0, 0, 0, 0 FROM inventory GROUP BY grp, kind, plural, namespaced ORDER BY grp, plural",
 };
 
 /* ---- opening, and giving up on the file ---- */
@@ -262,12 +264,18 @@ static int simple(struct store *s, enum statement which, struct error *err)
 
 /* Schemas 1 and 2 knew less of a Work: what they kept is read as it is, and written anew by who reads it. */
 static const char from_2[] = "ALTER TABLE works ADD COLUMN listed INTEGER NOT NULL DEFAULT 0";
+/* Schema 3 did not know whether Jobs had finished: what is gone by then counts as finished. */
+static const char from_3[] = "ALTER TABLE inventory ADD COLUMN ended INTEGER NOT NULL DEFAULT 0";
 
 /* A file of a schema that is not known is from a later program version: start anew rather than guess. */
 static int convert(struct store *s, const char *version, struct error *err)
 {
-        if (text_equal(version, "1") || text_equal(version, "2"))
-                return run(s, from_2, err);
+        bool is_2 = text_equal(version, "1") || text_equal(version, "2");
+
+        if (is_2)
+                TRY(run(s, from_2, err));
+        if (is_2 || text_equal(version, "3"))
+                return run(s, from_3, err);
         TRY(run(s, "DROP TABLE works; DROP TABLE inventory; DROP TABLE wants; DELETE FROM meta;", err));
         return run(s, schema, err);
 }

@@ -81,6 +81,14 @@ int store_work_names(struct store *s, struct arena *arena, const char ***ret, si
 
 enum row_state { ROW_PLANNED, ROW_APPLIED, ROW_REMOVING };
 
+/* Of a Job that its cluster deletes when it has finished. */
+enum row_ended {
+        ENDED_NONE,     /* it is no such Job, or nobody looked */
+        ENDED_NOT,      /* it had not finished when it was last looked at */
+        ENDED_FINISHED, /* it had */
+        ENDED_TAKEN     /* it went before it had: somebody deleted it */
+};
+
 struct row {
         const char *work, *group, *version, *kind, *plural, *ns /* "" = none */, *name;
         bool namespaced;
@@ -97,6 +105,7 @@ struct row {
         enum availability availability;
         int64_t first_drift_ms, first_diff_ms; /* TIME_NONE = none */
         int64_t checked_ms;                    /* wall time of the last look at the object itself */
+        enum row_ended ended;
 };
 struct rows {
         struct row *at;

@@ -557,6 +557,7 @@ static void a_file_of_the_first_schema_is_read_and_written_anew(void **state)
 {
         static const char first_schema[] =
                 "DROP TABLE works; DROP TABLE wants; UPDATE meta SET value = '1' WHERE key = 'schema';"
+                "ALTER TABLE inventory DROP COLUMN ended;"
                 "CREATE TABLE works (name TEXT PRIMARY KEY, uid TEXT NOT NULL, generation INTEGER NOT NULL,"
                 " spec BLOB NOT NULL, status BLOB, status_generation INTEGER, status_delivered INTEGER);"
                 "INSERT INTO works VALUES ('w', 'u', 3, x'%s', '{\"a\":1}', 3, 1)";
@@ -589,6 +590,24 @@ static void a_file_of_the_first_schema_is_read_and_written_anew(void **state)
         assert_int_equal(store_work_get(f->store, "w", &f->arena, &w, NULL), 0);
         assert_true(slice_is(w.status, "{\"a\":1}"));
         assert_true(w.listed);
+}
+
+static void a_file_of_the_third_schema_keeps_its_rows(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        row.ended = ENDED_FINISHED;
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        edit(f, "UPDATE meta SET value = '3' WHERE key = 'schema'; ALTER TABLE inventory DROP COLUMN ended");
+        assert_string_equal(store_problem(f->store), "");
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+        assert_int_equal(rows.at[0].ended, ENDED_NONE);
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.at[0].ended, ENDED_FINISHED);
 }
 
 static void an_edited_status_is_none(void **state)
@@ -647,6 +666,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_cleared_store_forgets_all, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_spec_counts_only_as_the_generation_it_was_written_as, setup,
                                                 teardown),
+                cmocka_unit_test_setup_teardown(a_file_of_the_third_schema_keeps_its_rows, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_of_the_first_schema_is_read_and_written_anew, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(an_edited_status_is_none, setup, teardown),

@@ -55,6 +55,21 @@ static int take_note(struct followed *f, const struct rows *rows, const char *ns
         return 0;
 }
 
+/* The watch told of each version: one that goes as it was last looked at has not finished meanwhile. */
+static int note_taken(struct followed *f, struct rows *rows, struct error *err)
+{
+        for (size_t i = 0; i < rows->n; i++) {
+                struct row *row = &rows->at[i];
+
+                if (row->state != ROW_APPLIED || row->ended != ENDED_NOT ||
+                    !text_equal(row->handled, row->seen))
+                        continue;
+                row->ended = ENDED_TAKEN;
+                TRY(store_row_put(f->owner->o.store, row, err));
+        }
+        return 0;
+}
+
 static int note_object(struct followed *f, const struct object *o, bool deleted, struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
@@ -71,6 +86,8 @@ static int note_object(struct followed *f, const struct object *o, bool deleted,
                 if (!key || map_put(&f->listed, key, f) < 0)
                         return error_no_memory(err);
         }
+        if (deleted)
+                TRY(note_taken(f, &rows, err));
         return take_note(f, &rows, m->ns, m->name, deleted ? SEEN_GONE : m->resource_version, err);
 }
 
