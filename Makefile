@@ -138,5 +138,7 @@ help: ## this list
 -include $(wildcard make/*.mk)
 
 FORCE:
-.SECONDARY:
+# Kept, though made on the way to a program. Of tests alone: what is secondary and missing is not made while what came of it
+# is newer, so that a source that came between two builds would be in no archive.
+.SECONDARY: $(patsubst %,$(OBJ)/%.o,$(TESTS))
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
