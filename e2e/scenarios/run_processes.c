@@ -5,8 +5,7 @@
 #include "e2e/scenarios/process_fleet.h"
 
 #define MEMBERS_MAX 3
-#define SET_UP_MS 60000
-#define SET_UP_KUBERNETES_MS 180000 /* several API servers share the machine */
+#define SET_UP_MS 180000 /* many programs share the machine */
 #define LOG_FILE_MAX (16u << 20)
 #define LOG_FILE_TAIL 4000
 
@@ -117,7 +116,7 @@ static int start_kubernetes(struct task *t)
 
         TRY(server_program_start(&o, &s->server, t->err));
         TRY(open_fleet(t, MEMBERS_MAX, 1, &f));
-        code = fleet_prepare(f, loop_now_ms(s->loop) + SET_UP_KUBERNETES_MS, t->err);
+        code = fleet_prepare(f, loop_now_ms(s->loop) + SET_UP_MS, t->err);
         f->ops->close(f);
         TRY(code);
         return server_program_checkpoint(s->server, t->err);
@@ -132,7 +131,6 @@ static int stop_kubernetes(struct task *t)
 static int run_scenario(struct task *t)
 {
         struct process_session *s = t->session;
-        int64_t patience = s->server ? SET_UP_KUBERNETES_MS : SET_UP_MS;
         struct fleet *f;
         int code;
 
@@ -150,7 +148,7 @@ static int run_scenario(struct task *t)
         f->guard_policies = t->scenario->guard_policies;
         f->rule_policies = t->scenario->rule_policies;
         f->webhooks = t->scenario->webhooks;
-        code = fleet_set_up(f, loop_now_ms(s->loop) + patience, t->err);
+        code = fleet_set_up(f, loop_now_ms(s->loop) + SET_UP_MS, t->err);
         if (code < 0)
                 error_wrap(t->err, "setting the fleet up");
         else
