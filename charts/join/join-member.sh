@@ -446,28 +446,10 @@ plan_hub() {
         [ -z "$now" ] || [ -z "$heartbeat" ] || [ "$now" = "$heartbeat" ] || new_heartbeat=$heartbeat
 }
 
-# What the API server says to $2... without doing it: rights are not all that it judges by. Each refusal is a problem of
-# its own. What only the order of things brings is none: a Role of a step before, an account that is there until it is
-# made anew; nor is a webhook of others that cannot judge without doing.
-ask_hub() { # what is asked about, arguments of kubectl
-        asked=$1
-        shift
-        hub "$@" --dry-run=server >"$work/out" 2>"$err" && return
-        grep -v '^[WEI][0-9]\{4\} \|^Warning: \|^Error from server (AlreadyExists)\|^Error from server (NotFound)\|does not support dry run' "$err" | grep . |
-                sed 's/^[Ee]rror[^:]*: //; s/^error when [a-z]* "[^"]*": //' >"$work/refusals"
-        while read -r refusal; do
-                problem "the hub would refuse $asked: $refusal"
-                case $refusal in
-                *guardrail* | *-guard-*) guarded=yes ;;
-                esac
-        done <"$work/refusals"
-}
-
 # All that change_hub is going to do, asked beforehand.
 check_changes() {
-        guarded=no
         [ "$taking_over" = no ] || ask_hub "to delete the account that was $name" \
-                -n "$namespace" delete "serviceaccounts/$account" "secrets/$account-token" --ignore-not-found
+                -n "$namespace" delete "serviceaccounts/$account" "secrets/$account-token" --ignore-not-found --wait=false
         # In a namespace that is not there yet nothing can be tried.
         if grep -q '^kind: Namespace$' "$work/hub.create"; then
                 { namespace_yaml "$namespace" && member_cluster_yaml; } >"$work/hub.try"
@@ -478,8 +460,7 @@ check_changes() {
         [ ! -s "$work/hub.replace" ] || ask_hub "what $name needs" replace --validate=false -f "$work/hub.replace"
         [ -z "$new_heartbeat" ] || ask_hub "the heartbeat of $name" patch "memberclusters.cluster.kubernetes-fleet.io/$name" \
                 --type=merge -p "{\"spec\":{\"heartbeatPeriodSeconds\":$new_heartbeat}}"
-        [ "$guarded" = no ] ||
-                problem "that is the guard rail of the fleet: be in whitelistedUsers of the hub's chart, in group system:masters, or a service account (charts/hub-agent/README.md, \"Whom the guard rail lets pass\")"
+        tell_guard
 }
 
 change_hub() {

@@ -127,6 +127,18 @@ check_release() {
                 problem "uninstalling helm release $release would delete the AppliedWork definition and with it everything that was placed: upgrade it to a chart that keeps it (helm.sh/resource-policy: keep), or use --agent none"
 }
 
+# All that is going to be deleted on the hub, asked beforehand: what refused the last step would leave the account there.
+check_changes() {
+        [ -z "$(value_of mc "$work/hub.state")" ] ||
+                ask_hub "to let $name go" delete "memberclusters.cluster.kubernetes-fleet.io/$name" --wait=false
+        [ "$force" = no ] || ask_hub "to let $name go by force" -n "fleet-member-$name" \
+                delete "internalmemberclusters.cluster.kubernetes-fleet.io/$name" --ignore-not-found --wait=false
+        objects=$(sed -n 's/^object=//p' "$work/hub.state")
+        # shellcheck disable=SC2086 # one word for each object
+        [ -z "$objects" ] || ask_hub "to delete what $name had" -n "$namespace" delete $objects --ignore-not-found --wait=false
+        tell_guard
+}
+
 # ---- leaving -------------------------------------------------------------------------------------------------
 
 delete_member_cluster() {
@@ -227,6 +239,8 @@ check_tools
 check_values
 check_hub
 check_member
+stop_on_problems
+check_changes
 stop_on_problems
 if [ "$dry_run" = yes ]; then
         tell_plan

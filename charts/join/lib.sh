@@ -196,3 +196,29 @@ check_rights() {
                 problem "your user may not $verb $what on the $side cluster: ask its administrator for that right"
         done 3<"$work/$side.rights" 4<"$work/$side.answers"
 }
+
+# ---- what the hub would say --------------------------------------------------------------------------------------
+
+guarded=no
+# What the API server says to $2... without doing it: rights are not all that it judges by. Each refusal is a problem of
+# its own. What only the order of things brings is none: a Role of a step before, an account that is there until it is
+# made anew; nor is a webhook of others that cannot judge without doing.
+ask_hub() { # what is asked about, arguments of kubectl
+        asked=$1
+        shift
+        hub "$@" --dry-run=server >"$work/out" 2>"$err" && return
+        grep -v '^[WEI][0-9]\{4\} \|^Warning: \|^Error from server (AlreadyExists)\|^Error from server (NotFound)\|does not support dry run' "$err" | grep . |
+                sed 's/^[Ee]rror[^:]*: //; s/^error when [a-z]* "[^"]*": //' >"$work/refusals"
+        while read -r refusal; do
+                problem "the hub would refuse $asked: $refusal"
+                case $refusal in
+                *guardrail* | *-guard-*) guarded=yes ;;
+                esac
+        done <"$work/refusals"
+}
+
+# Behind the refusals of the guard rail: what to do.
+tell_guard() {
+        [ "$guarded" = no ] ||
+                problem "that is the guard rail of the fleet: be in whitelistedUsers of the hub's chart, in group system:masters, or a service account (charts/hub-agent/README.md, \"Whom the guard rail lets pass\")"
+}

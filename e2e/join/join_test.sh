@@ -190,25 +190,34 @@ wrong_access() {
                 "may not create serviceaccounts/token in namespace fleet-system" "may not create roles" "may not create memberclusters on the hub"
 }
 
-# What the hub's policies and webhooks would refuse, here in the place of the guard rail.
-asked_beforehand() {
-        hub apply -f - >/dev/null <<'YAML'
+# A policy in the place of the guard rail: nobody makes, or takes away, what is called one...
+guard() { # operation
+        hub apply -f - >/dev/null <<YAML
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: { name: hub-agent-guard-content }
 spec:
   matchConstraints:
     resourceRules:
-    - { apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [serviceaccounts] }
-    - { apiGroups: [cluster.kubernetes-fleet.io], apiVersions: [v1beta1], operations: [CREATE], resources: [memberclusters] }
-  validations: [{ expression: "!object.metadata.name.startsWith('one')", message: you are not allowed to, reason: Forbidden }]
+    - { apiGroups: [""], apiVersions: [v1], operations: [$1], resources: [serviceaccounts] }
+    - { apiGroups: [cluster.kubernetes-fleet.io], apiVersions: [v1beta1], operations: [$1], resources: [memberclusters] }
+  validations:
+  - { expression: "!(object == null ? oldObject : object).metadata.name.startsWith('one')", message: you are not allowed to, reason: Forbidden }
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: { name: hub-agent-guard-content }
 spec: { policyName: hub-agent-guard-content, validationActions: [Deny] }
 YAML
-        becomes "a policy holds on the hub" is_refused one
+}
+unguard() { hub delete validatingadmissionpolicybinding,validatingadmissionpolicy hub-agent-guard-content >/dev/null; }
+refuses_dry() { hub -n fleet-system "$@" --dry-run=server 2>&1 | grep "you are not allowed"; }
+takes_dry() { hub -n fleet-system "$@" --dry-run=server -o name 2>&1 | grep "^serviceaccount/"; }
+
+# What the hub's policies and webhooks would refuse is told before anything is done.
+asked_beforehand() {
+        guard CREATE
+        becomes "a policy holds on the hub" refuses_dry create serviceaccount one
         everything >"$work/before"
         join --member-context member-1 --name one --agent none
         says "what the hub would refuse is told beforehand, each object in the hub's words" 1 "nothing was changed" \
@@ -219,13 +228,24 @@ YAML
         result "and nothing is done" $?
         join --member-context member-1 --name two --agent none --dry-run
         says "what it lets in is no problem" 0 "dry run; a run would:" "create MemberCluster on the hub"
-        hub delete validatingadmissionpolicybinding,validatingadmissionpolicy hub-agent-guard-content >/dev/null
-        becomes "it holds no longer" is_taken one
+        unguard
+        becomes "it holds no longer" takes_dry create serviceaccount one
 }
 
-try_account() { hub -n fleet-system create serviceaccount "$1" --dry-run=server -o name 2>&1; }
-is_refused() { try_account "$1" | grep "you are not allowed"; }
-is_taken() { try_account "$1" | grep "^serviceaccount/"; }
+# Else the member would be gone, and its account there.
+asked_before_leaving() {
+        guard DELETE
+        becomes "a policy keeps accounts" refuses_dry delete serviceaccount one-hub-cluster-access --wait=false
+        everything >"$work/before"
+        leave --member-context member-1 --name one --agent none
+        says "what the hub would refuse is told before a member leaves" 1 "nothing was changed" \
+                "the hub would refuse to let one go: memberclusters.cluster.kubernetes-fleet.io \"one\" is forbidden" \
+                "the hub would refuse to delete what one had: serviceaccounts \"one-hub-cluster-access\" is forbidden" "whitelistedUsers"
+        output=$(everything | diff "$work/before" -)
+        result "and it stays" $?
+        unguard
+        becomes "it keeps them no longer" takes_dry delete serviceaccount one-hub-cluster-access --wait=false
+}
 
 # ---- joining ---------------------------------------------------------------------------------------------------
 
@@ -365,6 +385,7 @@ leaving() {
         says "a dry run of leaving" 0 "delete MemberCluster one" "delete on the hub ServiceAccount/one-hub-cluster-access"
         joined one >/dev/null
         result "a dry run of leaving changes nothing" $?
+        asked_before_leaving
         leave --member-context member-1 --name one --agent none --timeout 180s
         says "a member leaves" 0 "member one is gone" "one has left the fleet" "what was placed stays on the member"
         output=$(hub get -A serviceaccounts,roles,rolebindings,secrets -o name | grep one-hub-cluster)
