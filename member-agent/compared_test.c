@@ -165,6 +165,22 @@ RIG_TEST(a_full_comparison_tells_of_drifts_in_what_it_applied, {
         stop(&a);
 })
 
+/* Only a full comparison looks once more at what was just written. */
+RIG_TEST(without_a_full_comparison_a_change_costs_one_request, {
+        struct agent a;
+        uint64_t before;
+
+        begin(&a, r);
+        place(r, "w", "", CONFIG_MAP("c", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        before = requests(r, "m1", "patch", "configmaps");
+        merge(r, HUB, WORKS "/w", "{'spec':{'workload':{'manifests':[" CONFIG_MAP("c", "2") "]}}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "2");
+        wait_ms(r, 20000);
+        assert_int_equal(requests(r, "m1", "patch", "configmaps") - before, 1);
+        stop(&a);
+})
+
 /* What the server would not let become of the object is compared without its help: fields that the manifest
  * leaves out count, too. */
 static void degrade(struct rig *r, const char *strategy)
@@ -373,6 +389,7 @@ int main(void)
                 cmocka_unit_test(what_another_work_owns_is_never_taken_over_what_others_own_if_shared),
                 cmocka_unit_test(a_replica_count_that_somebody_changed_is_told_and_left_alone),
                 cmocka_unit_test(a_full_comparison_tells_of_drifts_in_what_it_applied),
+                cmocka_unit_test(without_a_full_comparison_a_change_costs_one_request),
                 cmocka_unit_test(drifts_that_the_server_forbids_to_undo_are_compared_in_full),
                 cmocka_unit_test(and_so_are_differences),
                 cmocka_unit_test(what_cannot_be_asked_at_the_moment_is_not_compared_in_full),
