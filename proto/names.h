@@ -79,6 +79,9 @@
 /* Ours, of a binding or Work that is about to go: what it placed stays on the member (DELETE_ABANDON). */
 #define ANNOTATION_DELETE_POLICY FLEET_PREFIX "propagation-policy"
 #define DELETE_ABANDON "Abandon"
+/* On an object that is placed: paths of fields that its cluster may change (member-agent/apply/ignore.h). Of
+ * our own. */
+#define ANNOTATION_IGNORE_DIFFERENCES FLEET_PREFIX "ignore-differences"
 #define ANNOTATION_SPEC_HASH FLEET_PREFIX "spec-hash"
 #define ANNOTATION_LAST_APPLIED FLEET_PREFIX "last-applied-configuration"
 #define ANNOTATION_INJECT_CA_FROM "cert-manager.io/inject-ca-from"

@@ -91,7 +91,7 @@ static int keep_told(struct pass *p, const struct manifest *m, const char *uid, 
         ret->uid = uid;
         ret->state = ROW_APPLIED;
         ret->hash = m->hash;
-        ret->strategy = strategy_number(&p->strategy);
+        ret->strategy = pass_strategy_number(p, m);
         ret->result = RESULT_APPLIED;
         ret->availability = AVAILABILITY_NOT_TRACKABLE;
         ret->ended = ENDED_FINISHED;

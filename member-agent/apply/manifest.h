@@ -4,6 +4,7 @@
 #include "common/json/doc.h"
 #include "common/kube/client.h"
 #include "member-agent/apply/compare.h"
+#include "member-agent/apply/ignore.h"
 #include "member-agent/apply/strategy.h"
 
 struct manifest {
@@ -12,6 +13,7 @@ struct manifest {
         const char *group, *version, *kind, *ns /* NULL = none */, *name; /* NULL until parsed */
         struct kube_resource resource;                                    /* plural NULL until mapped */
         char hash[65];                                                    /* clean_hash(), "" until wanted */
+        struct ignore_rules ignored;
         const char *identity; /* with version; NULL if there is none */
         const char *key;      /* object_identity(), without version; NULL until parsed */
 

@@ -41,6 +41,10 @@ int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err)
                 m->resource = mapped.resource;
                 r = manifest_check_place(m, only_namespace(p), &why);
         }
+        if (r == 0)
+                r = ignore_rules_read(m->doc, p->arena, &m->ignored, &why);
+        if (r == ERR_NO_MEMORY)
+                return error_no_memory(err);
         if (r < 0) {
                 if (manifest_fail(m, p->arena, RESULT_DECODING_ERRED, "failed to decode manifest: ", &why) <
                     0)

@@ -50,12 +50,13 @@ static int find_live(struct pass *p, struct manifest *m, json_t **ret, struct er
 }
 
 /* What the server would make of the manifest, as the source of a partial comparison. */
-static int dry_run(struct pass *p, const struct manifest *m, json_t **ret, struct error *why)
+static int dry_run(struct pass *p, const struct manifest *m, const json_t *source, json_t **ret,
+                   struct error *why)
 {
         static const struct kube_write write = { .field_manager = FIELD_MANAGER_WORK_APPLIER,
                                                  .force = true,
                                                  .dry_run = true };
-        AUTO_JSON json_t *body = doc_copy(m->doc);
+        AUTO_JSON json_t *body = doc_copy(source);
 
         if (!body)
                 return error_no_memory(why);
@@ -69,19 +70,21 @@ static int compare(struct pass *p, struct manifest *m, const json_t *live, struc
                    struct error *why)
 {
         AUTO_JSON json_t *wanted = NULL;
+        AUTO_JSON json_t *source = doc_copy(m->doc);
         struct differences *found = ARENA_NEW(p->arena, struct differences);
         int r;
 
-        if (!found)
+        if (!found || !source)
                 return error_no_memory(why);
+        TRY(ignore_rules_apply(&m->ignored, source, live, why));
         if (!p->strategy.full_comparison) {
-                r = dry_run(p, m, &wanted, why);
+                r = dry_run(p, m, source, &wanted, why);
                 m->degraded = r < 0 && why->http_status == 422;
                 if (r < 0 && !m->degraded)
                         return r;
                 error_clear(why);
         }
-        TRY(compare_documents(wanted ? wanted : m->doc, live, p->arena, found, why));
+        TRY(compare_documents(wanted ? wanted : source, live, p->arena, found, why));
         *ret = found->total ? found : NULL;
         return 0;
 }
@@ -282,14 +285,20 @@ static int adopt_fields(struct pass *p, struct manifest *m, const struct prepare
 #define GUARDED_TRIES 3
 
 /* A patch is the difference to what was read. If that has changed since, the change is none of its business,
- * and would come back with the answer as if it were ours: so it is bound to the version that was read. */
+ * and would come back with the answer as if it were ours: so it is bound to the version that was read. An
+ * apply that holds what was read, under ignore rules, is one too. */
+static bool is_difference(const struct manifest *m, const struct apply_request *rq)
+{
+        return rq->request == REQUEST_PATCH || (rq->request == REQUEST_APPLY && m->ignored.n);
+}
+
 static int guard(const struct manifest *m, const json_t *live, const struct apply_request *rq,
                  struct error *why)
 {
         json_t *version = doc_get(live, "metadata.resourceVersion"),
                *meta = json_object_get(rq->body, "metadata");
 
-        if (rq->request != REQUEST_PATCH || m->unguarded || !version)
+        if (!is_difference(m, rq) || m->unguarded || !version)
                 return 0;
         if (!meta && (!(meta = json_object()) || json_object_set_new(rq->body, "metadata", meta) < 0))
                 return error_no_memory(why);
@@ -305,6 +314,7 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
         int r;
 
         if (adopt_fields(p, m, prepared, live, why) < 0 ||
+            ignore_rules_apply(&m->ignored, prepared->doc, *live, why) < 0 ||
             prepare_request(prepared, *live, m->group, m->kind, &p->strategy, &rq, why) < 0)
                 return error_wrap(why, "failed to patch the manifest object");
         if (rq.request == REQUEST_NOTHING)
@@ -313,8 +323,7 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
         write.force = rq.force;
         r = kube_doc_patch(member(p), &m->resource, m->ns, m->name, rq.patch_type, rq.body, &write, &updated,
                            why);
-        if (r == ERR_CONFLICT && rq.request == REQUEST_PATCH && !m->unguarded &&
-            !p->strategy.only_if_not_drifted)
+        if (r == ERR_CONFLICT && is_difference(m, &rq) && !m->unguarded && !p->strategy.only_if_not_drifted)
                 return MOVED;
         if (r < 0)
                 return error_wrap(why, rq.request == REQUEST_APPLY ? "failed to apply the manifest object"

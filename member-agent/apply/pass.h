@@ -65,6 +65,8 @@ static inline const char *row_key(const struct row *row, struct arena *arena)
 {
         return object_identity(row->group, row->kind, row->ns, row->name, arena);
 }
+/* Another strategy, or other ignore rules, another number. */
+unsigned pass_strategy_number(const struct pass *p, const struct manifest *m);
 /* What need not be looked at again gets the results of the last time. */
 void pass_reuse_results(struct pass *p);
 void pass_reuse_row(struct manifest *m, const struct row *row);

@@ -31,12 +31,17 @@ int pass_load_rows(struct pass *p, struct error *err)
         return 0;
 }
 
+unsigned pass_strategy_number(const struct pass *p, const struct manifest *m)
+{
+        return strategy_number(&p->strategy) ^ m->ignored.number << 8;
+}
+
 /* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
  * stand. What was only compared was not applied. */
 static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
 {
         return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
-               text_equal(row->hash, m->hash) && row->strategy == strategy_number(&p->strategy) &&
+               text_equal(row->hash, m->hash) && row->strategy == pass_strategy_number(p, m) &&
                text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
                row->availability != AVAILABILITY_FAILED && !p->mirror &&
                p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
@@ -147,7 +152,7 @@ static int record(struct pass *p, const struct manifest *m, struct error *err)
                 row.hash = m->hash;
                 row.handled = m->live_version;
         }
-        row.strategy = strategy_number(&p->strategy);
+        row.strategy = pass_strategy_number(p, m);
         row.live_generation = m->live_generation;
         row.result = m->result;
         row.availability = m->availability;

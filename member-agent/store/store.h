@@ -97,7 +97,7 @@ struct row {
         enum row_state state;
         int64_t work_generation;
         const char *hash;    /* of the manifest that was applied, "" = none */
-        unsigned strategy;   /* strategy_number() */
+        unsigned strategy;   /* pass_strategy_number() */
         const char *handled; /* resourceVersion the results below were made from; "" = none */
         const char *seen;    /* newest resourceVersion the watch told of; "" = unknown */
         int64_t live_generation;
