@@ -327,6 +327,35 @@ RIG_TEST(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many, 
         stop(&f);
 })
 
+/* Any of them may be one that a run, which is not known yet, is to go back to. */
+RIG_TEST(where_update_runs_cannot_be_listed_snapshots_are_made_and_none_goes, {
+        struct line line;
+        struct fleet f;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        line.path = "stagedupdateruns";
+        line.fate = 503;
+        start_again(r, &f);
+        wait_ms(r, 60000); /* no longer waited for */
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, ",\"strategy\":{\"type\":\"External\"},\"revisionHistoryLimit\":1");
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-0-snapshot"));
+        change_content(r, "c");
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-1-snapshot"));
+        assert_true(is_there(r, "web-0-snapshot"));
+        line.path = NULL;
+        wait_ms(r, 120000);
+        change_content(r, "d");
+        wait_ms(r, 5000);
+        assert_true(is_there(r, "web-2-snapshot"));
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        close_all(&f);
+})
+
 /* It was not too much yet when the binding moved on, and the pass that made it too much had read the binding
  * before. */
 RIG_TEST(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept, {
@@ -483,6 +512,7 @@ int main(void)
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
                 cmocka_unit_test(of_two_that_are_marked_latest_the_older_one_is_not_any_more),
                 cmocka_unit_test(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many),
+                cmocka_unit_test(where_update_runs_cannot_be_listed_snapshots_are_made_and_none_goes),
                 cmocka_unit_test(a_snapshot_that_was_kept_for_a_binding_goes_when_the_binding_has_moved_on),
                 cmocka_unit_test(a_snapshot_that_a_binding_lets_go_of_while_the_next_one_is_made_is_not_kept),
                 cmocka_unit_test(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same),
