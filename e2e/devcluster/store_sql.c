@@ -100,7 +100,7 @@ int api_store_sql_open(struct store *s, struct error *err)
                 return sql_error(s, "open", err);
         sqlite3_busy_timeout(s->db, 5000);
         TRY(run(s, "PRAGMA journal_mode=WAL", err));
-        TRY(run(s, s->options.sync_commits ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF", err));
+        TRY(run(s, s->options.sync_commits ? "PRAGMA synchronous=EXTRA" : "PRAGMA synchronous=OFF", err));
         TRY(run(s, "PRAGMA locking_mode=EXCLUSIVE", err));
         TRY(run(s, schema_sql, err));
 

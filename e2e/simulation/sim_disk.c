@@ -33,7 +33,8 @@ struct disk_file {
 struct sim_disk {
         sqlite3_vfs vfs;
         struct loop *loop;
-        struct map files; /* path -> struct disk_file */
+        struct map files;   /* path -> struct disk_file */
+        struct map removed; /* the same: deleted, and the directory was not synced since */
         struct dice dice;
         bool full, read_only, halted;
         bool failed;                                 /* since the database was opened */
@@ -209,6 +210,8 @@ static int file_sync(sqlite3_file *f, int flags)
 
         if (!takes(of(f)->disk, "sync"))
                 return fail(of(f)->disk, SQLITE_IOERR_FSYNC);
+        if (!file->was_synced)
+                map_clear(&of(f)->disk->removed); /* with a new file its directory is synced */
         forget_saved(file);
         file->synced_len = file->now.len;
         file->was_synced = true;
@@ -293,9 +296,24 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_directory)
 {
         struct sim_disk *d = disk_of(vfs);
 
+        struct disk_file *f;
+
         if (!takes(d, "delete"))
                 return fail(d, SQLITE_IOERR_DELETE);
-        return map_remove(&d->files, path) ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
+        f = map_take(&d->files, path);
+        if (!f)
+                return SQLITE_IOERR_DELETE_NOENT;
+        if (sync_directory)
+                map_clear(&d->removed);
+        if (sync_directory || !f->was_synced) {
+                disk_file_free(f);
+                return SQLITE_OK;
+        }
+        restore_saved(f);
+        if (map_put(&d->removed, path, f) == 0)
+                return SQLITE_OK;
+        disk_file_free(f);
+        return SQLITE_NOMEM;
 }
 
 static int disk_access(sqlite3_vfs *vfs, const char *path, int what, int *ret)
@@ -386,6 +404,7 @@ struct sim_disk *sim_disk_new(struct loop *l)
         d->loop = l;
         d->dice.state = loop_random_u64(l);
         map_init(&d->files, MAP_OWN_KEYS, disk_file_free);
+        map_init(&d->removed, MAP_OWN_KEYS, disk_file_free);
         /* The name is drawn: runs that failed may have left disks behind in this process. */
         snprintf(d->name, sizeof(d->name), "sim-%016llx", (unsigned long long)dice_next(&d->dice));
         snprintf(d->uri, sizeof(d->uri), "file:" DATABASE "?vfs=%s", d->name);
@@ -414,6 +433,7 @@ struct sim_disk *sim_disk_free(struct sim_disk *d)
                 return NULL;
         sqlite3_vfs_unregister(&d->vfs);
         map_free(&d->files);
+        map_free(&d->removed);
         mem_free(d);
         return NULL;
 }
@@ -476,6 +496,22 @@ struct sqlite3 *sim_disk_read(const struct sim_disk *d)
         return f && f->now.len > 0 && !d->failed ? deserialized(&f->now) : NULL;
 }
 
+/* Nothing is put back in the place of a file that was made and synced since. */
+static void put_back_removed(struct sim_disk *d)
+{
+        AUTO_FREE const char **paths = NULL;
+        size_t n;
+
+        paths = map_sorted_keys(&d->removed, &n);
+        for (size_t i = 0; paths && i < n; i++) {
+                struct disk_file *f = map_get(&d->removed, paths[i]);
+
+                if (!map_has(&d->files, paths[i]) && map_put(&d->files, paths[i], f) == 0)
+                        (void)map_take(&d->removed, paths[i]);
+        }
+        map_clear(&d->removed);
+}
+
 void sim_disk_lose_unsynced(struct sim_disk *d)
 {
         AUTO_FREE const char **paths = NULL;
@@ -490,4 +526,5 @@ void sim_disk_lose_unsynced(struct sim_disk *d)
                 else
                         restore_saved(f);
         }
+        put_back_removed(d);
 }

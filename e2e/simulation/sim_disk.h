@@ -28,5 +28,6 @@ void sim_disk_tell(struct sim_disk *d, void (*before)(void *ctx, const char *wha
 /* A copy in memory of the database as it lies there, for reading; sqlite3_close() it. NULL if there is none,
  * or if the disk has failed its user since it opened the database: what is there is not what that goes by. */
 struct sqlite3 *sim_disk_read(const struct sim_disk *d);
-/* Every file is again as it was when it was synced the last time. No file is open. */
+/* Every file is again as it was when it was synced the last time; one that was deleted is there again, unless
+ * its directory was synced since. No file is open. */
 void sim_disk_lose_unsynced(struct sim_disk *d);

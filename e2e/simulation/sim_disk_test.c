@@ -51,7 +51,7 @@ static void open_bench(struct bench *b)
         b->disk = sim_disk_new(b->loop);
         assert_non_null(b->disk);
         mount(b);
-        assert_int_equal(run(b, "PRAGMA synchronous=FULL; CREATE TABLE t(x); INSERT INTO t VALUES (1)"),
+        assert_int_equal(run(b, "PRAGMA synchronous=EXTRA; CREATE TABLE t(x); INSERT INTO t VALUES (1)"),
                          SQLITE_OK);
 }
 
@@ -102,6 +102,27 @@ static void a_power_failure_takes_what_was_not_synced(void **state)
         close_bench(&b);
 }
 
+/* The journal that is to be rolled back is there again: a commit is on the disk once its end is. */
+static void a_power_failure_brings_back_what_was_deleted_but_not_for_good(void **state)
+{
+        struct bench b;
+
+        open_bench(&b);
+        assert_int_equal(
+                run(&b, "PRAGMA synchronous=FULL; INSERT INTO t VALUES (2); INSERT INTO t VALUES (3)"),
+                SQLITE_OK);
+        unmount(&b);
+        sim_disk_lose_unsynced(b.disk);
+        mount(&b);
+        assert_int_equal(ask(&b, "SELECT count(*) FROM t"), 2);
+        assert_int_equal(run(&b, "PRAGMA synchronous=EXTRA; INSERT INTO t VALUES (4)"), SQLITE_OK);
+        unmount(&b);
+        sim_disk_lose_unsynced(b.disk);
+        mount(&b);
+        assert_int_equal(ask(&b, "SELECT count(*) FROM t"), 3);
+        close_bench(&b);
+}
+
 static void after_a_power_failure_every_byte_is_as_synced(void **state)
 {
         struct bench b;
@@ -141,6 +162,7 @@ int main(void)
                 cmocka_unit_test(what_was_committed_is_there_again),
                 cmocka_unit_test(a_full_disk_says_so_and_loses_nothing),
                 cmocka_unit_test(a_power_failure_takes_what_was_not_synced),
+                cmocka_unit_test(a_power_failure_brings_back_what_was_deleted_but_not_for_good),
                 cmocka_unit_test(after_a_power_failure_every_byte_is_as_synced),
                 cmocka_unit_test(a_dead_user_writes_no_more_and_its_half_transaction_is_undone),
         };

@@ -37,6 +37,7 @@ struct store {
         struct store_options options;
         sqlite3 *db;
         sqlite3_stmt *prepared[STATEMENTS];
+        bool wal; /* a write-ahead log; false: this disk has none, and SQLite keeps a rollback journal */
         bool durable;
         bool lost;  /* the file failed: the next statement goes to a store in memory */
         bool sound; /* when lost: what was committed may be believed */

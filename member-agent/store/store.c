@@ -116,11 +116,46 @@ static int run(struct store *s, const char *sql, struct error *err)
         return error_set(err, ERR_SYSTEM, "state file %s: %s", s->options.path, sqlite3_errmsg(s->db));
 }
 
+/* Without shared memory (some network disks) there is none: SQLite says so and goes on with a rollback
+ * journal.
+ */
+static int ask_for_log(struct store *s, struct error *err)
+{
+        sqlite3_stmt *st = NULL;
+        int r = sqlite3_prepare_v2(s->db, "PRAGMA journal_mode=WAL", -1, &st, NULL);
+
+        if (r == SQLITE_OK)
+                r = sqlite3_step(st);
+        s->wal = r == SQLITE_ROW && text_equal((const char *)sqlite3_column_text(st, 0), "wal");
+        sqlite3_finalize(st);
+        if (r == SQLITE_NOMEM)
+                return error_no_memory(err);
+        return r == SQLITE_ROW ? 0
+                               : error_set(err, ERR_SYSTEM, "state file %s: %s", s->options.path,
+                                           sqlite3_errmsg(s->db));
+}
+
+/* What is committed durably is on the disk: of a rollback journal so, too, must be that it was deleted, or it
+ * is rolled back after a power failure. Else nothing may be spoilt by one, which NORMAL promises of a log
+ * alone.
+ */
+static int set_synchronous(struct store *s, bool durable, struct error *err)
+{
+        TRY(run(s,
+                durable  ? "PRAGMA synchronous=EXTRA"
+                : s->wal ? "PRAGMA synchronous=NORMAL"
+                         : "PRAGMA synchronous=FULL",
+                err));
+        s->durable = durable;
+        return 0;
+}
+
 static int set_up(struct store *s, struct error *err)
 {
         sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 32);
-        TRY(run(s, "PRAGMA journal_mode=WAL", err));
-        TRY(run(s, "PRAGMA cache_size=-256; PRAGMA temp_store=MEMORY; PRAGMA synchronous=NORMAL;", err));
+        TRY(ask_for_log(s, err));
+        TRY(run(s, "PRAGMA cache_size=-256; PRAGMA temp_store=MEMORY", err));
+        TRY(set_synchronous(s, false, err));
         return run(s, schema, err);
 }
 
@@ -159,7 +194,7 @@ static void discard_file(struct store *s)
                 AUTO_FREE char *path = mem_printf("%s%s", kept, tails[i]);
 
                 if (path)
-                        (void)vfs->xDelete(vfs, path, false);
+                        (void)vfs->xDelete(vfs, path, true); /* nor after a power failure */
         }
 }
 
@@ -388,10 +423,8 @@ int store_begin(struct store *s, bool durable, struct error *err)
 {
         if (s->lost)
                 TRY(fall_back(s, err));
-        if (durable != s->durable) {
-                TRY(run(s, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err));
-                s->durable = durable;
-        }
+        if (durable != s->durable)
+                TRY(set_synchronous(s, durable, err));
         return simple(s, BEGIN, err);
 }
 

@@ -367,6 +367,61 @@ static void a_removed_work_does_not_rise_again_after_a_power_failure(void **stat
         loop_free(l);
 }
 
+static void count_syncs(void *ctx, const char *what)
+{
+        *(int *)ctx += text_equal(what, "sync");
+}
+
+/* This disk has no shared memory, so no log: the pages that a rollback journal holds are synced before it
+ * says that it holds them, then the database. */
+static void without_a_log_a_commit_that_may_be_lost_spoils_nothing(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct row row = example_row("web-work", "site");
+        struct store *s = open_file(sim_disk_uri(disk));
+        int n = 0;
+
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        sim_disk_tell(disk, count_syncs, &n);
+        row.ordinal++;
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        assert_int_equal(n, 3);
+        store_close(s);
+        sim_disk_free(disk);
+        loop_free(l);
+}
+
+/* It says less and less of what is true. */
+static void a_file_that_was_given_up_is_not_there_again_after_a_power_failure(void **state)
+{
+        struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
+        struct sim_disk *disk = sim_disk_new(l);
+        struct arena arena = ARENA_INIT;
+        struct row row = example_row("web-work", "site");
+        struct store *s = open_file(sim_disk_uri(disk));
+        struct rows rows;
+
+        assert_int_equal(store_begin(s, true, NULL), 0);
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        assert_int_equal(store_commit(s, NULL), 0);
+        sim_disk_set_full(disk, true);
+        row.work = "other";
+        assert_true(store_row_put(s, &row, NULL) < 0);
+        assert_int_equal(store_row_put(s, &row, NULL), 0);
+        assert_string_not_equal(store_problem(s), "");
+        store_close(s);
+        sim_disk_set_full(disk, false);
+        sim_disk_lose_unsynced(disk);
+        s = open_file(sim_disk_uri(disk));
+        assert_int_equal(store_rows_of_work(s, "web-work", &arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 0);
+        store_close(s);
+        arena_free(&arena);
+        sim_disk_free(disk);
+        loop_free(l);
+}
+
 static void what_a_full_disk_still_says_is_kept_in_memory(void **state)
 {
         struct loop *l = loop_new_simulated(1, 1767225600000, NULL);
@@ -656,6 +711,8 @@ int main(void)
                                                 teardown),
                 cmocka_unit_test_setup_teardown(a_row_that_is_there_is_not_added_again, setup, teardown),
                 cmocka_unit_test(a_removed_work_does_not_rise_again_after_a_power_failure),
+                cmocka_unit_test(without_a_log_a_commit_that_may_be_lost_spoils_nothing),
+                cmocka_unit_test(a_file_that_was_given_up_is_not_there_again_after_a_power_failure),
                 cmocka_unit_test(what_a_full_disk_still_says_is_kept_in_memory),
                 cmocka_unit_test_setup_teardown(a_rolled_back_row_is_not_there, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_broken_file_is_given_up_for_memory, setup, teardown),
