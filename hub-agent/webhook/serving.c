@@ -90,9 +90,15 @@ static bool same_text(const char *a, const char *b)
         return text_equal(or_empty(a), or_empty(b));
 }
 
+/* Files are read one after the other, so that the key may be the former one's: it comes later, alone. */
+static bool same_identity(const struct tls_identity *a, const struct tls_identity *b)
+{
+        return same_text(a->cert_pem, b->cert_pem) && same_text(a->key_pem, b->key_pem);
+}
+
 static void adopt(struct webhook_serving *s, struct webhook_certificates *read)
 {
-        bool changed = !same_text(s->now.identity.cert_pem, read->identity.cert_pem);
+        bool changed = !same_identity(&s->now.identity, &read->identity);
 
         if (!changed && same_text(s->now.authorities, read->authorities))
                 return;

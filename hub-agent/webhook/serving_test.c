@@ -377,7 +377,7 @@ RIG_TEST(new_files_are_served_without_a_restart, {
 
 struct shown {
         unsigned refusals, asked;
-        char *cert;
+        char *cert, *key; /* key: the only one that fits */
 };
 static struct shown shown;
 
@@ -415,6 +415,46 @@ RIG_TEST(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later, {
         assert_int_equal(shown.asked, 3);
         stop(&f);
         mem_free(TAKE_PTR(shown.cert));
+})
+
+/* As TLS does: the key of another certificate is none. */
+static int renewed_with_its_key(void *rig, const struct tls_identity *identity, struct error *err)
+{
+        if (!text_equal(identity->key_pem, shown.key))
+                return error_set(err, ERR_INVALID, "that is another's key");
+        return renewed(rig, identity, err);
+}
+
+/* They are exchanged between the reading of the one and of the other. */
+RIG_TEST(a_certificate_that_was_read_with_the_key_of_the_former_one_is_read_again, {
+        AUTO_FREE char *former = NULL;
+        struct webhook_options o = options(r);
+        struct fleet f;
+
+        mount(r);
+        o.cert_manager = o.flags.workload = true;
+        o.folder = "/certs";
+        o.renewed = renewed_with_its_key;
+        start(r, &f);
+        f.world.files = &mounted;
+        start_with(r, &f, &o);
+        former = mem_strdup(key);
+        mount(r);
+        shown = (struct shown){ .key = TAKE_PTR(key) };
+        key = mem_strdup(former);
+        fiber_sleep(r->loop, 20000);
+        assert_int_equal(shown.asked, 0);
+        mem_free(key);
+        key = mem_strdup(shown.key);
+        stamp++;
+        fiber_sleep(r->loop, 20000);
+        assert_int_equal(shown.asked, 1);
+        assert_string_equal(shown.cert, cert);
+        stop(&f);
+        mem_free(TAKE_PTR(shown.cert));
+        mem_free(TAKE_PTR(shown.key));
+        mem_free(TAKE_PTR(cert));
+        mem_free(TAKE_PTR(key));
 })
 
 /* ---- reviews ---- */
@@ -472,6 +512,7 @@ int main(void)
                 cmocka_unit_test(an_agent_that_waits_for_cert_manager_is_not_ready),
                 cmocka_unit_test(new_files_are_served_without_a_restart),
                 cmocka_unit_test(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later),
+                cmocka_unit_test(a_certificate_that_was_read_with_the_key_of_the_former_one_is_read_again),
                 cmocka_unit_test(reviews_are_answered_and_nothing_else),
         };
         mem_hook_libraries();
