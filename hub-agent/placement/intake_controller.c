@@ -10,6 +10,7 @@
 
 #define RETRY_MS (30 * 60 * 1000)
 #define PRUNE_MS 1000
+#define UNKNOWN_MS 20000
 #define PASSING_MS 5000  /* what is not the user's doing is tried again after */
 #define LASTING_MS 20000 /* and told when it lasts */
 
@@ -501,11 +502,17 @@ static int load(struct pass *s)
 }
 
 /* A binding that let go of a group while the pass made another one woke nobody: the group was not too much
- * then. */
+ * then. Nor does anybody tell when it is known who uses one. */
 static int look_again_ms(struct pass *s, int64_t *ret)
 {
+        static const struct snapshots_in_use none = { 0 };
+
         TRY(load(s));
-        *ret = resource_history_is_kept(s->p, &s->snapshots, &s->in_use) ? 0 : PRUNE_MS;
+        *ret = 0;
+        if (!resource_history_is_kept(s->p, &s->snapshots, &s->in_use))
+                *ret = PRUNE_MS;
+        else if (s->in_use.unknown && !resource_history_is_kept(s->p, &s->snapshots, &none))
+                *ret = UNKNOWN_MS;
         return 0;
 }
 
