@@ -1,5 +1,6 @@
 /* The controller frame as leadership comes and goes, and at its end. */
 #include "common/ctrl/controller_test.h"
+#include "common/ctrl/leader.h"
 
 /* spec/membership-webhooks-charts.md 7.1.7 */
 static void body_lost_lease(struct rig *r)
@@ -355,6 +356,61 @@ static void while_a_write_may_still_arrive_who_sent_it_does_not_go_on(void **sta
         rig_run(body_own_late_write);
 }
 
+struct rival {
+        struct bench *b;
+        bool leads;
+};
+
+static void rival_fiber(void *rival)
+{
+        struct rival *rv = rival;
+        const struct leader_options o = { "default", "test", "rival", 4000, 3000, 1000 };
+        struct kube_client kube = rv->b->kube;
+        struct leader leader;
+        struct error err;
+
+        kube.count = NULL;
+        leader_init(&leader, &kube, &o);
+        rv->leads = leader_acquire(&leader, &err) == 0;
+        leader_clear(&leader);
+}
+
+/* Who would take a lease that is not renewed while that is waited for. */
+static void body_short_lease(struct rig *r)
+{
+        const struct manager_options o = { .lease_namespace = "default",
+                                           .lease_name = "test",
+                                           .lease_duration_ms = 4000,
+                                           .renew_deadline_ms = 3000,
+                                           .retry_period_ms = 1000 };
+        struct rival rival;
+        struct bench b;
+
+        open_bench_led(r, &b, o, &two_at_a_time, NULL);
+        rival = (struct rival){ .b = &b };
+        b.faults.fate = keeps_leases;
+        b.faults.delay = very_slow;
+        b.reconcile = patches_labels;
+        run_manager(&b);
+        b.away = true;
+        wait_ms(&b, 1000);
+        make(r, "a");
+        while (manager_is_leader(b.manager))
+                wait_ms(&b, 10);
+        b.away = false;
+        assert_non_null(fiber_spawn(b.group, "rival", rival_fiber, &rival));
+        wait_ms(&b, 20000);
+        assert_false(rival.leads);
+        assert_int_equal(b.run_code, 1); /* it has not ended */
+        assert_true(manager_is_leader(b.manager));
+        close_bench(&b);
+}
+
+static void who_waits_for_what_it_sent_keeps_its_lease_meanwhile(void **state)
+{
+        rig_run(body_short_lease);
+}
+
 static int loses_patches(void *ctx, const struct http_request *rq)
 {
         return ((struct bench *)ctx)->away && text_equal(rq->method, "PATCH") ? ERR_TIMEOUT : 0;
@@ -398,6 +454,7 @@ int main(void)
                 cmocka_unit_test(on_the_way_out_nothing_new_begins),
                 cmocka_unit_test(while_a_write_may_still_arrive_nobody_else_can_lead),
                 cmocka_unit_test(while_a_write_may_still_arrive_who_sent_it_does_not_go_on),
+                cmocka_unit_test(who_waits_for_what_it_sent_keeps_its_lease_meanwhile),
                 cmocka_unit_test(what_cannot_arrive_any_more_keeps_no_lease),
                 cmocka_unit_test(who_cannot_renew_its_lease_does_nothing_until_it_has),
                 cmocka_unit_test(who_lost_its_lease_while_it_listed_does_not_begin),

@@ -145,13 +145,9 @@ static inline void wait_ms(struct bench *b, int64_t ms)
         assert_int_equal(fiber_sleep(b->rig->loop, ms), 0);
 }
 
-static inline void open_bench_with(struct rig *r, struct bench *b, bool elect, const struct controller *c,
-                                   const struct log_sink *sink)
+static inline void open_bench_led(struct rig *r, struct bench *b, struct manager_options o,
+                                  const struct controller *c, const struct log_sink *sink)
 {
-        struct manager_options o = { .component = "test",
-                                     .lease_namespace = elect ? "default" : NULL,
-                                     .lease_name = elect ? "test" : NULL };
-
         *b = (struct bench){ .rig = r, .world = r->world, .run_code = 1, .log = { .sink = sink } };
         b->faults = (struct loopback_faults){ .ctx = b, .delay = delay };
         b->world.transport = loopback_transport(r->net, &b->world, &b->faults);
@@ -163,6 +159,7 @@ static inline void open_bench_with(struct rig *r, struct bench *b, bool elect, c
         b->group = fiber_group_new(r->loop, NULL, "bench");
         map_init(&b->active, MAP_OWN_KEYS, NULL);
         install_crds(r);
+        o.component = "test";
         o.world = &b->world;
         o.log = &b->log;
         o.kube = &b->kube;
@@ -172,6 +169,15 @@ static inline void open_bench_with(struct rig *r, struct bench *b, bool elect, c
         b->manager = manager_new(&o, b->group, &b->run_err);
         assert_non_null(b->manager);
         assert_int_equal(manager_add_controller(b->manager, c), 0);
+}
+
+static inline void open_bench_with(struct rig *r, struct bench *b, bool elect, const struct controller *c,
+                                   const struct log_sink *sink)
+{
+        const struct manager_options o = { .lease_namespace = elect ? "default" : NULL,
+                                           .lease_name = elect ? "test" : NULL };
+
+        open_bench_led(r, b, o, c, sink);
 }
 
 static inline void open_bench(struct rig *r, struct bench *b, bool elect)

@@ -345,19 +345,23 @@ static int64_t arriving_ms(const struct manager *m)
 }
 
 /* While the API server was away nobody could take the lease either: then we go on where we stopped. What we
- * sent before that would come in between what is decided now, as another's would: it is waited for. */
+ * sent before that would come in between what is decided now, as another's would: it is waited for, under a
+ * lease that is renewed meanwhile, for it may be shorter. */
 static int go_on(struct manager *m, struct error *err)
 {
-        int64_t wait;
+        struct loop *l = m->options.world->loop;
+        int64_t until;
 
         TRY(leader_regain(&m->leader, err));
-        wait = arriving_ms(m);
-        if (wait == 0)
-                return 0;
-        log_info(&m->log,
-                 "the lease is ours again, and what was sent before may still arrive: it is waited for");
-        TRY(fiber_sleep(m->options.world->loop, wait));
-        return leader_regain(&m->leader, err);
+        until = loop_now_ms(l) + arriving_ms(m);
+        if (until > loop_now_ms(l))
+                log_info(&m->log, "the lease is ours again, and what was sent before may still arrive: it is "
+                                  "waited for");
+        while (loop_now_ms(l) < until) {
+                TRY(fiber_sleep(l, MIN(until - loop_now_ms(l), m->leader.options.retry_ms)));
+                TRY(leader_regain(&m->leader, err));
+        }
+        return 0;
 }
 
 static int lead(struct manager *m, struct error *err)
