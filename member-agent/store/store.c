@@ -297,20 +297,29 @@ static int simple(struct store *s, enum statement which, struct error *err)
         return store_finish(s, st, err);
 }
 
-/* Schemas 1 and 2 knew less of a Work: what they kept is read as it is, and written anew by who reads it. */
-static const char from_2[] = "ALTER TABLE works ADD COLUMN listed INTEGER NOT NULL DEFAULT 0";
-/* Schema 3 did not know whether Jobs had finished: what is gone by then counts as finished. */
-static const char from_3[] = "ALTER TABLE inventory ADD COLUMN ended INTEGER NOT NULL DEFAULT 0";
+/* A conversion that was cut off may have added it already. */
+static int add_column(struct store *s, const char *table, const char *column, struct error *err)
+{
+        char sql[128];
 
-/* A file of a schema that is not known is from a later program version: start anew rather than guess. */
+        if (sqlite3_table_column_metadata(s->db, NULL, table, column, NULL, NULL, NULL, NULL, NULL) ==
+            SQLITE_OK)
+                return 0;
+        snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN %s INTEGER NOT NULL DEFAULT 0", table, column);
+        return run(s, sql, err);
+}
+
+/* Schemas 1 and 2 knew less of a Work: what they kept is read as it is, and written anew by who reads it.
+ * Schema 3 did not know whether Jobs had finished: what is gone by then counts as finished. A file of a
+ * schema that is not known is from a later program version: start anew rather than guess. */
 static int convert(struct store *s, const char *version, struct error *err)
 {
         bool is_2 = text_equal(version, "1") || text_equal(version, "2");
 
         if (is_2)
-                TRY(run(s, from_2, err));
+                TRY(add_column(s, "works", "listed", err));
         if (is_2 || text_equal(version, "3"))
-                return run(s, from_3, err);
+                return add_column(s, "inventory", "ended", err);
         TRY(run(s, "DROP TABLE works; DROP TABLE inventory; DROP TABLE wants; DELETE FROM meta;", err));
         return run(s, schema, err);
 }

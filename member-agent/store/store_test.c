@@ -665,6 +665,27 @@ static void a_file_of_the_third_schema_keeps_its_rows(void **state)
         assert_int_equal(rows.at[0].ended, ENDED_FINISHED);
 }
 
+/* The agent died between a step of the conversion and the note that it was made. */
+static void a_conversion_that_was_cut_off_is_finished(void **state)
+{
+        static const char *const edits[] = {
+                "UPDATE meta SET value = '3' WHERE key = 'schema'",
+                "UPDATE meta SET value = '2' WHERE key = 'schema'; ALTER TABLE inventory DROP COLUMN ended",
+                "UPDATE meta SET value = '2' WHERE key = 'schema'",
+        };
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+                assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+                edit(f, edits[i]);
+                assert_string_equal(store_problem(f->store), "");
+                assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+                assert_int_equal(rows.n, 1);
+        }
+}
+
 static void an_edited_status_is_none(void **state)
 {
         struct fixture *f = *state;
@@ -724,6 +745,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_spec_counts_only_as_the_generation_it_was_written_as, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(a_file_of_the_third_schema_keeps_its_rows, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_conversion_that_was_cut_off_is_finished, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_of_the_first_schema_is_read_and_written_anew, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(an_edited_status_is_none, setup, teardown),
