@@ -1,4 +1,6 @@
 /* A Job that its cluster deletes when it has finished does not run again for that. */
+#include <sqlite3.h>
+
 #include "member-agent/disk_test.h"
 #include "member-agent/moves_test.h"
 
@@ -97,6 +99,34 @@ RIG_TEST(one_that_somebody_deletes_before_it_has_finished_is_made_again, {
         replace_manifests(r, "w", JOB("'suspend':false," GOES, "one") "," CONFIG_MAP("c", "1"));
         take_away(r);
         assert_int_equal(get(r, MEMBER, JOB_PATH), 404);
+        stop(&a);
+})
+
+static int64_t delay_answers(void *ctx, const struct http_request *rq, bool answer)
+{
+        bool ours = text_equal(rq->method, "PATCH") && text_starts_with(rq->path, JOB_PATH);
+
+        return *(bool *)ctx && answer && ours ? SLOW_MS : 0;
+}
+
+RIG_TEST(so_is_one_that_goes_in_the_middle_of_a_pass, {
+        bool slow = false;
+        const struct loopback_faults faults = { .ctx = &slow, .delay = delay_answers };
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        place(r, "w", "", JOB(WAITS, "one"));
+        wait_until_applied(r, "w", 1);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        slow = true; /* it has been read, and is compared */
+        merge(r, HUB, WORKS "/w", "{'spec':{'applyStrategy':{'whenToApply':'IfNotDrifted'}}}");
+        assert_int_equal(fiber_sleep(r->loop, SLOW_MS / 2), 0);
+        delete (r, MEMBER, JOB_PATH "?propagationPolicy=Background");
+        slow = false;
+        assert_int_equal(fiber_sleep(r->loop, 20 * 60 * 1000), 0);
+        assert_int_equal(get(r, MEMBER, JOB_PATH), 200);
+        assert_int_equal(requests(r, "m1", "create", "jobs"), 2);
         stop(&a);
 })
 
@@ -233,6 +263,45 @@ RIG_TEST(nor_one_whose_work_goes, {
         end_unrepeated(&a, r);
 })
 
+/* As a version that did not keep account of it left its state file. */
+static void forget_ends(const struct sim_disk *disk)
+{
+        sqlite3 *db = NULL;
+
+        assert_int_equal(
+                sqlite3_open_v2(sim_disk_uri(disk), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db,
+                                      "UPDATE meta SET value = '3' WHERE key = 'schema';"
+                                      "ALTER TABLE inventory DROP COLUMN ended",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        sqlite3_close(db);
+}
+
+RIG_TEST(nor_one_that_had_gone_before_its_end_was_kept, {
+        struct sim_disk *disk = sim_disk_new(r->loop);
+        struct agent a;
+
+        assert_non_null(disk);
+        prepare_clusters(r);
+        invite(r);
+        start_on(&a, r, disk);
+        make_part(r, "", &with_it);
+        make_part(r, "", &other);
+        wait_until_applied(r, "w", 1);
+        take_away(r);
+        stop(&a);
+        forget_ends(disk);
+        start_on(&a, r, disk);
+        assert_int_equal(fiber_sleep(r->loop, 60 * 1000), 0);
+        change_part(r, &without);
+        assert_int_equal(fiber_sleep(r->loop, 3000), 0);
+        change_part(r, &heir);
+        end_unrepeated(&a, r);
+        sim_disk_free(disk);
+})
+
 /* The same manifest of another placement is another wish. */
 RIG_TEST(another_placements_job_of_the_name_runs, {
         struct agent a;
@@ -252,6 +321,7 @@ int main(void)
                 cmocka_unit_test(a_look_at_it_that_fails_does_not_have_it_run_again),
                 cmocka_unit_test(it_is_told_as_missing_where_differences_are_only_reported),
                 cmocka_unit_test(one_that_somebody_deletes_before_it_has_finished_is_made_again),
+                cmocka_unit_test(so_is_one_that_goes_in_the_middle_of_a_pass),
                 cmocka_unit_test(one_that_went_while_nobody_looked_counts_as_finished),
                 cmocka_unit_test(a_lost_state_file_does_not_have_it_run_again),
                 cmocka_unit_test(one_whose_manifest_changed_meanwhile_does),
@@ -259,6 +329,7 @@ int main(void)
                 cmocka_unit_test(nor_one_whose_heir_is_first),
                 cmocka_unit_test(nor_one_whose_heir_is_new),
                 cmocka_unit_test(nor_one_whose_work_goes),
+                cmocka_unit_test(nor_one_that_had_gone_before_its_end_was_kept),
                 cmocka_unit_test(another_placements_job_of_the_name_runs),
         };
 

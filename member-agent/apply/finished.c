@@ -98,11 +98,16 @@ static int keep_told(struct pass *p, const struct manifest *m, const char *uid, 
         return store_row_put(p->agent->store, ret, err);
 }
 
-/* What a sibling applied is ours from now on: it may forget it. */
-static int keep_siblings(struct pass *p, const struct row *row, struct error *err)
+/* What a sibling applied is ours from now on: it may forget it. That a row is of one that has run is to be
+ * seen from the row alone. */
+static int keep_row(struct pass *p, const struct row *row, struct error *err)
 {
         struct row ours = *row;
 
+        if (text_equal(row->work, p->name) && row->ended != ENDED_NONE)
+                return 0;
+        if (ours.ended == ENDED_NONE)
+                ours.ended = ENDED_FINISHED;
         ours.work = p->name;
         ours.work_generation = p->work->object.meta.generation;
         return store_row_put(p->agent->store, &ours, err);
@@ -121,8 +126,8 @@ int finished_reuse(struct pass *p, struct manifest *m, bool *ret, struct error *
         if (!row && !(own && own->hash[0]) && (uid = told_uid(p, m))) {
                 TRY(keep_told(p, m, uid, &told, err));
                 row = &told;
-        } else if (row && !text_equal(row->work, p->name)) {
-                TRY(keep_siblings(p, row, err));
+        } else if (row) {
+                TRY(keep_row(p, row, err));
         }
         if (!row)
                 return 0;

@@ -130,6 +130,23 @@ static int64_t first_time(const struct differences *d, int64_t known, int64_t no
         return known == TIME_NONE ? now : known;
 }
 
+/* What the pass looked at may have been deleted since, which the row says by now. */
+static int find_end(const struct pass *p, const struct manifest *m, enum row_ended *ret, struct error *err)
+{
+        struct rows rows;
+
+        *ret = !manifest_goes_when_finished(m) ? ENDED_NONE : m->finished ? ENDED_FINISHED : ENDED_NOT;
+        if (*ret != ENDED_NOT)
+                return 0;
+        TRY(store_rows_of_object(p->agent->store, m->group, m->resource.plural, m->ns ? m->ns : "", m->name,
+                                 p->arena, &rows, err));
+        for (size_t i = 0; i < rows.n; i++)
+                if (text_equal(rows.at[i].work, p->name) && rows.at[i].ended == ENDED_TAKEN &&
+                    text_equal(rows.at[i].uid, m->live_uid))
+                        *ret = ENDED_TAKEN;
+        return 0;
+}
+
 static int record(struct pass *p, const struct manifest *m, struct error *err)
 {
         const struct row *known = pass_row(p, m);
@@ -143,9 +160,7 @@ static int record(struct pass *p, const struct manifest *m, struct error *err)
         }
         if (m->live_exists) {
                 row.uid = m->live_uid;
-                row.ended = !manifest_goes_when_finished(m) ? ENDED_NONE
-                            : m->finished                   ? ENDED_FINISHED
-                                                            : ENDED_NOT;
+                TRY(find_end(p, m, &row.ended, err));
         }
         if (result_is_applied(m->result)) {
                 row.state = ROW_APPLIED;
