@@ -25,6 +25,7 @@ const struct move_kind move_kinds[] = {
         { "delete-namespace", 2, move_delete_namespace },
         /* placements */
         { "place-accessible", 4, move_place_accessible },
+        { "place-reported", 5, move_place_reported },
         { "place-twin", 6, move_place_twin },
         { "place-part", 7, move_place_part },
         { "unplace", 4, move_unplace },
@@ -35,6 +36,7 @@ const struct move_kind move_kinds[] = {
         { "rolling-update", 4, move_rolling_update },
         { "external", 2, move_external },
         { "history", 2, move_history },
+        { "report-back", 6, move_report_back },
         /* overrides */
         { "override-add", 8, move_override_add },
         { "override-change", 4, move_override_change },

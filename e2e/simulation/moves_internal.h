@@ -18,6 +18,7 @@ MOVE_PLAY(move_delete_namespace);
 /* ---- placements: moves_place.c ---- */
 MOVE_PLAY(move_place);
 MOVE_PLAY(move_place_accessible);
+MOVE_PLAY(move_place_reported);
 MOVE_PLAY(move_place_twin);
 MOVE_PLAY(move_place_part);
 MOVE_PLAY(move_unplace);
@@ -28,6 +29,7 @@ MOVE_PLAY(move_apply_strategy);
 MOVE_PLAY(move_rolling_update);
 MOVE_PLAY(move_external);
 MOVE_PLAY(move_history);
+MOVE_PLAY(move_report_back);
 /* ---- overrides: moves_override.c ---- */
 MOVE_PLAY(move_override_add);
 MOVE_PLAY(move_override_change);

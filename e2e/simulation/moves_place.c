@@ -86,6 +86,8 @@ static struct wish_strategy draw_strategy(unsigned n_members, struct dice *d)
                 draw_apply(&s, d);
         if (dice_percent(d, 60))
                 draw_rolling(&s, n_members, d);
+        if (dice_percent(d, 25))
+                s.back = (enum wish_back)(BACK_TO_WORK + dice_below(d, 2));
         return s;
 }
 
@@ -207,6 +209,25 @@ int move_place_accessible(struct player *p, struct dice *d, struct error *err)
                 draw_main(&p->wish->apps[app], &wanted, d);
         while (wanted.selection > SELECT_LABELLED);
         wanted.accessible = true;
+        return make_placement(p, app, PLACE_MAIN, &wanted, err);
+}
+
+/* Its workload's status is to be seen on the hub: from one cluster alone it comes back. */
+int move_place_reported(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_placement wanted = draw_placement(p, d);
+        struct wish_object web = { .exists = true, .color = 1 + (unsigned)dice_below(d, 999) };
+        struct words words = { 0 };
+        unsigned app;
+
+        if (!move_find_app(p, d, is_unplaced, &app))
+                return 0;
+        if (!p->wish->apps[app].objects[SLOT_WEB].exists)
+                NEED(move_put_object(p, app, SLOT_WEB, &web, &words, err));
+        wanted.selection = SELECT_NAMESPACE;
+        wanted.policy = (struct wish_policy){ .type = POLICY_PICK_N, .n = 1 };
+        wanted.strategy.apply = APPLY_CLIENT_SIDE;
+        wanted.strategy.back = BACK_TO_ORIGINAL;
         return make_placement(p, app, PLACE_MAIN, &wanted, err);
 }
 
@@ -463,4 +484,31 @@ int move_history(struct player *p, struct dice *d, struct error *err)
         NEED(put_placement(p, app, place, &wanted, err));
         wish_placement_name(app, place, name);
         return move_done(p, "%s of %s: history=%u", name, wish_app_name(app), wanted.history_limit);
+}
+
+static void keep_one_cluster(struct wish_placement *wanted, int64_t now)
+{
+        if (wanted->policy.type != POLICY_PICK_N || wanted->policy.n == 1)
+                return;
+        wanted->policy.n = 1;
+        wanted->count_ms = now;
+}
+
+int move_report_back(struct player *p, struct dice *d, struct error *err)
+{
+        static const char *const words[] = { "nowhere", "to Works", "to the originals" };
+        struct wish_placement wanted;
+        enum wish_place place;
+        unsigned app;
+        char name[64];
+
+        if (!move_find_placement(p, d, &app, &place))
+                return 0;
+        wanted = p->wish->apps[app].placements[place];
+        wanted.strategy.back = (enum wish_back)((wanted.strategy.back + 1 + dice_below(d, 2)) % 3);
+        if (wanted.strategy.back == BACK_TO_ORIGINAL)
+                keep_one_cluster(&wanted, move_now(p));
+        NEED(put_placement(p, app, place, &wanted, err));
+        wish_placement_name(app, place, name);
+        return move_done(p, "%s of %s: %s", name, wish_app_name(app), words[wanted.strategy.back]);
 }

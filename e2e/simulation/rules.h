@@ -47,6 +47,7 @@ extern const struct rule rule_wanted_stays;       /* what is wanted is never awa
 extern const struct rule rule_one_owner;          /* several only where they share */
 extern const struct rule rule_not_ours;           /* what is not ours is not written */
 extern const struct rule rule_origin; /* AppliedWorks say what their Works are of: rules_origin.c */
+extern const struct rule rule_back;   /* statuses come back as asked for: rules_back.c */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */

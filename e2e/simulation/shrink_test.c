@@ -39,7 +39,7 @@ static void planted_changed(struct watch *w, void *state, const struct change *c
         if (!text_equal(c->resource, "cluster.kubernetes-fleet.io/memberclusters") ||
             !text_equal(c->who, "player"))
                 return;
-        p->labelled += changes(c, "metadata.labels");
+        p->labelled += changes(c, "metadata.labels.tier") || changes(c, "metadata.labels.zone");
         if (changes(c, "spec.taints") && p->labelled >= 2)
                 watch_broken(w, &planted, "tainted after labels were changed %u times", p->labelled);
 }

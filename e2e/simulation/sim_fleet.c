@@ -546,7 +546,7 @@ static int client_new(struct sim_fleet *sim, unsigned index, struct error *err)
         c->kube = (struct kube_client){
                 .world = &sim->world, .endpoint = &c->endpoint, .log = &sim->log, .field_manager = "scenario"
         };
-        return devcluster_create_cluster(sim_server_devcluster(sim->server), name, err);
+        return sim_server_create_cluster(sim->server, name, err);
 }
 
 static int set_ready(struct fleet *f, const char *cluster, const char *kind, const char *ns, const char *name,

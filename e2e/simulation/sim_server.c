@@ -2,6 +2,7 @@
 
 #include "e2e/simulation/sim_disk.h"
 #include "e2e/simulation/traffic.h"
+#include "e2e/simulation/wish.h"
 
 #define AWAY_MS 500
 
@@ -184,6 +185,20 @@ void sim_server_set_service(struct sim_server *s, const char *service, const cha
                 (void)devcluster_set_service_address(s->devcluster, service, authority);
 }
 
+/* On the hub nothing runs: the statuses of users' workloads are those that come back. */
+static void run_nothing_on_hub(struct sim_server *s)
+{
+        for (unsigned app = 0; app < WISH_APPS; app++)
+                (void)devcluster_set_simulated(s->devcluster, "hub", wish_app_name(app), false);
+}
+
+int sim_server_create_cluster(struct sim_server *s, const char *name, struct error *err)
+{
+        TRY(devcluster_create_cluster(s->devcluster, name, err));
+        run_nothing_on_hub(s);
+        return 0;
+}
+
 static int open_devcluster(struct sim_server *s, struct error *err)
 {
         struct store_observer observer = { store_changed, store_committed, s };
@@ -201,6 +216,7 @@ static int open_devcluster(struct sim_server *s, struct error *err)
         if (!s->group)
                 return error_no_memory(err);
         TRY(devcluster_open(&o, s->group, &s->devcluster, err));
+        run_nothing_on_hub(s);
         sim_server_set_service(s, s->service, s->service_authority);
         vec_for_each(&s->unready, u)
                 (void)devcluster_set_readiness(s->devcluster, u->cluster, u->kind, u->ns, u->name, false);

@@ -25,6 +25,7 @@ int sim_server_open(const struct sim_server_options *o, struct sim_server **ret,
 struct sim_server *sim_server_close(struct sim_server *s);
 /* From now on `changed` is called. */
 void sim_server_begin(struct sim_server *s);
+int sim_server_create_cluster(struct sim_server *s, const char *name, struct error *err);
 struct devcluster *sim_server_devcluster(struct sim_server *s); /* NULL while it is down */
 struct mirror *sim_server_mirror(struct sim_server *s);         /* NULL if there is none */
 int sim_server_set_ready(struct sim_server *s, const char *cluster, const char *kind, const char *ns,

@@ -63,6 +63,7 @@ enum wish_apply { APPLY_CLIENT_SIDE, APPLY_SERVER_SIDE, APPLY_REPORT_DIFF };
 enum wish_compare { COMPARE_PARTIAL, COMPARE_FULL };
 enum wish_when { WHEN_ALWAYS, WHEN_NOT_DRIFTED };
 enum wish_take_over { TAKE_OVER_ALWAYS, TAKE_OVER_NO_DIFF, TAKE_OVER_NEVER };
+enum wish_back { BACK_NOT, BACK_TO_WORK, BACK_TO_ORIGINAL }; /* where statuses of placed objects go */
 enum wish_tier { TIER_NONE, TIER_GOLD, TIER_SILVER }; /* label tier of clusters; requirement of policies */
 
 struct wish_policy {
@@ -81,6 +82,7 @@ struct wish_strategy {
         enum wish_when when;
         enum wish_take_over take_over;
         bool co_own;
+        enum wish_back back;
         unsigned max_unavailable, max_surge; /* in percent; 0 is played, not both */
         unsigned unavailable_period_s;       /* 0 ... 20 */
         int64_t external_ms;                 /* since when it is External, which is for ever; 0 = it is not */

@@ -200,17 +200,27 @@ static json_t *apply_doc(const struct wish_strategy *s)
         return doc;
 }
 
+static json_t *back_doc(enum wish_back back) /* NULL: nothing is asked for */
+{
+        if (back == BACK_NOT)
+                return NULL;
+        return json_pack("{s:s, s:s}", "type", "Mirror", "destination",
+                         back == BACK_TO_WORK ? "WorkAPI" : "OriginalResource");
+}
+
 static json_t *strategy_doc(const struct wish_strategy *s)
 {
         char unavailable[16], surge[16];
 
         if (s->external_ms)
-                return json_pack("{s:s, s:o}", "type", "External", "applyStrategy", apply_doc(s));
+                return json_pack("{s:s, s:o, s:o*}", "type", "External", "applyStrategy", apply_doc(s),
+                                 "reportBackStrategy", back_doc(s->back));
         snprintf(unavailable, sizeof(unavailable), "%u%%", s->max_unavailable);
         snprintf(surge, sizeof(surge), "%u%%", s->max_surge);
-        return json_pack("{s:s, s:{s:s, s:s, s:i}, s:o}", "type", "RollingUpdate", "rollingUpdate",
+        return json_pack("{s:s, s:{s:s, s:s, s:i}, s:o, s:o*}", "type", "RollingUpdate", "rollingUpdate",
                          "maxUnavailable", unavailable, "maxSurge", surge, "unavailablePeriodSeconds",
-                         (int)s->unavailable_period_s, "applyStrategy", apply_doc(s));
+                         (int)s->unavailable_period_s, "applyStrategy", apply_doc(s), "reportBackStrategy",
+                         back_doc(s->back));
 }
 
 json_t *wish_placement_doc(const struct wish *w, unsigned app, enum wish_place place)
