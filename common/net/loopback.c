@@ -145,13 +145,14 @@ static int await_answer(struct loopback_call *c, bool whole, int64_t deadline_ms
         struct loop *l = c->net->loop;
         for (;;) {
                 bool there = whole ? c->ended : c->began;
+                int64_t at = whole ? c->last_at_ms : c->head_at_ms;
                 if (!there && c->broken.code)
                         return take_error(c, err);
-                if (there && c->last_at_ms <= loop_now_ms(l))
+                if (there && at <= loop_now_ms(l))
                         break;
                 if (loop_now_ms(l) >= deadline_ms)
                         return give_up(c, ERR_TIMEOUT, "answer", err);
-                int r = await(c, there ? c->last_at_ms : DEADLINE_NONE, deadline_ms);
+                int r = await(c, there ? at : DEADLINE_NONE, deadline_ms);
                 if (r < 0)
                         return give_up(c, r, "answer", err);
         }

@@ -194,7 +194,7 @@ static int call_begin(struct http_exchange *x, int status, const struct http_hea
         if (headers && http_headers_copy(&c->client_arena, headers, &c->headers) < 0)
                 return ERR_NO_MEMORY;
         c->status = status;
-        arrival_time(c);
+        c->head_at_ms = arrival_time(c);
         c->began = true;
         waitq_wake_all(&c->client_waits);
         return is_gone(c) ? ERR_CLOSED : 0;

@@ -61,8 +61,8 @@ struct loopback_call {
         struct http_headers headers;
         struct list pieces;
         size_t queued, queue_limit;
-        int64_t last_at_ms;  /* when the newest part arrives: parts do not overtake each other */
-        struct error broken; /* code != 0: what the client gets behind the pieces */
+        int64_t head_at_ms, last_at_ms; /* when its head and its newest part arrive: none overtakes another */
+        struct error broken;            /* code != 0: what the client gets behind the pieces */
         bool stream, began, ended, client_gone, answer_lost;
 
         struct waitq client_waits, server_waits;

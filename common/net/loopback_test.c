@@ -466,6 +466,31 @@ static void a_stream_is_read_piece_by_piece_to_its_end(void **state)
         run(stream_body);
 }
 
+static int64_t first_piece_is_late(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct rig *r = ctx;
+        return answer && r->pieces++ == 1 ? 40000 : 0; /* the head is part 0 */
+}
+
+static void late_piece_body(struct rig *r)
+{
+        struct error err;
+        struct http_stream *s;
+        struct slice piece;
+        r->faults.delay = first_piece_is_late;
+        loopback_listen(r->net, "hub:443", ten_pieces, r);
+        int64_t start = loop_now_ms(r->loop);
+        assert_int_equal(open_stream(r, &s, &err), 0);
+        assert_int_equal(loop_now_ms(r->loop), start);
+        assert_int_equal(http_stream_read(s, start + 60000, &piece, &err), 0);
+        assert_int_equal(loop_now_ms(r->loop), start + 40000);
+        http_stream_close(s);
+}
+static void the_head_of_a_stream_does_not_wait_for_a_late_piece(void **state)
+{
+        run(late_piece_body);
+}
+
 static void cut_body(struct rig *r)
 {
         struct error err;
@@ -665,6 +690,7 @@ int main(void)
                 cmocka_unit_test(a_request_or_its_answer_can_be_lost_or_replaced),
                 cmocka_unit_test(a_duplicate_is_served_twice_and_answered_once),
                 cmocka_unit_test(a_stream_is_read_piece_by_piece_to_its_end),
+                cmocka_unit_test(the_head_of_a_stream_does_not_wait_for_a_late_piece),
                 cmocka_unit_test(a_cut_stream_says_retry_and_the_handler_sees_it),
                 cmocka_unit_test(closing_a_stream_tells_the_handler),
                 cmocka_unit_test(a_reader_that_is_too_slow_is_cut),
