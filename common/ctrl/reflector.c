@@ -24,6 +24,7 @@ struct reflector {
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
         uint32_t expired; /* watches answered with 410 since one held */
+        uint32_t outages; /* of the connection, that were over when the last try ended */
         int64_t begun_ms; /* loop */
         struct error err;
 };
@@ -258,23 +259,15 @@ static bool rights_come(const struct reflector *r, int code)
                loop_now_ms(r->i->kube->world->loop) - r->begun_ms < r->i->options.rights_come_ms;
 }
 
-static bool is_cut_off(const struct reflector *r)
-{
-        const struct kube_connection *c = r->i->kube->connection;
-
-        return c && !kube_connection_good(c);
-}
-
 /* What failed while the server could not be used says nothing of this watch: when it can be used again, the
  * pauses begin anew. */
-static int pause_for(struct reflector *r, int64_t ms)
+static void forget_outage(struct reflector *r)
 {
-        bool was_cut_off = is_cut_off(r);
-        int code = kube_connection_pause(r->i->kube, ms);
+        uint32_t outages = kube_connection_outages(r->i->kube);
 
-        if (was_cut_off && !is_cut_off(r))
+        if (outages != r->outages)
                 r->failures = 0;
-        return code;
+        r->outages = outages;
 }
 
 static int pause_after(struct reflector *r, int code)
@@ -296,7 +289,7 @@ static int pause_after(struct reflector *r, int code)
         if (r->failures == (code == ERR_CLOSED ? 5 : 2) && !kube_connection_tells(i->kube, &r->err))
                 log_warn(i->kube->log, "list or watch fails", "resource", i->resource.plural, "code",
                          error_code_name(code), "error", r->err.text);
-        return pause_for(r, ms);
+        return kube_connection_pause(i->kube, ms);
 }
 
 void reflector_run(void *ctx)
@@ -310,6 +303,7 @@ void reflector_run(void *ctx)
 
                 error_clear(&r.err);
                 code = listing ? list_once(&r) : watch_once(&r);
+                forget_outage(&r);
                 if (code == ERR_GONE || code == ERR_INVALID) {
                         mem_free(r.version);
                         r.version = NULL;

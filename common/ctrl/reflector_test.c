@@ -2,6 +2,7 @@
 #include "common/ctrl/informer_test.h"
 #include "common/ctrl/metrics.h"
 #include "common/kube/connection.h"
+#include "common/kube/version.h"
 
 /* ---- objects that cannot be decoded ---- */
 
@@ -483,6 +484,65 @@ static void a_watch_that_fails_after_an_outage_is_tried_again_soon(void **state)
         with_informer(body_outage);
 }
 
+/* A network that swallows everything, until the connection asks again while a watch still waits for its
+ * answer. */
+struct darkness {
+        struct loop *loop;
+        int64_t until_ms, watch_ms;
+        bool over;
+};
+
+static int swallow(void *ctx, const struct http_request *rq)
+{
+        struct darkness *d = ctx;
+        int64_t now_ms = loop_now_ms(d->loop);
+
+        if (strstr(rq->path, "watch="))
+                d->watch_ms = now_ms;
+        else if (now_ms >= d->until_ms && now_ms - d->watch_ms < 20000)
+                d->over = true;
+        return d->over ? 0 : ERR_TIMEOUT;
+}
+
+static void body_swallowed(struct fixture *f)
+{
+        const struct kube_connection_options o = { .kube = &f->kube, .name = "hub", .title = "the hub" };
+        struct darkness dark = { .loop = f->loop, .over = true };
+        const struct loopback_faults faults = { .ctx = &dark, .fate = swallow };
+        struct http_transport *plain = f->world.transport;
+        struct kube_connection *c;
+
+        f->world.transport = loopback_transport(f->loopback, &f->world, &faults);
+        c = kube_connection_new(f->group, &o);
+        assert_non_null(c);
+        put(&f->server, "a");
+        open_informer(f);
+        expect_seen(f, "+a ");
+        dark = (struct darkness){ .loop = f->loop, .until_ms = loop_now_ms(f->loop) + 600000 };
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        while (!dark.over)
+                fiber_sleep(f->loop, 100);
+        put(&f->server, "b");
+        settle(f);
+        assert_true(kube_connection_good(c));
+        expect_seen(f, "");
+        for (int i = 0; i < 31; i++) { /* a call's deadline, and a little: others are answered meanwhile */
+                assert_int_equal(kube_version_check(&f->kube, NULL), 0);
+                fiber_sleep(f->loop, 1000);
+        }
+        expect_seen(f, "+b ");
+        f->informer = informer_stop(f->informer);
+        kube_connection_free(c);
+        http_transport_free(f->world.transport);
+        f->world.transport = plain;
+}
+
+static void a_watch_that_an_outage_swallowed_is_opened_again_at_once(void **state)
+{
+        with_informer(body_swallowed);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -503,6 +563,7 @@ int main(void)
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
                 cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
+                cmocka_unit_test(a_watch_that_an_outage_swallowed_is_opened_again_at_once),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

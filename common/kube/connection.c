@@ -43,6 +43,8 @@ struct kube_connection {
         /* How long something has to last until it is told. What comes back soon after it was over has to last
          * longer each time: a proxy that lets every other request through is not worth two lines a minute. */
         int64_t grace_ms, over_ms;
+        bool away; /* for a second nothing got through, told or not: who pauses is woken when that is over */
+        uint32_t outages; /* that are over */
         VEC(struct right) rights;
         char *detail; /* of what was told */
 };
@@ -124,10 +126,17 @@ static void tell(struct kube_connection *c, const struct kube_trouble *t, const 
         announce(c, t, false, err->text);
 }
 
+static void end_outage(struct kube_connection *c)
+{
+        c->away = false;
+        c->outages++;
+        waitq_wake_all(&c->better);
+}
+
 static void become_good(struct kube_connection *c)
 {
         const struct kube_trouble *told = c->told;
-        bool first = !told && !c->was_good, better = !c->good;
+        bool first = !told && !c->was_good, better = !c->good || c->away;
 
         c->good = c->was_good = true;
         c->seen = c->told = c->verdict = NULL;
@@ -136,7 +145,7 @@ static void become_good(struct kube_connection *c)
         if (told || first)
                 announce(c, told, true, "");
         if (better)
-                waitq_wake_all(&c->better);
+                end_outage(c);
 }
 
 /* ---- what calls say ---- */
@@ -154,6 +163,19 @@ static int64_t begin_of(const struct kube_connection *c, const struct kube_troub
         return text_equal(t->reason, HTTP_REASON_NO_ANSWER) ? MAX(begun_ms, c->answered_ms) : now_ms(c);
 }
 
+/* A trouble that lasts since then: it is told, or it is too young for that. How little is told lately is no
+ * reason to let anybody wait. */
+static void lasts(struct kube_connection *c, const struct kube_trouble *t, int64_t since_ms,
+                  int64_t patience_ms, const struct error *err)
+{
+        int64_t ms = now_ms(c) - since_ms - patience_ms;
+
+        if (ms >= GRACE_MS)
+                c->away = true;
+        if (t != c->told && ms >= c->grace_ms)
+                tell(c, t, err);
+}
+
 /* One cause shows in several ways: a refused client certificate as an alert, or as a connection that breaks.
  * The one that tells more counts. */
 static void failed(struct kube_connection *c, const struct kube_trouble *t, int64_t begun_ms,
@@ -166,8 +188,8 @@ static void failed(struct kube_connection *c, const struct kube_trouble *t, int6
         if (!same)
                 c->seen = t;
         c->verdict = NULL;
-        if (c->seen == t && t != c->told && now_ms(c) - c->seen_ms >= c->grace_ms + t->patience_ms)
-                tell(c, t, err);
+        if (c->seen == t)
+                lasts(c, t, c->seen_ms, t->patience_ms, err);
         start_probing(c);
 }
 
@@ -178,6 +200,8 @@ static void answered(struct kube_connection *c)
         c->seen = NULL;
         if (c->told && c->told != c->verdict)
                 waitq_wake_all(&c->look);
+        else if (c->away && !c->told && !c->verdict)
+                end_outage(c);
 }
 
 /* ---- rights ---- */
@@ -447,8 +471,7 @@ static void judge(struct kube_connection *c, const struct kube_trouble *t, int64
         if (c->verdict != t)
                 c->verdict_ms = begun_ms;
         c->verdict = t;
-        if (t != c->told && now_ms(c) - c->verdict_ms >= c->grace_ms)
-                tell(c, t, err);
+        lasts(c, t, c->verdict_ms, 0, err);
 }
 
 /* A server that answers, but not to this question, is good enough; one that only has errors is not. */
@@ -540,6 +563,11 @@ struct kube_connection *kube_connection_free(struct kube_connection *c)
 bool kube_connection_good(const struct kube_connection *c)
 {
         return c->good;
+}
+
+uint32_t kube_connection_outages(const struct kube_client *k)
+{
+        return k->connection ? k->connection->outages : 0;
 }
 
 int kube_connection_wait(struct kube_connection *c, int64_t deadline_ms)

@@ -49,6 +49,11 @@ int kube_connection_wait(struct kube_connection *c, int64_t deadline_ms);
  * without a connection sleeps. 0 or ERR_CANCELLED. */
 int kube_connection_pause(struct kube_client *k, int64_t ms);
 
+/* How many outages are over: what failed before the newest says nothing of the next try. An outage is a
+ * second in which nothing got through, also one that is not worth a line. k without a connection knows of
+ * none. */
+uint32_t kube_connection_outages(const struct kube_client *k);
+
 /* Whether an error is told here, so that who logs it at the top can leave that to debug. */
 bool kube_connection_tells(const struct kube_client *k, const struct error *err);
 

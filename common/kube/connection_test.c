@@ -653,6 +653,66 @@ static void pause_body(struct rig *r)
         serve(&b, NULL, NULL);
 }
 
+/* A server that comes and goes: what is not told any more ends a pause all the same. */
+static void comes_and_goes_body(struct rig *r)
+{
+        struct bench b;
+        size_t told = 0;
+
+        set_up(&b, r, "https://server/clusters/hub");
+        serve(&b, devcluster_handle, r->devcluster);
+        begin(&b);
+        assert_int_equal(kube_connection_wait(b.connection, DEADLINE_NONE), 0);
+        for (int i = 0; i < 6; i++) {
+                int64_t begun_ms;
+
+                serve(&b, NULL, NULL);
+                for (int k = 0; k < 12; k++) {
+                        assert_int_equal(call(&b), ERR_RETRY);
+                        wait_ms(&b, 500);
+                }
+                told = times_said(&b, "cannot be used");
+                serve(&b, devcluster_handle, r->devcluster);
+                begun_ms = loop_now_ms(r->loop);
+                assert_int_equal(kube_connection_pause(&b.kube, 45000), 0);
+                assert_in_range(loop_now_ms(r->loop) - begun_ms, 0, 10000);
+                assert_int_equal(kube_connection_outages(&b.kube), i + 2);
+        }
+        assert_in_range(told, 1, 4); /* of six */
+        tear_down(&b);
+        serve(&b, NULL, NULL);
+}
+
+/* Somebody else's answer ends it, too: the question for the version may come much later. */
+static void answer_ends_body(struct rig *r)
+{
+        struct bench b;
+
+        set_up(&b, r, "https://server/clusters/hub");
+        serve(&b, devcluster_handle, r->devcluster);
+        begin(&b);
+        assert_int_equal(kube_connection_wait(b.connection, DEADLINE_NONE), 0);
+        for (int i = 0; i < 5; i++) {
+                serve(&b, NULL, NULL);
+                for (int k = 0; k < 12; k++) {
+                        assert_int_equal(call(&b), ERR_RETRY);
+                        wait_ms(&b, 500);
+                }
+                serve(&b, devcluster_handle, r->devcluster);
+                if (i < 4)
+                        wait_ms(&b, 30000);
+        }
+        assert_int_equal(kube_connection_outages(&b.kube), 5);
+        assert_true(kube_connection_good(b.connection)); /* it was not told */
+        assert_int_equal(call(&b), 0);
+        assert_int_equal(kube_connection_outages(&b.kube), 6);
+        assert_int_equal(call(&b), 0);
+        wait_ms(&b, 60000);
+        assert_int_equal(kube_connection_outages(&b.kube), 6); /* it was one */
+        tear_down(&b);
+        serve(&b, NULL, NULL);
+}
+
 #define TEST(name, body)                                                                                     \
         static void name(void **state)                                                                       \
         {                                                                                                    \
@@ -673,6 +733,8 @@ TEST(hiccups_are_not_told, hiccups_body)
 TEST(a_proxy_that_answers_by_halves_does_not_fill_the_log, halves_body)
 TEST(a_proxy_that_answers_by_halves_does_not_end_a_pause, halves_pause_body)
 TEST(a_pause_ends_when_the_server_is_back, pause_body)
+TEST(a_pause_ends_after_an_outage_that_was_not_told, comes_and_goes_body)
+TEST(an_outage_that_was_not_told_ends_with_any_answer, answer_ends_body)
 
 int main(void)
 {
@@ -691,6 +753,8 @@ int main(void)
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_fill_the_log),
                 cmocka_unit_test(a_proxy_that_answers_by_halves_does_not_end_a_pause),
                 cmocka_unit_test(a_pause_ends_when_the_server_is_back),
+                cmocka_unit_test(a_pause_ends_after_an_outage_that_was_not_told),
+                cmocka_unit_test(an_outage_that_was_not_told_ends_with_any_answer),
         };
 
         mem_hook_libraries();

@@ -198,6 +198,7 @@ static void follower_fiber(void *ctx)
 {
         struct follower *r = ctx;
         int64_t wait = RETRY_FIRST_MS;
+        uint32_t outages = kube_connection_outages(r->o.kube);
 
         for (;;) {
                 struct error err = { 0 };
@@ -208,8 +209,10 @@ static void follower_fiber(void *ctx)
                 r->problem = err;
                 if (result == ERR_CANCELLED)
                         return;
-                if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS)
+                if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS ||
+                    kube_connection_outages(r->o.kube) != outages)
                         wait = RETRY_FIRST_MS;
+                outages = kube_connection_outages(r->o.kube);
                 if (kube_connection_pause(r->o.kube,
                                           result == ERR_FORBIDDEN ? MIN(wait, RETRY_FORBIDDEN_MS) : wait) < 0)
                         return;

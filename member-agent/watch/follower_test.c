@@ -295,6 +295,33 @@ static void a_server_that_fails_is_asked_ever_more_seldom(void **state)
         with_informer(body_failing);
 }
 
+/* What an outage cost says nothing of a watch that fails after it. */
+static void body_outage(struct fixture *f)
+{
+        const struct kube_connection_options o = { .kube = &f->kube,
+                                                   .name = "member",
+                                                   .title = "the member" };
+        struct kube_connection *connection = kube_connection_new(f->group, &o);
+        struct follower *follower = follow_all(f);
+
+        settle(f);
+        assert_true(follower_current(follower));
+        loopback_listen(f->loopback, "api.test", NULL, NULL);
+        assert_int_equal(fiber_sleep(f->loop, 600000), 0);
+        f->server.fail_watches = 3;
+        loopback_listen(f->loopback, "api.test", serve, &f->server);
+        assert_int_equal(kube_connection_wait(connection, loop_now_ms(f->loop) + 60000), 0);
+        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+        kube_connection_free(connection);
+}
+
+static void a_watch_that_fails_after_an_outage_is_tried_again_soon(void **state)
+{
+        with_informer(body_outage);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -307,6 +334,7 @@ int main(void)
                 cmocka_unit_test(what_the_server_has_forgotten_is_listed),
                 cmocka_unit_test(a_watch_that_says_nothing_for_minutes_is_opened_anew),
                 cmocka_unit_test(a_server_that_fails_is_asked_ever_more_seldom),
+                cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
