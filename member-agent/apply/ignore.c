@@ -186,12 +186,29 @@ static size_t find_named(const json_t *list, const char *name)
         return i;
 }
 
-/* Where the element of one list is in another: that of its name, if it has one. */
-static size_t counterpart(const json_t *list, size_t i, const json_t *other)
+/* Where the elements that have a name are, from 1; of equal ones the first. */
+static int index_names(const json_t *list, struct map *ret)
+{
+        size_t i;
+        json_t *element;
+
+        map_init(ret, MAP_BORROW_KEYS, NULL);
+        json_array_foreach(list, i, element) {
+                const char *name = json_string_value(json_object_get(element, "name"));
+
+                if (name && !map_has(ret, name) && map_put(ret, name, (void *)(uintptr_t)(i + 1)) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+/* Where the element of one list is in another, SIZE_MAX if nowhere: that of its name, if it has one. It is
+ * the counterpart of no other then, so that all of a list is done in one go. */
+static size_t counterpart(const json_t *list, size_t i, struct map *others)
 {
         const char *name = json_string_value(json_object_get(json_array_get(list, i), "name"));
 
-        return name ? find_named(other, name) : i;
+        return name ? (size_t)(uintptr_t)map_take(others, name) - 1 : i;
 }
 
 static int take_element(json_t *doc, const json_t *live, size_t i, size_t theirs, struct path p)
@@ -212,18 +229,26 @@ static int take_whole_list(json_t *doc, const json_t *live)
         return copy && json_array_clear(doc) == 0 ? json_array_extend(doc, copy) : -1;
 }
 
+static int take_each_element(json_t *doc, const json_t *live, struct path p)
+{
+        struct map named CLEANUP(map_free) = MAP_INIT;
+
+        if (index_names(live, &named) < 0)
+                return -1;
+        for (size_t i = 0; i < json_array_size(doc); i++)
+                if (take_element(doc, live, i, counterpart(doc, i, &named), p) < 0)
+                        return -1;
+        return 0;
+}
+
 static int take_elements(json_t *doc, const json_t *live, struct path p)
 {
         uint64_t index;
 
         if (is_any(p.steps[0]) && p.n == 1)
                 return take_whole_list(doc, live);
-        if (is_any(p.steps[0])) {
-                for (size_t i = 0; i < json_array_size(doc); i++)
-                        if (take_element(doc, live, i, counterpart(doc, i, live), p) < 0)
-                                return -1;
-                return 0;
-        }
+        if (is_any(p.steps[0]))
+                return take_each_element(doc, live, p);
         if (text_parse_u64(p.steps[0], &index))
                 return index < json_array_size(doc) ? take_element(doc, live, index, index, p) : 0;
         return take_element(doc, live, find_named(doc, p.steps[0]), find_named(live, p.steps[0]), p);

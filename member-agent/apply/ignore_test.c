@@ -59,6 +59,8 @@ static const struct {
         { "/c/0/x", "{'c':[{'x':1,'y':1}]}", "{'c':[{'x':2,'y':2}]}", "{'c':[{'x':2,'y':1}]}" },
         { "/c/*", "{'c':[1,1]}", "{'c':[2,3,4]}", "{'c':[2,3,4]}" },
         { "/c/*/x", "{'c':[{'x':1},{'x':1}]}", "{'c':[{'x':2}]}", "{'c':[{'x':2},{'x':1}]}" },
+        { "/c/*/x", "{'c':[{'name':'a','x':1},{'name':'a','x':1}]}", "{'c':[{'name':'a','x':2}]}",
+          "{'c':[{'name':'a','x':2},{'name':'a','x':1}]}" },
         { "/c/*/x", "{'c':[1]}", "{'c':[2]}", "{'c':[1]}" },
 };
 
@@ -78,6 +80,33 @@ static void fields_that_are_ignored_are_what_the_member_has(void **state)
                 assert_true(doc_equal(live, before));
                 assert_int_equal(ignore_rules_apply(&rules, doc, NULL, NULL), 0); /* not there yet */
                 assert_doc_equal(doc, lines[i].result);
+        }
+}
+
+/* All rules that there may be, and a list as a user may make it: this ends soon, or hardly ever. */
+static void very_large_lists_have_their_rules(void **state)
+{
+        enum { ELEMENTS = 20000 };
+        AUTO_JSON json_t *doc = json_pack("{s:[]}", "c");
+        AUTO_JSON json_t *live = json_pack("{s:[]}", "c");
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct ignore_rules rules;
+        char text[64 * 7 + 1] = "";
+
+        for (size_t i = 0; i < 64; i++)
+                memcpy(text + 7 * i, "/c/*/x ", 8);
+        assert_int_equal(read_rules(text, &arena, &rules, NULL), 0);
+        for (int i = 0; i < ELEMENTS; i++) {
+                json_array_append_new(json_object_get(doc, "c"),
+                                      json_pack("{s:o,s:i}", "name", json_sprintf("n%d", i), "x", -1));
+                json_array_insert_new(json_object_get(live, "c"), 0,
+                                      json_pack("{s:o,s:i}", "name", json_sprintf("n%d", i), "x", i));
+        }
+        assert_int_equal(ignore_rules_apply(&rules, doc, live, NULL), 0);
+        for (int i = 0; i < ELEMENTS; i++) {
+                const json_t *element = json_array_get(json_object_get(doc, "c"), (size_t)i);
+
+                assert_int_equal(json_integer_value(json_object_get(element, "x")), i);
         }
 }
 
@@ -149,6 +178,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(fields_that_are_ignored_are_what_the_member_has),
+                cmocka_unit_test(very_large_lists_have_their_rules),
                 cmocka_unit_test(what_makes_an_object_itself_cannot_be_ignored),
                 cmocka_unit_test(there_are_at_most_64),
                 cmocka_unit_test(other_rules_have_another_number),
