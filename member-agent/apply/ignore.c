@@ -211,6 +211,22 @@ static size_t counterpart(const json_t *list, size_t i, struct map *others)
         return name ? (size_t)(uintptr_t)map_take(others, name) - 1 : i;
 }
 
+/* The element of the cluster goes behind that which it follows there: order is a difference, too. */
+static int insert_element(json_t *doc, const json_t *live, size_t theirs)
+{
+        struct map named CLEANUP(map_free) = MAP_INIT;
+        size_t at = 0;
+
+        if (index_names(doc, &named) < 0)
+                return -1;
+        for (size_t i = theirs; i > 0 && at == 0; i--) {
+                const char *name = json_string_value(json_object_get(json_array_get(live, i - 1), "name"));
+
+                at = name ? (size_t)(uintptr_t)map_get(&named, name) : 0;
+        }
+        return json_array_insert_new(doc, at, doc_copy(json_array_get(live, theirs)));
+}
+
 static int take_element(json_t *doc, const json_t *live, size_t i, size_t theirs, struct path p)
 {
         const json_t *element = json_array_get(live, theirs);
@@ -218,7 +234,7 @@ static int take_element(json_t *doc, const json_t *live, size_t i, size_t theirs
         if (p.n > 1)
                 return element ? take(json_array_get(doc, i), element, below(p)) : 0;
         if (i >= json_array_size(doc))
-                return element ? json_array_append_new(doc, doc_copy(element)) : 0;
+                return element ? insert_element(doc, live, theirs) : 0;
         return element ? json_array_set_new(doc, i, doc_copy(element)) : json_array_remove(doc, i);
 }
 
