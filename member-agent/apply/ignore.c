@@ -118,7 +118,28 @@ static struct path below(struct path p)
 
 static int take(json_t *doc, const json_t *live, struct path p);
 
-/* Whether the path leads to something, through objects alone. */
+static size_t find_named(const json_t *list, const char *name)
+{
+        size_t i;
+        json_t *element;
+
+        json_array_foreach(list, i, element)
+                if (name && text_equal(json_string_value(json_object_get(element, "name")), name))
+                        break;
+        return i;
+}
+
+/* Whether a step names elements of a list that a manifest without that list leaves out: by name, or all. */
+static bool leads_into(const json_t *list, const char *step)
+{
+        uint64_t index;
+
+        if (is_any(step))
+                return json_array_size(list) > 0;
+        return !text_parse_u64(step, &index) && find_named(list, step) < json_array_size(list);
+}
+
+/* Whether the path leads to something: through objects, and at last to elements of a list. */
 static bool leads(const json_t *v, struct path p)
 {
         const char *key;
@@ -126,6 +147,8 @@ static bool leads(const json_t *v, struct path p)
 
         if (p.n == 0 || !v)
                 return v != NULL;
+        if (json_is_array(v))
+                return p.n == 1 && leads_into(v, p.steps[0]);
         if (!is_any(p.steps[0]))
                 return leads(json_object_get(v, p.steps[0]), below(p));
         json_object_foreach((json_t *)(uintptr_t)v, key, child)
@@ -134,19 +157,24 @@ static bool leads(const json_t *v, struct path p)
         return false;
 }
 
+static size_t size_of(const json_t *v)
+{
+        return json_is_array(v) ? json_array_size(v) : json_object_size(v);
+}
+
 /* The member `key`, which the first step names. */
 static int take_member(json_t *doc, const json_t *live, const char *key, struct path p)
 {
         const json_t *theirs = json_object_get(live, key);
         json_t *ours = json_object_get(doc, key);
-        bool had = json_object_size(ours) > 0;
+        bool had = size_of(ours) > 0;
 
         if (p.n == 1 && theirs)
                 return json_object_set_new(doc, key, doc_copy(theirs));
         if (p.n == 1)
                 return ours ? json_object_del(doc, key) : 0;
-        if (!ours && json_is_object(theirs) && leads(theirs, below(p))) {
-                if (json_object_set_new(doc, key, json_object()) < 0)
+        if (!ours && leads(theirs, below(p))) {
+                if (json_object_set_new(doc, key, json_is_array(theirs) ? json_array() : json_object()) < 0)
                         return -1;
                 ours = json_object_get(doc, key);
         }
@@ -155,7 +183,7 @@ static int take_member(json_t *doc, const json_t *live, const char *key, struct 
         if (take(ours, theirs, below(p)) < 0)
                 return -1;
         /* The member has nothing there once the last of it was taken away. */
-        return !theirs && had && json_object_size(ours) == 0 ? json_object_del(doc, key) : 0;
+        return !theirs && had && size_of(ours) == 0 ? json_object_del(doc, key) : 0;
 }
 
 static int take_members(json_t *doc, const json_t *live, struct path p)
@@ -173,17 +201,6 @@ static int take_members(json_t *doc, const json_t *live, struct path p)
                 if (!json_object_get(live, key) && take_member(doc, live, key, p) < 0)
                         return -1;
         return 0;
-}
-
-static size_t find_named(const json_t *list, const char *name)
-{
-        size_t i;
-        json_t *element;
-
-        json_array_foreach(list, i, element)
-                if (name && text_equal(json_string_value(json_object_get(element, "name")), name))
-                        break;
-        return i;
 }
 
 /* Where the elements that have a name are, from 1; of equal ones the first. */
@@ -240,7 +257,7 @@ static int take_element(json_t *doc, const json_t *live, size_t i, size_t theirs
 
 static int take_whole_list(json_t *doc, const json_t *live)
 {
-        AUTO_JSON json_t *copy = doc_copy(live);
+        AUTO_JSON json_t *copy = live ? doc_copy(live) : json_array();
 
         return copy && json_array_clear(doc) == 0 ? json_array_extend(doc, copy) : -1;
 }
@@ -275,7 +292,7 @@ static int take(json_t *doc, const json_t *live, struct path p)
 {
         if (json_is_object(doc) && (!live || json_is_object(live)))
                 return take_members(doc, live, p);
-        return json_is_array(doc) && json_is_array(live) ? take_elements(doc, live, p) : 0;
+        return json_is_array(doc) && (!live || json_is_array(live)) ? take_elements(doc, live, p) : 0;
 }
 
 int ignore_rules_apply(const struct ignore_rules *rules, json_t *doc, const json_t *live, struct error *err)
