@@ -665,6 +665,25 @@ static void a_file_of_the_third_schema_keeps_its_rows(void **state)
         assert_int_equal(rows.at[0].ended, ENDED_FINISHED);
 }
 
+/* As an agent that is rolled back finds it. */
+static void a_file_of_a_later_schema_is_begun_anew(void **state)
+{
+        struct fixture *f = *state;
+        struct row row = example_row("w", "site");
+        struct rows rows;
+
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        edit(f, "UPDATE meta SET value = '5' WHERE key = 'schema'; ALTER TABLE inventory RENAME COLUMN hash "
+                "TO x");
+        assert_string_equal(store_problem(f->store), "");
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 0);
+        assert_int_equal(store_row_put(f->store, &row, NULL), 0);
+        edit(f, "SELECT 1"); /* which opens it again */
+        assert_int_equal(store_rows_of_work(f->store, "w", &f->arena, &rows, NULL), 0);
+        assert_int_equal(rows.n, 1);
+}
+
 /* The agent died between a step of the conversion and the note that it was made. */
 static void a_conversion_that_was_cut_off_is_finished(void **state)
 {
@@ -745,6 +764,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_spec_counts_only_as_the_generation_it_was_written_as, setup,
                                                 teardown),
                 cmocka_unit_test_setup_teardown(a_file_of_the_third_schema_keeps_its_rows, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_file_of_a_later_schema_is_begun_anew, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_conversion_that_was_cut_off_is_finished, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_of_the_first_schema_is_read_and_written_anew, setup,
                                                 teardown),
