@@ -72,9 +72,9 @@ const struct flag hub_flag_table[] = {
           "Name of the webhooks' Service." },
         { "webhook-bind-address", FLAG_STRING, ":9443", AT(webhook_address), "Where webhooks are served." },
         { "remove-webhooks", FLAG_BOOL, "false", AT(remove_webhooks),
-          "Removes the webhook configurations that lead to webhook-service-name, and ends: for when the "
-          "agent "
-          "was uninstalled." },
+          "Removes the webhook configurations that lead to webhook-service-name, with "
+          "enable-admission-policy-manager its policies, too, and ends: for when the agent was "
+          "uninstalled." },
         { "enable-guard-rail", FLAG_BOOL, "false", AT(guard_rail),
           "Webhooks keep users from the fleet's own objects; needs enable-webhook." },
         { "whitelisted-users", FLAG_STRING, "", AT(whitelisted_users),

@@ -83,7 +83,10 @@ static int remove_webhooks(struct agent *a, struct error *err)
 {
         struct program *p = &a->program;
         struct kube_client hub = { .world = &p->world, .endpoint = &a->hub.endpoint, .log = &p->log };
-        struct webhook_removal o = { .kube = &hub, .log = &p->log, .service = a->flags.webhook_service };
+        struct webhook_removal o = { .kube = &hub,
+                                     .log = &p->log,
+                                     .service = a->flags.webhook_service,
+                                     .policies = a->flags.policy_manager };
 
         TRY(own_namespace(a, "remove-webhooks", &o.ns, err));
         TRY(find_hub(a, err));
