@@ -1,5 +1,8 @@
 /* Who takes over what a Work lets go of: heirs that are not ready, that go themselves, that change their
  * minds, and an agent that has forgotten who they are. */
+#include <sqlite3.h>
+
+#include "member-agent/disk_test.h"
 #include "member-agent/moves_test.h"
 
 /* ctx: whether the Work that has the object says of which placement it is. */
@@ -237,6 +240,68 @@ static void what_an_heir_wants_no_more_when_it_comes_is_removed(void **state)
         rig_run(changing_heir_body);
 }
 
+/* Only once the agent is stopped. */
+static int rows_of(const struct sim_disk *disk, const char *work)
+{
+        sqlite3_stmt *st = NULL;
+        sqlite3 *db = NULL;
+        int n;
+
+        assert_int_equal(
+                sqlite3_open_v2(sim_disk_uri(disk), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                SQLITE_OK);
+        assert_int_equal(
+                sqlite3_prepare_v2(db, "SELECT count(*) FROM inventory WHERE work = ?1", -1, &st, NULL),
+                SQLITE_OK);
+        assert_int_equal(sqlite3_bind_text(st, 1, work, -1, SQLITE_STATIC), SQLITE_OK);
+        assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+        n = sqlite3_column_int(st, 0);
+        sqlite3_finalize(st);
+        sqlite3_close(db);
+        return n;
+}
+
+/* The heir stays on the hub, deleted, for somebody else's finalizer: nothing makes the agent look at it again
+ * that would forget it once more. */
+static void forgotten_heir_body(struct rig *r)
+{
+        struct slow slow = { .method = "PATCH", .path = B_PATH "?" };
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_slow };
+        struct sim_disk *disk = sim_disk_new(r->loop);
+        struct agent a;
+
+        assert_non_null(disk);
+        prepare_clusters(r);
+        invite(r);
+        start_on(&a, r, disk);
+        meet(&a, &faults);
+        make_part(r, "", &(struct part){ "w", 1, 1, A "," B });
+        wait_until_applied(r, "w", 1);
+        place(r, "z", "", C "," B2);
+        wait_for(r, HUB, WORKS "/z", "type=Applied", "SomeManifestsAreNotApplied");
+        merge(r, HUB, WORKS "/z",
+              "{'metadata':{'finalizers':['kubernetes-fleet.io/work-cleanup','example.com/later']}}");
+        slow.most = 1;
+        delete (r, HUB, WORKS "/w");
+        wait_for_slow(r, &slow, 1);
+        delete (r, HUB, WORKS "/z");
+        wait_until_gone(r, MEMBER, APPLIED_WORKS "/z");
+        assert_int_equal(fiber_sleep(r->loop, SLOW_MS / 5), 0);
+        get(r, HUB, WORKS "/z");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 1);
+        assert_string_equal(owner_of(r, B_PATH), "w"); /* the request is still on its way */
+        wait_until_gone(r, HUB, WORKS "/w");
+        wait_until_gone(r, MEMBER, B_PATH);
+        stop(&a);
+        assert_int_equal(rows_of(disk, "z"), 0);
+        sim_disk_free(disk);
+}
+
+static void an_heir_that_has_ended_when_it_comes_is_not_remembered_again(void **state)
+{
+        rig_run(forgotten_heir_body);
+}
+
 /* A Work takes care of what another of its set had, which somebody deleted and nobody makes again. */
 static void gone_from_caretaker_body(struct rig *r)
 {
@@ -274,6 +339,7 @@ int main(void)
                 cmocka_unit_test(an_heir_whose_applied_work_is_gone_gets_a_new_one),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
+                cmocka_unit_test(an_heir_that_has_ended_when_it_comes_is_not_remembered_again),
                 cmocka_unit_test(what_others_want_is_found_out_again_before_anything_goes),
                 cmocka_unit_test(what_is_gone_from_the_cluster_is_taken_care_of_no_more),
         };

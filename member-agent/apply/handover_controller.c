@@ -210,6 +210,34 @@ static int swap_owners(struct member_agent *a, const struct kube_resource *r, co
                               patch, &write, ret, err);
 }
 
+/* It goes or is gone, and our file is rid of it: nobody would ever take a row of it away again. */
+static int heir_has_ended(struct member_agent *a, const char *to, bool *ret, struct error *err)
+{
+        const struct object *work = informer_get(a->works, a->ns, to);
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct stored_work stored;
+        int r;
+
+        *ret = false;
+        if (work && work->meta.deletion_ms == TIME_NONE)
+                return 0;
+        r = store_work_get(a->store, to, &arena, &stored, err);
+        if (r != ERR_NOT_FOUND)
+                return r;
+        error_clear(err);
+        *ret = true;
+        return 0;
+}
+
+static int record_heir_again(struct giver *g, const struct row *row, const json_t *live, const char *to,
+                             struct error *err)
+{
+        bool ended;
+
+        TRY(heir_has_ended(g->agent, to, &ended, err));
+        return ended ? 0 : record_heir(g, row, live, to, err);
+}
+
 /* While the request was on its way the heir may have come to want the object no more, found that it was not
  * its own, and dropped its row. An unanswered request may have arrived, too. */
 static int remind_heir(struct giver *g, const struct row *row, const json_t *live, const char *to, int code,
@@ -218,7 +246,7 @@ static int remind_heir(struct giver *g, const struct row *row, const json_t *liv
         struct error again = { 0 };
 
         agent_enqueue_work(g->agent, to, QUEUE_HIGH);
-        if (record_heir(g, row, live, to, &again) < 0 && code == 0) {
+        if (record_heir_again(g, row, live, to, &again) < 0 && code == 0) {
                 *err = again;
                 return again.code;
         }
