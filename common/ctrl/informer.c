@@ -504,12 +504,17 @@ int informer_refresh(struct informer *i)
         return code;
 }
 
+void informer_silence(struct informer *i)
+{
+        i->stopped = true;
+        waitq_wake_all(&i->synced_wait);
+}
+
 struct informer *informer_stop(struct informer *i)
 {
         if (!i)
                 return NULL;
-        i->stopped = true;
-        waitq_wake_all(&i->synced_wait);
+        informer_silence(i);
         fiber_group_end(TAKE_PTR(i->group));
         informer_unref(i);
         return NULL;

@@ -45,6 +45,9 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
                               const struct informer_options *o);
 struct informer *informer_ref(struct informer *i);
 void informer_unref(struct informer *i);
+/* The first half of informer_stop(), which has to follow: nobody is told of anything any more. For who stops
+ * several whose handlers look into each other. Does not park. */
+void informer_silence(struct informer *i);
 /* Ends it (from a fiber): handlers get no more events, who waits is told ERR_CLOSED. Returns NULL. */
 struct informer *informer_stop(struct informer *i);
 int informer_add_handler(struct informer *i, informer_handler fn,

@@ -410,6 +410,8 @@ struct manager *manager_free(struct manager *m)
         if (!m)
                 return NULL;
         metrics_remove_source(&m->metrics);
+        vec_for_each(&m->caches, c)
+                informer_silence(c->informer);
         while (m->caches.n > 0)
                 informer_stop(m->caches.at[--m->caches.n].informer);
         vec_free(&m->caches);

@@ -543,6 +543,26 @@ static void a_watch_that_an_outage_swallowed_is_opened_again_at_once(void **stat
         with_informer(body_swallowed);
 }
 
+static void body_silenced(struct fixture *f)
+{
+        put(&f->server, "a");
+        open_informer(f);
+        expect_seen(f, "+a ");
+        informer_silence(f->informer);
+        put(&f->server, "b");
+        settle(f);
+        expect_seen(f, "");
+        assert_non_null(informer_get(f->informer, NULL, "b"));
+        assert_int_equal(informer_wait_synced(f->informer, DEADLINE_NONE), ERR_CLOSED);
+        f->informer = informer_stop(f->informer);
+}
+
+/* While several caches end, nobody is told by one of what he would look up in another. */
+static void a_cache_that_is_silenced_tells_nobody_until_it_ends(void **state)
+{
+        with_informer(body_silenced);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -564,6 +584,7 @@ int main(void)
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
                 cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
                 cmocka_unit_test(a_watch_that_an_outage_swallowed_is_opened_again_at_once),
+                cmocka_unit_test(a_cache_that_is_silenced_tells_nobody_until_it_ends),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
