@@ -152,6 +152,13 @@ static int apply_all(struct run *r, const struct step *st, const char *cluster)
         return 0;
 }
 
+/* API servers follow policies, webhooks and rights a moment later, each for itself, so one that refuses says
+ * nothing of the next: on real programs every refusal may be late. */
+static bool may_be_late(const struct run *r, const struct step *st)
+{
+        return st->within_said || (st->message && r->f->patience > 1);
+}
+
 /* What may be let in at first is tried dry: once it were there, to try it again would tell nothing. */
 static int refuse_all(struct run *r, const struct step *st, const char *cluster)
 {
@@ -159,7 +166,7 @@ static int refuse_all(struct run *r, const struct step *st, const char *cluster)
         size_t i;
 
         json_array_foreach((json_t *)st->manifests, i, doc)
-                if (check_refusal(r, st, apply_one(r, st, cluster, doc, st->within_said)) < 0)
+                if (check_refusal(r, st, apply_one(r, st, cluster, doc, may_be_late(r, st))) < 0)
                         return error_wrap(r->err, "manifests[%zu]", i);
         return 0;
 }
@@ -169,11 +176,10 @@ static bool is_final(int code)
         return code == ERR_CANCELLED || code == ERR_NO_MEMORY;
 }
 
-/* API servers follow policies, webhooks and who answers for them a moment later: a write that says "within"
- * is made until it comes to what it should. */
+/* A write that says "within" is made until it comes to what it should. */
 static int run_write(struct run *r, const struct step *st, const char *cluster)
 {
-        int64_t deadline = loop_now_ms(loop_of(r)) + (st->within_said ? patience_ms(r, st) : 0);
+        int64_t deadline = loop_now_ms(loop_of(r)) + (may_be_late(r, st) ? patience_ms(r, st) : 0);
 
         for (;;) {
                 int code = st->type == STEP_APPLY ? apply_all(r, st, cluster) : refuse_all(r, st, cluster);
@@ -385,7 +391,7 @@ static int run_refused_delete(struct run *r, const struct step *st, struct kube_
         int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
         int code;
 
-        if (!st->within_said)
+        if (!may_be_late(r, st))
                 return check_refusal(r, st, delete (r, st, kube, resource));
         while ((code = check_refusal(r, st, delete_dry(r, st, kube, resource))) < 0 && !is_final(code) &&
                loop_now_ms(loop_of(r)) < deadline) {
