@@ -32,6 +32,8 @@ struct pass {
         bool asked;        /* the server, for `given` */
 };
 
+static const struct snapshots_in_use used_by_nobody = { 0 };
+
 /* ---- one after the other ---- */
 
 /* What is selected, which snapshots there are and what is made of both belong together, and requests lie
@@ -505,13 +507,11 @@ static int load(struct pass *s)
  * then. Nor does anybody tell when it is known who uses one. */
 static int look_again_ms(struct pass *s, int64_t *ret)
 {
-        static const struct snapshots_in_use none = { 0 };
-
         TRY(load(s));
         *ret = 0;
         if (!resource_history_is_kept(s->p, &s->snapshots, &s->in_use))
                 *ret = PRUNE_MS;
-        else if (s->in_use.unknown && !resource_history_is_kept(s->p, &s->snapshots, &none))
+        else if (s->in_use.unknown && !resource_history_is_kept(s->p, &s->snapshots, &used_by_nobody))
                 *ret = UNKNOWN_MS;
         return 0;
 }
@@ -677,7 +677,6 @@ static const char *bound_snapshot(const struct object *binding)
 
 static bool is_too_much(struct hub_agent *a, const struct object *placement, int64_t index)
 {
-        static const struct snapshots_in_use none = { 0 };
         const struct placement *p = (const struct placement *)placement;
         const struct scope *scope = scope_of(placement->meta.ns);
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -686,7 +685,7 @@ static bool is_too_much(struct hub_agent *a, const struct object *placement, int
         if (objects_of_owner(a, scope->resource_snapshot, placement->meta.ns, placement->meta.name, &arena,
                              &snapshots) < 0)
                 return true; /* not known for want of memory: the intake looks itself */
-        return index == NO_INDEX ? !resource_history_is_kept(p, &snapshots, &none)
+        return index == NO_INDEX ? !resource_history_is_kept(p, &snapshots, &used_by_nobody)
                                  : resource_group_is_past(p, &snapshots, index);
 }
 

@@ -80,9 +80,14 @@ static int sorted(struct arena *arena, const struct object_list *existing, struc
         return 0;
 }
 
+static bool is_staying_head(const struct object *o)
+{
+        return is_snapshot_head(o) && !is_deleting(o);
+}
+
 static bool is_marked(const struct object *o)
 {
-        return label_is_true(o, LABEL_IS_LATEST_SNAPSHOT) && is_snapshot_head(o) && !is_deleting(o);
+        return label_is_true(o, LABEL_IS_LATEST_SNAPSHOT) && is_staying_head(o);
 }
 
 bool one_resource_snapshot_is_latest(const struct object_list *existing)
@@ -103,7 +108,7 @@ static const struct resource_snapshot *newest(const struct object_list *existing
                 const struct object *o = existing->at[i];
                 int64_t index;
 
-                if (!is_snapshot_head(o) || is_deleting(o) || (marked && !is_marked(o)))
+                if (marked ? !is_marked(o) : !is_staying_head(o))
                         continue;
                 if (label_number(o, LABEL_RESOURCE_INDEX, &index, NULL) < 0 || index <= best_index)
                         continue;

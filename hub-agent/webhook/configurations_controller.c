@@ -1,21 +1,12 @@
 /* The configurations that lead the API server to the webhooks: spec/membership-webhooks-charts.md 4.3. */
 #include "hub-agent/agent.h"
 #include "hub-agent/webhook/keep.h"
+#include "hub-agent/webhook/registration.h"
 #include "hub-agent/webhook/serving.h"
 
-#define REGISTRATION "admissionregistration.k8s.io"
 #define KEY_ALL "all"
 
-static const struct kube_resource validating = { REGISTRATION, "v1", "validatingwebhookconfigurations",
-                                                 "ValidatingWebhookConfiguration", false };
-static const struct kube_resource mutating = { REGISTRATION, "v1", "mutatingwebhookconfigurations",
-                                               "MutatingWebhookConfiguration", false };
 static const struct kube_resource namespaces = { "", "v1", "namespaces", "Namespace", false };
-
-static const struct kube_resource *resource_of(enum webhook_configuration_id id)
-{
-        return id == WEBHOOKS_MUTATING ? &mutating : &validating;
-}
 
 /* With the agent's namespace they go, so that nobody is asked who is not there any more. */
 static int belong_to_namespace(struct reconcile *rc, json_t *wanted)
@@ -58,8 +49,8 @@ static int keep_injected(const json_t *live, json_t *wanted, struct error *err)
 
 static int take_away(struct reconcile *rc, enum webhook_configuration_id id)
 {
-        int code = kube_doc_delete(rc->kube, resource_of(id), NULL, webhook_configuration_name(id), NULL,
-                                   NULL, rc->err);
+        int code = kube_doc_delete(rc->kube, webhook_configuration_resource(id), NULL,
+                                   webhook_configuration_name(id), NULL, NULL, rc->err);
 
         if (code != ERR_NOT_FOUND)
                 return code;
@@ -76,7 +67,7 @@ static int bring_about(struct reconcile *rc, const struct webhook_serving *s,
         if (!wanted)
                 return take_away(rc, id);
         TRY(belong_to_namespace(rc, wanted));
-        return keep_object(rc, resource_of(id), wanted, "a webhook configuration",
+        return keep_object(rc, webhook_configuration_resource(id), wanted, "a webhook configuration",
                            webhook_serving_injected(s) ? keep_injected : NULL);
 }
 
@@ -117,6 +108,6 @@ static int follow_edits(struct manager *m, const struct kube_resource *r)
 int webhook_configurations_start(struct manager *m)
 {
         manager_enqueue(m, &webhook_configurations_controller, KEY_ALL, QUEUE_HIGH);
-        TRY(follow_edits(m, &validating));
-        return follow_edits(m, &mutating);
+        TRY(follow_edits(m, &validating_webhooks));
+        return follow_edits(m, &mutating_webhooks);
 }

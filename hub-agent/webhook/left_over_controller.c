@@ -40,8 +40,7 @@ static void tell(struct reconcile *rc, const struct left_over *l, const char *ui
 
 static int take_away(struct reconcile *rc, const struct left_over *l)
 {
-        const struct kube_resource r = { l->kind->group, l->kind->version, l->kind->plural, l->kind->kind,
-                                         false };
+        const struct kube_resource r = kube_resource_of(l->kind);
         AUTO_JSON json_t *found = NULL;
         int code = kube_doc_get(rc->kube, &r, NULL, l->name, &found, rc->err);
         const char *uid;

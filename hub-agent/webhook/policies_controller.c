@@ -2,20 +2,9 @@
 #include "hub-agent/webhook/keep.h"
 #include "hub-agent/webhook/policies.h"
 #include "hub-agent/webhook/policies_agent.h"
+#include "hub-agent/webhook/registration.h"
 
-#define POLICY_KIND "ValidatingAdmissionPolicy"
 #define KEY_ALL "all"
-
-static const struct kube_resource policies = { "admissionregistration.k8s.io", "v1",
-                                               "validatingadmissionpolicies", POLICY_KIND, false };
-static const struct kube_resource bindings = { "admissionregistration.k8s.io", "v1",
-                                               "validatingadmissionpolicybindings", POLICY_KIND "Binding",
-                                               false };
-
-static const struct kube_resource *resource_of(const json_t *doc)
-{
-        return text_equal(doc_get_string(doc, "kind"), POLICY_KIND) ? &policies : &bindings;
-}
 
 static const char *name_of(const json_t *doc)
 {
@@ -30,7 +19,7 @@ static bool is_wanted(const json_t *wanted, const struct kube_resource *r, const
         size_t i;
 
         json_array_foreach(wanted, i, w)
-                if (resource_of(w) == r && text_equal(name_of(w), name))
+                if (admission_policy_resource(w) == r && text_equal(name_of(w), name))
                         return true;
         return false;
 }
@@ -74,9 +63,9 @@ static int bring_about(struct reconcile *rc, const json_t *wanted)
         size_t i;
 
         json_array_foreach(wanted, i, w)
-                TRY(keep_object(rc, resource_of(w), w, "an admission policy", NULL));
-        TRY(remove_others(rc, &bindings, wanted));
-        return remove_others(rc, &policies, wanted);
+                TRY(keep_object(rc, admission_policy_resource(w), w, "an admission policy", NULL));
+        TRY(remove_others(rc, &admission_policy_bindings, wanted));
+        return remove_others(rc, &admission_policies, wanted);
 }
 
 /* An agent that is to install nothing may have no rights for it either. */
@@ -123,7 +112,8 @@ static int follow_edits(struct manager *m, const struct kube_resource *r)
 int admission_policies_start(struct manager *m, bool follow, struct error *err)
 {
         manager_enqueue(m, &admission_policies_controller, KEY_ALL, QUEUE_NORMAL);
-        if (follow && (follow_edits(m, &policies) < 0 || follow_edits(m, &bindings) < 0))
+        if (follow &&
+            (follow_edits(m, &admission_policies) < 0 || follow_edits(m, &admission_policy_bindings) < 0))
                 return error_no_memory(err);
         return 0;
 }

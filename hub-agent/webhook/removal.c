@@ -1,20 +1,10 @@
 #include "hub-agent/webhook/removal.h"
 
 #include "common/base/memory.h"
-#include "hub-agent/webhook/admission.h"
 #include "hub-agent/webhook/policies.h"
+#include "hub-agent/webhook/registration.h"
 
 #define PAUSE_MS 1000
-#define REGISTRATION "admissionregistration.k8s.io"
-
-static const struct kube_resource validating = { REGISTRATION, "v1", "validatingwebhookconfigurations",
-                                                 "ValidatingWebhookConfiguration", false };
-static const struct kube_resource mutating = { REGISTRATION, "v1", "mutatingwebhookconfigurations",
-                                               "MutatingWebhookConfiguration", false };
-static const struct kube_resource policies = { REGISTRATION, "v1", "validatingadmissionpolicies",
-                                               "ValidatingAdmissionPolicy", false };
-static const struct kube_resource bindings = { REGISTRATION, "v1", "validatingadmissionpolicybindings",
-                                               "ValidatingAdmissionPolicyBinding", false };
 
 static int remove_found(const struct webhook_removal *o, const struct kube_resource *r, const json_t *found,
                         struct error *err)
@@ -62,7 +52,7 @@ static bool is_ours(const json_t *configuration, const struct webhook_removal *o
 static int remove_configuration(const struct webhook_removal *o, enum webhook_configuration_id id,
                                 struct error *err)
 {
-        const struct kube_resource *r = id == WEBHOOKS_MUTATING ? &mutating : &validating;
+        const struct kube_resource *r = webhook_configuration_resource(id);
         const char *name = webhook_configuration_name(id);
         AUTO_JSON json_t *found = NULL;
 
@@ -90,8 +80,7 @@ static bool has_labels_of(const json_t *found, const json_t *made)
 /* made: as the agent makes it, if it is told to. */
 static int remove_policy(const struct webhook_removal *o, const json_t *made, struct error *err)
 {
-        const struct kube_resource *r =
-                text_equal(doc_get_string(made, "kind"), policies.kind) ? &policies : &bindings;
+        const struct kube_resource *r = admission_policy_resource(made);
         AUTO_JSON json_t *found = NULL;
 
         TRY(kube_doc_get(o->kube, r, NULL, or_empty(doc_get_string(made, "metadata.name")), &found, err));

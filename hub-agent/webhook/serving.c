@@ -3,6 +3,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "hub-agent/webhook/certificates.h"
+#include "hub-agent/webhook/registration.h"
 #include "proto/names.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -12,12 +13,6 @@
 #define SECRET WEBHOOK_CERTIFICATE
 
 static const struct kube_resource secrets = { "", "v1", "secrets", "Secret", true };
-static const struct kube_resource validating = { "admissionregistration.k8s.io", "v1",
-                                                 "validatingwebhookconfigurations",
-                                                 "ValidatingWebhookConfiguration", false };
-static const struct kube_resource mutating = { "admissionregistration.k8s.io", "v1",
-                                               "mutatingwebhookconfigurations",
-                                               "MutatingWebhookConfiguration", false };
 
 struct webhook_serving {
         struct webhook_serving_options o;
@@ -256,16 +251,11 @@ static int refresh_files(struct webhook_serving *s, struct error *err)
         return 0;
 }
 
-static const struct kube_resource *resource_of(enum webhook_configuration_id id)
-{
-        return id == WEBHOOKS_MUTATING ? &mutating : &validating;
-}
-
 /* The first webhook that cert-manager has not given its authorities yet, in words; NULL: none. */
 static char *what_is_missing(struct webhook_serving *s, enum webhook_configuration_id id)
 {
         AUTO_JSON json_t *wanted = NULL, *live = NULL;
-        const struct kube_resource *r = resource_of(id);
+        const struct kube_resource *r = webhook_configuration_resource(id);
         const char *name = webhook_configuration_name(id);
         struct error err = { 0 };
         json_t *w;

@@ -32,7 +32,7 @@ struct manifest {
         /* Others changed the object each time that a patch of ours was on its way: the last one is sent all
          * the same, and what came of it is looked at again. */
         bool unguarded;
-        bool finished;                /* the live object is a Job that has */
+        bool finished; /* the live object is a Job that goes when it has finished, and it has */
         struct slice observed_status; /* JSON text for back-reporting, data NULL if none */
 };
 

@@ -69,14 +69,14 @@ static int dry_run(struct pass *p, const struct manifest *m, const json_t *sourc
 static int compare(struct pass *p, struct manifest *m, const json_t *live, struct differences **ret,
                    struct error *why)
 {
-        AUTO_JSON json_t *wanted = NULL;
-        AUTO_JSON json_t *source = doc_copy(m->doc);
+        AUTO_JSON json_t *wanted = NULL, *ruled = m->ignored.n ? doc_copy(m->doc) : NULL;
         struct differences *found = ARENA_NEW(p->arena, struct differences);
+        const json_t *source = ruled ? ruled : m->doc;
         int r;
 
-        if (!found || !source)
+        if (!found || (m->ignored.n && !ruled))
                 return error_no_memory(why);
-        TRY(ignore_rules_apply(&m->ignored, source, live, why));
+        TRY(ignore_rules_apply(&m->ignored, ruled, live, why));
         if (!p->strategy.full_comparison) {
                 r = dry_run(p, m, source, &wanted, why);
                 m->degraded = r < 0 && why->http_status == 422;
@@ -420,7 +420,7 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
                 const char *version = doc_get_string(live, "metadata.resourceVersion");
 
                 m->live_generation = doc_get_int(live, "metadata.generation", 0);
-                m->finished = has_finished(live);
+                m->finished = manifest_goes_when_finished(m) && has_finished(live);
                 m->live_uid = arena_strdup(p->arena, uid ? uid : "");
                 m->live_version = arena_strdup(p->arena, version && !m->unguarded ? version : "");
                 if (!m->live_uid || !m->live_version)
