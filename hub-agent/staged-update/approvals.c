@@ -148,11 +148,19 @@ static int accept(struct pass *p, const struct approval_request *r)
         return add_approval(p, r, wanted);
 }
 
-static void note_approved(struct pass *p, const struct approval_task *t)
+static void note_created(struct pass *p, const struct approval_task *t)
+{
+        set_condition(p, &t->task->conditions, CONDITION_APPROVAL_REQUEST_CREATED, CONDITION_TRUE,
+                      REASON_APPROVAL_REQUEST_CREATED, MESSAGE_APPROVAL_REQUEST_CREATED);
+}
+
+void note_approved(struct pass *p, const struct approval_task *t)
 {
         const struct condition *created =
                 condition_find(&t->task->conditions, CONDITION_APPROVAL_REQUEST_CREATED);
 
+        if (is_true(p, &t->task->conditions, CONDITION_APPROVAL_REQUEST_APPROVED))
+                return;
         set_condition(p, &t->task->conditions, CONDITION_APPROVAL_REQUEST_APPROVED, CONDITION_TRUE,
                       REASON_APPROVAL_REQUEST_APPROVED, MESSAGE_APPROVAL_REQUEST_APPROVED);
         if (created)
@@ -172,8 +180,7 @@ int run_approval(struct pass *p, const struct approval_task *t, bool *ret)
                 TRY(check_request(p, t, r));
         else
                 TRY(add_approval(p, NULL, request_new(p, t)));
-        set_condition(p, &t->task->conditions, CONDITION_APPROVAL_REQUEST_CREATED, CONDITION_TRUE,
-                      REASON_APPROVAL_REQUEST_CREATED, MESSAGE_APPROVAL_REQUEST_CREATED);
+        note_created(p, t);
         if (!r) {
                 if (t->planned)
                         wake_after(p, 0); /* it is there with the next pass, and shows the plan */

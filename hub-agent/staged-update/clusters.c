@@ -529,8 +529,20 @@ static int finish(struct loop_of_stage *l, struct cluster_updating_status *c)
         return 0;
 }
 
-/* What a pass began whose status was lost is under way, too. */
-static int note_begun(struct loop_of_stage *l)
+static void note_begun_one(struct loop_of_stage *l, const struct binding *b)
+{
+        for (uint32_t i = 0; i < l->stage->clusters.n; i++) {
+                struct cluster_updating_status *c = &l->stage->clusters.at[i];
+
+                if (text_equal(c->cluster_name, b->spec->target_cluster) &&
+                    !is_true(l->p, &c->conditions, CONDITION_STARTED))
+                        note_started(l, c);
+        }
+}
+
+/* What a pass began whose status was lost is under way, too. The approval that let it begin was accepted
+ * before. */
+static int note_begun(struct loop_of_stage *l, size_t stage)
 {
         struct pass *p = l->p;
         struct rollout_list begun = { .at = ARENA_NEW_ARRAY(p->arena, const struct binding *,
@@ -539,20 +551,16 @@ static int note_begun(struct loop_of_stage *l)
         if (!begun.at)
                 return error_no_memory(p->err);
         TRY(list_begun(p, &begun));
+        if (begun.n > 0)
+                note_let_in(p, stage);
         for (size_t i = 0; i < begun.n; i++)
-                for (uint32_t k = 0; k < l->stage->clusters.n; k++) {
-                        struct cluster_updating_status *c = &l->stage->clusters.at[k];
-
-                        if (text_equal(c->cluster_name, begun.at[i]->spec->target_cluster) &&
-                            !is_true(p, &c->conditions, CONDITION_STARTED))
-                                note_started(l, c);
-                }
+                note_begun_one(l, begun.at[i]);
         return 0;
 }
 
-static int finish_all(struct loop_of_stage *l)
+static int finish_all(struct loop_of_stage *l, size_t stage)
 {
-        TRY(note_begun(l));
+        TRY(note_begun(l, stage));
         for (uint32_t i = 0; i < l->stage->clusters.n; i++)
                 TRY(finish(l, &l->stage->clusters.at[i]));
         check_failures(l);
@@ -565,7 +573,7 @@ int finish_clusters(struct pass *p, size_t stage, bool *ret_finished, const char
         int code;
 
         TRY(loop_init(&l, p, stage));
-        code = finish_all(&l);
+        code = finish_all(&l, stage);
         *ret_finished = l.updating == 0;
         *ret_stuck = is_stuck(&l) ? stuck_words(&l) : NULL;
         buf_free(&l.stuck);

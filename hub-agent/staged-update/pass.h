@@ -123,7 +123,8 @@ struct approval_task {
 void ask_for_plan(const struct pass *p, struct approval_task *t, size_t stage, uint32_t task);
 /* *ret: it was approved, which cannot be taken back. */
 int run_approval(struct pass *p, const struct approval_task *t, bool *ret);
-/* The same, and nothing is done for it. */
+void note_approved(struct pass *p, const struct approval_task *t); /* the run's status says so */
+/* As run_approval, and nothing is done for it. */
 int was_approved(struct pass *p, const struct stage_task_status *task, bool *ret);
 
 /* *ret_done: the stage and its tasks are. */
@@ -131,6 +132,7 @@ int update_clusters(struct pass *p, size_t stage, bool *ret_done);
 int run_before_tasks(struct pass *p, size_t stage, bool *ret_done);
 /* What stands before the stage was done, also when the run's status does not say so yet. */
 int was_let_in(struct pass *p, size_t stage, bool *ret);
+void note_let_in(struct pass *p, size_t stage); /* it says so now */
 int run_after_tasks(struct pass *p, size_t stage, bool *ret_done);
 /* Its entries by cluster; whoever asks frees the map, also on failure. */
 int map_deletion_stage(struct pass *p, struct map *ret);

@@ -120,6 +120,58 @@ static void what_was_begun_and_not_written_down_comes_to_its_end_before_the_run_
         ends(&s);
 }
 
+/* The same behind an approval: its request was accepted before anything began, and the run says so with the
+ * rest. spec/staged-update-and-eviction.md 6.2 */
+static void what_was_begun_with_an_approval_is_written_down_with_it(void **state)
+{
+        const struct stage_task_status *task;
+        struct update_run *said;
+        struct scene s;
+
+        begin_usual(&s, APPROVAL("before"), "");
+        step(&s);
+        said = s.run;
+        approve(&s, "run-before-a");
+        s.work_generator_is_late = true;
+        pass_over(&s);
+        assert_string_equal(written(&s), "a1");
+        s.run = said; /* the status was lost: the run had been stopped a moment before */
+        set_state(&s, "Stop");
+        s.work_generator_is_late = false;
+        step(&s);
+        task = &stage(&s, 0)->before_stage_task_status.at[0];
+        assert_string_equal(cluster_says(&s, "a1", "Started"), "True ClusterUpdatingStarted");
+        assert_string_equal(says(&s, &task->conditions, "ApprovalRequestApproved"),
+                            "True StageTaskApprovalRequestApproved");
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        assert_int_equal(s.plan.n_approvals, 0);
+        arrive(&s, "a1");
+        step(&s);
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        ends(&s);
+}
+
+/* spec/staged-update-and-eviction.md 7.5: it is accepted when the run goes on */
+static void an_approval_of_a_run_that_is_stopped_waits_for_it(void **state)
+{
+        const struct stage_task_status *task;
+        struct scene s;
+
+        begin_usual(&s, APPROVAL("before"), "");
+        step(&s);
+        set_state(&s, "Stop");
+        approve(&s, "run-before-a");
+        step(&s);
+        task = &stage(&s, 0)->before_stage_task_status.at[0];
+        assert_string_equal(run_says(&s, "Progressing"), "False UpdateRunStopped");
+        assert_string_equal(says(&s, &task->conditions, "ApprovalRequestApproved"), "absent");
+        assert_int_equal(s.plan.n_approvals, 0);
+        set_state(&s, "Run");
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md checklist 39 */
 static void in_the_deletion_stage_those_that_go_are_waited_for(void **state)
 {
@@ -212,6 +264,8 @@ int main(void)
                 cmocka_unit_test(a_start_that_was_not_announced_is_announced_while_stopping),
                 cmocka_unit_test(
                         what_was_begun_and_not_written_down_comes_to_its_end_before_the_run_has_stopped),
+                cmocka_unit_test(what_was_begun_with_an_approval_is_written_down_with_it),
+                cmocka_unit_test(an_approval_of_a_run_that_is_stopped_waits_for_it),
                 cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
                 cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again_while_stopping),
                 cmocka_unit_test(a_start_that_was_taken_back_is_not_announced_while_stopping),

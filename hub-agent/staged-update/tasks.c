@@ -38,6 +38,17 @@ int was_let_in(struct pass *p, size_t stage, bool *ret)
         return l->n > 0 ? was_approved(p, &l->at[0], ret) : 0;
 }
 
+void note_let_in(struct pass *p, size_t stage)
+{
+        struct stage_status *s = &p->status->stages_status.at[stage];
+        struct approval_task t = { .stage = s, .type = TASK_TYPE_BEFORE_STAGE };
+
+        if (s->before_stage_task_status.n == 0)
+                return;
+        t.task = &s->before_stage_task_status.at[0];
+        note_approved(p, &t);
+}
+
 /* ---- after a stage ---- */
 
 static int64_t wait_of(const struct stage_config *config, uint32_t task)
