@@ -20,6 +20,8 @@ struct on_cluster {
 struct rollout {
         struct map clusters;                  /* namespace of a member -> struct on_cluster */
         unsigned least;                       /* clusters wanted, at least, since nothing of it moves */
+        unsigned most;                        /* at most, since then and until `fewer_ms` is old */
+        int64_t fewer_ms;                     /* since then fewer are wanted; 0 = they are not */
         unsigned may_percent, before_percent; /* the latter until `since` is old */
         int64_t since_ms;
 };
@@ -175,6 +177,20 @@ static unsigned asked_number(const struct wish_policy *p)
         return p->type == POLICY_PICK_N ? p->n : UINT_MAX;
 }
 
+/* Some of what moves may have been let go while more were wanted: an eviction asks no rollout. */
+static void note_wanted(struct rollout *r, unsigned n, unsigned moving, int64_t now)
+{
+        bool fewer = n < r->most;
+
+        r->least = moving == 0 ? n : MIN(r->least, n);
+        if (fewer && !r->fewer_ms)
+                r->fewer_ms = now;
+        if (fewer && (moving > 0 || now - r->fewer_ms < RULE_LAG_MS))
+                return;
+        r->most = n;
+        r->fewer_ms = 0;
+}
+
 static void judge(struct watch *w, struct rollout *r, const char *placement, const struct wish_placement *p)
 {
         struct wanted wanted = { placement, 0 };
@@ -189,8 +205,8 @@ static void judge(struct watch *w, struct rollout *r, const char *placement, con
                 moving += o->moving;
                 available += o->available;
         }
-        r->least = moving == 0 ? wanted.n : MIN(r->least, wanted.n);
-        may = (r->least * percent_allowed(r, p, watch_now(w)) + 99) / 100;
+        note_wanted(r, wanted.n, moving, watch_now(w));
+        may = (r->most * percent_allowed(r, p, watch_now(w)) + 99) / 100;
         if (moving > 0)
                 watch_judged(w, &rule_budget);
         if (moving > may && available + may < r->least)

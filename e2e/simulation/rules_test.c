@@ -196,6 +196,32 @@ static void a_rollout_takes_no_more_clusters_than_it_may(void **state)
         close_watch(&w);
 }
 
+/* What was let go while a cluster more was wanted is not called back when that one leaves, as by an eviction,
+ * and what was decided then may be written a moment later. */
+static void a_rollout_may_take_as_many_as_when_it_was_decided(void **state)
+{
+        struct watch w;
+
+        place_four(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b5", "member-5", "p", "Bound"));
+        put_work(&w, "hub-agent", 5, 1, true);
+        w.now += 2 * RULE_LAG_MS;
+        roll_out(&w, 1);
+        take(&w, "hub-agent", "hub", RES_BINDINGS, "", "b5");
+        take(&w, "member-5", "hub", RES_WORKS, "fleet-member-member-5", "app-0-work");
+        roll_out(&w, 2);
+        FINE(&w);
+        put_work(&w, "member-1", 1, 2, true);
+        put_work(&w, "member-2", 2, 2, true);
+        w.now += 2 * RULE_LAG_MS;
+        put_work(&w, "member-2", 2, 2, true);
+        roll_out(&w, 3);
+        FINE(&w);
+        roll_out(&w, 4);
+        BROKEN(&w, "placement app-0: a rollout took 2 clusters at once, 1 allowed, 2 available of 4");
+        close_watch(&w);
+}
+
 static void a_list_of_clusters_is_what_a_rollout_is_measured_by(void **state)
 {
         static const struct {
@@ -734,6 +760,7 @@ int main(void)
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_rollout_takes_no_more_clusters_than_it_may),
+                cmocka_unit_test(a_rollout_may_take_as_many_as_when_it_was_decided),
                 cmocka_unit_test(a_list_of_clusters_is_what_a_rollout_is_measured_by),
                 cmocka_unit_test(what_failed_by_itself_is_updated_without_a_budget),
                 cmocka_unit_test(a_work_that_was_deleted_is_made_again_without_a_budget),
