@@ -39,6 +39,10 @@ struct intake_memory {
         char fingerprint[65];     /* of the metadata by which `known` was read */
         struct selected *known;   /* the selection that was read last; NULL if none */
         int64_t failing_since_ms; /* loop_now_ms(); not the user's doing; 0 = it does not fail */
+        /* Highest indexes of the snapshots that were asked for, 0 if none was. Also when the answer was lost
+         * none below follows, though who told of the indexes before them has gone since: that would be a
+         * second latest. */
+        int64_t policy_asked_for, resources_asked_for;
         struct kept_finding *finding;
         bool taken; /* somebody selects resources and makes snapshots of them */
         struct waitq turn;

@@ -181,6 +181,14 @@ static int remove_all(struct reconcile *rc, const struct object **list, size_t n
         return 0;
 }
 
+static void note_index(const struct object *snapshot, const char *label, int64_t *asked_for)
+{
+        int64_t index;
+
+        if (label_number(snapshot, label, &index, NULL) == 0)
+                *asked_for = MAX(*asked_for, index);
+}
+
 static int sync_policy(struct pass *s)
 {
         const struct object *relabelled = NULL;
@@ -189,8 +197,10 @@ static int sync_policy(struct pass *s)
         TRY(check_policies(s));
         TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, s->given.policies, &plan, s->rc->err));
         TRY(relabel(s->rc, &plan.update, &relabelled));
-        if (plan.create)
+        if (plan.create) {
+                note_index(&plan.create->object, LABEL_POLICY_INDEX, &s->memory->policy_asked_for);
                 TRY(rc_create(s->rc, &plan.create->object, NULL));
+        }
         return remove_all(s->rc, plan.remove, plan.n_remove, &plan.update, relabelled);
 }
 
@@ -292,6 +302,7 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
         for (size_t i = 0; i < plan->n_unmark; i++)
                 TRY(relabel(s->rc, &plan->unmark[i], &stored));
         for (size_t i = 0; i < plan->n_create; i++) {
+                note_index(&plan->create[i]->object, LABEL_RESOURCE_INDEX, &s->memory->resources_asked_for);
                 TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
                 body_put(s->agent, stored, plan->create[i]);
                 if (i == 0 && !s->latest)
@@ -498,7 +509,7 @@ static int load(struct pass *s)
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
         drop_of_predecessors(&s->policies, &s->p->object);
         drop_of_predecessors(&s->snapshots, &s->p->object);
-        s->given = NONE_GIVEN;
+        s->given = (struct given){ s->memory->policy_asked_for - 1, s->memory->resources_asked_for - 1 };
         TRY(find_snapshots_in_use(s->rc, &s->p->object, s->taker, &s->in_use));
         return given_in_cache(s->rc, &s->p->object, &s->given);
 }

@@ -251,6 +251,54 @@ RIG_TEST(a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_se
         close_all(&f);
 })
 
+static void tear_out(struct rig *r, const char *path)
+{
+        assert_int_equal(rig_merge(r, path, "{\"metadata\":{\"finalizers\":null}}"), 200);
+        rig_delete(r, path);
+        assert_int_equal(rig_get(r, path), 404);
+}
+
+/* The answer to its creation is lost, and who told of the index before it goes: by what the server has now, a
+ * lower one would be given. */
+static void give_again(struct rig *r, const char *kind, const char *snapshot, const char *next)
+{
+        char path[256], binding[256], latest[256], creation[64];
+        struct line line;
+        struct fleet f;
+
+        start_on(r, &f, &line);
+        find_binding(r, binding);
+        line.slow = "clusterresourcebindings?labelSelector=";
+        snprintf(path, sizeof(path), FLEET "%s/%s", kind, snapshot);
+        rig_delete(r, path);
+        fiber_sleep(r->loop, 500);
+        line.lagging = kind;
+        snprintf(creation, sizeof(creation), "%s?", kind);
+        line.path = line.slow = creation;
+        line.fate = ERR_CLOSED;
+        fiber_sleep(r->loop, SLOW_MS);
+        tear_out(r, binding);
+        tear_out(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
+        fiber_sleep(r->loop, SLOW_MS);
+        snprintf(path, sizeof(path), FLEET "%s/%s", kind, next);
+        assert_int_equal(rig_get(r, path), 200);
+        line.path = NULL;
+        wait_ms(r, 60000);
+        line.slow = line.lagging = NULL;
+        wait_ms(r, 60000);
+        snprintf(latest, sizeof(latest),
+                 FLEET "%s?labelSelector=kubernetes-fleet.io%%2Fis-latest-snapshot%%3Dtrue", kind);
+        assert_int_equal(count(r, latest), 1);
+        assert_int_equal(rig_get(r, path), 200);
+        snprintf(path, sizeof(path), FLEET "%s/%s", kind, snapshot);
+        assert_int_equal(rig_get(r, path), 404);
+        close_all(&f);
+}
+RIG_TEST(a_policy_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index,
+         { give_again(r, "clusterschedulingpolicysnapshots", "web-0", "web-1"); })
+RIG_TEST(a_resource_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index,
+         { give_again(r, "clusterresourcesnapshots", "web-0-snapshot", "web-1-snapshot"); })
+
 RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same, {
         struct line line;
         struct fleet f;
@@ -508,6 +556,10 @@ int main(void)
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
+                cmocka_unit_test(
+                        a_policy_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index),
+                cmocka_unit_test(
+                        a_resource_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index),
                 cmocka_unit_test(of_two_that_are_marked_latest_the_older_one_is_not_any_more),
                 cmocka_unit_test(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many),
                 cmocka_unit_test(where_update_runs_cannot_be_listed_snapshots_are_made_and_none_goes),
