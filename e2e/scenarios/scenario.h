@@ -10,6 +10,7 @@ enum step_type {
         STEP_DELETE,
         STEP_EXPECT,
         STEP_ABSENT,
+        STEP_UNSERVED,
         STEP_COUNT,
         STEP_HOLDS,
         STEP_REFUSED,

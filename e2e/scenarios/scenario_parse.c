@@ -20,6 +20,7 @@ static const struct step_form forms[] = {
         { "delete", STEP_DELETE, "cluster apiVersion! kind! name! namespace wait message as within" },
         { "expect", STEP_EXPECT, "cluster apiVersion! kind! name! namespace within that" },
         { "absent", STEP_ABSENT, "cluster apiVersion! kind! name! namespace within" },
+        { "unserved", STEP_UNSERVED, "cluster apiVersion! kind! within" },
         { "count", STEP_COUNT, "cluster apiVersion! kind! namespace selector within that is!" },
         { "holds", STEP_HOLDS, "cluster apiVersion! kind! name! namespace for! that!" },
         { "refused", STEP_REFUSED, "cluster manifests! message! as within" },

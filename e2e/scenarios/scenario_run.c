@@ -321,6 +321,31 @@ static int run_absent(struct run *r, const struct step *st, const char *cluster)
         }
 }
 
+/* Discovery follows a definition a moment later. */
+static int run_unserved(struct run *r, const struct step *st, const char *cluster)
+{
+        int64_t deadline = loop_now_ms(loop_of(r)) + patience_ms(r, st);
+        struct kube_client *kube;
+
+        TRY(r->f->ops->client(r->f, cluster, &kube, r->err));
+        for (;;) {
+                struct kube_resource resource;
+                int code = map_kind(r, kube, st->api_version, st->kind, &resource);
+
+                if (code == ERR_NOT_FOUND) {
+                        error_clear(r->err);
+                        return 0;
+                }
+                if (is_final(code))
+                        return code;
+                if (loop_now_ms(loop_of(r)) >= deadline)
+                        return error_set(r->err, ERR_TIMEOUT, "on %s after %lld ms: it is still served",
+                                         cluster, (long long)patience_ms(r, st));
+                error_clear(r->err);
+                TRY(fiber_sleep(loop_of(r), POLL_MS));
+        }
+}
+
 /* How many of a list the step's expressions are true of. */
 static int64_t count_so(struct run *r, const struct step *st, json_t *now, const json_t *items)
 {
@@ -579,6 +604,8 @@ static int run_on(struct run *r, const struct step *st, const char *cluster)
                 return run_expect(r, st, cluster);
         case STEP_ABSENT:
                 return run_absent(r, st, cluster);
+        case STEP_UNSERVED:
+                return run_unserved(r, st, cluster);
         case STEP_COUNT:
                 return run_count(r, st, cluster);
         case STEP_HOLDS:
