@@ -5,8 +5,8 @@
 #define HUB_NAMESPACE "/api/v1/namespaces"
 #define PLACEMENT "/apis/placement.kubernetes-fleet.io/v1beta1"
 #define CLUSTER "/apis/cluster.kubernetes-fleet.io/v1beta1"
-#define POLICY_TRIES 100
-#define POLICY_POLL_MS 200
+#define TRIES 450
+#define POLL_MS 200
 #define RBAC "/apis/rbac.authorization.k8s.io/v1"
 
 /* Made by the administrator, in this order. */
@@ -106,6 +106,21 @@ static int get(struct hostile *h, const char *path, json_t **ret, struct error *
         return doc_parse(r.body, ret, err);
 }
 
+/* What the hub-agent writes into it at first is no attempt of anybody's. */
+static int wait_for_placement(struct hostile *h, struct error *err)
+{
+        for (int i = 0; i < TRIES; i++) {
+                AUTO_JSON json_t *doc = NULL;
+
+                TRY(get(h, PLACEMENT "/clusterresourceplacements/secret-app", &doc, err));
+                if (doc_get(doc, "metadata.finalizers") && doc_get(doc, "status.conditions"))
+                        return 0;
+                TRY(fiber_sleep(h->admin->world->loop, POLL_MS));
+        }
+        return error_set(err, ERR_TIMEOUT, "the hub-agent has not taken the placement in after %d ms",
+                         TRIES * POLL_MS);
+}
+
 int ground_prepare(struct hostile *h, struct error *err)
 {
         for (size_t i = 0; i < ARRAY_LEN(made); i++) {
@@ -120,7 +135,7 @@ int ground_prepare(struct hostile *h, struct error *err)
                              err) < 0)
                         return error_wrap(err, "POST %s", made[i].path);
         }
-        return 0;
+        return wait_for_placement(h, err);
 }
 
 int ground_wait_for_policy(struct hostile *h, struct error *err)
@@ -137,14 +152,14 @@ int ground_wait_for_policy(struct hostile *h, struct error *err)
 
         if (!authorization || !answer)
                 return error_no_memory(err);
-        for (int i = 0; i < POLICY_TRIES; i++) {
+        for (int i = 0; i < TRIES; i++) {
                 hostile_ask(h, &change, answer);
                 if (answer->status == 403)
                         return 0;
-                TRY(fiber_sleep(h->admin->world->loop, POLICY_POLL_MS));
+                TRY(fiber_sleep(h->admin->world->loop, POLL_MS));
         }
         return error_set(err, ERR_TIMEOUT, "a member may change the spec of its Works after %d ms",
-                         POLICY_TRIES * POLICY_POLL_MS);
+                         TRIES * POLL_MS);
 }
 
 /* What a member could want to change of an object; not what goes on by itself (versions, heartbeats). */
