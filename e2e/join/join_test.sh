@@ -73,9 +73,10 @@ becomes() {
 
 hub() { kubectl --context hub "$@"; }
 joined() { [ "$(hub get membercluster "$1" -o jsonpath='{.status.conditions[?(@.type=="Joined")].status}')" = True ] && echo yes; }
-# All that a run could change, in one text.
+# All that a run could change, in one text: not the accounts that a controller makes in each namespace, when it comes to it.
 everything() {
-        hub get membercluster,serviceaccounts,roles,rolebindings,secrets -A -o jsonpath='{range .items[?(@.metadata.namespace!="kube-system")]}{.kind}/{.metadata.name} {.metadata.generation} {.metadata.uid}{"\n"}{end}'
+        hub get membercluster,serviceaccounts,roles,rolebindings,secrets -A -o jsonpath='{range .items[?(@.metadata.namespace!="kube-system")]}{.kind}/{.metadata.name} {.metadata.generation} {.metadata.uid}{"\n"}{end}' |
+                grep -v '^ServiceAccount/default '
         kubectl --context member-1 get secret hub-kubeconfig-secret -o jsonpath='{.metadata.resourceVersion}' --ignore-not-found
         kubectl --context member-1 get namespaces -o name
 }
@@ -185,6 +186,7 @@ wrong_access() {
         token=$(create_token default poor --context hub)
         add_user poor "$token"
         kubectl config set-context poor --cluster "$(kubectl config view -o jsonpath='{.contexts[?(@.name=="hub")].context.cluster}')" --user poor >/dev/null
+        becomes "its few rights are in force" kubectl --context poor get leases -n fleet-system -o name
         join --name one --agent none --member-context member-1 --hub-context poor
         says "missing rights are told one by one" 1 "your user may not create serviceaccounts in namespace fleet-system on the hub cluster" \
                 "may not create serviceaccounts/token in namespace fleet-system" "may not create roles" "may not create memberclusters on the hub"
