@@ -33,11 +33,24 @@ static int keep_status(struct pass *p, struct work_status *status, bool delivere
                                 (struct slice){ text.data, text.len }, delivered, err);
 }
 
+/* The status that the difference is taken against. Where nobody knows what the hub was told last, it may have
+ * rows that are to go: what it lacks is not taken away by a difference from nothing. */
+static struct work_status *told_before(const struct source *s, struct work_status *any)
+{
+        static const struct manifest_condition row;
+
+        if (s->before_on_hub)
+                return s->before;
+        any->manifest_conditions = (struct manifest_condition_list){ (void *)(uintptr_t)&row, 1, true };
+        return any;
+}
+
 /* The difference is taken against one version of the Work and bound to that one: whoever wrote in between is
  * read before anything is said. */
 int report_write(struct pass *p, const struct source *s, struct work_status *status, struct error *err)
 {
-        struct work now = { .status = s->before_on_hub ? s->before : NULL }, wanted = { .status = status };
+        struct work_status any = { 0 };
+        struct work now = { .status = told_before(s, &any) }, wanted = { .status = status };
         struct object *answer = NULL;
         int r;
 
