@@ -9,6 +9,7 @@
 #define POLL_MS 50
 #define FIELD_MANAGER "scenario"
 #define TOKEN_SECONDS 3600
+#define ANSWERED_MS 10000
 #define SERVED_MS 10000 /* a definition says Established a moment before its kind is served */
 
 struct run {
@@ -220,10 +221,13 @@ static json_t *wall_of(const struct kube_client *kube)
 /* 0 = the step's expressions are true of the object; ERR_INVALID with words about what was seen instead. */
 static int is_so(struct run *r, const struct step *st, json_t *now, json_t *doc, struct error *seen)
 {
+        AUTO_JSON json_t *patience = json_integer(patient(r, 1));
+
         for (size_t i = 0; st->that && st->that[i]; i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct cel_variable known[] = { { .name = "self", .value = doc },
-                                                { .name = "now", .value = now } };
+                                                { .name = "now", .value = now },
+                                                { .name = "patience", .value = patience } };
                 struct cel_program *program;
                 bool yes = false;
 
@@ -272,18 +276,18 @@ static int run_expect(struct run *r, const struct step *st, const char *cluster)
         }
 }
 
-/* A question without an answer says nothing about the object; but the last one must have been answered. */
+/* A question without an answer says nothing about the object; the last one is put until it has one. */
 static int run_holds(struct run *r, const struct step *st, const char *cluster)
 {
         struct kube_resource resource;
         struct kube_client *kube;
         struct error seen;
-        int64_t end;
+        int64_t end, now;
         int code = 0;
 
         TRY(resource_of(r, cluster, st->api_version, st->kind, &kube, &resource));
         end = loop_now_ms(loop_of(r)) + st->for_ms;
-        while (loop_now_ms(loop_of(r)) < end) {
+        while ((now = loop_now_ms(loop_of(r))) < end || (code < 0 && now < end + patient(r, ANSWERED_MS))) {
                 error_clear(&seen);
                 code = look(r, st, kube, &resource, &seen);
                 if (code == ERR_INVALID || code == ERR_NOT_FOUND || is_final(code))
