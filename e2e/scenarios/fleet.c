@@ -215,6 +215,20 @@ static bool is_out(const struct fleet *f, unsigned member)
         return member < 64 && f->out >> member & 1;
 }
 
+/* An API server that was reset may call the webhooks of the fleet before for a moment more. */
+static int make_member(struct fleet *f, const char *member, int64_t deadline_ms, struct error *err)
+{
+        struct loop *l = f->world->loop;
+        int code;
+
+        while ((code = fleet_make_member(f, member, err)) < 0 && code != ERR_CANCELLED &&
+               code != ERR_NO_MEMORY && loop_now_ms(l) < deadline_ms) {
+                error_clear(err);
+                TRY(fiber_sleep(l, POLL_MS));
+        }
+        return code;
+}
+
 static int start_members(struct fleet *f, int64_t deadline_ms, struct error *err)
 {
         char member[32];
@@ -223,8 +237,10 @@ static int start_members(struct fleet *f, int64_t deadline_ms, struct error *err
                 snprintf(member, sizeof(member), "member-%u", i);
                 if (!f->prepared)
                         TRY(prepare_cluster(f, member, deadline_ms, err));
-                if (!is_out(f, i))
-                        TRY(fleet_join_member(f, member, err));
+                if (is_out(f, i))
+                        continue;
+                TRY(make_member(f, member, deadline_ms, err));
+                TRY(f->ops->start_agent(f, member, err));
         }
         return 0;
 }
