@@ -42,7 +42,7 @@ ifneq ($(VARIANT),asan)
 $(BIN)/devcluster $(BIN)/fleet-sim: ALLOCATOR := -Wl,--push-state,--no-as-needed -lmimalloc -Wl,--pop-state
 endif
 
-LAYERS := common/base common/loop common/json common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
+LAYERS := common/base common/loop common/json common/template common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
 # Fuzz targets are programs of their own (make/fuzz.mk).
 SOURCES := $(sort $(filter-out e2e/fuzz/%,$(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null)))
 TESTS := $(filter %_test.c,$(SOURCES))

@@ -59,3 +59,12 @@
 #define LIMIT_ADMISSION_MESSAGE_BYTES (32u << 10) /* why a webhook refuses an object */
 #define LIMIT_POLICY_CONFIG_BYTES (1u << 20)
 #define LIMIT_CERT_BYTES (1u << 20)
+/* One rendering of a template (common/template), and the template itself. */
+#define LIMIT_TEMPLATE_BYTES (3u << 20)        /* its text; as LIMIT_OBJECT_BYTES */
+#define LIMIT_TEMPLATE_NESTING 100             /* of parentheses, ifs, ranges and definitions in its text */
+#define LIMIT_TEMPLATE_OUTPUT_BYTES (8u << 20) /* what a rendering writes */
+#define LIMIT_TEMPLATE_STEPS 1000000 /* nodes that a rendering visits; long values count as several */
+#define LIMIT_TEMPLATE_DEPTH 100     /* templates that invoke templates */
+#define LIMIT_TEMPLATE_CALLS 400     /* levels of all kinds together: a fiber's stack is small */
+#define LIMIT_TEMPLATE_ITEMS 100000  /* of a list that until, seq or repeat make */
+#define LIMIT_TEMPLATE_MEMORY_BYTES (64u << 20) /* values of one rendering */

@@ -2,7 +2,7 @@
 import re
 import subprocess
 
-LAYERS = ["common/base", "common/loop", "common/json", "common/net", "proto", "common/kube", "common/ctrl",
+LAYERS = ["common/base", "common/loop", "common/json", "common/template", "common/net", "proto", "common/kube", "common/ctrl",
           "hub-agent", "member-agent", "kubectl-fleet", "e2e"]
 
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
