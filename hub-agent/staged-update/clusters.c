@@ -614,13 +614,24 @@ static bool is_begun(const struct loop_of_stage *l, const struct binding *b,
         return is_bound(b) && in_sync(l, b, c) && !update_run_binding_has_started(b) && !was_taken_back(b);
 }
 
+/* Two runs may bring the same: what one of them began, and is going to announce, is not the other one's. */
+static bool is_of_another(const struct pass *p, const struct binding *b, const char *ours)
+{
+        const char *due = p->in->announcing(p->in->ctx, b);
+
+        return due && !text_equal(due, ours);
+}
+
 /* No further than so many at a time reach: a cluster beyond that is somebody else's. */
 static int list_begun_of(struct pass *p, size_t stage, const struct map *bindings, struct rollout_list *ret)
 {
+        const char *ours = update_run_rollout_message(p->run, p->arena);
         struct loop_of_stage l;
         size_t n = 0;
         int64_t max;
 
+        if (!ours)
+                return error_no_memory(p->err);
         TRY(loop_init(&l, p, stage));
         max = concurrency_of(l.config, l.stage->clusters.n);
         for (uint32_t i = 0; i < l.stage->clusters.n && n < (size_t)MAX(max, 1); i++) {
@@ -630,7 +641,7 @@ static int list_begun_of(struct pass *p, size_t stage, const struct map *binding
                 if (gives_place(&l, b, c))
                         continue;
                 n++;
-                if (is_begun(&l, b, c))
+                if (is_begun(&l, b, c) && !is_of_another(p, b, ours))
                         ret->at[ret->n++] = b;
         }
         buf_free(&l.stuck);

@@ -156,6 +156,27 @@ static void a_run_that_was_only_to_be_initialized_announces_nothing(void **state
         ends(&s);
 }
 
+/* Another run brings the same, and is about to say so. */
+static void a_run_that_ends_announces_nothing_that_another_one_does(void **state)
+{
+        static const char *const words = "Detected the new changes on the resources and started the rollout "
+                                         "process, resourceSnapshotIndex: 0, updateRun: ";
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.work_generator_is_late = true;
+        step(&s);
+        s.announcement = arena_printf(&s.arena, "%sother", words);
+        is_deleted(&s);
+        assert_int_equal(s.plan.started.n, 0);
+        assert_null(s.plan.retry);
+        s.announcement = arena_printf(&s.arena, "%srun", words);
+        plan(&s);
+        assert_int_equal(s.plan.started.n, 1);
+        assert_non_null(s.plan.retry);
+        ends(&s);
+}
+
 static void a_deleted_run_announces_what_it_began_and_no_more(void **state)
 {
         struct scene s;
@@ -186,6 +207,7 @@ int main(void)
                 cmocka_unit_test(a_run_that_ends_announces_nothing_of_the_stages_to_come),
                 cmocka_unit_test(a_run_that_ends_announces_nothing_of_a_stage_that_is_not_approved),
                 cmocka_unit_test(a_run_that_was_only_to_be_initialized_announces_nothing),
+                cmocka_unit_test(a_run_that_ends_announces_nothing_that_another_one_does),
                 cmocka_unit_test(a_deleted_run_announces_what_it_began_and_no_more),
         };
 

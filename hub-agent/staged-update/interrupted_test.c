@@ -170,6 +170,40 @@ static void what_a_run_began_is_announced_before_it_has_stopped(void **state)
         rig_run(crashes_unheard);
 }
 
+/* Of two runs with one snapshot one is stopped, and the other one's binding waits to be announced. */
+static void stands_beside(struct rig *r)
+{
+        struct loss lost = { "resourcebindings" };
+        struct loopback_faults faults = { .ctx = &lost, .delay = at_once, .fate = lose_status };
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        post_strategy(r, STAGE("canary", "") "," STAGE("prod", ""));
+        post_run(r, "first", "0", ",\"state\":\"Stop\"");
+        rig_settle(r);
+        assert_run(r, "first", "Progressing", "False UpdateRunStopped");
+        post_run(r, "second", "0", "");
+        rig_settle(r);
+        assert_string_equal(doc_get_string(binding_on(r, "member-1"), "spec.state"), "Bound");
+        assert_null(condition_at(binding_on(r, "member-1"), "RolloutStarted"));
+        assert_run(r, "second", "Progressing", "True UpdateRunProgressing");
+        assert_run(r, "first", "Progressing", "False UpdateRunStopped");
+        lost.resource = NULL;
+        settle_often(&f, 8);
+        assert_run(r, "second", "Succeeded", "True UpdateRunSucceeded");
+        assert_run(r, "first", "Progressing", "False UpdateRunStopped");
+        assert_null(strstr(r->text, "ClusterUpdatingStarted"));
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void a_run_that_is_stopped_says_so_while_another_one_begins(void **state)
+{
+        rig_run(stands_beside);
+}
+
 /* spec/staged-update-and-eviction.md checklist 60 */
 static void overtakes(struct rig *r)
 {
@@ -467,6 +501,7 @@ int main(void)
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_is_deleted),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_fails),
                 cmocka_unit_test(what_a_run_began_is_announced_before_it_has_stopped),
+                cmocka_unit_test(a_run_that_is_stopped_says_so_while_another_one_begins),
                 cmocka_unit_test(the_later_of_two_runs_wins_and_the_other_says_so),
                 cmocka_unit_test(an_eviction_does_not_end_a_run_that_keeps_its_clusters),
                 cmocka_unit_test(no_run_ends_on_the_word_of_a_cache_alone),

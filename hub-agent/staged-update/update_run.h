@@ -30,6 +30,8 @@ struct update_run_input {
          * The plan may be left out (NULL) if its hash is `known` (NULL: no plan is). */
         int (*plan)(void *ctx, const struct update_run *run, const struct stage_status *stage, bool removal,
                     const char *known, struct update_plan **ret, const char **ret_hash);
+        /* Words with which somebody here is about to announce the binding as it is; NULL: nobody is. */
+        const char *(*announcing)(void *ctx, const struct binding *b);
         /* For how long a moment that is yet to come was seen to be so: a clock was set back. */
         int64_t (*ahead_ms)(void *ctx, int64_t moment);
         void *ctx;

@@ -253,6 +253,11 @@ static int plan_stage(void *ctx, const struct update_run *run, const struct stag
         return make_update_plan(&s->as_placement, &q, &s->memory->plan, ret, ret_hash);
 }
 
+static const char *find_announcement(void *ctx, const struct binding *b)
+{
+        return binding_message_due(((struct pass *)ctx)->rc, &b->object);
+}
+
 /* ---- the input ---- */
 
 static int load(struct pass *s)
@@ -267,6 +272,7 @@ static int load(struct pass *s)
                                            .approval = find_approval,
                                            .overrides = find_overrides,
                                            .plan = plan_stage,
+                                           .announcing = find_announcement,
                                            .ahead_ms = ahead_ms,
                                            .ctx = s,
                                            .now_ms = s->rc->now_ms };

@@ -31,6 +31,7 @@ struct scene {
         struct cluster_overrides *overrides; /* one per binding; NULL = none */
         int overrides_code;
         int64_t ahead_ms, waited_ms;
+        const char *announcement;              /* of bindings that have none yet */
         const char *plan_hash, *planned_stage; /* of a plan; what one was last asked for */
         bool planned_removal;
         const struct resource_snapshot *taken;
@@ -213,6 +214,11 @@ static inline int64_t give_ahead(void *ctx, int64_t moment)
         return ((struct scene *)ctx)->ahead_ms;
 }
 
+static inline const char *give_announcement(void *ctx, const struct binding *b)
+{
+        return ((struct scene *)ctx)->announcement;
+}
+
 static inline void plan(struct scene *s)
 {
         s->in.run = s->run;
@@ -225,6 +231,7 @@ static inline void plan(struct scene *s)
         s->in.overrides = give_overrides;
         s->in.plan = give_plan;
         s->in.ahead_ms = give_ahead;
+        s->in.announcing = give_announcement;
         s->in.ctx = s;
         s->in.retrying_ms = s->waited_ms;
         s->in.now_ms = s->now_ms;

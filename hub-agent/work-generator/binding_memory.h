@@ -48,3 +48,6 @@ void generations_free(struct binding_memory *m);
  * with what comes of its Works. `message` NULL: that of a rolling update; with any other the condition begins
  * anew. */
 void binding_rollout_started(struct reconcile *rc, const struct object *b, const char *message);
+/* The message with which that is due for the binding as it is; until the next one. NULL: none is, as far as
+ * this process knows, or that of a rolling update. */
+const char *binding_message_due(struct reconcile *rc, const struct object *b);

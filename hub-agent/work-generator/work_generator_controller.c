@@ -55,6 +55,13 @@ void binding_rollout_started(struct reconcile *rc, const struct object *b, const
                         QUEUE_NORMAL);
 }
 
+const char *binding_message_due(struct reconcile *rc, const struct object *b)
+{
+        const struct binding_memory *m = memory_of(&agent_of(rc)->bindings, b, rc->arena);
+
+        return m && m->rollout_generation == b->meta.generation ? m->rollout_message : NULL;
+}
+
 /* ---- index and watch of Works ---- */
 
 void emit_work_binding(const struct object *o, index_emit emit, void *to)
