@@ -406,9 +406,9 @@ RIG_TEST(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later, {
         rig_settle(r);
         read_secret(r, &now);
         expect_bundle(r, now.authorities);
-        fiber_sleep(r->loop, 59000);
+        fiber_sleep(r->loop, 58000);
         assert_int_equal(shown.asked, 0); /* API servers are told first */
-        fiber_sleep(r->loop, 12000);
+        fiber_sleep(r->loop, 13000);
         assert_int_equal(shown.asked, 3);
         assert_string_equal(shown.cert, now.identity.cert_pem);
         fiber_sleep(r->loop, 600000);
