@@ -81,3 +81,19 @@ int doc_write_go_syntax(const json_t *doc, struct buf *b)
 {
         return write_go(doc, &syntax, b);
 }
+
+int doc_append_go_string(struct buf *b, const char *s, size_t n)
+{
+        static const char raw[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
+        buf_append_char(b, '"');
+        for (size_t i = 0; i < n; i++) {
+                const char *escape = s[i] ? strchr(raw, s[i]) : NULL;
+                if (escape)
+                        buf_printf(b, "\\%c", letters[escape - raw]);
+                else if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
+                        buf_printf(b, "\\x%02x", (unsigned char)s[i]);
+                else
+                        buf_append_char(b, s[i]);
+        }
+        return buf_append_char(b, '"');
+}

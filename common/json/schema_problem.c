@@ -50,27 +50,11 @@ int schema_error_at(struct error *err, const struct schema_path *at, const char 
         return error_set(err, ERR_INVALID, "%s: %s", b.data, text);
 }
 
-static void append_quoted(struct buf *b, const char *s, size_t n)
-{
-        static const char raw[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
-        buf_append_char(b, '"');
-        for (size_t i = 0; i < n; i++) {
-                const char *escape = s[i] ? strchr(raw, s[i]) : NULL;
-                if (escape)
-                        buf_printf(b, "\\%c", letters[escape - raw]);
-                else if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
-                        buf_printf(b, "\\x%02x", (unsigned char)s[i]);
-                else
-                        buf_append_char(b, s[i]);
-        }
-        buf_append_char(b, '"');
-}
-
 const char *schema_quote(struct arena *arena, const char *s)
 {
         AUTO_BUF struct buf b;
         buf_init(&b, PROBLEM_TEXT_MAX);
-        append_quoted(&b, s, strlen(s));
+        doc_append_go_string(&b, s, strlen(s));
         return to_arena(arena, &b);
 }
 
@@ -99,7 +83,7 @@ const char *schema_value_text(struct arena *arena, const json_t *value)
         buf_init(&b, PROBLEM_TEXT_MAX);
         char number[32];
         if (json_is_string(value)) {
-                append_quoted(&b, json_string_value(value), json_string_length(value));
+                doc_append_go_string(&b, json_string_value(value), json_string_length(value));
         } else if (json_is_real(value)) {
                 schema_number_text(json_real_value(value), number);
                 buf_append_str(&b, number);

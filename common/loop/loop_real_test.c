@@ -179,6 +179,34 @@ static void files_are_written_whole_and_private_and_read_with_a_limit(void **sta
         mem_free(link_path);
 }
 
+static void a_folder_is_listed_by_name(void **state)
+{
+        struct real *r = *state;
+        const struct world_files *files = r->world.files;
+        static const char *const names[] = { "b", "B", "a.yaml" };
+        static const char want[] = "B\0a.yaml\0b\0";
+        char folder[] = "/tmp/argosy-world-XXXXXX";
+        char *list = NULL;
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(files->list(NULL, folder, &list, NULL), 0);
+        assert_string_equal(list, "");
+        mem_free(list);
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+                AUTO_FREE char *path = mem_must(mem_printf("%s/%s", folder, names[i]));
+                assert_int_equal(files->write(r->world.ctx, path, "x", 1, NULL), 0);
+        }
+        assert_int_equal(files->list(NULL, folder, &list, NULL), 0);
+        assert_memory_equal(list, want, sizeof(want));
+        mem_free(list);
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+                AUTO_FREE char *path = mem_must(mem_printf("%s/%s", folder, names[i]));
+                assert_int_equal(files->list(NULL, path, &list, NULL), ERR_UNSUPPORTED);
+                assert_int_equal(files->remove(NULL, path, NULL), 0);
+        }
+        assert_int_equal(rmdir(folder), 0);
+        assert_int_equal(files->list(NULL, folder, &list, NULL), ERR_NOT_FOUND);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
 int main(void)
@@ -190,6 +218,7 @@ int main(void)
                 TEST(a_termination_signal_is_told_from_the_loop),
                 TEST(random_bytes_differ),
                 TEST(files_are_written_whole_and_private_and_read_with_a_limit),
+                TEST(a_folder_is_listed_by_name),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,10 @@ struct world_files {
         int (*make_directory)(void *ctx, const char *path,
                               struct error *err); /* with parents; exists is fine */
         int (*remove)(void *ctx, const char *path, struct error *err);
+        /* What is in a folder, sorted by name, without "." and "..": names one behind the other, each ended
+         * by a NUL, an empty one behind the last; mem_free the block. ERR_UNSUPPORTED: it is no folder. May
+         * be NULL in worlds without folders. */
+        int (*list)(void *ctx, const char *path, char **ret_names, struct error *err);
 };
 
 /* A program that is run to its end. Its standard error is ours. */

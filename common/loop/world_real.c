@@ -1,10 +1,13 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/loop/real.h"
@@ -180,6 +183,59 @@ static int real_remove(void *ctx, const char *path, struct error *err)
         return unlink(path) < 0 ? refuse(err, "remove", path) : 0;
 }
 
+/* ---- folders ---- */
+
+#define LIST_MAX (4u << 20)
+
+static void close_folder(DIR **d)
+{
+        if (*d)
+                closedir(*d);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int read_names(DIR *d, struct buf *names, size_t *ret_n, const char *path, struct error *err)
+{
+        struct dirent *entry;
+        for (*ret_n = 0; (errno = 0, entry = readdir(d));) {
+                if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
+                        continue;
+                buf_append(names, entry->d_name, strlen(entry->d_name) + 1);
+                ++*ret_n;
+        }
+        return errno ? refuse(err, "read", path) : buf_status(names, err, path);
+}
+
+static int real_list(void *ctx, const char *path, char **ret_names, struct error *err)
+{
+        CLEANUP(close_folder) DIR *d = opendir(path);
+        if (!d && errno == ENOTDIR)
+                return error_set(err, ERR_UNSUPPORTED, "read %s: not a folder", path);
+        if (!d)
+                return refuse(err, "read", path);
+        AUTO_BUF struct buf names, sorted;
+        size_t n;
+        buf_init(&names, LIST_MAX);
+        buf_init(&sorted, LIST_MAX + 1);
+        TRY(read_names(d, &names, &n, path, err));
+        AUTO_FREE const char **at = mem_calloc(n, sizeof(*at));
+        if (!at)
+                return error_no_memory(err);
+        const char *name = names.data;
+        for (size_t i = 0; i < n; i++, name += strlen(name) + 1)
+                at[i] = name;
+        qsort(at, n, sizeof(*at), compare_names);
+        for (size_t i = 0; i < n; i++)
+                buf_append(&sorted, at[i], strlen(at[i]) + 1);
+        buf_append_char(&sorted, '\0');
+        *ret_names = buf_take(&sorted, NULL);
+        return *ret_names ? 0 : error_no_memory(err);
+}
+
 /* ---- process ---- */
 
 static const char *real_getenv(void *ctx, const char *name)
@@ -195,6 +251,7 @@ void world_init_real(struct world *w, struct loop *l, const struct log_sink *sin
                 .stamp = real_stamp,
                 .make_directory = real_make_directory,
                 .remove = real_remove,
+                .list = real_list,
         };
         static const struct world_process process = {
                 .getenv = real_getenv,

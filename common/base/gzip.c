@@ -1,0 +1,204 @@
+#include "common/base/gzip.h"
+
+#include <limits.h>
+#include <zlib.h>
+
+#include "common/base/memory.h"
+
+#define HEADER_SIZE 10
+#define TRAILER_SIZE 8
+#define RAW_WINDOW (-15) /* header and trailer are ours */
+#define PIECE_SIZE 16384
+
+enum header_flag { HAS_HEADER_CRC = 2, HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
+
+static void *allocate(void *unused, unsigned n, unsigned size)
+{
+        return mem_calloc(n, size);
+}
+
+static void release(void *unused, void *p)
+{
+        mem_free(p);
+}
+
+static uint32_t load_le(const char *p)
+{
+        const uint8_t *b = (const uint8_t *)p;
+        return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static int cut_short(struct error *err)
+{
+        return error_set(err, ERR_INVALID, "unexpected EOF");
+}
+
+bool gzip_begins(struct slice data)
+{
+        return data.len >= 2 && data.data[0] == '\x1f' && data.data[1] == '\x8b';
+}
+
+static int skip(struct slice *rest, size_t n, struct error *err)
+{
+        if (rest->len < n)
+                return cut_short(err);
+        rest->data += n;
+        rest->len -= n;
+        return 0;
+}
+
+static int skip_text(struct slice *rest, struct error *err)
+{
+        const char *end = rest->len ? memchr(rest->data, '\0', rest->len) : NULL;
+        return end ? skip(rest, (size_t)(end - rest->data) + 1, err) : cut_short(err);
+}
+
+static int skip_extra(struct slice *rest, struct error *err)
+{
+        if (rest->len < 2)
+                return cut_short(err);
+        size_t n = (uint8_t)rest->data[0] | (size_t)(uint8_t)rest->data[1] << 8;
+        return skip(rest, 2 + n, err);
+}
+
+static int skip_header(struct slice *rest, struct error *err)
+{
+        struct slice whole = *rest;
+        if (rest->len < HEADER_SIZE)
+                return cut_short(err);
+        if (!gzip_begins(*rest) || rest->data[2] != Z_DEFLATED)
+                return error_set(err, ERR_INVALID, "gzip: invalid header");
+        uint8_t flags = (uint8_t)rest->data[3];
+        TRY(skip(rest, HEADER_SIZE, err));
+        if (flags & HAS_EXTRA)
+                TRY(skip_extra(rest, err));
+        if (flags & HAS_NAME)
+                TRY(skip_text(rest, err));
+        if (flags & HAS_COMMENT)
+                TRY(skip_text(rest, err));
+        if (!(flags & HAS_HEADER_CRC))
+                return 0;
+        if (rest->len < 2)
+                return cut_short(err);
+        uint32_t want = crc32_z(0, (const Bytef *)whole.data, whole.len - rest->len) & 0xffff;
+        if (want != ((uint8_t)rest->data[0] | (uint32_t)(uint8_t)rest->data[1] << 8))
+                return error_set(err, ERR_INVALID, "gzip: invalid header");
+        return skip(rest, 2, err);
+}
+
+int gzip_check_header(struct slice data, struct error *err)
+{
+        return skip_header(&data, err);
+}
+
+/* ---- unpacking ---- */
+
+static void close_inflate(z_stream *z)
+{
+        (void)inflateEnd(z);
+}
+
+static int inflate_failed(int result, const z_stream *z, struct error *err)
+{
+        if (result == Z_MEM_ERROR)
+                return error_no_memory(err);
+        if (result == Z_BUF_ERROR)
+                return cut_short(err);
+        return error_set(err, ERR_INVALID, "flate: corrupt input before offset %lu", z->total_in);
+}
+
+/* One deflated stream; *rest is moved behind it. */
+static int inflate_into(struct slice *rest, struct buf *ret, struct error *err)
+{
+        CLEANUP(close_inflate)
+        z_stream z = { .zalloc = allocate,
+                       .zfree = release,
+                       .next_in = (Bytef *)(uintptr_t)rest->data,
+                       .avail_in = (unsigned)rest->len };
+        int result = inflateInit2(&z, RAW_WINDOW);
+        if (result != Z_OK)
+                return inflate_failed(result, &z, err);
+        while (result != Z_STREAM_END) {
+                uint8_t piece[PIECE_SIZE];
+                z.next_out = piece;
+                z.avail_out = sizeof(piece);
+                result = inflate(&z, Z_NO_FLUSH);
+                if (result != Z_OK && result != Z_STREAM_END)
+                        return inflate_failed(result, &z, err);
+                if (buf_append(ret, piece, sizeof(piece) - z.avail_out) < 0)
+                        return buf_status(ret, err, "unpacked data");
+        }
+        return skip(rest, rest->len - z.avail_in, err);
+}
+
+static int unpack_member(struct slice *rest, struct buf *ret, struct error *err)
+{
+        size_t start = ret->len;
+        TRY(skip_header(rest, err));
+        TRY(inflate_into(rest, ret, err));
+        if (rest->len < TRAILER_SIZE)
+                return cut_short(err);
+        uint32_t crc = (uint32_t)crc32_z(0, (const Bytef *)ret->data + start, ret->len - start);
+        if (load_le(rest->data) != crc || load_le(rest->data + 4) != (uint32_t)(ret->len - start))
+                return error_set(err, ERR_INVALID, "gzip: invalid checksum");
+        return skip(rest, TRAILER_SIZE, err);
+}
+
+int gzip_unpack(struct slice data, struct buf *ret, struct error *err)
+{
+        if (data.len > UINT_MAX)
+                return error_set(err, ERR_LIMIT, "%zu bytes are too many to unpack", data.len);
+        do
+                TRY(unpack_member(&data, ret, err));
+        while (data.len);
+        return 0;
+}
+
+/* ---- packing ---- */
+
+static void close_deflate(z_stream *z)
+{
+        (void)deflateEnd(z);
+}
+
+static int deflate_into(struct slice data, struct buf *ret, struct error *err)
+{
+        CLEANUP(close_deflate)
+        z_stream z = { .zalloc = allocate,
+                       .zfree = release,
+                       .next_in = (Bytef *)(uintptr_t)data.data,
+                       .avail_in = (unsigned)data.len };
+        if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+                return error_no_memory(err);
+        int result = Z_OK;
+        while (result != Z_STREAM_END) {
+                uint8_t piece[PIECE_SIZE];
+                z.next_out = piece;
+                z.avail_out = sizeof(piece);
+                result = deflate(&z, Z_FINISH);
+                if (result == Z_STREAM_ERROR)
+                        return error_set(err, ERR_INTERNAL, "data cannot be packed");
+                if (buf_append(ret, piece, sizeof(piece) - z.avail_out) < 0)
+                        return buf_status(ret, err, "packed data");
+        }
+        return 0;
+}
+
+static void append_le(struct buf *b, uint32_t value)
+{
+        const uint8_t bytes[] = { (uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+                                  (uint8_t)(value >> 24) };
+        buf_append(b, bytes, sizeof(bytes));
+}
+
+int gzip_pack(struct slice data, struct buf *ret, struct error *err)
+{
+        static const uint8_t header[HEADER_SIZE] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 2, 255 };
+        if (data.len > UINT_MAX)
+                return error_set(err, ERR_LIMIT, "%zu bytes are too many to pack", data.len);
+        buf_append(ret, header, sizeof(header));
+        TRY(deflate_into(data, ret, err));
+        append_le(ret, (uint32_t)crc32_z(0, (const Bytef *)data.data, data.len));
+        append_le(ret, (uint32_t)data.len);
+        return buf_status(ret, err, "packed data");
+}

@@ -1,0 +1,17 @@
+/* gzip (RFC 1952) in memory, on zlib; pure, so it may run offloaded. */
+#pragma once
+
+#include "common/base/buf.h"
+#include "common/base/text.h"
+
+bool gzip_begins(struct slice data); /* with gzip's two magic bytes: what follows may still be bad */
+/* Whether a header stands in front: ERR_INVALID with Go's words, as everything below. */
+int gzip_check_header(struct slice data, struct error *err);
+/* Appends what `data` unpacks to, of all members that stand one behind the other. The maximum of `ret` is the
+ * guard against bombs: beyond it ERR_LIMIT, and nothing more is unpacked. What follows the last member is
+ * ERR_INVALID, as are a cut stream, a wrong checksum and a wrong length. On failure `ret` holds what came
+ * before. */
+int gzip_unpack(struct slice data, struct buf *ret, struct error *err);
+/* Appends one member, without time, name or system in its header: equal data give equal bytes (as long as
+ * zlib does not change what it makes of them). */
+int gzip_pack(struct slice data, struct buf *ret, struct error *err);
