@@ -29,6 +29,7 @@ LABELS(verb, "verb");
 LABELS(resource, "resource");
 LABELS(server, "server");
 LABELS(server_and_reason, "server", "reason");
+LABELS(state_and_reason, "state", "reason");
 
 BUCKETS(approval_s, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400);
 BUCKETS(stage_s, 15, 30, 60, 120, 300, 600, 1800, 3600);
@@ -39,6 +40,7 @@ BUCKETS(apply_s, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.
         3, 3.5, 4, 4.5, 5, 7, 9, 10, 15, 20, 30, 60, 120);
 BUCKETS(queue_s, 1e-08, 1e-07, 1e-06, 1e-05, 0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000);
 BUCKETS(review_s, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10);
+BUCKETS(rollout_s, 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200);
 BUCKETS(request_s, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60);
 
 const struct metric_family metric_families[N_METRICS] = {
@@ -194,6 +196,20 @@ const struct metric_family metric_families[N_METRICS] = {
                                 .help = "1 while what the agent remembers is on disk, 0 while it is in "
                                         "memory "
                                         "only." },
+        [METRIC_SETS] = { "argosy_object_sets", METRIC_GAUGE, METRIC_OF_MEMBER, state_and_reason,
+                          .help = "ClusterObjectSets by lifecycle state and reason of their condition "
+                                  "Progressing." },
+        [METRIC_SET_OBJECTS] = { "argosy_object_set_objects", METRIC_GAUGE, METRIC_OF_MEMBER,
+                                 .help = "Objects that ClusterObjectSets control." },
+        [METRIC_SET_CORRECTIONS] = { "argosy_object_set_corrections_total", METRIC_COUNTER, METRIC_OF_MEMBER,
+                                     .help = "Objects of ClusterObjectSets that were set back, or made "
+                                             "again, "
+                                             "after somebody had changed or deleted them." },
+        [METRIC_SET_ROLLOUT_SECONDS] = { "argosy_object_set_rollout_seconds", .of = METRIC_OF_MEMBER,
+                                         HISTOGRAM(rollout_s),
+                                         .help = "From the creation of a ClusterObjectSet until it had "
+                                                 "rolled "
+                                                 "out." },
         [METRIC_SERIES_DROPPED] = { "argosy_metric_series_dropped_total", METRIC_COUNTER, METRIC_OF_BOTH,
                                     .help = "Series that were not kept because a metric was full." },
 };

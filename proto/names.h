@@ -576,6 +576,61 @@
 #define AGENT_MULTI_CLUSTER_SERVICE "MultiClusterServiceAgent"
 #define AGENT_SERVICE_EXPORT_IMPORT "ServiceExportImportAgent"
 
+/* ---- ClusterObjectSets (spec/cluster-object-set.md) ---- */
+#define GROUP_OLM "olm.operatorframework.io"
+#define OLM_PREFIX GROUP_OLM "/"
+#define KIND_CLUSTER_OBJECT_SET "ClusterObjectSet"
+#define API_VERSION_OLM OLM_PREFIX "v1"
+#define LABEL_SET_OWNER_NAME OLM_PREFIX "owner-name" /* of sets, their Secrets and their objects */
+#define LABEL_SET_OWNER_KIND OLM_PREFIX "owner-kind"
+#define LABEL_SET_REVISION_NAME OLM_PREFIX "revision-name" /* of a Secret: its set */
+#define KEY_SET_BUNDLE_VERSION OLM_PREFIX "bundle-version" /* annotation, or label */
+#define ANNOTATION_SET_REVISION OLM_PREFIX "revision"      /* of an object: number of who applied it last */
+#define APP_MANAGED_BY_OBJECT_SET GROUP_OLM
+#define FINALIZER_OBJECT_SET OLM_PREFIX "teardown"
+#define FIELD_MANAGER_OBJECT_SET GROUP_OLM
+#define FIELD_MANAGER_OBJECT_SET_TRIAL "dummy" /* of dry runs */
+#define SECRET_TYPE_OBJECT_DATA OLM_PREFIX "object-data"
+#define SET_ACTIVE "Active"
+#define SET_ARCHIVED "Archived"
+#define PROTECTION_WORD_PREVENT "Prevent"
+#define PROTECTION_WORD_IF_NO_CONTROLLER "IfNoController"
+#define PROTECTION_WORD_NONE "None"
+#define PROBE_GROUP_KIND "GroupKind"
+#define PROBE_LABEL "Label"
+#define PROBE_CONDITION_EQUAL "ConditionEqual"
+#define PROBE_FIELDS_EQUAL "FieldsEqual"
+#define PROBE_FIELD_VALUE "FieldValue"
+#define REASON_SET_ROLLING_OUT "RollingOut"
+#define MESSAGE_SET_ROLLING_OUT "Revision %s is rolling out. Phase \"%s\" (%zu/%zu)." /* version, phase */
+#define REASON_SET_RETRYING "Retrying"
+#define REASON_SET_BLOCKED "Blocked"
+#define REASON_SET_SUCCEEDED "Succeeded"
+#define MESSAGE_SET_ROLLED_OUT "Revision %s has rolled out."    /* of Progressing; version */
+#define MESSAGE_SET_SUCCEEDED "Revision succeeded rolling out." /* of Succeeded */
+#define MESSAGE_SET_AVAILABLE "Objects are available and pass all probes."
+#define REASON_SET_PROBES_SUCCEEDED "ProbesSucceeded"
+#define REASON_SET_PROBE_FAILURE "ProbeFailure"
+#define REASON_SET_RECONCILING "Reconciling"
+#define REASON_SET_DEADLINE_EXCEEDED "ProgressDeadlineExceeded"
+#define MESSAGE_SET_DEADLINE_EXCEEDED                                                                        \
+        "Revision has not rolled out for %lld minute(s). Last status: %s" /* minutes, message replaced */
+#define REASON_SET_ARCHIVED "Archived"
+#define MESSAGE_SET_ARCHIVED "revision is archived"
+#define MESSAGE_SET_REMOVING "removing revision resources that are not owned by another revision"
+#define EVENT_SET_PHASE_COMPLETED "PhaseCompleted"
+#define EVENT_SET_ROLLED_OUT "RolledOut"
+#define EVENT_SET_ARCHIVED "Archived"
+#define EVENT_SET_ADOPTED_OBJECT "AdoptedObject"
+#define EVENT_SET_COLLISION "Collision"
+#define EVENT_SET_BLOCKED "Blocked"
+#define EVENT_SET_DEADLINE_EXCEEDED "ProgressDeadlineExceeded"
+#define EVENT_SET_PREFLIGHT_FAILED "PreflightFailed"
+#define SET_PHASES_MAX 20
+#define SET_PHASE_OBJECTS_MAX 50
+#define SET_MANIFEST_MAX_BYTES 10485760 /* of one object, unpacked */
+#define CONDITION_MESSAGE_MAX 32768     /* bytes here, characters in Kubernetes */
+
 /* ---- defaults outside the CRDs (8) and limits of objects (7) ---- */
 #define DEFAULT_MAX_UNAVAILABLE "25%"
 #define DEFAULT_MAX_SURGE "25%"

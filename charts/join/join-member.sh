@@ -90,6 +90,7 @@ account=$name-hub-cluster-access
 # HUB_CLUSTER_ADDRESS comes from scripts that tested no address: perhaps only the members reach it.
 [ -z "$hub_server" ] || [ "$server_given$server_check" != noyes ] || server_check=warn
 applied_works=appliedworks.placement.kubernetes-fleet.io
+object_sets=clusterobjectsets.olm.operatorframework.io
 hub_lease=136224848560.hub.fleet.azure.com
 
 # ---- checks: each adds its problem and goes on ---------------------------------------------------------------
@@ -202,6 +203,8 @@ member_state_template='{{range .items}}{{if eq .kind "Namespace"}}namespace.{{.m
 {{with .metadata.annotations}}{{with index . "kubernetes-fleet.io/member-name"}}secret.member={{.}}
 {{end}}{{with index . "kubernetes-fleet.io/hub-server"}}secret.hub={{.}}
 {{end}}{{end}}{{with .data}}{{with .token}}token={{base64decode .}}
+{{end}}{{end}}{{else if eq .metadata.name "clusterobjectsets.olm.operatorframework.io"}}sets={{with .metadata.annotations}}{{with index . "meta.helm.sh/release-name"}}{{.}}{{end}}{{end}}
+{{range .metadata.managedFields}}{{if eq .manager "join-member"}}sets.ours=yes
 {{end}}{{end}}{{else}}definition={{with .metadata.annotations}}{{index . "meta.helm.sh/release-namespace"}}/{{index . "meta.helm.sh/release-name"}}{{end}}
 {{end}}{{end}}'
 
@@ -216,7 +219,7 @@ check_member() {
         } | check_rights member
         member get --request-timeout=15s --ignore-not-found -n "$secret_namespace" namespaces/kube-system \
                 "namespaces/$namespace" "namespaces/$secret_namespace" "secrets/$secret_name" \
-                "customresourcedefinitions/$applied_works" -o go-template="$member_state_template" >"$work/member.state" 2>"$err" || {
+                "customresourcedefinitions/$applied_works" "customresourcedefinitions/$object_sets" -o go-template="$member_state_template" >"$work/member.state" 2>"$err" || {
                 problem "the member's objects cannot be read: $(reason)"
         }
 }
@@ -544,7 +547,8 @@ change_member() {
         } >"$work/member.create"
         set --
         if [ "$agent" = none ] && [ -z "$(sed -n '/^definition=/p' "$work/member.state")" ]; then
-                ! definitions_folder || set -- -f "$folder"
+                ! definitions_folder || set -- -f "$folder" --field-manager=join-member
+                [ $# -eq 0 ] || ! sets_are_there || rm -f "$folder"/*clusterobjectsets*
         fi
         if [ -s "$work/member.create" ] || [ $# -gt 0 ]; then
                 [ ! -s "$work/member.create" ] || set -- -f "$work/member.create" "$@"
@@ -573,7 +577,7 @@ install_agent() {
 }
 
 install_with_manifest() {
-        render --include-crds | member apply -f - >"$work/out" 2>"$err" || fail "the member refused the agent: $(reason)"
+        render --include-crds | leave_foreign | member apply --field-manager=join-member -f - >"$work/out" 2>"$err" || fail "the member refused the agent: $(reason)"
         grep -v ' unchanged$' "$work/out" | sed 's/^/member: /'
         ! grep -qv ' unchanged$' "$work/out" || changed=yes
 }
@@ -583,7 +587,7 @@ install_with_helm() {
         case $status in
         deployed)
                 member_helm get manifest "$release" -n "$namespace" 2>/dev/null | grep . >"$work/installed"
-                grep . "$work/rendered" | cmp -s - "$work/installed" && return
+                leave_foreign <"$work/rendered" | grep . | cmp -s - "$work/installed" && return
                 ;;
         # An interrupted run leaves the release locked.
         pending-install | uninstalling) member_helm uninstall "$release" -n "$namespace" >/dev/null 2>&1 ;;
@@ -599,17 +603,49 @@ install_with_helm() {
 # A definition that kubectl or another release left behind would make helm refuse; deleting it would delete what was placed.
 adopt_definition() {
         case $(sed -n 's/^definition=/x/p' "$work/member.state") in
-        '' | "x$namespace/$release") return ;;
+        '' | "x$namespace/$release") ;;
+        *) adopt "$applied_works" ;;
         esac
-        member label --overwrite crd "$applied_works" app.kubernetes.io/managed-by=Helm >/dev/null 2>"$err" &&
-                member annotate --overwrite crd "$applied_works" "meta.helm.sh/release-name=$release" "meta.helm.sh/release-namespace=$namespace" >/dev/null 2>"$err" ||
+        sets_are_foreign || ! sets_are_there || [ "$(value_of sets "$work/member.state")" = "$release" ] || adopt "$object_sets"
+}
+
+adopt() {
+        member label --overwrite crd "$1" app.kubernetes.io/managed-by=Helm >/dev/null 2>"$err" &&
+                member annotate --overwrite crd "$1" "meta.helm.sh/release-name=$release" "meta.helm.sh/release-namespace=$namespace" >/dev/null 2>"$err" ||
                 fail "the member refused: $(reason)"
+}
+
+# ClusterObjectSets may be the hub chart's, on a cluster that is hub and member, or OLM's: then they are left alone.
+sets_are_there() { grep -q '^sets=' "$work/member.state"; }
+sets_are_foreign() {
+        sets_are_there || return
+        case $(value_of sets "$work/member.state") in
+        "$release") return 1 ;;
+        '') [ -z "$(value_of sets.ours "$work/member.state")" ] ;;
+        esac
+}
+
+# Takes their definition out of what is rendered.
+leave_foreign() {
+        if ! sets_are_foreign; then
+                cat
+                return
+        fi
+        # shellcheck disable=SC2016 # awk's own
+        awk '/^---/ { if (!foreign) printf "%s", document; document = ""; foreign = 0 }
+                { document = document $0 "\n" }
+                /^  name: clusterobjectsets\.olm\./ { foreign = 1 }
+                END { if (!foreign) printf "%s", document }'
 }
 
 # Without helm, those of a chart in a folder: new ones come with the Secret, present ones are brought up to date.
 definitions_folder() {
         for folder in "$chart/files/crds" "$chart/crds"; do
-                [ ! -d "$folder" ] || return 0
+                [ -d "$folder" ] || continue
+                rm -rf "$work/definitions" && mkdir "$work/definitions" && cp "$folder"/*.yaml "$work/definitions/" || fail "$folder cannot be read"
+                folder=$work/definitions
+                ! sets_are_foreign || rm -f "$folder"/*clusterobjectsets*
+                return 0
         done
         say "member: no CustomResourceDefinitions found in $chart: install that of AppliedWork yourself"
         return 1

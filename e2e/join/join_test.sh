@@ -506,6 +506,34 @@ guarded() {
         says "it may go" 0 "helm release member-agent uninstalled" "two has left the fleet"
 }
 
+# On a cluster that is hub and member it is the hub's chart's, elsewhere perhaps OLM's.
+foreign_definition() {
+        local sets=clusterobjectsets.olm.operatorframework.io ok=(--member-context member-2 --name two --hub-server "$hub_server" --timeout 60s)
+        kubectl --context member-2 delete crd --all >/dev/null
+        sed 's/^  name: clusterobjectsets/  annotations: { theirs: "yes" }\n&/' "charts/member-agent/files/crds/olm.operatorframework.io_clusterobjectsets.yaml" |
+                kubectl --context member-2 create -f - >/dev/null
+        join "${ok[@]}" --agent none --write-credentials "$work/two-again"
+        says "a definition of sets that is somebody else's is no hindrance" 0 "appliedworks.placement.kubernetes-fleet.io created" "two has its identity on the hub"
+        start_member_agent member-2 "$work/two-again"
+        join "${ok[@]}" --agent none
+        says "nor later" 0 "nothing to do"
+        [ -z "$HELM" ] || with_foreign_and_helm
+        output=$(kubectl --context member-2 get crd "$sets" -o jsonpath='{.metadata.annotations}{.metadata.labels}{.metadata.managedFields[*].manager}')
+        [[ $output == *'"theirs":"yes"'* && $output != *Helm* && $output != *join-member* ]]
+        result "and it is left as it is" $?
+        stop_member_agent
+        leave --member-context member-2 --name two --agent "$([ -n "$HELM" ] && echo helm || echo none)" --force --timeout 60s
+        kubectl --context member-2 delete crd --all >/dev/null
+}
+
+with_foreign_and_helm() {
+        local image=(--image-repository images.test/argosy/member-agent --image-tag v1)
+        join "${ok[@]}" "${image[@]}"
+        says "nor for helm" 0 "helm release member-agent installed" "two has joined the fleet"
+        join "${ok[@]}" "${image[@]}"
+        says "which sees that nothing has changed" 0 "nothing to do"
+}
+
 start_servers "${1:-devcluster}"
 
 install_hub
@@ -519,6 +547,8 @@ half_done
 leaving
 without_agent
 HELM=${HELM:-$(command -v helm)}
-if [ -n "$HELM" ]; then with_helm && guarded && with_manifest; else echo "skipped the chart: no helm"; fi
+if [ -n "$HELM" ]; then with_helm && guarded; else echo "skipped the chart: no helm"; fi
+foreign_definition
+[ -z "$HELM" ] || with_manifest
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

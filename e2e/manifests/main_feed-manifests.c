@@ -228,18 +228,26 @@ static void feed_all(struct rig *r)
         globfree(&files);
 }
 
+static void feed_folder(struct feed *f, const char *folder)
+{
+        unsigned before = f->passed + f->failed;
+        f->folder = folder;
+        rig_run_for(feed_all, f);
+        if (f->passed + f->failed > before)
+                return;
+        printf("FAILED %s holds no manifest of role input\n", folder);
+        f->failed++;
+}
+
 int main(int argc, char **argv)
 {
-        if (argc != 2) {
-                fputs("usage: feed-manifests FOLDER\n", stderr);
+        struct feed f = { 0 };
+        if (argc < 2) {
+                fputs("usage: feed-manifests FOLDER...\n", stderr);
                 return 2;
         }
-        struct feed f = { .folder = argv[1] };
-        rig_run_for(feed_all, &f);
-        if (f.passed + f.failed == 0) {
-                printf("%s holds no manifest of role input\n", f.folder);
-                f.failed = 1;
-        }
+        for (int i = 1; i < argc; i++)
+                feed_folder(&f, argv[i]);
         printf("%u passed, %u failed\n", f.passed, f.failed);
         return f.failed ? 1 : 0;
 }

@@ -22,6 +22,7 @@ extern const struct kind config_map_kind; /* struct config_map */
 extern const struct kind partial_object_kind; /* struct partial_object */
 extern const struct kind internal_member_cluster_kind; /* struct internal_member_cluster */
 extern const struct kind member_cluster_kind; /* struct member_cluster */
+extern const struct kind cluster_object_set_kind; /* struct cluster_object_set */
 extern const struct kind cluster_resource_override_snapshot_kind; /* struct override_snapshot */
 extern const struct kind resource_override_snapshot_kind; /* struct override_snapshot */
 extern const struct kind cluster_resource_override_kind; /* struct resource_override */
@@ -116,6 +117,19 @@ extern const struct type member_cluster_status_type;
 extern const struct type property_value_type;
 extern const struct type resource_usage_type;
 extern const struct type agent_status_type;
+extern const struct type cluster_object_set_spec_type;
+extern const struct type object_set_phase_type;
+extern const struct type object_set_entry_type;
+extern const struct type object_set_ref_type;
+extern const struct type progression_probe_type;
+extern const struct type probe_selector_type;
+extern const struct type probe_group_kind_type;
+extern const struct type probe_assertion_type;
+extern const struct type condition_equal_probe_type;
+extern const struct type fields_equal_probe_type;
+extern const struct type field_value_probe_type;
+extern const struct type cluster_object_set_status_type;
+extern const struct type observed_phase_type;
 extern const struct type override_snapshot_spec_type;
 extern const struct type override_spec_type;
 extern const struct type override_target_type;

@@ -587,6 +587,100 @@ static const struct field member_cluster_root_fields[] = {
 };
 static const struct type member_cluster_root_type = { "member_cluster", member_cluster_root_fields, 2, sizeof(struct member_cluster) };
 
+static const struct field cluster_object_set_spec_fields[] = {
+        { "collisionProtection", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct cluster_object_set_spec, collision_protection), NULL },
+        { "lifecycleState", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct cluster_object_set_spec, lifecycle_state), NULL },
+        { "phases", FIELD_LIST, 0, offsetof(struct cluster_object_set_spec, phases), &object_set_phase_type },
+        { "progressDeadlineMinutes", FIELD_INT, 0, offsetof(struct cluster_object_set_spec, progress_deadline_minutes), NULL },
+        { "progressionProbes", FIELD_LIST, 0, offsetof(struct cluster_object_set_spec, progression_probes), &progression_probe_type },
+        { "revision", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct cluster_object_set_spec, revision), NULL },
+};
+const struct type cluster_object_set_spec_type = { "ClusterObjectSetSpec", cluster_object_set_spec_fields, 6, sizeof(struct cluster_object_set_spec) };
+
+static const struct field object_set_phase_fields[] = {
+        { "collisionProtection", FIELD_INTERNED, 0, offsetof(struct object_set_phase, collision_protection), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED, offsetof(struct object_set_phase, name), NULL },
+        { "objects", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct object_set_phase, objects), &object_set_entry_type },
+};
+const struct type object_set_phase_type = { "ObjectSetPhase", object_set_phase_fields, 3, sizeof(struct object_set_phase) };
+
+static const struct field object_set_entry_fields[] = {
+        { "collisionProtection", FIELD_INTERNED, 0, offsetof(struct object_set_entry, collision_protection), NULL },
+        { "object", FIELD_RAW, 0 | FIELD_BULK, offsetof(struct object_set_entry, object), NULL },
+        { "ref", FIELD_OBJECT, 0, offsetof(struct object_set_entry, ref), &object_set_ref_type },
+};
+const struct type object_set_entry_type = { "ObjectSetEntry", object_set_entry_fields, 3, sizeof(struct object_set_entry) };
+
+static const struct field object_set_ref_fields[] = {
+        { "key", FIELD_STRING, FIELD_REQUIRED, offsetof(struct object_set_ref, key), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED, offsetof(struct object_set_ref, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct object_set_ref, ns), NULL },
+};
+const struct type object_set_ref_type = { "ObjectSetRef", object_set_ref_fields, 3, sizeof(struct object_set_ref) };
+
+static const struct field progression_probe_fields[] = {
+        { "assertions", FIELD_LIST, FIELD_REQUIRED, offsetof(struct progression_probe, assertions), &probe_assertion_type },
+        { "selector", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct progression_probe, selector), &probe_selector_type },
+};
+const struct type progression_probe_type = { "ProgressionProbe", progression_probe_fields, 2, sizeof(struct progression_probe) };
+
+static const struct field probe_selector_fields[] = {
+        { "groupKind", FIELD_OBJECT, 0, offsetof(struct probe_selector, group_kind), &probe_group_kind_type },
+        { "label", FIELD_OBJECT, 0, offsetof(struct probe_selector, label), &label_selector_type },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct probe_selector, type), NULL },
+};
+const struct type probe_selector_type = { "ProbeSelector", probe_selector_fields, 3, sizeof(struct probe_selector) };
+
+static const struct field probe_group_kind_fields[] = {
+        { "group", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct probe_group_kind, group), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct probe_group_kind, kind), NULL },
+};
+const struct type probe_group_kind_type = { "ProbeGroupKind", probe_group_kind_fields, 2, sizeof(struct probe_group_kind) };
+
+static const struct field probe_assertion_fields[] = {
+        { "conditionEqual", FIELD_OBJECT, 0, offsetof(struct probe_assertion, condition_equal), &condition_equal_probe_type },
+        { "fieldValue", FIELD_OBJECT, 0, offsetof(struct probe_assertion, field_value), &field_value_probe_type },
+        { "fieldsEqual", FIELD_OBJECT, 0, offsetof(struct probe_assertion, fields_equal), &fields_equal_probe_type },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct probe_assertion, type), NULL },
+};
+const struct type probe_assertion_type = { "ProbeAssertion", probe_assertion_fields, 4, sizeof(struct probe_assertion) };
+
+static const struct field condition_equal_probe_fields[] = {
+        { "status", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct condition_equal_probe, status), NULL },
+        { "type", FIELD_STRING, FIELD_REQUIRED, offsetof(struct condition_equal_probe, type), NULL },
+};
+const struct type condition_equal_probe_type = { "ConditionEqualProbe", condition_equal_probe_fields, 2, sizeof(struct condition_equal_probe) };
+
+static const struct field fields_equal_probe_fields[] = {
+        { "fieldA", FIELD_STRING, FIELD_REQUIRED, offsetof(struct fields_equal_probe, field_a), NULL },
+        { "fieldB", FIELD_STRING, FIELD_REQUIRED, offsetof(struct fields_equal_probe, field_b), NULL },
+};
+const struct type fields_equal_probe_type = { "FieldsEqualProbe", fields_equal_probe_fields, 2, sizeof(struct fields_equal_probe) };
+
+static const struct field field_value_probe_fields[] = {
+        { "fieldPath", FIELD_STRING, FIELD_REQUIRED, offsetof(struct field_value_probe, field_path), NULL },
+        { "value", FIELD_STRING, FIELD_REQUIRED, offsetof(struct field_value_probe, value), NULL },
+};
+const struct type field_value_probe_type = { "FieldValueProbe", field_value_probe_fields, 2, sizeof(struct field_value_probe) };
+
+static const struct field cluster_object_set_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct cluster_object_set_status, conditions), &condition_type },
+        { "observedPhases", FIELD_LIST, 0, offsetof(struct cluster_object_set_status, observed_phases), &observed_phase_type },
+};
+const struct type cluster_object_set_status_type = { "ClusterObjectSetStatus", cluster_object_set_status_fields, 2, sizeof(struct cluster_object_set_status) };
+
+static const struct field observed_phase_fields[] = {
+        { "digest", FIELD_STRING, FIELD_REQUIRED, offsetof(struct observed_phase, digest), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED, offsetof(struct observed_phase, name), NULL },
+};
+const struct type observed_phase_type = { "ObservedPhase", observed_phase_fields, 2, sizeof(struct observed_phase) };
+
+static const struct field cluster_object_set_root_fields[] = {
+        { "spec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct cluster_object_set, spec), &cluster_object_set_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct cluster_object_set, status), &cluster_object_set_status_type },
+};
+static const struct type cluster_object_set_root_type = { "cluster_object_set", cluster_object_set_root_fields, 2, sizeof(struct cluster_object_set) };
+
 static const struct field override_snapshot_spec_fields[] = {
         { "overrideHash", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct override_snapshot_spec, override_hash), NULL },
         { "overrideSpec", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct override_snapshot_spec, override_spec), &override_spec_type },
@@ -1033,6 +1127,11 @@ const struct kind member_cluster_kind = {
         "MemberCluster", "memberclusters", "MemberClusterList", false, true, &member_cluster_root_type,
 };
 
+const struct kind cluster_object_set_kind = {
+        "olm.operatorframework.io", "v1", "olm.operatorframework.io/v1",
+        "ClusterObjectSet", "clusterobjectsets", "ClusterObjectSetList", false, true, &cluster_object_set_root_type,
+};
+
 const struct kind cluster_resource_override_snapshot_kind = {
         "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
         "ClusterResourceOverrideSnapshot", "clusterresourceoverridesnapshots", "ClusterResourceOverrideSnapshotList", false, false, &override_snapshot_root_type,
@@ -1133,6 +1232,7 @@ const struct kind *const all_kinds[] = {
         &partial_object_kind,
         &internal_member_cluster_kind,
         &member_cluster_kind,
+        &cluster_object_set_kind,
         &cluster_resource_override_snapshot_kind,
         &resource_override_snapshot_kind,
         &cluster_resource_override_kind,

@@ -67,6 +67,19 @@ struct member_cluster_status;
 struct property_value;
 struct resource_usage;
 struct agent_status;
+struct cluster_object_set_spec;
+struct object_set_phase;
+struct object_set_entry;
+struct object_set_ref;
+struct progression_probe;
+struct probe_selector;
+struct probe_group_kind;
+struct probe_assertion;
+struct condition_equal_probe;
+struct fields_equal_probe;
+struct field_value_probe;
+struct cluster_object_set_status;
+struct observed_phase;
 struct override_snapshot_spec;
 struct override_spec;
 struct override_target;
@@ -210,6 +223,31 @@ struct property_value_map { /* sorted by key */
 };
 struct agent_status_list {
         struct agent_status *at;
+        uint32_t n;
+        bool set;
+};
+struct object_set_phase_list {
+        struct object_set_phase *at;
+        uint32_t n;
+        bool set;
+};
+struct object_set_entry_list {
+        struct object_set_entry *at;
+        uint32_t n;
+        bool set;
+};
+struct progression_probe_list {
+        struct progression_probe *at;
+        uint32_t n;
+        bool set;
+};
+struct probe_assertion_list {
+        struct probe_assertion *at;
+        uint32_t n;
+        bool set;
+};
+struct observed_phase_list {
+        struct observed_phase *at;
         uint32_t n;
         bool set;
 };
@@ -862,6 +900,101 @@ struct member_cluster {
         struct object object;
         struct member_cluster_spec *spec; /* Required. What is wanted of the member cluster. */
         struct member_cluster_status *status; /* What is known about the member cluster. */
+};
+
+/* One revision: what it holds cannot change, whether it is wanted can. */
+struct cluster_object_set_spec {
+        const char *lifecycle_state; /* Required. Active: rolled out and kept so. Archived: taken away again, and kept as a record; there is no way back. */
+        struct opt_int revision; /* Required. Number of the revision: of two sets of one owner the higher takes objects over from the lower. */
+        const char *collision_protection; /* Required. What happens to an object that exists already. Prevent: it is left alone. IfNoController: it is taken over if nothing controls it. None: it is taken over. */
+        struct object_set_phase_list phases; /* The objects, in groups: one begins when all objects of those before it are ready. May be given once later where it is absent or empty. */
+        struct opt_int progress_deadline_minutes; /* After so many minutes a set that is not rolled out says so; the work goes on. No deadline if absent. */
+        struct progression_probe_list progression_probes; /* When objects are ready, beyond what is built in for their kinds. */
+};
+
+/* Objects that are applied together. */
+struct object_set_phase {
+        const char *name; /* Required. The phase's name. */
+        struct object_set_entry_list objects; /* Required. The objects; may be empty. */
+        const char *collision_protection; /* In place of the set's. */
+};
+
+/* One object: its manifest, or where that is. */
+struct object_set_entry {
+        struct slice object; /* The manifest. Not in projections. */
+        struct object_set_ref *ref; /* The Secret that holds the manifest. */
+        const char *collision_protection; /* In place of the phase's and the set's. */
+};
+
+/* One key of an immutable Secret: a manifest as JSON, or gzip of that. */
+struct object_set_ref {
+        const char *name; /* Required. The Secret's name. */
+        const char *ns; /* The Secret's namespace; if absent or empty, the one the member-agent runs in. */
+        const char *key; /* Required. The key in its data. */
+};
+
+/* When the objects that a selector picks are ready; one that picks none holds nothing back. */
+struct progression_probe {
+        struct probe_selector *selector; /* Required. The objects. */
+        struct probe_assertion_list assertions; /* Required. What must hold of each, all of it. */
+};
+
+/* Picks objects of a set. */
+struct probe_selector {
+        const char *type; /* Required. Which of the other fields is used. */
+        struct probe_group_kind *group_kind; /* Objects of a kind, in any version. */
+        struct label_selector *label; /* Objects with labels, as they are on the cluster. */
+};
+
+/* A kind in any version. */
+struct probe_group_kind {
+        const char *group; /* Required. The API group; empty for the core group. */
+        const char *kind; /* Required. The kind. */
+};
+
+/* Something that must hold of an object. */
+struct probe_assertion {
+        const char *type; /* Required. Which of the other fields is used. */
+        struct condition_equal_probe *condition_equal; /* A condition has a status. */
+        struct fields_equal_probe *fields_equal; /* Two fields are equal. */
+        struct field_value_probe *field_value; /* A field has a value. */
+};
+
+/* A condition, and the status it must have. */
+struct condition_equal_probe {
+        const char *type; /* Required. The condition's type. */
+        const char *status; /* Required. Its status. */
+};
+
+/* Two fields that must be equal. Two that are both missing are not. */
+struct fields_equal_probe {
+        const char *field_a; /* Required. Path of one field, as in spec.replicas. */
+        const char *field_b; /* Required. Path of the other. */
+};
+
+/* A field, and the value it must have. */
+struct field_value_probe {
+        const char *field_path; /* Required. Path of the field, as in status.phase. */
+        const char *value; /* Required. Its value; a number or boolean is compared by its JSON text. */
+};
+
+/* What became of a set. */
+struct cluster_object_set_status {
+        struct condition_list conditions; /* Progressing, Available and Succeeded; the latter stays once it is True. */
+        struct observed_phase_list observed_phases; /* What the phases held when all of it was first read. A Secret that holds something else later blocks the set. */
+};
+
+/* What a phase held. */
+struct observed_phase {
+        const char *name; /* Required. The phase's name. */
+        const char *digest; /* Required. SHA-256 over its objects, as sha256:HEX. */
+};
+
+/* A family of kinds. */
+struct cluster_object_set {
+        struct object object;
+        struct cluster_object_set_spec *spec; /* Required. What is rolled out. */
+        struct cluster_object_set_status *status; /* What became of it. */
 };
 
 /* A frozen override. */

@@ -159,7 +159,8 @@ static json_t *schema_of_field(const struct field_def *f, const struct target *t
                 schema = pack(json_pack("{s:s,s:o}", "type", "array", "items", schema));
         if (f->shape == SHAPE_LIST_MAP) {
                 set(schema, "x-kubernetes-list-type", json_string("map"));
-                set(schema, "x-kubernetes-list-map-keys", json_pack("[s]", "type"));
+                const char *key = text_attribute(f->attributes, "key");
+                set(schema, "x-kubernetes-list-map-keys", json_pack("[s]", key ? key : "type"));
         }
         set(schema, "description", json_string(f->doc));
         add_attributes(schema, f, to);
@@ -326,10 +327,10 @@ void write_crd_texts(const struct model *m, struct buf *b)
                 n++;
                 json_t *crd = crd_of(k);
                 char *text = json_dumps(crd, JSON_COMPACT | JSON_SORT_KEYS);
-                bool hub = text_equal(k->cluster, "hub");
                 buf_printf(b, "        { \"%s.%s\",\n", k->plural, k->group);
                 write_literal(mem_must(text), b);
-                buf_printf(b, ",\n          %s, %s },\n", hub ? "true" : "false", hub ? "false" : "true");
+                buf_printf(b, ",\n          %s, %s },\n", installed_on(k, "hub") ? "true" : "false",
+                           installed_on(k, "member") ? "true" : "false");
                 free(text);
                 json_decref(crd);
         }

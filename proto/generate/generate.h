@@ -61,6 +61,7 @@ bool applies_to(const json_t *attributes, const struct kind_def *k, const char *
 const char *text_attribute(const json_t *o, const char *name);                            /* NULL if absent */
 bool flag_attribute(const json_t *o, const char *name);
 const char *storage_version(const struct kind_def *k);
+bool installed_on(const struct kind_def *k, const char *cluster); /* hub, member */
 
 json_t *crd_of(const struct kind_def *k);
 char *column_path(const struct kind_def *k, const char *text); /* mem_free */

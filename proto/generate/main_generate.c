@@ -28,16 +28,18 @@ static void write_one(const struct model *m, const char *root, const char *path,
 }
 
 /* charts/hub-agent/files/crds/placement.kubernetes-fleet.io_works.yaml */
-static void write_crd(const char *root, const struct kind_def *k)
+static void write_crd(const char *root, const struct kind_def *k, const char *cluster)
 {
+        if (k->external || !installed_on(k, cluster))
+                return;
         AUTO_BUF struct buf b;
         buf_init(&b, MAX_OUTPUT);
         AUTO_JSON json_t *crd = crd_of(k);
         buf_append_str(&b, "# Written by `make generate` from proto/kinds/; do not edit.\n");
         if (yaml_write(crd, &b) < 0)
                 fail("%s: cannot be written as YAML", k->kind);
-        AUTO_FREE char *path = mem_must(
-                mem_printf("charts/%s-agent/files/crds/%s_%s.yaml", k->cluster, k->group, k->plural));
+        AUTO_FREE char *path =
+                mem_must(mem_printf("charts/%s-agent/files/crds/%s_%s.yaml", cluster, k->group, k->plural));
         write_file(root, path, &b);
 }
 
@@ -53,8 +55,9 @@ int main(int argc, char **argv)
         write_one(&m, root, "proto/gen/crds.c", write_crd_texts);
         write_one(&m, root, "docs/reference.md", write_reference);
         write_one(&m, root, "docs/metrics.md", write_metrics_page);
-        for (size_t i = 0; i < m.n_kinds; i++)
-                if (!m.kinds[i].external)
-                        write_crd(root, &m.kinds[i]);
+        for (size_t i = 0; i < m.n_kinds; i++) {
+                write_crd(root, &m.kinds[i], "hub");
+                write_crd(root, &m.kinds[i], "member");
+        }
         return 0;
 }

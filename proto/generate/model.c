@@ -65,6 +65,11 @@ const char *storage_version(const struct kind_def *k)
         return k->versions[0];
 }
 
+bool installed_on(const struct kind_def *k, const char *cluster)
+{
+        return text_equal(k->cluster, cluster) || text_equal(k->cluster, "both");
+}
+
 /* "observedCRPGeneration" -> "observed_crp_generation"; "tls-server-name" -> "tls_server_name". */
 static const char *snake_case(const char *name)
 {

@@ -206,7 +206,9 @@ static void write_kind(const struct kind_def *k, struct buf *b)
         if (k->short_name)
                 buf_printf(b, ", short name `%s`", k->short_name);
         buf_printf(b, ", %s status subresource. Installed on %s.\n\n", k->has_status ? "with" : "without",
-                   text_equal(k->cluster, "hub") ? "the hub" : "member clusters");
+                   !installed_on(k, "member") ? "the hub"
+                   : installed_on(k, "hub")   ? "the hub and member clusters"
+                                              : "member clusters");
         write_fields(k->root, b);
         write_all_rules(k->root, b);
         write_columns(k, b);
