@@ -137,7 +137,39 @@ void clean_generated(json_t *doc)
         remove_if_empty(doc_get_object(doc, "spec"), "selector");
 }
 
+#define ANNOTATIONS "metadata.annotations"
+#define LABELS "metadata.labels"
+
+static const char *member_of(const json_t *doc, const char *map, const char *key)
+{
+        return json_string_value(json_object_get(doc_get_object(doc, map), key));
+}
+
 const char *clean_annotation(const json_t *doc, const char *key)
 {
-        return json_string_value(json_object_get(doc_get_object(doc, "metadata.annotations"), key));
+        return member_of(doc, ANNOTATIONS, key);
+}
+
+const char *clean_label(const json_t *doc, const char *key)
+{
+        return member_of(doc, LABELS, key);
+}
+
+static int set_member(json_t *doc, const char *map, const char *key, const char *value, struct error *err)
+{
+        if (!doc_get_object(doc, map) && doc_set(doc, map, json_object()) < 0)
+                return error_no_memory(err);
+        return json_object_set_new(doc_get_object(doc, map), key, json_string(value)) < 0
+                       ? error_no_memory(err)
+                       : 0;
+}
+
+int clean_set_annotation(json_t *doc, const char *key, const char *value, struct error *err)
+{
+        return set_member(doc, ANNOTATIONS, key, value, err);
+}
+
+int clean_set_label(json_t *doc, const char *key, const char *value, struct error *err)
+{
+        return set_member(doc, LABELS, key, value, err);
 }

@@ -18,5 +18,9 @@ int clean_for_apply(json_t *doc, struct error *err);
  * the server side it would be an emptied selector. Merged on the client side it changes nothing, so there it
  * stays, as in what the reference agent last applied. */
 void clean_generated(json_t *doc);
-/* Reads an annotation (keys hold dots, so doc_get cannot); NULL if absent. */
+/* Reads an annotation or a label (keys hold dots, so doc_get cannot); NULL if absent. */
 const char *clean_annotation(const json_t *doc, const char *key);
+const char *clean_label(const json_t *doc, const char *key);
+/* Sets it; anything but an object in the place of the annotations or labels gives way. */
+int clean_set_annotation(json_t *doc, const char *key, const char *value, struct error *err);
+int clean_set_label(json_t *doc, const char *key, const char *value, struct error *err);

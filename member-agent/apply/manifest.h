@@ -21,7 +21,7 @@ struct manifest {
         const char *cause; /* words behind a failed result; "" if none */
         bool unanswered; /* it failed for want of an API server's answer, which says nothing of the object */
         enum availability availability;
-        const char *availability_cause;
+        const char *availability_cause; /* why it could not be told, or what is in the way; "" = not known */
         struct differences *drifts, *diffs; /* NULL if none were looked for */
         bool degraded;
         const char *live_uid, *live_version; /* NULL if there is no live object */

@@ -1,5 +1,6 @@
 /* One object of a Work against the member's API server: find, take over, compare, apply, judge. */
 #include "common/base/limits.h"
+#include "member-agent/apply/archived.h"
 #include "member-agent/apply/clean.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/apply/prepare.h"
@@ -66,17 +67,35 @@ static int dry_run(struct pass *p, const struct manifest *m, const json_t *sourc
                               why);
 }
 
+/* The manifest but for what it leaves to the cluster, and what the cluster has settled for good. *ret NULL:
+ * the manifest as it is. */
+static int leave_to_cluster(const struct manifest *m, const json_t *live, json_t **ret, struct error *why)
+{
+        AUTO_JSON json_t *doc = NULL;
+
+        *ret = NULL;
+        if (m->ignored.n == 0 && !archived_applies(m->doc, live))
+                return 0;
+        if (!(doc = doc_copy(m->doc)))
+                return error_no_memory(why);
+        TRY(ignore_rules_apply(&m->ignored, doc, live, why));
+        TRY(archived_settle(doc, live, why));
+        *ret = TAKE_PTR(doc);
+        return 0;
+}
+
 static int compare(struct pass *p, struct manifest *m, const json_t *live, struct differences **ret,
                    struct error *why)
 {
-        AUTO_JSON json_t *wanted = NULL, *ruled = m->ignored.n ? doc_copy(m->doc) : NULL;
+        AUTO_JSON json_t *wanted = NULL, *ruled = NULL;
         struct differences *found = ARENA_NEW(p->arena, struct differences);
-        const json_t *source = ruled ? ruled : m->doc;
+        const json_t *source;
         int r;
 
-        if (!found || (m->ignored.n && !ruled))
+        if (!found)
                 return error_no_memory(why);
-        TRY(ignore_rules_apply(&m->ignored, ruled, live, why));
+        TRY(leave_to_cluster(m, live, &ruled, why));
+        source = ruled ? ruled : m->doc;
         if (!p->strategy.full_comparison) {
                 r = dry_run(p, m, source, &wanted, why);
                 m->degraded = r < 0 && why->http_status == 422;
@@ -315,6 +334,7 @@ static int change(struct pass *p, struct manifest *m, const struct prepared *pre
 
         if (adopt_fields(p, m, prepared, live, why) < 0 ||
             ignore_rules_apply(&m->ignored, prepared->doc, *live, why) < 0 ||
+            archived_settle(prepared->doc, *live, why) < 0 ||
             prepare_request(prepared, *live, m->group, m->kind, &p->strategy, &rq, why) < 0)
                 return error_wrap(why, "failed to patch the manifest object");
         if (rq.request == REQUEST_NOTHING)
@@ -429,8 +449,7 @@ static int judge(struct pass *p, struct manifest *m, const json_t *live, struct 
         if (!result_is_applied(m->result))
                 return 0;
         m->availability = availability_of(m->group, m->version, m->resource.plural, live, &why);
-        if (m->availability == AVAILABILITY_FAILED &&
-            !(m->availability_cause = arena_strdup(p->arena, why.text)))
+        if (!(m->availability_cause = arena_strdup(p->arena, why.text)))
                 return error_no_memory(err);
         return keep_status(p, m, live, err);
 }

@@ -2,6 +2,7 @@
 #include "common/base/timefmt.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/watch/applied.h"
+#include "proto/names.h"
 
 const struct row *pass_row(const struct pass *p, const struct manifest *m)
 {
@@ -36,6 +37,13 @@ unsigned pass_strategy_number(const struct pass *p, const struct manifest *m)
         return strategy_number(&p->strategy) ^ m->ignored.number << 8;
 }
 
+/* What is told of an object's availability beyond a word is not in its row: for that it is read again. */
+static bool is_told_in_full(const struct row *row)
+{
+        return row->availability != AVAILABILITY_FAILED &&
+               !(row->availability == AVAILABILITY_NOT_YET && text_equal(row->group, GROUP_OLM));
+}
+
 /* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
  * stand. What was only compared was not applied. */
 static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
@@ -43,8 +51,8 @@ static bool may_reuse(const struct pass *p, const struct manifest *m, const stru
         return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
                text_equal(row->hash, m->hash) && row->strategy == pass_strategy_number(p, m) &&
                text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
-               row->availability != AVAILABILITY_FAILED && !p->mirror &&
-               p->now_ms - row->checked_ms < WHOLE_LOOK_MS && p->now_ms >= row->checked_ms &&
+               is_told_in_full(row) && !p->mirror && p->now_ms - row->checked_ms < WHOLE_LOOK_MS &&
+               p->now_ms >= row->checked_ms &&
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
 

@@ -1,9 +1,9 @@
 #include "member-agent/apply/prepare.h"
 
 #include "common/base/limits.h"
-#include "common/json/apply.h"
 #include "common/json/patch.h"
 #include "member-agent/apply/clean.h"
+#include "member-agent/apply/managed.h"
 #include "member-agent/apply/merge_keys.h"
 
 void prepared_free(struct prepared *p)
@@ -16,19 +16,6 @@ void apply_request_free(struct apply_request *r)
 {
         json_decref(r->body);
         r->body = NULL;
-}
-
-/* Keys hold dots, so the path setters cannot be used. */
-static int set_annotation(json_t *doc, const char *key, const char *value, struct error *err)
-{
-        json_t *annotations = doc_get_object(doc, "metadata.annotations");
-
-        if (!annotations) {
-                if (doc_set(doc, "metadata.annotations", json_object()) < 0)
-                        return error_no_memory(err);
-                annotations = doc_get_object(doc, "metadata.annotations");
-        }
-        return json_object_set_new(annotations, key, json_string(value)) < 0 ? error_no_memory(err) : 0;
 }
 
 static size_t annotation_bytes(const json_t *doc)
@@ -54,7 +41,8 @@ static int set_last_applied(struct prepared *p, struct error *err)
         p->last_applied_set =
                 !text.failed && annotation_bytes(p->doc) + strlen(ANNOTATION_LAST_APPLIED) + text.len <=
                                         ANNOTATIONS_MAX_BYTES;
-        return set_annotation(p->doc, ANNOTATION_LAST_APPLIED, p->last_applied_set ? text.data : "", err);
+        return clean_set_annotation(p->doc, ANNOTATION_LAST_APPLIED, p->last_applied_set ? text.data : "",
+                                    err);
 }
 
 int prepare_manifest(const json_t *manifest, const char *hash, const struct owner *o, enum apply_type type,
@@ -68,7 +56,7 @@ int prepare_manifest(const json_t *manifest, const char *hash, const struct owne
         TRY(clean_for_apply(p.doc, err));
         if (type == STRATEGY_SERVER_SIDE)
                 clean_generated(p.doc);
-        TRY(set_annotation(p.doc, ANNOTATION_SPEC_HASH, hash, err));
+        TRY(clean_set_annotation(p.doc, ANNOTATION_SPEC_HASH, hash, err));
         references = json_array();
         if (doc_set(p.doc, "metadata.ownerReferences", references) < 0 ||
             json_array_append_new(references, owner_reference_new(o)) < 0)
@@ -82,21 +70,9 @@ int prepare_manifest(const json_t *manifest, const char *hash, const struct owne
 
 bool prepare_only_own_managers(const json_t *live)
 {
-        size_t i;
-        json_t *entry;
+        static const char *const own[] = { FIELD_MANAGER_WORK_APPLIER, "before-first-apply" };
 
-        json_array_foreach(doc_get_array(live, "metadata.managedFields"), i, entry) {
-                const char *manager = doc_get_string(entry, "manager");
-
-                /* An entry of the status subresource holds no field that an apply of the manifest could
-                 * touch. */
-                if (!text_empty(doc_get_string(entry, "subresource")))
-                        continue;
-                if (!text_equal(manager, FIELD_MANAGER_WORK_APPLIER) &&
-                    !text_equal(manager, "before-first-apply"))
-                        return false;
-        }
-        return true;
+        return managed_only_by(live, own, ARRAY_LEN(own));
 }
 
 static bool is_server_side(const struct prepared *p, const struct strategy *s)
@@ -104,71 +80,13 @@ static bool is_server_side(const struct prepared *p, const struct strategy *s)
         return s->type == STRATEGY_SERVER_SIDE || !p->last_applied_set;
 }
 
-static bool is_own_entry(const json_t *entry, const char *operation)
-{
-        return text_equal(doc_get_string(entry, "manager"), FIELD_MANAGER_WORK_APPLIER) &&
-               text_equal(doc_get_string(entry, "operation"), operation) &&
-               text_empty(doc_get_string(entry, "subresource"));
-}
-
-static json_t *own_entry(const json_t *managed, const char *operation)
-{
-        size_t i;
-        json_t *entry;
-
-        json_array_foreach(managed, i, entry)
-                if (is_own_entry(entry, operation))
-                        return entry;
-        return NULL;
-}
-
-/* Field sets of different versions name fields differently: those of another one cannot be united. */
-static int unite(json_t *into, const json_t *entry, struct error *err)
-{
-        json_t *both;
-
-        if (!text_equal(doc_get_string(into, "apiVersion"), doc_get_string(entry, "apiVersion")))
-                return 0;
-        both = fieldset_union(json_object_get(into, "fieldsV1"), json_object_get(entry, "fieldsV1"));
-        return json_object_set_new(into, "fieldsV1", both) < 0 ? error_no_memory(err) : 0;
-}
-
-/* The entries of managedFields with our updates folded into one Apply entry. */
-static int adopted_entries(const json_t *managed, json_t *entries, struct error *err)
-{
-        const json_t *applied = own_entry(managed, "Apply");
-        AUTO_JSON json_t *ours = doc_copy(applied ? applied : own_entry(managed, "Update"));
-        size_t i;
-        json_t *entry;
-
-        if (!ours || doc_set_string(ours, "operation", "Apply") < 0)
-                return error_no_memory(err);
-        json_array_foreach(managed, i, entry) {
-                if (is_own_entry(entry, "Update"))
-                        TRY(unite(ours, entry, err));
-                else if (entry != applied && json_array_append(entries, entry) < 0)
-                        return error_no_memory(err);
-        }
-        return json_array_append(entries, ours) < 0 ? error_no_memory(err) : 0;
-}
-
 int prepare_adoption(const struct prepared *p, const json_t *live, const char *hash, const struct strategy *s,
                      json_t **ret, struct error *err)
 {
-        const json_t *managed = doc_get_array(live, "metadata.managedFields");
-        const char *version = doc_get_string(live, "metadata.resourceVersion");
-        AUTO_JSON json_t *entries = json_array();
-
         *ret = NULL;
-        if (!entries)
-                return error_no_memory(err);
-        if (!is_server_side(p, s) || !own_entry(managed, "Update") ||
-            text_equal(clean_annotation(live, ANNOTATION_SPEC_HASH), hash))
+        if (!is_server_side(p, s) || text_equal(clean_annotation(live, ANNOTATION_SPEC_HASH), hash))
                 return 0;
-        TRY(adopted_entries(managed, entries, err));
-        *ret = json_pack("{s:{s:s, s:O}}", "metadata", "resourceVersion", version ? version : "",
-                         "managedFields", entries);
-        return *ret ? 0 : error_no_memory(err);
+        return managed_adoption(live, FIELD_MANAGER_WORK_APPLIER, ret, err);
 }
 
 static int lock(json_t *body, const json_t *live, const struct strategy *s, struct error *err)
@@ -232,40 +150,19 @@ static int own_part(const json_t *value, const json_t *set, const json_t *others
         return 0;
 }
 
-/* What other managers own of the object itself; NULL on no memory. */
-static json_t *fields_of_others(const json_t *managed)
-{
-        json_t *all = json_object(), *entry;
-        size_t i;
-
-        json_array_foreach(managed, i, entry) {
-                json_t *both;
-
-                if (text_equal(doc_get_string(entry, "manager"), FIELD_MANAGER_WORK_APPLIER) ||
-                    !text_empty(doc_get_string(entry, "subresource")))
-                        continue;
-                both = fieldset_union(all, json_object_get(entry, "fieldsV1"));
-                json_decref(all);
-                if (!(all = both))
-                        return NULL;
-        }
-        return all;
-}
-
 /* The server keeps account of what server-side apply wrote: who merges from now on removes what the apply
  * would have removed. *ret NULL if there was none. */
 static int last_server_side(const json_t *live, json_t **ret, struct error *err)
 {
         static const char *const identity[] = { "apiVersion", "kind", "metadata.name" };
-        const json_t *managed = doc_get_array(live, "metadata.managedFields"),
-                     *ours = own_entry(managed, "Apply");
+        const json_t *ours = managed_entry(live, FIELD_MANAGER_WORK_APPLIER, MANAGED_APPLY);
         AUTO_JSON json_t *others = NULL;
         AUTO_JSON json_t *doc = NULL;
 
         *ret = NULL;
         if (!ours || !text_equal(doc_get_string(ours, "apiVersion"), doc_get_string(live, "apiVersion")))
                 return 0;
-        others = fields_of_others(managed);
+        others = managed_fields_of_others(live, FIELD_MANAGER_WORK_APPLIER);
         doc = json_object();
         if (!others || !doc || own_part(live, json_object_get(ours, "fieldsV1"), others, doc) < 0)
                 return error_no_memory(err);

@@ -30,10 +30,8 @@ void apply_request_free(struct apply_request *r);
  * conflict. An empty three-way patch is REQUEST_NOTHING. */
 int prepare_request(const struct prepared *p, const json_t *live, const char *group, const char *kind,
                     const struct strategy *s, struct apply_request *ret, struct error *err);
-/* What we wrote by other means than server-side apply belongs to us twice: an apply that no longer names such
- * a field leaves it there, and one that changes it conflicts with ourselves. Before an apply of a manifest
- * that changed (`hash` is not the one noted on `live`), this merge patch, bound to the live resourceVersion,
- * makes those fields our Apply entry's. *ret NULL = nothing to do; else it is new. */
+/* Before an apply of a manifest that changed (`hash` is not the one noted on `live`), what we wrote by other
+ * means becomes our Apply entry's: managed_adoption() of managed.h. */
 int prepare_adoption(const struct prepared *p, const json_t *live, const char *hash, const struct strategy *s,
                      json_t **ret, struct error *err);
 /* Server-side apply is forced when every entry of managedFields is ours: otherwise our own earlier writes

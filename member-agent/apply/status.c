@@ -45,6 +45,15 @@ static int applied_condition(struct builder *b, struct condition_list *list, con
                    m->live_generation);
 }
 
+static const char *not_yet_words(struct builder *b, const struct manifest *m)
+{
+        static const char words[] = "Manifest is not yet available; Fleet will check again later";
+
+        return text_empty(m->availability_cause)
+                       ? words
+                       : arena_printf(b->arena, "%s (%s)", words, m->availability_cause);
+}
+
 static int available_condition(struct builder *b, struct condition_list *list, const struct manifest *m)
 {
         const char *word = availability_word(m->availability);
@@ -56,8 +65,7 @@ static int available_condition(struct builder *b, struct condition_list *list, c
         case AVAILABILITY_AVAILABLE:
                 return put(b, list, "Available", true, word, "Manifest is available", m->live_generation);
         case AVAILABILITY_NOT_YET:
-                return put(b, list, "Available", false, word,
-                           "Manifest is not yet available; Fleet will check again later", m->live_generation);
+                return put(b, list, "Available", false, word, not_yet_words(b, m), m->live_generation);
         case AVAILABILITY_NOT_TRACKABLE:
                 return put(b, list, "Available", true, word,
                            "Manifest's availability is not trackable; Fleet assumes that the applied "

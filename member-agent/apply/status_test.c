@@ -467,6 +467,19 @@ static void what_cannot_be_tracked_is_told_with_its_cause(void **state)
                             "Failed to track the availability of the applied manifest (error = no scale)");
 }
 
+static void what_is_in_the_way_is_told_with_it(void **state)
+{
+        struct fixture *f = *state;
+
+        f->manifests[0].availability = f->manifests[1].availability = AVAILABILITY_NOT_YET;
+        f->manifests[1].availability_cause = "Blocked: why";
+        build(f);
+        assert_string_equal(condition_find(of_manifest(f, 0), "Available")->message,
+                            "Manifest is not yet available; Fleet will check again later");
+        assert_string_equal(condition_find(of_manifest(f, 1), "Available")->message,
+                            "Manifest is not yet available; Fleet will check again later (Blocked: why)");
+}
+
 static void an_oversized_status_loses_differences_too(void **state)
 {
         for (int n = 1; n <= 2; n++) {
@@ -508,6 +521,7 @@ int main(void)
                 TEST(a_status_that_just_fits_stays_whole),
                 TEST(a_mirrored_status_goes_when_mirroring_ends),
                 TEST(what_cannot_be_tracked_is_told_with_its_cause),
+                TEST(what_is_in_the_way_is_told_with_it),
                 TEST(an_oversized_status_loses_differences_too),
         };
 

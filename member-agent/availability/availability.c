@@ -1,5 +1,7 @@
 #include "member-agent/availability/availability.h"
 
+#include "proto/names.h"
+
 typedef enum availability (*check_fn)(const json_t *o, struct error *err);
 
 static enum availability when(bool available)
@@ -154,6 +156,40 @@ static enum availability disruption_budget(const json_t *o, struct error *err)
                                               allowed ? "SufficientPods" : "InsufficientPods"));
 }
 
+static bool is_current(struct reader *r, const json_t *condition)
+{
+        return doc_get_int(condition, "observedGeneration", 0) == number(r, "metadata.generation", 0);
+}
+
+/* A set that waits for a person, or that nothing good was heard of for long, says so. */
+static void tell_trouble(struct reader *r, const json_t *progressing)
+{
+        static const char *const troubles[] = { REASON_SET_BLOCKED, REASON_SET_RETRYING,
+                                                REASON_SET_DEADLINE_EXCEEDED };
+        const char *reason = doc_get_string(progressing, "reason");
+
+        if (is_current(r, progressing) && text_in(reason, troubles, ARRAY_LEN(troubles)))
+                error_set(r->err, ERR_RETRY, "%s: %s", reason,
+                          or_empty(doc_get_string(progressing, "message")));
+}
+
+/* spec/cluster-object-set.md 17: Progressing is True while a set rolls out and when it has, only the reason
+ * tells. One that is archived has had its time. */
+static enum availability object_set(const json_t *o, struct error *err)
+{
+        struct reader r = { o, err };
+        const json_t *available = condition_of(&r, CONDITION_AVAILABLE),
+                     *progressing = condition_of(&r, CONDITION_PROGRESSING);
+
+        if (text_equal(words(&r, "spec.lifecycleState"), SET_ARCHIVED))
+                return verdict(&r, true);
+        if (!r.failed)
+                tell_trouble(&r, progressing);
+        return verdict(&r, is_current(&r, available) && is_current(&r, progressing) &&
+                                   text_equal(doc_get_string(available, "status"), CONDITION_TRUE) &&
+                                   text_equal(doc_get_string(progressing, "reason"), REASON_SET_SUCCEEDED));
+}
+
 static const struct {
         const char *group, *version, *plural;
         check_fn check;
@@ -164,6 +200,7 @@ static const struct {
         { "", "v1", "services", service },
         { "apiextensions.k8s.io", "v1", "customresourcedefinitions", custom_resource_definition },
         { "policy", "v1", "poddisruptionbudgets", disruption_budget },
+        { GROUP_OLM, "v1", "clusterobjectsets", object_set },
         { "", "v1", "namespaces", always },
         { "", "v1", "secrets", always },
         { "", "v1", "configmaps", always },

@@ -201,6 +201,74 @@ static void which_kinds_are_available_at_once(void **state)
                 }
 }
 
+#define SET(state, available, progressing)                                                                   \
+        "{'metadata':{'generation':2},'spec':{'lifecycleState':'" state "'},'status':{'conditions':["        \
+        "{'type':'Available'," available "},{'type':'Progressing'," progressing "}]}}"
+#define AVAILABLE(status, generation) "'status':'" status "','observedGeneration':" generation
+#define PROGRESSING(reason, generation)                                                                      \
+        "'status':'True','reason':'" reason "','observedGeneration':" generation
+
+/* spec/cluster-object-set.md checklist 98 */
+static void an_object_set_is_available_once_it_is_rolled_out_or_archived(void **state)
+{
+        static const struct {
+                const char *object;
+                enum availability expected;
+        } rows[] = {
+                { "{'metadata':{'generation':2},'spec':{'lifecycleState':'Active'}}", AVAILABILITY_NOT_YET },
+                { SET("Active", AVAILABLE("True", "2"), PROGRESSING("Succeeded", "2")),
+                  AVAILABILITY_AVAILABLE },
+                { SET("Active", AVAILABLE("True", "1"), PROGRESSING("Succeeded", "2")),
+                  AVAILABILITY_NOT_YET },
+                { SET("Active", AVAILABLE("True", "2"), PROGRESSING("Succeeded", "1")),
+                  AVAILABILITY_NOT_YET },
+                { SET("Active", AVAILABLE("True", "2"), PROGRESSING("RollingOut", "2")),
+                  AVAILABILITY_NOT_YET },
+                { SET("Active", AVAILABLE("False", "2"), PROGRESSING("Succeeded", "2")),
+                  AVAILABILITY_NOT_YET },
+                { SET("Archived", AVAILABLE("Unknown", "1"), PROGRESSING("Retrying", "1")),
+                  AVAILABILITY_AVAILABLE },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_JSON json_t *o = parse(rows[i].object);
+                struct error err = { 0 };
+
+                assert_int_equal(
+                        availability_of("olm.operatorframework.io", "v1", "clusterobjectsets", o, &err),
+                        rows[i].expected);
+        }
+}
+
+/* spec/cluster-object-set.md 17 */
+static void an_object_set_in_trouble_says_what_it_is(void **state)
+{
+        static const struct {
+                const char *progressing, *words;
+        } rows[] = {
+                { PROGRESSING("Blocked", "2") ",'message':'why'", "Blocked: why" },
+                { PROGRESSING("Retrying", "2") ",'message':'why'", "Retrying: why" },
+                { PROGRESSING("ProgressDeadlineExceeded", "2") ",'message':'why'",
+                  "ProgressDeadlineExceeded: why" },
+                { PROGRESSING("Blocked", "1") ",'message':'why'", "" },
+                { PROGRESSING("RollingOut", "2") ",'message':'why'", "" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                char text[400];
+                AUTO_JSON json_t *o = NULL;
+                struct error err = { 0 };
+
+                snprintf(text, sizeof(text), SET("Active", AVAILABLE("Unknown", "2"), "%s"),
+                         rows[i].progressing);
+                o = parse(text);
+                assert_int_equal(
+                        availability_of("olm.operatorframework.io", "v1", "clusterobjectsets", o, &err),
+                        AVAILABILITY_NOT_YET);
+                assert_string_equal(err.text, rows[i].words);
+        }
+}
+
 static void a_field_of_a_wrong_type_is_named(void **state)
 {
         AUTO_JSON json_t *doc = parse("{'spec':{'replicas':'three'}}");
@@ -255,6 +323,8 @@ int main(void)
                 cmocka_unit_test(one_number_that_is_not_right_is_enough),
                 cmocka_unit_test(a_partition_holds_its_replicas_back_and_no_others),
                 cmocka_unit_test(which_kinds_are_available_at_once),
+                cmocka_unit_test(an_object_set_is_available_once_it_is_rolled_out_or_archived),
+                cmocka_unit_test(an_object_set_in_trouble_says_what_it_is),
                 cmocka_unit_test(a_field_of_a_wrong_type_is_named),
         };
 
