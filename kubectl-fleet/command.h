@@ -25,6 +25,7 @@ struct command {
         struct flag_table flags;               /* its own */
         unsigned shared;                       /* enum shared_flags */
         bool hub_required;                     /* the hub's context must be named */
+        bool connects_itself;                  /* it may do without the hub: session_connect() is its own */
         bool hidden;
         bool published; /* errors are told as its document says: with the usage, and once more with the time
                          */

@@ -19,7 +19,7 @@ static int descriptor_of(const char *path)
         return (int)n;
 }
 
-static int read_text(struct session *s, const char *path, char **ret, size_t *ret_len, struct error *err)
+int manifest_text(struct session *s, const char *path, char **ret, size_t *ret_len, struct error *err)
 {
         int descriptor = descriptor_of(path);
 
@@ -172,7 +172,7 @@ int manifest_read(struct session *s, const char *path, const char *name, const s
         json_t *doc = NULL;
         size_t len;
 
-        TRY(read_text(s, path, &text, &len, err));
+        TRY(manifest_text(s, path, &text, &len, err));
         if (yaml_parse_all((struct slice){ text, len }, &docs, err) < 0 ||
             choose(docs, name, &doc, err) < 0 || take(s, doc, ret, err) < 0)
                 return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);

@@ -17,6 +17,8 @@ struct fleet_options {
         bool watch, no_headers;
         /* Of single commands. */
         const char *cluster_name, *member, *name, *file, *plan_hash;
+        const char *owner, *protection;
+        int64_t revision, deadline_minutes;
         int64_t timeout_ms;
         bool all;
 };

@@ -113,7 +113,7 @@ static int carry_out(struct invocation *v, int argc, const char *const *argv, st
         }
         TRY(check(v, err));
         v->began = true;
-        if (s->command->shared & SHARED_HUB)
+        if ((s->command->shared & SHARED_HUB) && !s->command->connects_itself)
                 TRY(session_connect(s, err));
         return s->command->run(s, err);
 }
