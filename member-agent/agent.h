@@ -12,6 +12,7 @@
 
 struct applied_watch;
 struct property_set;
+struct sets;
 struct token_renewal;
 
 struct member_agent {
@@ -36,6 +37,7 @@ struct member_agent {
         struct informer *works, *clusters; /* hub side, projections */
         struct informer *applied_works;    /* member side */
         struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
+        struct sets *sets;                 /* ClusterObjectSets */
         struct property_set *properties;   /* what the hub is told of this cluster */
         struct token_renewal *token;       /* of the hub; NULL = not renewed by us */
         struct limiter_options limits;

@@ -10,6 +10,7 @@
 #include "member-agent/connections.h"
 #include "member-agent/hub-token/renewal.h"
 #include "member-agent/membership/membership.h"
+#include "member-agent/object-set/sets.h"
 #include "member-agent/properties/properties.h"
 #include "member-agent/store/keeper.h"
 #include "member-agent/watch/applied.h"
@@ -146,9 +147,12 @@ static void on_applied_work(void *ctx, const struct informer_event *e)
                 enqueue_if_orphan(ctx, e->now, QUEUE_LOW);
 }
 
-static void on_changed(void *ctx, const char *work)
+static void on_changed(void *ctx, const char *holder)
 {
-        agent_enqueue_work(ctx, work, QUEUE_NORMAL);
+        if (sets_holds(holder))
+                sets_changed(ctx, holder);
+        else
+                agent_enqueue_work(ctx, holder, QUEUE_NORMAL);
 }
 
 /* ---- parts ---- */
@@ -225,7 +229,8 @@ static int follow_member(struct member_agent *a, struct error *err)
             !(a->properties =
                       property_set_new(&a->member, a->group, &a->options->properties, a->metrics, err)))
                 return err->code;
-        return applied_watch_reconcile(a->applied, err);
+        TRY(applied_watch_reconcile(a->applied, err));
+        return sets_start(a, err);
 }
 
 static int keep_token(struct member_agent *a, struct error *err)
@@ -269,7 +274,8 @@ static int make_manager(struct member_agent *a, struct error *err)
         a->hub.count = a->member.count; /* requests to the hub are counted beside the member's */
         a->hub.count_ctx = a->member.count_ctx;
         if (manager_add_controller(a->manager, &work_applier_controller) < 0 ||
-            manager_add_controller(a->manager, &internal_member_cluster_controller) < 0)
+            manager_add_controller(a->manager, &internal_member_cluster_controller) < 0 ||
+            manager_add_controller(a->manager, &object_set_controller) < 0)
                 return error_no_memory(err);
         return 0;
 }
@@ -344,6 +350,7 @@ static void tear_down(struct member_agent *a)
                 informer_stop(a->clusters);
         a->hub.count = NULL; /* counts into the manager */
         manager_free(a->manager);
+        a->sets = sets_free(a->sets);
         event_recorder_free(a->hub_events);
         connections_close(a);
         fiber_group_end(a->group);

@@ -87,6 +87,7 @@ static inline void install_definitions(struct rig *r)
         for (size_t i = 0; i < n_crd_texts; i++) {
                 if (!text_starts_with(crd_texts[i].name, "works.") &&
                     !text_starts_with(crd_texts[i].name, "appliedworks.") &&
+                    !text_starts_with(crd_texts[i].name, "clusterobjectsets.") &&
                     !text_starts_with(crd_texts[i].name, "internalmemberclusters."))
                         continue;
                 on(r, crd_texts[i].member ? MEMBER : HUB);

@@ -1,0 +1,519 @@
+/* The controller of ClusterObjectSets: the order of the steps, spec/cluster-object-set.md 3. A steady set
+ * costs no request: what the cache has of it and the inventory say that it is as it was left. Everything else
+ * begins with reading the whole set, which also tells that it is not being deleted. */
+#include "common/base/memory.h"
+#include "member-agent/object-set/check.h"
+#include "member-agent/object-set/judge.h"
+#include "member-agent/object-set/set_pass.h"
+#include "member-agent/object-set/teardown.h"
+#include "member-agent/watch/applied.h"
+
+#define WATCHES_COME_MS 30000 /* after the start watches fill; who waits for them asks for nothing */
+#define WATCHES_POLL_MS 500
+#define TEARDOWN_POLL_MS 5000
+
+static struct cluster_object_set *set_of(struct object *o)
+{
+        return (struct cluster_object_set *)(void *)o;
+}
+
+static bool has_finalizer(const struct cluster_object_set *s)
+{
+        return text_in(FINALIZER_OBJECT_SET, s->object.meta.finalizers, s->object.meta.n_finalizers);
+}
+
+static bool is_going(const struct cluster_object_set *s)
+{
+        return s->object.meta.deletion_ms != TIME_NONE;
+}
+
+/* ---- what a pass shares ---- */
+
+static void free_doc(void *doc)
+{
+        json_decref(doc);
+}
+
+int set_keep(struct set_pass *p, json_t *doc, struct error *err)
+{
+        return arena_defer(p->arena, free_doc, doc) < 0 ? error_no_memory(err) : 0;
+}
+
+int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
+                      struct set_identity **ret, size_t *ret_n, struct error *err)
+{
+        *ret_n = 0;
+        if (!(*ret = ARENA_NEW_ARRAY(arena, struct set_identity, all->n)))
+                return error_no_memory(err);
+        for (size_t i = 0; i < all->n; i++)
+                if (set_are_siblings(s, all->at[i]))
+                        set_identify(all->at[i], &(*ret)[(*ret_n)++]);
+        return 0;
+}
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+        return hash_bytes(or_empty(text), strlen(or_empty(text)) + 1, hash);
+}
+
+unsigned set_signature(const struct cluster_object_set *s, const struct set_identity *siblings, size_t n)
+{
+        struct set_identity self;
+        uint64_t hash;
+
+        set_identify(s, &self);
+        hash = hash_bytes(&s->object.meta.generation, sizeof(s->object.meta.generation), 0);
+        hash = mix(mix(mix(hash, self.uid), self.owner), self.owner_kind);
+        for (size_t i = 0; i < n; i++)
+                hash = mix(hash, siblings[i].uid);
+        return (unsigned)hash;
+}
+
+/* ---- writes to sets ---- */
+
+/* Puts the answer in the place of the set, and into the cache. */
+static int take_answer(struct set_pass *p, struct object *answer, struct error *err)
+{
+        p->set = set_of(answer);
+        return agent_observe(p->agent, p->agent->sets->informer, answer, err);
+}
+
+static int write_finalizers(struct set_pass *p, const char **finalizers, uint16_t n, struct error *err)
+{
+        struct cluster_object_set wanted = *p->set;
+        struct object *answer = NULL;
+
+        wanted.object.meta.finalizers = finalizers;
+        wanted.object.meta.n_finalizers = n;
+        TRY(kube_patch_diff(p->rc->kube, &p->set->object, &wanted.object, OBJECT_META_SPEC, p->arena, &answer,
+                            err));
+        return take_answer(p, answer, err);
+}
+
+static int add_finalizer(struct set_pass *p, struct error *err)
+{
+        const struct object_meta *m = &p->set->object.meta;
+        const char **all = ARENA_NEW_ARRAY(p->arena, const char *, (size_t)m->n_finalizers + 1);
+
+        if (!all)
+                return error_no_memory(err);
+        for (uint16_t i = 0; i < m->n_finalizers; i++)
+                all[i] = m->finalizers[i];
+        all[m->n_finalizers] = FINALIZER_OBJECT_SET;
+        return write_finalizers(p, all, m->n_finalizers + 1, err);
+}
+
+static int remove_finalizer(struct set_pass *p, struct error *err)
+{
+        const struct object_meta *m = &p->set->object.meta;
+        const char **kept = ARENA_NEW_ARRAY(p->arena, const char *, m->n_finalizers);
+        uint16_t n = 0;
+
+        if (!kept)
+                return error_no_memory(err);
+        for (uint16_t i = 0; i < m->n_finalizers; i++)
+                if (!text_equal(m->finalizers[i], FINALIZER_OBJECT_SET))
+                        kept[n++] = m->finalizers[i];
+        if (n == m->n_finalizers)
+                return 0;
+        if (write_finalizers(p, kept, n, err) < 0 && err->code != ERR_NOT_FOUND)
+                return error_wrap(err, "error removing teardown finalizer");
+        error_clear(err);
+        return 0;
+}
+
+static int archive(struct set_pass *p, const char *name, struct error *err)
+{
+        static const struct kube_write write = { 0 };
+        const struct kube_resource sets = kube_resource_of(&cluster_object_set_kind);
+        AUTO_JSON json_t *patch = json_pack("{s:{s:s}}", "spec", "lifecycleState", SET_ARCHIVED);
+        int r;
+
+        if (!patch)
+                return error_no_memory(err);
+        r = kube_doc_patch(p->rc->kube, &sets, NULL, name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
+        if (r == ERR_NOT_FOUND)
+                error_clear(err);
+        return r == ERR_NOT_FOUND ? 0 : r;
+}
+
+static int archive_replaced(struct set_pass *p, struct error *err)
+{
+        struct set_list replaced;
+
+        TRY(succession_replaced(p->set, &p->others, p->arena, &replaced, err));
+        for (size_t i = 0; i < replaced.n; i++)
+                if (archive(p, replaced.at[i]->object.meta.name, err) < 0)
+                        return error_wrap(err, "archive previous Revision");
+        return 0;
+}
+
+/* 16.3: who finishes, or is archived, looks after the records of its owner. */
+static int forget_records(struct set_pass *p, struct error *err)
+{
+        struct set_list old;
+
+        TRY(succession_forgotten(p->set, &p->others, p->arena, &old, err));
+        for (size_t i = 0; i < old.n; i++)
+                if (kube_delete(p->rc->kube, &old.at[i]->object, true, err) < 0 && err->code != ERR_CONFLICT)
+                        return err->code;
+        error_clear(err);
+        return 0;
+}
+
+/* ---- telling: 14 ---- */
+
+static int write_status(struct set_pass *p, struct cluster_object_set_status *status, struct error *err)
+{
+        struct cluster_object_set wanted = *p->set;
+        struct object *answer = NULL;
+
+        wanted.status = status;
+        if (kube_patch_diff(p->rc->kube, &p->set->object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
+                            err) < 0)
+                return error_wrap(err, "error updating status");
+        return take_answer(p, answer, err);
+}
+
+static void tell(struct set_pass *p, const struct judge_result *j)
+{
+        const struct condition *c = condition_find(&j->status->conditions, CONDITION_PROGRESSING);
+
+        for (size_t i = 0; i < j->n_events; i++)
+                rc_event(p->rc, &p->set->object,
+                         j->events[i].warning ? EVENT_TYPE_WARNING : EVENT_TYPE_NORMAL, j->events[i].reason,
+                         "%s", j->events[i].message);
+        if (j->differs && c)
+                log_info(&p->rc->log, "a set's state changed", "progressing", c->status, "reason", c->reason);
+}
+
+/* A retry has the frame's delay; where the deadline comes sooner, so does it. What went wrong is told in the
+ * status: an API server's words may hold what is in an object, and are none for a log. */
+static struct outcome next_look(struct set_pass *p, const struct judge_input *in,
+                                const struct judge_result *j)
+{
+        if (!j->backoff && j->after_ms == 0)
+                return in->finding == FOUND_BLOCKED || in->finding == FOUND_ARCHIVED
+                               ? done()
+                               : again_after(SET_LOOK_MS);
+        if (!j->backoff)
+                return again_after(j->after_ms);
+        if (j->after_ms > 0)
+                manager_enqueue_after(p->rc->manager, &object_set_controller, p->rc->key, j->after_ms);
+        error_set(p->rc->err, ERR_RETRY,
+                  "the set is not as it should be; its condition Progressing says why");
+        return failed(p->rc->err);
+}
+
+static struct outcome conclude(struct set_pass *p, struct judge_input *in)
+{
+        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
+        struct judge_result j;
+        bool first;
+
+        in->set = p->set;
+        in->now_ms = p->rc->now_ms;
+        in->now = p->phases.n ? &p->phases : NULL;
+        in->phase_before = !set_find_condition(p->set, CONDITION_PROGRESSING) ? 0 : /* a new set */
+                                   memory ? memory->phase
+                                          : JUDGE_NO_PHASE;
+        if (judge_set(in, p->arena, &j, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (memory && in->phase != JUDGE_NO_PHASE)
+                memory->phase = in->phase;
+        first = in->finding == FOUND_COMPLETE && !set_has_succeeded(p->set);
+        if (j.differs && write_status(p, j.status, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (first)
+                set_metrics_rolled_out(p);
+        tell(p, &j);
+        return next_look(p, in, &j);
+}
+
+static struct outcome conclude_with(struct set_pass *p, enum finding finding, const char *words)
+{
+        struct judge_input in = { .finding = finding, .words = or_empty(words), .phase = JUDGE_NO_PHASE };
+
+        return conclude(p, &in);
+}
+
+/* An error of the set as a whole. */
+static struct outcome conclude_error(struct set_pass *p)
+{
+        const char *words = arena_strdup(p->arena, p->rc->err->text);
+
+        if (set_is_fatal(p->rc->err->code) || !words)
+                return failed(p->rc->err);
+        return conclude_with(p, FOUND_ERROR, words);
+}
+
+/* ---- what it holds: 6 ---- */
+
+/* *ret_words: what a person has to mend (Blocked), NULL = nothing. */
+static int resolve(struct set_pass *p, const char **ret_words, struct error *err)
+{
+        const struct member_agent_options *o = p->agent->options;
+        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
+        struct content_secrets secrets;
+        int r;
+
+        TRY(set_secrets_read(p, &secrets, err));
+        if (secrets.n > 0)
+                TRY(set_secret_watch_want(p->agent->sets, err));
+        if (memory)
+                memory->doubtful = false;
+        TRY(content_mutable(&secrets, p->arena, ret_words, err));
+        if (*ret_words)
+                return 0;
+        r = content_resolve(p->set, &secrets, o->pod_namespace ? o->pod_namespace : NAMESPACE_DEFAULT,
+                            p->arena, &p->phases, err);
+        if (r == ERR_INVALID) {
+                *ret_words = arena_strdup(p->arena, err->text);
+                error_clear(err);
+                return *ret_words ? 0 : error_no_memory(err);
+        }
+        TRY(r);
+        return content_changed(p->set, &p->phases, p->arena, ret_words, err);
+}
+
+/* ---- the end of a set: 12 ---- */
+
+/* The inventory is enough, and is not there where the state file was lost: then what can be read of the
+ * manifests helps, and whatever is not ours is left alone. */
+static int know_objects(struct set_pass *p, struct error *err)
+{
+        const char *words = NULL;
+        int r;
+
+        if (p->rows.n >= set_count_objects(p->set))
+                return 0;
+        r = resolve(p, &words, err);
+        if (set_is_fatal(r))
+                return r;
+        error_clear(err);
+        if (r == 0 && !words)
+                TRY(set_rows_restore(p, err));
+        p->phases = (struct set_phases){ 0 };
+        return 0;
+}
+
+static struct outcome archive_objects(struct set_pass *p)
+{
+        const char *words = NULL;
+
+        if (!has_finalizer(p->set) && p->rows.n == 0)
+                return conclude_with(p, FOUND_ARCHIVED, "");
+        if (know_objects(p, p->rc->err) < 0 || set_teardown_run(p, &words, p->rc->err) < 0) {
+                error_wrap(p->rc->err, "error archiving revision");
+                return conclude_error(p);
+        }
+        if (words)
+                return conclude_with(p, FOUND_TEARING_DOWN, words);
+        conclude_with(p, FOUND_ARCHIVED, "");
+        if (p->rc->err->code < 0 || remove_finalizer(p, p->rc->err) < 0 ||
+            forget_records(p, p->rc->err) < 0 || applied_watch_reconcile(p->agent->applied, p->rc->err) < 0)
+                return failed(p->rc->err);
+        return done();
+}
+
+static struct outcome say_farewell(struct set_pass *p)
+{
+        enum farewell farewell = teardown_farewell(&p->set->object.meta, p->rc->now_ms);
+        const char *words = NULL;
+
+        if (!has_finalizer(p->set))
+                return done();
+        if (farewell != FAREWELL_LEAVE && know_objects(p, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (farewell == FAREWELL_ORPHAN && set_teardown_orphan(p, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (farewell == FAREWELL_TEAR_DOWN && set_teardown_run(p, &words, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (words)
+                return again_after(TEARDOWN_POLL_MS);
+        return remove_finalizer(p, p->rc->err) < 0 ? failed(p->rc->err) : done();
+}
+
+/* ---- rolling out ---- */
+
+/* 6.4: another content can then no longer slip in behind a crash. */
+static int note_digests(struct set_pass *p, struct error *err)
+{
+        const struct judge_input in = {
+                .set = p->set, .finding = FOUND_RESOLVED, .now = &p->phases, .now_ms = p->rc->now_ms
+        };
+        struct judge_result j;
+
+        TRY(judge_set(&in, p->arena, &j, err));
+        return j.differs ? write_status(p, j.status, err) : 0;
+}
+
+static bool is_gone_meanwhile(const struct set_pass *p)
+{
+        const struct object *seen = informer_get(p->agent->sets->informer, NULL, p->self.name);
+
+        return !seen || seen->meta.deletion_ms != TIME_NONE || !text_equal(seen->meta.uid, p->self.uid);
+}
+
+/* Until the first rollout is through, a phase begins when all before it are complete. */
+static int run_phases(struct set_pass *p, struct phase_outcome *reached, size_t *ret_n, struct error *err)
+{
+        for (size_t i = 0; i < p->phases.n; i++) {
+                if (is_gone_meanwhile(p))
+                        return error_set(err, ERR_RETRY, "the set is being deleted");
+                TRY(set_phase_run(p, i, &reached[i], err));
+                *ret_n = i + 1;
+                if (!set_has_succeeded(p->set) && !outcome_is_complete(p->set, &reached[i]))
+                        return 0;
+        }
+        return 0;
+}
+
+static struct outcome roll_out(struct set_pass *p)
+{
+        struct phase_outcome *reached = ARENA_NEW_ARRAY(p->arena, struct phase_outcome, p->phases.n);
+        struct judge_input in = { 0 };
+        size_t n = 0;
+
+        if (!reached) {
+                error_no_memory(p->rc->err);
+                return failed(p->rc->err);
+        }
+        if (run_phases(p, reached, &n, p->rc->err) < 0)
+                return is_gone_meanwhile(p) ? failed(p->rc->err) : conclude_error(p);
+        if (outcome_find(p->set, reached, n, p->arena, &in, p->rc->err) < 0)
+                return conclude_error(p);
+        if (in.finding == FOUND_COMPLETE &&
+            (archive_replaced(p, p->rc->err) < 0 || forget_records(p, p->rc->err) < 0))
+                return conclude_error(p);
+        return conclude(p, &in);
+}
+
+static struct outcome run_active(struct set_pass *p)
+{
+        const char *words = NULL, *wrong = NULL;
+
+        if (succession_successor(p->set, &p->others))
+                return archive(p, p->self.name, p->rc->err) < 0 ? failed(p->rc->err) : done();
+        if (resolve(p, &words, p->rc->err) < 0)
+                return conclude_error(p);
+        if (words)
+                return conclude_with(p, FOUND_BLOCKED, words);
+        if ((!has_finalizer(p->set) && add_finalizer(p, p->rc->err) < 0) || note_digests(p, p->rc->err) < 0)
+                return failed(p->rc->err);
+        if (check_set(&p->self, &p->phases, p->arena, &wrong, p->rc->err) < 0)
+                return conclude_error(p);
+        if (wrong)
+                return conclude_with(p, FOUND_REFUSED, wrong);
+        return roll_out(p);
+}
+
+/* ---- one reconcile ---- */
+
+static int begin_pass(struct set_pass *p, struct error *err)
+{
+        set_identify(p->set, &p->self);
+        p->holder = set_holder(p->self.name, p->arena);
+        if (!p->holder)
+                return error_no_memory(err);
+        TRY(sets_list(p->agent->sets, p->arena, &p->others, err));
+        TRY(set_find_siblings(p->set, &p->others, p->arena, &p->siblings, &p->n_siblings, err));
+        p->signature = set_signature(p->set, p->siblings, p->n_siblings);
+        return set_rows_load(p, err);
+}
+
+static bool is_record(const struct cluster_object_set *s)
+{
+        const struct condition *progressing = set_find_condition(s, CONDITION_PROGRESSING),
+                               *available = set_find_condition(s, CONDITION_AVAILABLE);
+
+        return set_is_archived(s) && !is_going(s) && !has_finalizer(s) && progressing && available &&
+               text_equal(progressing->reason, REASON_SET_ARCHIVED) &&
+               text_equal(available->reason, REASON_SET_ARCHIVED);
+}
+
+static bool is_rolled_out(const struct cluster_object_set *s)
+{
+        const struct condition *c = set_find_condition(s, CONDITION_PROGRESSING);
+
+        return s->spec && !set_is_archived(s) && !is_going(s) && has_finalizer(s) && c &&
+               text_equal(c->reason, REASON_SET_SUCCEEDED) &&
+               c->observed_generation.value == s->object.meta.generation;
+}
+
+/* Whether nothing is to be done; *ret_after_ms > 0: until it is to be asked again. */
+static int is_steady(struct reconcile *rc, struct member_agent *a, const struct cluster_object_set *s,
+                     bool *ret, int64_t *ret_after_ms)
+{
+        struct set_memory *memory = map_get(&a->sets->memory, rc->name);
+        struct set_identity *siblings;
+        struct set_list others, replaced;
+        size_t n;
+        bool waits;
+
+        *ret = is_record(s);
+        *ret_after_ms = 0;
+        if (*ret || !is_rolled_out(s) || (memory && memory->doubtful))
+                return 0;
+        TRY(sets_list(a->sets, rc->arena, &others, rc->err));
+        TRY(set_find_siblings(s, &others, rc->arena, &siblings, &n, rc->err));
+        TRY(succession_replaced(s, &others, rc->arena, &replaced, rc->err));
+        if (replaced.n > 0 || succession_successor(s, &others))
+                return 0;
+        TRY(set_rows_steady(a, s, set_signature(s, siblings, n), rc->now_ms, rc->arena, ret, &waits,
+                            ret_after_ms, rc->err));
+        if (!waits || loop_now_ms(a->loop) - a->begun_ms > WATCHES_COME_MS)
+                return 0;
+        *ret = true;
+        *ret_after_ms = WATCHES_POLL_MS;
+        return 0;
+}
+
+static struct outcome run_pass(struct reconcile *rc, struct member_agent *a)
+{
+        struct set_pass p = { .rc = rc, .agent = a, .arena = rc->arena };
+        struct object *whole = NULL;
+        int r = kube_get(rc->kube, &cluster_object_set_kind, NULL, rc->name, rc->arena, &whole, rc->err);
+
+        if (r == ERR_NOT_FOUND) {
+                error_clear(rc->err);
+                return done();
+        }
+        if (r < 0)
+                return failed(rc->err);
+        p.set = set_of(whole);
+        if (begin_pass(&p, rc->err) < 0)
+                return failed(rc->err);
+        if (is_going(p.set))
+                return say_farewell(&p);
+        return set_is_archived(p.set) ? archive_objects(&p) : run_active(&p);
+}
+
+static struct outcome reconcile_set(struct reconcile *rc)
+{
+        struct member_agent *a = rc->agent;
+        const struct object *seen;
+        int64_t after_ms;
+        bool steady;
+
+        if (!informer_synced(a->sets->informer))
+                return done(); /* its first list puts all sets on the queue */
+        seen = informer_get(a->sets->informer, NULL, rc->name);
+        if (!seen) {
+                map_remove(&a->sets->memory, rc->name);
+                return set_rows_forget(a, rc->name, rc->arena, rc->err) < 0 ? failed(rc->err) : done();
+        }
+        if (is_steady(rc, a, (const struct cluster_object_set *)(const void *)seen, &steady, &after_ms) < 0)
+                return failed(rc->err);
+        if (steady)
+                return after_ms > 0 ? again_after(after_ms) : done();
+        return run_pass(rc, a);
+}
+
+const struct controller object_set_controller = {
+        .name = "clusterobjectset",
+        .reconcile = reconcile_set,
+        .concurrency = 4,
+        .backoff_base_ms = 20,
+        .backoff_max_ms = 30000,
+};

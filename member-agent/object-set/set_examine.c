@@ -1,0 +1,133 @@
+/* The objects of a phase as they are, and whether the server would take what is to be written:
+ * spec/cluster-object-set.md 7.2, 8.3, 8.4. */
+#include "member-agent/object-set/check.h"
+#include "member-agent/object-set/set_phase.h"
+
+/* ---- looking ---- */
+
+int phase_look(struct phase *f, struct set_item *item, struct error *why)
+{
+        json_t *live = NULL;
+        int r = kube_doc_get(f->p->rc->kube, &item->resource, phase_ns_of(item), item->object->name, &live,
+                             why);
+
+        item->live = NULL;
+        if (r == ERR_NOT_FOUND) {
+                error_clear(why);
+                return 0;
+        }
+        TRY(r);
+        item->live = live;
+        return set_keep(f->p, live, why);
+}
+
+static int claim(struct phase *f, struct set_item *item, struct error *why)
+{
+        struct set_pass *p = f->p;
+        const struct claim_input in = { .set = &p->self,
+                                        .siblings = p->siblings,
+                                        .n_siblings = p->n_siblings,
+                                        .object = item->object,
+                                        .live = item->live,
+                                        .set_is_fresh = true };
+
+        TRY(claim_decide(&in, &item->claim, why));
+        item->out->progressed = item->claim.claim == CLAIM_PROGRESSED;
+        item->out->going = item->claim.claim == CLAIM_GOING;
+        item->out->collision = NULL;
+        if (item->claim.claim != CLAIM_COLLISION)
+                return 0;
+        item->out->collision = claim_collision_words(&in, &item->claim, p->arena);
+        return item->out->collision ? 0 : error_no_memory(why);
+}
+
+/* Whether something is to be sent for an object that is ours. */
+static int compare(struct set_item *item, struct error *why)
+{
+        AUTO_JSON json_t *conversion = NULL;
+        enum want want;
+
+        TRY(want_conversion(item->live, &conversion, why));
+        TRY(want_compare(item->prepared, item->live, &want, why));
+        item->to_write = conversion || want != WANT_NOTHING;
+        return 0;
+}
+
+int phase_decide(struct phase *f, struct set_item *item, struct error *why)
+{
+        item->to_write = false;
+        TRY(claim(f, item, why));
+        if (item->claim.claim == CLAIM_KEEP)
+                return compare(item, why);
+        item->to_write = item->claim.claim == CLAIM_CREATE || item->claim.claim == CLAIM_ADOPT;
+        return 0;
+}
+
+/* ---- trying: 7.2 ---- */
+
+static int body_for(const struct set_item *item, json_t **ret, struct error *why)
+{
+        return item->claim.claim == CLAIM_ADOPT ? want_adoption(item->prepared, item->live, ret, why)
+                                                : want_request(item->prepared, item->live, ret, why);
+}
+
+static int send_dry(struct phase *f, const struct set_item *item, struct error *why)
+{
+        static const struct kube_write write = { .field_manager = FIELD_MANAGER_OBJECT_SET_TRIAL,
+                                                 .force = true,
+                                                 .dry_run = true };
+        AUTO_JSON json_t *body = NULL;
+
+        if (item->claim.claim == CLAIM_CREATE)
+                return kube_doc_create(f->p->rc->kube, &item->resource, phase_ns_of(item), item->prepared,
+                                       &write, NULL, why);
+        TRY(body_for(item, &body, why));
+        doc_remove(body, "metadata.resourceVersion");
+        return kube_doc_patch(f->p->rc->kube, &item->resource, phase_ns_of(item), item->object->name,
+                              KUBE_PATCH_APPLY, body, &write, NULL, why);
+}
+
+/* Behind a 404: the namespace, or the kind, which was served when the mapper looked last. */
+static const char *what_is_missing(struct phase *f, const struct set_item *item, const struct error *why)
+{
+        if (item->resource.namespaced && strstr(why->text, "namespaces \""))
+                return arena_printf(f->p->arena, "namespace \"%s\" does not exist", item->object->ns);
+        (void)kube_mapper_refresh(f->p->agent->mapper, NULL, NULL);
+        return phase_unknown_kind(f, item->object);
+}
+
+static int try_dry(struct phase *f, struct set_item *item, struct error *err)
+{
+        struct error why = { 0 };
+        int r = send_dry(f, item, &why);
+
+        if (r == 0 || (r == ERR_EXISTS && item->claim.claim == CLAIM_CREATE))
+                return 0;
+        if (r == ERR_NOT_FOUND)
+                return phase_refuse(f, item, what_is_missing(f, item, &why), err);
+        if (check_is_refusal(&why))
+                return phase_refuse(f, item, arena_strdup(f->p->arena, why.text), err);
+        return phase_trouble(f, item, &why, err);
+}
+
+static void reuse(struct phase *f, struct set_item *item)
+{
+        const struct row *row = set_row_of(f->p, item);
+
+        item->reused = true;
+        item->out->progressed = row->result == RESULT_NOT_TAKEN_OVER;
+}
+
+int phase_examine(struct phase *f, struct set_item *item, struct error *err)
+{
+        struct error why = { 0 };
+
+        item->examined = true;
+        if (set_row_is_current(f->p, item)) {
+                reuse(f, item);
+                return 0;
+        }
+        if (phase_look(f, item, &why) < 0 || phase_decide(f, item, &why) < 0)
+                return phase_trouble(f, item, &why, err);
+        return item->to_write ? try_dry(f, item, err) : 0;
+}

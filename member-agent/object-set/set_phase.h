@@ -1,0 +1,45 @@
+/* One phase of a set that is under way: what its files share. First all objects are looked at and what is to
+ * be written is tried dry; only if the server would take all of it anything is written, wave by wave. What an
+ * object of the same phase makes possible (its namespace, its kind) cannot be tried before: that is done just
+ * before its own wave. */
+#pragma once
+
+#include "member-agent/object-set/set_pass.h"
+
+struct phase {
+        struct set_pass *p;
+        const struct set_phase *phase;
+        size_t index;
+        struct set_item *items;
+        size_t n;
+        bool defines;   /* some object is a definition */
+        bool inherited; /* some object of an earlier phase is one, and the mapper may not know yet */
+};
+
+/* What goes wrong with one object stops neither the others nor the set: it becomes the object's outcome. Only
+ * what is fatal is returned. 429 asks for less of everything. */
+int phase_trouble(struct phase *f, struct set_item *item, const struct error *why, struct error *err);
+/* The server would not take it: nothing of the phase is written. `words` NULL is no memory. */
+int phase_refuse(struct phase *f, struct set_item *item, const char *words, struct error *err);
+
+/* ---- kinds and places: set_kinds.c ---- */
+
+bool phase_is_definition(const struct set_object *o);
+const char *phase_unknown_kind(struct phase *f, const struct set_object *o); /* in words; NULL on no memory */
+const char *phase_ns_of(const struct set_item *item); /* for requests; NULL = cluster-scoped */
+/* Finds the resource of an object's kind; without one the object is deferred, refused, or in trouble. */
+int phase_find_kind(struct phase *f, struct set_item *item, struct error *err);
+/* The kinds that definitions of this phase have brought. What does not come in time comes with the watch. */
+int phase_find_new_kinds(struct phase *f, struct error *err);
+
+/* ---- looking and trying: set_examine.c ---- */
+
+int phase_look(struct phase *f, struct set_item *item, struct error *why);
+/* What is to be done about what was seen. */
+int phase_decide(struct phase *f, struct set_item *item, struct error *why);
+/* Both, and a dry run of what is to be written; nothing of it for what is as it was left. */
+int phase_examine(struct phase *f, struct set_item *item, struct error *err);
+
+/* ---- writing and judging: set_write.c ---- */
+
+int phase_finish(struct phase *f, struct set_item *item, struct error *err);

@@ -1,0 +1,134 @@
+/* What sets cost a restarted agent, and that they need no hub: spec/cluster-object-set.md 2, 3, 12.1. */
+#include "member-agent/disk_test.h"
+#include "member-agent/object_set_test.h"
+
+#define TWO                                                                                                  \
+        SET("app-1", OWNED_BY("app"), "1", "",                                                               \
+            PHASE("one", INLINE(CONFIG_MAP("a", "1"))) "," PHASE("two", INLINE(CONFIG_MAP("b", "1"))))
+
+/* Of what sets and their objects are asked and written; lists and watches are not. */
+static uint64_t what_sets_cost(struct rig *r)
+{
+        static const char *const verbs[] = { "get", "create", "patch", "delete" }, *const resources[] = {
+                "configmaps", "clusterobjectsets", "clusterobjectsets/status"
+        };
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+                for (size_t k = 0; k < ARRAY_LEN(resources); k++)
+                        sum += requests(r, "m1", verbs[i], resources[k]);
+        return sum;
+}
+
+static void restart(struct agent *a, struct rig *r, struct sim_disk *d)
+{
+        stop(a);
+        start_on(a, r, d);
+}
+
+/* spec/cluster-object-set.md checklist 17, 78 */
+RIG_TEST(a_restart_costs_sets_nothing, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+        uint64_t before;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        post(r, MEMBER, SETS, TWO);
+        post(r, MEMBER, SETS,
+             SET("old", OWNED_BY("old"), "1", "", PHASE("one", INLINE(CONFIG_MAP("c", "1")))));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        wait_for_set(r, "old", "Succeeded", "True/Succeeded");
+        merge(r, MEMBER, SETS "/old", ARCHIVED);
+        wait_for_set(r, "old", "Progressing", "False/Archived");
+        settle(r, 10000);
+        before = what_sets_cost(r);
+        restart(&a, r, d);
+        settle(r, 60000);
+        assert_int_equal(what_sets_cost(r), before);
+        delete (r, MEMBER, CONFIG_MAP_PATH("b"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("b"), "data.k", "1");
+        stop(&a);
+        sim_disk_free(d);
+})
+
+/* What changed while nobody was there is found by the watches. */
+RIG_TEST(what_was_changed_meanwhile_is_put_right_after_a_restart, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        post(r, MEMBER, SETS, TWO);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 10000);
+        stop(&a);
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'data':{'k':'theirs'}}");
+        delete (r, MEMBER, CONFIG_MAP_PATH("b"));
+        start_on(&a, r, d);
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("a"), "data.k", "1");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("b"), "data.k", "1");
+        stop(&a);
+        sim_disk_free(d);
+})
+
+/* The inventory is gone with the state file; what the manifests name and is ours goes all the same. */
+RIG_TEST(a_set_is_archived_without_the_state_file, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS, TWO);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        start(&a, r, ":memory:");
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("b")), 404);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 99 */
+RIG_TEST(sets_work_without_a_hub, {
+        struct agent a;
+
+        prepare_clusters(r);
+        start(&a, r, ":memory:");
+        a.hub.base_url = (char *)(uintptr_t) "https://gone/clusters/hub";
+        post(r, MEMBER, SETS, TWO);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'data':{'k':'theirs'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("a"), "data.k", "1");
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        stop(&a);
+})
+
+/* The kind may come long after the agent. */
+RIG_TEST(the_kind_is_found_when_it_comes, {
+        struct agent a;
+
+        prepare_clusters(r);
+        delete (r, MEMBER, CRDS "/clusterobjectsets.olm.operatorframework.io");
+        start(&a, r, ":memory:");
+        settle(r, 300000);
+        install_sets(r);
+        post(r, MEMBER, SETS, TWO);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_restart_costs_sets_nothing),
+                cmocka_unit_test(what_was_changed_meanwhile_is_put_right_after_a_restart),
+                cmocka_unit_test(a_set_is_archived_without_the_state_file),
+                cmocka_unit_test(sets_work_without_a_hub),
+                cmocka_unit_test(the_kind_is_found_when_it_comes),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* Objects of a set that come out of Secrets: spec/cluster-object-set.md 6. */
+#include "member-agent/object_set_test.h"
+
+#define MANIFEST_TEXT(value)                                                                                 \
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\",\"namespace\":"          \
+        "\"default\"},\"data\":{"                                                                            \
+        "\"k\":\"" value "\"}}"
+#define ONE(key) SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", REF("s", key)))
+
+static const char *base64(struct rig *r, const void *data, size_t n)
+{
+        char *text = arena_alloc(&r->arena, text_base64_size(n));
+
+        text_base64_encode(data, n, text);
+        return text;
+}
+
+static void post_secret(struct rig *r, const char *key, struct slice value, bool immutable)
+{
+        post(r, MEMBER, SECRETS,
+             arena_printf(&r->arena,
+                          "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s'},'data':{'%s':'%s'}%s}",
+                          key, base64(r, value.data, value.len), immutable ? ",'immutable':true" : ""));
+}
+
+static void delete_secret(struct rig *r)
+{
+        delete (r, MEMBER, SECRETS "/s");
+}
+
+static const char *digest_of(struct rig *r)
+{
+        get(r, MEMBER, SETS "/app-1");
+        return arena_strdup(
+                &r->arena,
+                or_empty(doc_get_string(json_array_get(doc_get_array(r->answer, "status.observedPhases"), 0),
+                                        "digest")));
+}
+
+/* spec/cluster-object-set.md checklist 22, 23 */
+RIG_TEST(a_secret_that_is_missing_is_waited_for, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_set(r, "app-1", "Progressing",
+                   "True/Retrying resolving ref in phase \"one\": getting Secret default/s: secrets \"s\" "
+                   "not found");
+        settle(r, 40000);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        settle(r, 1000);
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 25 */
+RIG_TEST(a_secret_that_may_change_blocks_until_it_may_not, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), false);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        assert_set(r, "app-1", "Progressing",
+                   "False/Blocked the following secrets are not immutable (referenced secrets must have "
+                   "immutable "
+                   "set to true): default/s");
+        assert_set(r, "app-1", "Available", "");
+        settle(r, 60000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        merge(r, MEMBER, SECRETS "/s", "{'immutable':true}");
+        settle(r, 1000);
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 29 */
+RIG_TEST(a_secret_made_again_with_something_else_blocks_until_it_is_as_before, {
+        const char *digest;
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        digest = digest_of(r);
+        assert_true(text_starts_with(digest, "sha256:"));
+        settle(r, 5000);
+        delete_secret(r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("2")), true);
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        assert_true(
+                text_starts_with(set_says(r, "app-1", "Progressing"),
+                                 "False/Blocked resolved content of 1 phase(s) has changed: phase \"one\" "));
+        settle(r, 20000);
+        get(r, MEMBER, CONFIG_MAP_PATH("c"));
+        assert_string_equal(rig_string(r, "data.k"), "1");
+        delete_secret(r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        settle(r, 2000);
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        assert_string_equal(digest_of(r), digest);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 22 */
+RIG_TEST(what_cannot_be_read_out_of_an_immutable_secret_blocks, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "other", SLICE("[1]"), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        assert_set(r, "app-1", "Progressing",
+                   "False/Blocked resolving ref in phase \"one\": key \"k\" not found in Secret default/s");
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 27 */
+RIG_TEST(a_secret_is_read_once_a_pass_however_many_refs_name_it, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), false);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 PHASE("one", REF("s", "k") "," REF("s", "l")) "," PHASE("two", REF("s", "m"))));
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        settle(r, 20000);
+        assert_int_equal(requests(r, "m1", "get", "secrets"), 2); /* the watch begins with a look */
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 77, 80 */
+RIG_TEST(archiving_and_deletion_need_no_secrets, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        delete_secret(r);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        delete (r, MEMBER, SETS "/app-1");
+        wait_until_gone(r, MEMBER, SETS "/app-1");
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        delete (r, MEMBER, SETS "/app-1");
+        wait_until_gone(r, MEMBER, SETS "/app-1");
+        stop(&a);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_secret_that_is_missing_is_waited_for),
+                cmocka_unit_test(a_secret_that_may_change_blocks_until_it_may_not),
+                cmocka_unit_test(a_secret_made_again_with_something_else_blocks_until_it_is_as_before),
+                cmocka_unit_test(what_cannot_be_read_out_of_an_immutable_secret_blocks),
+                cmocka_unit_test(a_secret_is_read_once_a_pass_however_many_refs_name_it),
+                cmocka_unit_test(archiving_and_deletion_need_no_secrets),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Sets against an API server that fails: spec/cluster-object-set.md 3, 8, 12. */
+#include "member-agent/object_set_test.h"
+
+/* Writes of what has this text in it are answered so, so often. */
+struct trouble {
+        const char *method, *text;
+        int status, times;
+        size_t seen; /* writes of ConfigMaps that were meant */
+};
+
+static bool is_meant(const struct trouble *t, const struct http_request *rq)
+{
+        return text_equal(rq->method, t->method) && strstr(rq->path, "/configmaps") &&
+               !strstr(rq->path, "dryRun");
+}
+
+static int fate(void *ctx, const struct http_request *rq)
+{
+        struct trouble *t = ctx;
+
+        if (!is_meant(t, rq))
+                return 0;
+        t->seen++;
+        if (t->times == 0 || (rq->body.len && !memmem(rq->body.data, rq->body.len, t->text, strlen(t->text))))
+                return 0;
+        t->times--;
+        return t->status;
+}
+
+#define THREE                                                                                                \
+        SET("app-1", OWNED_BY("app"), "1", "",                                                               \
+            PHASE("one", INLINE(CONFIG_MAP("a", "1")) "," INLINE(CONFIG_MAP("b", "1")) "," INLINE(           \
+                                 CONFIG_MAP("c", "1"))) "," PHASE("two", INLINE(CONFIG_MAP("d", "1"))))
+
+/* spec/cluster-object-set.md checklist 16, 85 */
+RIG_TEST(what_fails_for_one_object_keeps_no_other_from_being_applied, {
+        struct trouble t = { "POST", "\"name\":\"b\"", 500, 3, 0 };
+        struct loopback_faults faults = { .ctx = &t, .fate = fate };
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_true(text_starts_with(
+                set_says(r, "app-1", "Progressing"),
+                "True/Retrying reconciling object: reconciling /v1, Kind=ConfigMap default/b: "));
+        assert_set(r, "app-1", "Available", "");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 200);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("d")), 404);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 16 */
+RIG_TEST(who_is_told_to_slow_down_sends_no_more_of_the_phase, {
+        struct trouble t = { "POST", "ConfigMap", 429, 4, 0 };
+        struct loopback_faults faults = { .ctx = &t, .fate = fate };
+        struct agent a;
+        const char *objects = "";
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        for (int i = 0; i < 30; i++)
+                objects = arena_printf(&r->arena, "%s%s" INLINE(CONFIG_MAP("c%d", "1")), objects,
+                                       i ? "," : "", i);
+        post(r, MEMBER, SETS,
+             arena_printf(&r->arena, SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", "%s")), objects));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_in_range(t.seen, 1, 8);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+})
+
+/* Somebody else is the first: then it is theirs, and was not touched. */
+static int overtake(void *ctx, const struct http_request *rq)
+{
+        struct rig *r = ctx;
+        struct trouble t = { "POST", "\"name\":\"a\"", 0, 0, 0 };
+
+        if (is_meant(&t, rq) && memmem(rq->body.data, rq->body.len, t.text, strlen(t.text)))
+                post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("a", "theirs"));
+        return 0;
+}
+
+/* spec/cluster-object-set.md checklist 35 */
+RIG_TEST(creating_never_changes_what_appeared_meanwhile, {
+        struct loopback_faults faults = { .ctx = r, .fate = overtake };
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_true(text_starts_with(set_says(r, "app-1", "Progressing"),
+                                     "True/Retrying revision object collisions in phase 0\n"));
+        get(r, MEMBER, CONFIG_MAP_PATH("a"));
+        assert_string_equal(rig_string(r, "data.k"), "theirs");
+        assert_null(doc_get(r->answer, "metadata.ownerReferences"));
+        stop(&a);
+})
+
+/* Between our look and our write somebody else writes, twice. */
+struct race {
+        struct rig *r;
+        int times;
+};
+
+static int interfere(void *ctx, const struct http_request *rq)
+{
+        struct race *race = ctx;
+
+        if (race->times > 0 && text_equal(rq->method, "PATCH") && strstr(rq->path, "/configmaps/d") &&
+            !strstr(rq->path, "dryRun")) {
+                race->times--;
+                merge(race->r, MEMBER, CONFIG_MAP_PATH("d"),
+                      arena_printf(&race->r->arena, "{'data':{'round':'%d'}}", race->times));
+        }
+        return 0;
+}
+
+/* spec/cluster-object-set.md checklist 39 */
+RIG_TEST(a_race_is_decided_by_what_is_there, {
+        struct race race = { r, 0 };
+        struct loopback_faults faults = { .ctx = &race, .fate = interfere };
+        struct agent a;
+        uint64_t statuses;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+        statuses = requests(r, "m1", "patch", "clusterobjectsets/status");
+        race.times = 2;
+        merge(r, MEMBER, CONFIG_MAP_PATH("d"), "{'data':{'k':'theirs'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "1");
+        assert_string_equal(rig_string(r, "data.round"), "0");
+        settle(r, 5000);
+        assert_int_equal(requests(r, "m1", "patch", "clusterobjectsets/status"), statuses);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 32, 46 */
+RIG_TEST(what_hinders_is_looked_at_every_ten_seconds, {
+        struct agent a;
+        uint64_t before;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 PHASE("one",
+                       INLINE("{'apiVersion':'example.com/v1','kind':'Widget','metadata':{'name':'w'}}"))));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_set(r, "app-1", "Progressing",
+                   "True/Retrying phase 0 validation error: phase \"one\": example.com/v1, Kind=Widget /w: "
+                   "no matches "
+                   "for kind \"Widget\" in version \"example.com/v1\"");
+        settle(r, 1000);
+        before = requests(r, "m1", "get", "clusterobjectsets");
+        settle(r, 60000);
+        assert_in_range(requests(r, "m1", "get", "clusterobjectsets") - before, 6, 7);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 30, 31 */
+RIG_TEST(a_set_that_is_wrong_in_itself_applies_nothing, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 PHASE("one", INLINE(CONFIG_MAP("a", "1"))) "," PHASE("two", INLINE(CONFIG_MAP("a", "2")))));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_non_null(
+                strstr(set_says(r, "app-1", "Progressing"), "duplicate object found in phases: one, two"));
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        stop(&a);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_fails_for_one_object_keeps_no_other_from_being_applied),
+                cmocka_unit_test(who_is_told_to_slow_down_sends_no_more_of_the_phase),
+                cmocka_unit_test(creating_never_changes_what_appeared_meanwhile),
+                cmocka_unit_test(a_race_is_decided_by_what_is_there),
+                cmocka_unit_test(what_hinders_is_looked_at_every_ten_seconds),
+                cmocka_unit_test(a_set_that_is_wrong_in_itself_applies_nothing),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
