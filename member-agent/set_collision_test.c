@@ -107,6 +107,24 @@ RIG_TEST(sets_and_works_leave_each_other_alone, {
         SET("app-1", OWNED_BY("app"), revision, ",'progressDeadlineMinutes':10", PHASE("one", C))
 #define EXCEEDED "False/ProgressDeadlineExceeded Revision has not rolled out for 10 minute(s). Last status: "
 
+/* spec/cluster-object-set.md checklist 32: what is there already is tried as it would be adopted. */
+RIG_TEST(what_could_not_be_adopted_keeps_its_phase_from_being_applied, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, CONFIG_MAPS,
+             "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'b','namespace':'default'},"
+             "'immutable':true,'data':{'k':'theirs'}}");
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 "{'name':'one','collisionProtection':'IfNoController','objects':[" INLINE(
+                         CONFIG_MAP("a", "1")) "," INLINE(CONFIG_MAP("b", "1")) "]}"));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying phase 0 validation error: phase \"one\": ");
+        settle(r, 30000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        stop(&a);
+})
+
 /* spec/cluster-object-set.md checklist 60, 61, 62 */
 RIG_TEST(a_deadline_is_told_in_time_and_ends_nothing, {
         struct agent a;
@@ -130,6 +148,7 @@ int main(void)
                 cmocka_unit_test(what_exists_is_adopted_as_far_as_it_is_allowed),
                 cmocka_unit_test(a_collision_is_over_when_the_object_goes),
                 cmocka_unit_test(sets_and_works_leave_each_other_alone),
+                cmocka_unit_test(what_could_not_be_adopted_keeps_its_phase_from_being_applied),
                 cmocka_unit_test(a_deadline_is_told_in_time_and_ends_nothing),
         };
 

@@ -101,44 +101,114 @@ RIG_TEST(creating_never_changes_what_appeared_meanwhile, {
         stop(&a);
 })
 
-/* Between our look and our write somebody else writes, twice. */
+/* Between our look and our write somebody else writes, so often. */
 struct race {
         struct rig *r;
+        const char *method, *text; /* which write is met; NULL = any that is no trial */
         int times;
 };
+
+static bool is_met(const struct race *race, const struct http_request *rq)
+{
+        return race->times > 0 && text_equal(rq->method, race->method) && strstr(rq->path, "/configmaps/d") &&
+               !strstr(rq->path, "dryRun") &&
+               (!race->text || memmem(rq->body.data, rq->body.len, race->text, strlen(race->text)));
+}
 
 static int interfere(void *ctx, const struct http_request *rq)
 {
         struct race *race = ctx;
 
-        if (race->times > 0 && text_equal(rq->method, "PATCH") && strstr(rq->path, "/configmaps/d") &&
-            !strstr(rq->path, "dryRun")) {
-                race->times--;
-                merge(race->r, MEMBER, CONFIG_MAP_PATH("d"),
-                      arena_printf(&race->r->arena, "{'data':{'round':'%d'}}", race->times));
-        }
+        if (!is_met(race, rq))
+                return 0;
+        race->times--;
+        merge(race->r, MEMBER, CONFIG_MAP_PATH("d"),
+              arena_printf(&race->r->arena, "{'data':{'round':'%d'}}", race->times));
         return 0;
+}
+
+static void begin_race(struct agent *a, struct rig *r, const struct loopback_faults *faults)
+{
+        begin_sets(a, r);
+        meet(a, faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+}
+
+static uint64_t statuses(struct rig *r)
+{
+        return requests(r, "m1", "patch", "clusterobjectsets/status");
 }
 
 /* spec/cluster-object-set.md checklist 39 */
 RIG_TEST(a_race_is_decided_by_what_is_there, {
-        struct race race = { r, 0 };
+        struct race race = { .r = r, .method = "PATCH" };
         struct loopback_faults faults = { .ctx = &race, .fate = interfere };
         struct agent a;
-        uint64_t statuses;
+        uint64_t before;
 
-        begin_sets(&a, r);
-        meet(&a, &faults);
-        post(r, MEMBER, SETS, THREE);
-        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
-        settle(r, 5000);
-        statuses = requests(r, "m1", "patch", "clusterobjectsets/status");
+        begin_race(&a, r, &faults);
+        before = statuses(r);
         race.times = 2;
         merge(r, MEMBER, CONFIG_MAP_PATH("d"), "{'data':{'k':'theirs'}}");
         wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "1");
         assert_string_equal(rig_string(r, "data.round"), "0");
         settle(r, 5000);
-        assert_int_equal(requests(r, "m1", "patch", "clusterobjectsets/status"), statuses);
+        assert_int_equal(statuses(r), before);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 39 */
+RIG_TEST(a_race_that_goes_on_is_told, {
+        struct race race = { .r = r, .method = "PATCH" };
+        struct loopback_faults faults = { .ctx = &race, .fate = interfere };
+        struct agent a;
+        uint64_t before;
+
+        begin_race(&a, r, &faults);
+        before = statuses(r);
+        race.times = 3;
+        merge(r, MEMBER, CONFIG_MAP_PATH("d"), "{'data':{'k':'theirs'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("d"), "data.k", "1");
+        settle(r, 5000);
+        assert_int_equal(statuses(r), before + 2); /* Retrying, and what it was before */
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md 12.1: neither told nor waited for. */
+RIG_TEST(what_changes_while_it_is_deleted_is_looked_at_again_at_once, {
+        struct race race = { .r = r, .method = "DELETE" };
+        struct loopback_faults faults = { .ctx = &race, .fate = interfere };
+        struct agent a;
+        uint64_t before;
+
+        begin_race(&a, r, &faults);
+        before = statuses(r);
+        race.times = 2;
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        settle(r, 2000);
+        assert_set(r, "app-1", "Progressing", "False/Archived revision is archived");
+        assert_int_equal(statuses(r), before + 1);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("d")), 404);
+        stop(&a);
+})
+
+/* spec/cluster-object-set.md checklist 75 */
+RIG_TEST(what_changes_while_it_is_let_go_is_let_go_all_the_same, {
+        struct race race = { .r = r, .method = "PATCH", .text = "{\"metadata\":{\"ownerReferences\":" };
+        struct loopback_faults faults = { .ctx = &race, .fate = interfere };
+        struct agent a;
+
+        begin_race(&a, r, &faults);
+        race.times = 1;
+        post(r, MEMBER, SETS,
+             SET("app-2", OWNED_BY("app"), "2", "", PHASE("one", INLINE(CONFIG_MAP("d", "2")))));
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        assert_int_equal(race.times, 0);
+        get(r, MEMBER, CONFIG_MAP_PATH("d"));
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.ownerReferences")), 1);
         stop(&a);
 })
 
@@ -186,6 +256,9 @@ int main(void)
                 cmocka_unit_test(who_is_told_to_slow_down_sends_no_more_of_the_phase),
                 cmocka_unit_test(creating_never_changes_what_appeared_meanwhile),
                 cmocka_unit_test(a_race_is_decided_by_what_is_there),
+                cmocka_unit_test(a_race_that_goes_on_is_told),
+                cmocka_unit_test(what_changes_while_it_is_deleted_is_looked_at_again_at_once),
+                cmocka_unit_test(what_changes_while_it_is_let_go_is_let_go_all_the_same),
                 cmocka_unit_test(what_hinders_is_looked_at_every_ten_seconds),
                 cmocka_unit_test(a_set_that_is_wrong_in_itself_applies_nothing),
         };

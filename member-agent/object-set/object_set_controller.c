@@ -56,17 +56,18 @@ static uint64_t mix(uint64_t hash, const char *text)
         return hash_bytes(or_empty(text), strlen(or_empty(text)) + 1, hash);
 }
 
-unsigned set_signature(const struct cluster_object_set *s, const struct set_identity *siblings, size_t n)
+struct set_signature set_sign(const struct cluster_object_set *s, const struct set_identity *siblings,
+                              size_t n)
 {
         struct set_identity self;
-        uint64_t hash;
+        uint64_t own, progressed;
 
         set_identify(s, &self);
-        hash = hash_bytes(&s->object.meta.generation, sizeof(s->object.meta.generation), 0);
-        hash = mix(mix(mix(hash, self.uid), self.owner), self.owner_kind);
+        own = mix(hash_bytes(&s->object.meta.generation, sizeof(s->object.meta.generation), 0), self.owner);
+        progressed = own;
         for (size_t i = 0; i < n; i++)
-                hash = mix(hash, siblings[i].uid);
-        return (unsigned)hash;
+                progressed = mix(progressed, siblings[i].uid);
+        return (struct set_signature){ (unsigned)own, (unsigned)progressed };
 }
 
 /* ---- writes to sets ---- */
@@ -418,7 +419,7 @@ static int begin_pass(struct set_pass *p, struct error *err)
                 return error_no_memory(err);
         TRY(sets_list(p->agent->sets, p->arena, &p->others, err));
         TRY(set_find_siblings(p->set, &p->others, p->arena, &p->siblings, &p->n_siblings, err));
-        p->signature = set_signature(p->set, p->siblings, p->n_siblings);
+        p->signature = set_sign(p->set, p->siblings, p->n_siblings);
         return set_rows_load(p, err);
 }
 
@@ -446,6 +447,7 @@ static int is_steady(struct reconcile *rc, struct member_agent *a, const struct 
                      bool *ret, int64_t *ret_after_ms)
 {
         struct set_memory *memory = map_get(&a->sets->memory, rc->name);
+        struct set_signature signature;
         struct set_identity *siblings;
         struct set_list others, replaced;
         size_t n;
@@ -458,10 +460,10 @@ static int is_steady(struct reconcile *rc, struct member_agent *a, const struct 
         TRY(sets_list(a->sets, rc->arena, &others, rc->err));
         TRY(set_find_siblings(s, &others, rc->arena, &siblings, &n, rc->err));
         TRY(succession_replaced(s, &others, rc->arena, &replaced, rc->err));
-        if (replaced.n > 0 || succession_successor(s, &others))
+        if (replaced.n > 0)
                 return 0;
-        TRY(set_rows_steady(a, s, set_signature(s, siblings, n), rc->now_ms, rc->arena, ret, &waits,
-                            ret_after_ms, rc->err));
+        signature = set_sign(s, siblings, n);
+        TRY(set_rows_steady(a, s, &signature, rc->now_ms, rc->arena, ret, &waits, ret_after_ms, rc->err));
         if (!waits || loop_now_ms(a->loop) - a->begun_ms > WATCHES_COME_MS)
                 return 0;
         *ret = true;

@@ -96,12 +96,14 @@ static const char *what_is_missing(struct phase *f, const struct set_item *item,
         return phase_unknown_kind(f, item->object);
 }
 
-static int try_dry(struct phase *f, struct set_item *item, struct error *err)
+/* *ret_exists: what was to be created is there. */
+static int try_dry(struct phase *f, struct set_item *item, bool *ret_exists, struct error *err)
 {
         struct error why = { 0 };
         int r = send_dry(f, item, &why);
 
-        if (r == 0 || (r == ERR_EXISTS && item->claim.claim == CLAIM_CREATE))
+        *ret_exists = r == ERR_EXISTS && item->claim.claim == CLAIM_CREATE;
+        if (r == 0 || *ret_exists)
                 return 0;
         if (r == ERR_NOT_FOUND)
                 return phase_refuse(f, item, what_is_missing(f, item, &why), err);
@@ -118,16 +120,30 @@ static void reuse(struct phase *f, struct set_item *item)
         item->out->progressed = row->result == RESULT_NOT_TAKEN_OVER;
 }
 
+/* What was never here before is most likely absent: whether it can be created tells that, too. */
+static bool is_likely_new(const struct phase *f, const struct set_item *item)
+{
+        return f->p->n_siblings == 0 && !set_row_of(f->p, item);
+}
+
 int phase_examine(struct phase *f, struct set_item *item, struct error *err)
 {
         struct error why = { 0 };
+        bool exists = false;
 
         item->examined = true;
         if (set_row_is_current(f->p, item)) {
                 reuse(f, item);
                 return 0;
         }
+        if (is_likely_new(f, item)) {
+                if (phase_decide(f, item, &why) < 0)
+                        return phase_trouble(f, item, &why, err);
+                TRY(try_dry(f, item, &exists, err));
+                if (!exists)
+                        return 0;
+        }
         if (phase_look(f, item, &why) < 0 || phase_decide(f, item, &why) < 0)
                 return phase_trouble(f, item, &why, err);
-        return item->to_write ? try_dry(f, item, err) : 0;
+        return item->to_write ? try_dry(f, item, &exists, err) : 0;
 }

@@ -35,6 +35,11 @@ int sets_list(struct sets *s, struct arena *arena, struct set_list *ret, struct 
 
 /* ---- the pass ---- */
 
+/* What decides about objects besides their manifests. */
+struct set_signature {
+        unsigned own;        /* about those that are ours */
+        unsigned progressed; /* about those that a later sibling has: who the siblings are, too */
+};
 struct set_pass {
         struct reconcile *rc;
         struct member_agent *agent;
@@ -45,7 +50,7 @@ struct set_pass {
         struct set_list others; /* all sets */
         struct set_identity *siblings;
         size_t n_siblings;
-        unsigned signature; /* of what decides about objects besides their manifests */
+        struct set_signature signature;
         struct set_phases phases;
         struct rows rows;      /* inventory as it was when the pass began */
         struct map *row_index; /* object_identity() -> row */
@@ -73,7 +78,8 @@ struct set_item {
 
 /* A document that lives as long as the pass; taken, also on failure. */
 int set_keep(struct set_pass *p, json_t *doc, struct error *err);
-unsigned set_signature(const struct cluster_object_set *s, const struct set_identity *siblings, size_t n);
+struct set_signature set_sign(const struct cluster_object_set *s, const struct set_identity *siblings,
+                              size_t n);
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
                       struct set_identity **ret, size_t *ret_n, struct error *err);
 static inline bool set_is_fatal(int code)
@@ -101,9 +107,9 @@ size_t set_count_objects(const struct cluster_object_set *s);
 int set_rows_forget(struct member_agent *a, const char *name, struct arena *arena, struct error *err);
 /* Whether all objects are as the last pass left them, by what the cache has of the set and without a request;
  * *ret_ms: until they are to be looked at all the same. `waits`: they would be, if the watches had begun. */
-int set_rows_steady(struct member_agent *a, const struct cluster_object_set *s, unsigned signature,
-                    int64_t now_ms, struct arena *arena, bool *ret, bool *ret_waits, int64_t *ret_ms,
-                    struct error *err);
+int set_rows_steady(struct member_agent *a, const struct cluster_object_set *s,
+                    const struct set_signature *signature, int64_t now_ms, struct arena *arena, bool *ret,
+                    bool *ret_waits, int64_t *ret_ms, struct error *err);
 
 /* ---- the steps ---- */
 

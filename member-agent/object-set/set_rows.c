@@ -38,19 +38,25 @@ const struct row *set_row_of(const struct set_pass *p, const struct set_item *it
         return map_get(p->row_index, item->key);
 }
 
+static unsigned signature_for(const struct set_signature *s, enum result result)
+{
+        return result == RESULT_NOT_TAKEN_OVER ? s->progressed : s->own;
+}
+
 /* As the last look found it: ours and ready, or a later sibling's and ready. */
-static bool is_settled(const struct row *row, unsigned signature, int64_t now_ms)
+static bool is_settled(const struct row *row, const struct set_signature *signature, int64_t now_ms)
 {
         return row->state == ROW_APPLIED && row->availability == AVAILABILITY_AVAILABLE &&
-               row->strategy == signature && text_equal(row->handled, row->seen) &&
-               now_ms >= row->checked_ms && now_ms - row->checked_ms < SET_LOOK_MS;
+               row->strategy == signature_for(signature, row->result) &&
+               text_equal(row->handled, row->seen) && now_ms >= row->checked_ms &&
+               now_ms - row->checked_ms < SET_LOOK_MS;
 }
 
 bool set_row_is_current(const struct set_pass *p, const struct set_item *item)
 {
         const struct row *row = set_row_of(p, item);
 
-        return row && is_settled(row, p->signature, p->rc->now_ms) && text_equal(row->hash, item->hash) &&
+        return row && is_settled(row, &p->signature, p->rc->now_ms) && text_equal(row->hash, item->hash) &&
                applied_watch_current(p->agent->applied, row->group, row->plural);
 }
 
@@ -107,11 +113,11 @@ static int record_one(struct set_pass *p, const struct set_item *item, struct er
         row.uid = uid ? uid : known ? known->uid : "";
         row.hash = item->hash;
         row.handled = good ? or_empty(version) : "";
-        row.strategy = p->signature;
         row.live_generation = doc_get_int(item->live, "metadata.generation", 0);
         row.result = !good                   ? RESULT_APPLY_FAILED
                      : item->out->progressed ? RESULT_NOT_TAKEN_OVER
                                              : RESULT_APPLIED;
+        row.strategy = signature_for(&p->signature, row.result);
         row.availability =
                 good && text_empty(item->out->unready) ? AVAILABILITY_AVAILABLE : AVAILABILITY_NOT_YET;
         row.checked_ms = p->rc->now_ms;
@@ -224,9 +230,9 @@ size_t set_count_objects(const struct cluster_object_set *s)
 
 /* ---- without a request ---- */
 
-int set_rows_steady(struct member_agent *a, const struct cluster_object_set *s, unsigned signature,
-                    int64_t now_ms, struct arena *arena, bool *ret, bool *ret_waits, int64_t *ret_ms,
-                    struct error *err)
+int set_rows_steady(struct member_agent *a, const struct cluster_object_set *s,
+                    const struct set_signature *signature, int64_t now_ms, struct arena *arena, bool *ret,
+                    bool *ret_waits, int64_t *ret_ms, struct error *err)
 {
         const char *holder = set_holder(s->object.meta.name, arena);
         int64_t oldest_ms = now_ms;
