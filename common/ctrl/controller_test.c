@@ -715,6 +715,39 @@ static void what_changed_since_it_was_read_is_not_deleted(void **state)
         rig_run(body_conditional_delete);
 }
 
+static struct outcome tells(struct bench *b, struct reconcile *rc)
+{
+        const struct object *o;
+
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
+        rc_event(rc, o, "Warning", "Seen", "the %s of %s, %d times", "name", rc->name, 12);
+        return done();
+}
+
+static void body_event(struct rig *r)
+{
+        const json_t *event;
+        struct bench b;
+
+        open_bench(r, &b, false);
+        b.reconcile = tells;
+        make(r, "a");
+        run_manager(&b);
+        wait_ms(&b, 5000);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/default/events"), 200);
+        event = json_array_get(doc_get_array(r->answer, "items"), 0);
+        assert_string_equal(doc_get_string(event, "message"), "the name of a, 12 times");
+        assert_string_equal(doc_get_string(event, "reason"), "Seen");
+        assert_string_equal(doc_get_string(event, "type"), "Warning");
+        assert_string_equal(doc_get_string(event, "involvedObject.name"), "a");
+        close_bench(&b);
+}
+
+static void the_words_of_an_event_are_about_the_object_and_reach_the_server(void **state)
+{
+        rig_run(body_event);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -737,6 +770,7 @@ int main(void)
                 cmocka_unit_test(after_a_conflict_the_retry_computes_from_what_the_server_has),
                 cmocka_unit_test(the_event_of_a_write_without_an_answer_makes_its_key_again),
                 cmocka_unit_test(what_changed_since_it_was_read_is_not_deleted),
+                cmocka_unit_test(the_words_of_an_event_are_about_the_object_and_reach_the_server),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

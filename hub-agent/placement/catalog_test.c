@@ -624,6 +624,29 @@ static void a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_
         rig_run(not_served);
 }
 
+/* While no agent looked its definition went, and that of another kind of its group stayed. */
+static void not_defined(struct rig *r)
+{
+        struct fleet f;
+
+        start_with_widget(r, &f);
+        define(r, "example.com", "Gadget", "gadgets");
+        pass(r, 2000);
+        stop(&f);
+        rig_delete(r, CRDS "/widgets.example.com");
+        add_settings(r, "more");
+        start_again(r, &f);
+        pass(r, 400000);
+        assert_false(says(r, "web", "is not served by the hub"));
+        assert_int_equal(selected(r, "web"), 3);
+        stop(&f);
+}
+
+static void a_kind_that_no_definition_promises_is_given_up_whatever_else_its_group_has(void **state)
+{
+        rig_run(not_defined);
+}
+
 /* Of a group that an aggregated API is to serve it is never certain that a kind is gone: its server may be
  * away. A registration that comes with definitions says nothing of that, nor does one of another group. */
 struct registration {
@@ -717,6 +740,7 @@ int main(void)
                 cmocka_unit_test(a_kind_whose_definition_went_is_given_up_after_a_minute),
                 cmocka_unit_test(
                         a_kind_of_which_a_namespace_holds_something_is_not_dropped_while_it_is_not_served),
+                cmocka_unit_test(a_kind_that_no_definition_promises_is_given_up_whatever_else_its_group_has),
                 cmocka_unit_test(what_an_aggregated_api_is_to_serve_is_not_given_up),
                 cmocka_unit_test(a_version_that_goes_is_followed_by_the_one_that_comes),
         };
