@@ -151,6 +151,32 @@ static void what_was_begun_with_an_approval_is_written_down_with_it(void **state
         ends(&s);
 }
 
+/* What the run says of an approval holds, though somebody deleted the request since.
+ * spec/staged-update-and-eviction.md 6.2 */
+static void what_was_begun_behind_an_approval_is_found_without_its_request(void **state)
+{
+        struct update_run *said;
+        struct scene s;
+
+        begin_usual(&s, APPROVAL("before"), "");
+        step(&s);
+        approve(&s, "run-before-a");
+        step(&s);
+        arrive(&s, "a1");
+        s.work_generator_is_late = true;
+        said = s.run;
+        pass_over(&s);
+        assert_string_equal(written(&s), "a2");
+        s.run = said;
+        s.n_requests = 0;
+        set_state(&s, "Stop");
+        s.work_generator_is_late = false;
+        step(&s);
+        assert_string_equal(cluster_says(&s, "a2", "Started"), "True ClusterUpdatingStarted");
+        assert_string_equal(run_says(&s, "Progressing"), "Unknown UpdateRunStopping");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md 7.5: it is accepted when the run goes on */
 static void an_approval_of_a_run_that_is_stopped_waits_for_it(void **state)
 {
@@ -265,6 +291,7 @@ int main(void)
                 cmocka_unit_test(
                         what_was_begun_and_not_written_down_comes_to_its_end_before_the_run_has_stopped),
                 cmocka_unit_test(what_was_begun_with_an_approval_is_written_down_with_it),
+                cmocka_unit_test(what_was_begun_behind_an_approval_is_found_without_its_request),
                 cmocka_unit_test(an_approval_of_a_run_that_is_stopped_waits_for_it),
                 cmocka_unit_test(in_the_deletion_stage_those_that_go_are_waited_for),
                 cmocka_unit_test(a_deletion_that_was_lost_is_asked_for_again_while_stopping),

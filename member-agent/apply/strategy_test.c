@@ -87,12 +87,20 @@ static void an_unknown_word_is_named_with_its_field(void **state)
         }
 }
 
+/* A row of the state file may be of a newer version. */
+static void an_availability_that_is_not_known_has_a_word_too(void **state)
+{
+        assert_string_equal(availability_word(AVAILABILITY_FAILED), "Failed");
+        assert_string_equal(availability_word((enum availability)(AVAILABILITY_FAILED + 1)), "Unknown");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(words_become_a_strategy),
                 cmocka_unit_test(whatever_a_strategy_says_is_in_its_number),
                 cmocka_unit_test(an_unknown_word_is_named_with_its_field),
+                cmocka_unit_test(an_availability_that_is_not_known_has_a_word_too),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
