@@ -92,7 +92,6 @@ struct admission_answer {
         const char *reason;  /* of the status: "Forbidden" with 403; may be NULL */
         const char *message; /* may be NULL */
         json_t *patch;       /* JSON patch, an array; NULL = none. The answer's, dropped with it */
-        struct string_list warnings;
 };
 
 /* What is known of a kind when its scope is asked for. */

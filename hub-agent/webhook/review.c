@@ -144,18 +144,6 @@ static int put_patch(json_t *response, const json_t *patch)
         return json_object_set_new(response, "patchType", json_string("JSONPatch"));
 }
 
-static int put_warnings(json_t *response, const struct string_list *warnings)
-{
-        json_t *list = warnings->n ? json_array() : NULL;
-
-        for (uint32_t i = 0; i < warnings->n; i++)
-                if (json_array_append_new(list, json_string(warnings->at[i])) < 0) {
-                        json_decref(list);
-                        return -1;
-                }
-        return list ? json_object_set_new(response, "warnings", list) : 0;
-}
-
 static int encode(const char *version, const char *uid, const struct admission_answer *a, json_t **ret,
                   struct error *err)
 {
@@ -163,7 +151,7 @@ static int encode(const char *version, const char *uid, const struct admission_a
                 json_pack("{s:s,s:b,s:o}", "uid", uid, "allowed", a->allowed, "status", status_of(a));
         json_t *review;
 
-        if (!response || put_patch(response, a->patch) < 0 || put_warnings(response, &a->warnings) < 0)
+        if (!response || put_patch(response, a->patch) < 0)
                 return error_no_memory(err);
         review = json_pack("{s:s,s:s,s:O}", "apiVersion", version, "kind", REVIEW_KIND, "response", response);
         if (!review)

@@ -22,7 +22,7 @@ struct token_renewal {
         struct log log;
         char *token;         /* what the file held at the last look; wiped when it is replaced */
         uint64_t stamp;      /* of the file at that look */
-        int64_t renew_at_ms; /* wall; TIME_NONE = not ours to renew */
+        int64_t renew_at_ms; /* wall; TIME_NONE = there is none, or it is not ours to renew */
         int64_t expires_ms;  /* wall; TIME_NONE = never */
         int64_t retry_at_ms; /* loop; no renewal before */
         int64_t pause_ms;
@@ -338,7 +338,7 @@ static void renewal_fiber(void *ctx)
 
                 look_at_file(r);
                 tell_end(r, wall_ms);
-                if (r->token && r->renew_at_ms != TIME_NONE && wall_ms >= r->renew_at_ms &&
+                if (r->renew_at_ms != TIME_NONE && wall_ms >= r->renew_at_ms &&
                     loop_now_ms(l) >= r->retry_at_ms)
                         r->renewed ? wait_for_file(r) : try_renewal(r);
         } while (fiber_sleep(l, LOOK_MS) == 0);
