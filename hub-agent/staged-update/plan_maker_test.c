@@ -252,6 +252,28 @@ static void a_plan_goes_on_without_a_cluster_that_left(void **state)
         rig_run(left);
 }
 
+/* Nothing that a plan is made of changed meanwhile. */
+static void replaced(struct rig *r)
+{
+        struct fleet f;
+
+        begin_placed(r, &f, "");
+        begin_second(r, &f);
+        assert_told(r, REQUEST, "member-2", "+0 ~1 -0");
+        merge(r, REQUEST "/status", "{\"status\":{\"plan\":null,\"planHash\":\"12345678\"}}");
+        settle_often(&f, 2);
+        assert_told(r, REQUEST, "member-2", "+0 ~1 -0");
+        assert_int_equal(rig_delete(r, REQUEST), 200);
+        settle_often(&f, 2);
+        assert_told(r, REQUEST, "member-2", "+0 ~1 -0");
+        stop(&f);
+}
+
+static void a_plan_that_somebody_took_away_is_shown_again(void **state)
+{
+        rig_run(replaced);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -262,6 +284,7 @@ int main(void)
                 cmocka_unit_test(the_last_plan_tells_what_is_removed),
                 cmocka_unit_test(of_a_cluster_that_is_gone_a_plan_tells_that),
                 cmocka_unit_test(a_plan_goes_on_without_a_cluster_that_left),
+                cmocka_unit_test(a_plan_that_somebody_took_away_is_shown_again),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
