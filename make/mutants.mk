@@ -4,12 +4,13 @@ SIM_SEEDS ?=
 LANES ?= 2
 PICK ?=
 QUICK ?=
+WITH_SANITIZERS = --sanitized-compiler '$(CC) $(SANITIZED) $(TEST_LINKER)' --sanitized-objects $(BUILD)/asan \
+	--sanitized-archives '$(LIBRARY:$(OBJ)/%=$(BUILD)/asan/%)'
 mutants: packages build tests ## plant N=60 small bugs one at a time (SEED=s, ONLY=folder), tell which no test notices: docs/mutants.md
-	@$(MAKE) --no-print-directory VARIANT=asan mutants-sanitized
+	$(if $(QUICK),,@$(MAKE) --no-print-directory VARIANT=asan mutants-sanitized)
 	@python3 e2e/mutants/mutants.py --number $(N) --seed $(SEED) --only '$(ONLY)' --pick '$(PICK)' --lanes $(LANES) \
-		$(if $(SIM_SEEDS),--sim-seeds $(SIM_SEEDS)) $(if $(QUICK),--quick) --compiler '$(CC) $(OPTIMISE)' --flags '$(CFLAGS_ALL)' --libraries '$(LIBS) -lcmocka' \
-		--archives '$(LIBRARY)' --objects $(OBJ) --sanitized-compiler '$(CC) $(SANITIZED)' \
-		--sanitized-archives '$(LIBRARY:$(OBJ)/%=$(BUILD)/asan/%)' --sanitized-objects $(BUILD)/asan
+		$(if $(SIM_SEEDS),--sim-seeds $(SIM_SEEDS)) $(if $(QUICK),--quick) --compiler '$(CC) $(OPTIMISE) $(TEST_LINKER)' --flags '$(CFLAGS_ALL)' --libraries '$(LIBS) -lcmocka' \
+		--archives '$(LIBRARY)' --objects $(OBJ) $(if $(QUICK),,$(WITH_SANITIZERS))
 
 # What the sanitized unit tests of a survivor are linked from.
 mutants-sanitized: $(LIBRARY) $(patsubst %,$(OBJ)/%.o,$(filter hub-agent/% member-agent/% common/ctrl/%,$(TESTS)))

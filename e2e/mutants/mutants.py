@@ -230,29 +230,6 @@ class Round:
         return [self.verdicts[i] for i in sorted(self.verdicts)]
 
 
-def measure(lanes, tests):
-    """How long each test takes on the tree as it is; all of them must pass."""
-    waiting = list(reversed(tests))
-    failures = []
-
-    def work(lane):
-        while waiting and not failures:
-            try:
-                lane.measure(waiting.pop())
-            except IndexError:
-                return  # the other lane took the last one
-            except Exception as e:  # pylint: disable=broad-except # told by the main thread
-                failures.append(e)
-
-    threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if failures:
-        raise failures[0]
-
-
 # ---- what is said ----
 
 def title(p):
@@ -351,8 +328,8 @@ def main():
             for i, lane in enumerate(lanes):
                 lane.sanitizing = stand.Lane(other, i)
         tests = [t for t in all_tests(tree, o.sim_seeds) if t.kind == "unit" or not o.quick]
-        wanted = {t.name for p in ordered[:2 * number] for t in near_tests(tests, p.file)}
-        measure(lanes, sorted((t for t in tests if t.name in wanted), key=lambda t: t.kind == "unit"))
+        for test in {t.program: t for p in ordered for t in near_tests(tests, p.file)}.values():
+            ground.object_of(test.program)
 
         def sources(file):
             return read(os.path.join(ground.source, file))

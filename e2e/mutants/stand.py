@@ -135,7 +135,7 @@ class Lane:
         return program
 
     def measure(self, test):
-        """Runs it on the tree as it is: how long it may take is derived from that."""
+        """Runs it on the tree as it is, where it must pass: how long it may take is derived from that."""
         os.makedirs(self.folder, exist_ok=True)
         result = self.run_program(self.link(test, with_mutant=False), test, 600, 1200)
         if not result.passed:
@@ -143,6 +143,9 @@ class Lane:
         test.cpu, test.wall = result.cpu, result.wall
 
     def test(self, test):
+        """Of a test that nobody has played yet it is measured first what it takes."""
+        if not test.wall:
+            self.measure(test)
         return self.run_program(self.link(test), test, 3 * test.cpu + 3, 20 * test.wall + 60)
 
     def test_sanitized(self, test):
