@@ -8,6 +8,7 @@
 
 #define REGEX_MAX_NESTING 100
 #define REGEX_MAX_REPEAT 1000        /* of one {n,m}, as in RE2 */
+#define REGEX_MAX_GROUPS 100         /* of a pattern whose groups are asked for */
 #define REGEX_MAX_INSTRUCTIONS 20000 /* of one pattern after expansion of repeats */
 
 struct regex;
@@ -22,3 +23,14 @@ int regex_compile(struct arena *arena, struct slice pattern, const struct regex 
  * not, ERR_NO_MEMORY. */
 int regex_find(const struct regex *re, struct slice text, size_t from, struct regex_span *ret);
 int regex_test(const struct regex *re, struct slice text); /* 1, 0 or ERR_NO_MEMORY */
+
+/* As regex_compile, for a pattern whose groups are asked for: regex_groups.c. */
+int regex_compile_groups(struct arena *arena, struct slice pattern, const struct regex **ret,
+                         struct error *err);
+size_t regex_group_count(const struct regex *re);                    /* without the whole match */
+struct slice regex_group_name(const struct regex *re, size_t group); /* from 1; "" if it has none */
+size_t regex_size(const struct regex *re); /* instructions: a measure of what each byte of text costs */
+/* As regex_find; ret[0] is the whole match, ret[i] group i, SIZE_MAX..SIZE_MAX where it took no part. `ret`
+ * has regex_group_count() + 1 elements. *ret_seen, found or not: how far the text was looked at. */
+int regex_find_groups(const struct regex *re, struct slice text, size_t from, struct regex_span *ret,
+                      size_t *ret_seen);

@@ -3,13 +3,22 @@
 
 #include "common/json/regex_internal.h"
 
-enum node_kind { NODE_EMPTY, NODE_RANGE, NODE_CLASS, NODE_ASSERT, NODE_CONCAT, NODE_ALTERNATE, NODE_REPEAT };
+enum node_kind {
+        NODE_EMPTY,
+        NODE_RANGE,
+        NODE_CLASS,
+        NODE_ASSERT,
+        NODE_CONCAT,
+        NODE_ALTERNATE,
+        NODE_REPEAT,
+        NODE_GROUP
+};
 
 struct node {
         enum node_kind kind;
         uint32_t x, y;      /* as in the instruction; REPEAT: least and most (UINT32_MAX = no bound) */
         bool lazy;          /* REPEAT: shortest first */
-        struct node *child; /* CONCAT, ALTERNATE: the first; REPEAT: the only one */
+        struct node *child; /* CONCAT, ALTERNATE: the first; REPEAT, GROUP: the only one */
         struct node *next;  /* sibling */
 };
 
@@ -21,6 +30,7 @@ struct parser {
         struct slice pattern;
         size_t at;
         unsigned flags, nesting;
+        bool groups; /* are asked for */
         struct error *err;
 };
 
@@ -299,7 +309,9 @@ static int parse_class_range(struct parser *p, struct regex_class *class, size_t
         if (at_end(p))
                 return complain(p, "missing closing ]", open);
         if (high < low)
-                return complain(p, "invalid character class range", from);
+                return error_set(p->err, ERR_INVALID,
+                                 "error parsing regexp: invalid character class range: `%.*s`",
+                                 (int)(p->at - from), p->pattern.data + from);
         return class_add(p, class, low, high);
 }
 
@@ -347,14 +359,27 @@ static int parse_flags(struct parser *p, size_t from, bool *ret_whole_group)
         return 0;
 }
 
-static int skip_group_name(struct parser *p, size_t from)
+static int parse_group_name(struct parser *p, size_t from, struct slice *ret)
 {
         size_t begin = p->at;
         while (!at_end(p) && peek(p) != '>')
                 p->at++;
         if (at_end(p) || p->at == begin)
                 return complain(p, "invalid named capture", from);
+        *ret = (struct slice){ p->pattern.data + begin, p->at - begin };
         p->at++;
+        return 0;
+}
+
+/* Groups are numbered by their opening parentheses. */
+static int number_group(struct parser *p, struct slice name, uint32_t *ret)
+{
+        struct regex *re = p->re;
+        if (re->n_groups == REGEX_MAX_GROUPS)
+                return error_set(p->err, ERR_LIMIT, "regexp has more than %d groups", REGEX_MAX_GROUPS);
+        TRY(grow(p, (void **)&re->group_names, re->n_groups, &re->cap_groups, sizeof(*re->group_names)));
+        re->group_names[re->n_groups++] = name;
+        *ret = (uint32_t)re->n_groups;
         return 0;
 }
 
@@ -362,25 +387,36 @@ static int parse_group(struct parser *p, struct node **ret)
 {
         size_t open = p->at - 1;
         unsigned outer = p->flags;
+        bool captures = p->groups;
+        struct slice name = { "", 0 };
+        uint32_t group = 0;
         if (++p->nesting > REGEX_MAX_NESTING)
                 return error_set(p->err, ERR_LIMIT, "regexp nests deeper than %d groups", REGEX_MAX_NESTING);
         if (accept(p, "?<=") || accept(p, "?<!"))
                 return complain(p, "invalid or unsupported Perl syntax", open);
         if (accept(p, "?P<") || accept(p, "?<")) {
-                TRY(skip_group_name(p, open));
+                TRY(parse_group_name(p, open, &name));
         } else if (accept(p, "?")) {
                 bool flags_only = false;
+                captures = false;
                 TRY(parse_flags(p, open, &flags_only));
                 if (flags_only) { /* (?i) holds to the end of the enclosing group */
                         p->nesting--;
                         return new_node(p, NODE_EMPTY, 0, 0, ret);
                 }
         }
+        if (captures)
+                TRY(number_group(p, name, &group));
         TRY(parse_alternation(p, ret));
         if (!accept(p, ")"))
                 return complain(p, "missing closing )", 0);
         p->flags = outer;
         p->nesting--;
+        if (!captures)
+                return 0;
+        struct node *inner = *ret;
+        TRY(new_node(p, NODE_GROUP, group, 0, ret));
+        (*ret)->child = inner;
         return 0;
 }
 
@@ -592,13 +628,15 @@ static int emit_alternate(struct parser *p, const struct node *node)
         return 0;
 }
 
+/* As (x+)?: what goes round decides anew behind x, so that an x that matched nothing has matched. */
 static int emit_star(struct parser *p, const struct node *node)
 {
-        uint32_t split = 0;
-        TRY(emit(p, REGEX_SPLIT, 0, 0, &split));
+        uint32_t first = 0, again = 0;
+        TRY(emit(p, REGEX_SPLIT, 0, 0, &first));
         TRY(emit_node(p, node->child));
-        TRY(emit(p, REGEX_JUMP, split, 0, NULL));
-        aim(p, split, split + 1, here(p), node->lazy);
+        TRY(emit(p, REGEX_SPLIT, 0, 0, &again));
+        aim(p, first, first + 1, here(p), node->lazy);
+        aim(p, again, first + 1, here(p), node->lazy);
         return 0;
 }
 
@@ -639,6 +677,10 @@ static int emit_node(struct parser *p, const struct node *node)
                 return emit_alternate(p, node);
         case NODE_REPEAT:
                 return emit_repeat(p, node);
+        case NODE_GROUP:
+                TRY(emit(p, REGEX_SAVE, 2 * node->x, 0, NULL));
+                TRY(emit_node(p, node->child));
+                return emit(p, REGEX_SAVE, 2 * node->x + 1, 0, NULL);
         }
         UNREACHABLE();
 }
@@ -660,12 +702,13 @@ static int check_repeats(struct parser *p, const struct node *node, uint64_t pro
         return 0;
 }
 
-int regex_compile(struct arena *arena, struct slice pattern, const struct regex **ret, struct error *err)
+static int compile(struct arena *arena, struct slice pattern, bool groups, const struct regex **ret,
+                   struct error *err)
 {
         struct regex *re = ARENA_NEW(arena, struct regex);
         if (!re)
                 return error_no_memory(err);
-        struct parser p = { .arena = arena, .re = re, .pattern = pattern, .err = err };
+        struct parser p = { .arena = arena, .re = re, .pattern = pattern, .groups = groups, .err = err };
         struct node *tree = NULL;
         TRY(parse_alternation(&p, &tree));
         if (!at_end(&p))
@@ -676,4 +719,15 @@ int regex_compile(struct arena *arena, struct slice pattern, const struct regex 
         re->anchored = re->code[0].op == REGEX_ASSERT && re->code[0].x == REGEX_TEXT_BEGIN;
         *ret = re;
         return 0;
+}
+
+int regex_compile(struct arena *arena, struct slice pattern, const struct regex **ret, struct error *err)
+{
+        return compile(arena, pattern, false, ret, err);
+}
+
+int regex_compile_groups(struct arena *arena, struct slice pattern, const struct regex **ret,
+                         struct error *err)
+{
+        return compile(arena, pattern, true, ret, err);
 }

@@ -10,6 +10,7 @@ enum regex_op {
         REGEX_RANGE,  /* a code point x..y */
         REGEX_CLASS,  /* a code point of class x (y: negated) */
         REGEX_ASSERT, /* the condition x holds here */
+        REGEX_SAVE,   /* the place is bound x of the groups: begin of group n is 2n, end 2n + 1 */
 };
 
 enum regex_assert {
@@ -40,8 +41,13 @@ struct regex {
         size_t n_code, cap_code;
         struct regex_class **classes;
         size_t n_classes, cap_classes;
+        struct slice *group_names; /* of 1, 2...; only where groups were asked for */
+        size_t n_groups, cap_groups;
         bool anchored; /* a match can only begin at the start of the text */
 };
+
+bool regex_condition_holds(struct slice text, size_t at, uint32_t condition);
+bool regex_consumes(const struct regex *re, const struct regex_instruction *i, uint32_t c);
 
 /* The code point at `at` (at < text.len) and its width; a byte that is no UTF-8 counts as U+FFFD. */
 uint32_t regex_decode(struct slice text, size_t at, size_t *ret_width);

@@ -47,7 +47,7 @@ static bool is_word_byte(struct slice text, size_t at)
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool condition_holds(struct slice text, size_t at, uint32_t condition)
+bool regex_condition_holds(struct slice text, size_t at, uint32_t condition)
 {
         switch ((enum regex_assert)condition) {
         case REGEX_TEXT_BEGIN:
@@ -104,12 +104,12 @@ static void add_thread(struct machine *m, struct thread_list *list, uint32_t sta
                 else if (i->op == REGEX_SPLIT) {
                         m->stack[depth++] = i->y;
                         m->stack[depth++] = i->x;
-                } else if (i->op == REGEX_ASSERT && condition_holds(m->text, at, i->x))
+                } else if (i->op == REGEX_ASSERT && regex_condition_holds(m->text, at, i->x))
                         m->stack[depth++] = pc + 1;
         }
 }
 
-static bool consumes(const struct regex *re, const struct regex_instruction *i, uint32_t c)
+bool regex_consumes(const struct regex *re, const struct regex_instruction *i, uint32_t c)
 {
         if (i->op == REGEX_RANGE)
                 return c >= i->x && c <= i->y;
@@ -125,7 +125,7 @@ static bool step(struct machine *m, size_t at, uint32_t c, size_t width, struct 
                         *span = (struct regex_span){ m->now.begin[t], at };
                         return true;
                 }
-                if (width && consumes(m->re, i, c))
+                if (width && regex_consumes(m->re, i, c))
                         add_thread(m, &m->next, m->now.pc[t] + 1, m->now.begin[t], at + width);
         }
         return false;

@@ -54,6 +54,9 @@ static void patterns_find_the_leftmost_match(void **state)
                 { "[\\d\\s]+x", "1 2x", 0, 4 },
                 { "[^\\D]+", "ab12", 2, 4 },
                 { "(a?)(b?)$", "ab", 0, 2 },
+                { "(|a)*", "aa", 0, 0 },
+                { "(|a)+", "aa", 0, 0 },
+                { "(a|)*", "aa", 0, 2 },
                 { "é+", "caféé", 3, 7 },
                 { "[à-ï]", "é", 0, 2 },
                 { ".", "日本", 0, 3 },
@@ -134,6 +137,53 @@ static void a_pattern_that_makes_backtrackers_explode_takes_linear_time(void **s
         assert_int_equal(regex_test(re, slice_of(text)), 0);
 }
 
+/* "whole|group 1|..." with - for a group that took no part. */
+static void groups_are_found_as_re2_finds_them(void **state)
+{
+        static const struct {
+                const char *pattern, *text, *groups;
+        } cases[] = {
+                { "a(x*)b", "-axxb-", "axxb|xx" },
+                { "(a)|(b)", "b", "b|-|b" },
+                { "(a|ab)(c|bcd)(d*)", "abcd", "abcd|a|bcd|" },
+                { "((a)(b)?)+", "aaba", "aaba|a|a|b" },
+                { "(?:x)(y)", "xy", "xy|y" },
+                { "(a*)*", "b", "|" },
+                { "(a{2})(?P<rest>.*)", "xaab", "aab|aa|b" },
+                { "^(\\d+)\\.(\\d+)?$", "12.", "12.|12|-" },
+                { "x", "abc", NULL },
+        };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                const struct regex *re;
+                struct regex_span spans[4];
+                size_t seen;
+                char got[100] = "";
+                struct slice text = slice_of(cases[i].text);
+                assert_int_equal(regex_compile_groups(&arena, slice_of(cases[i].pattern), &re, NULL), 0);
+                int found = regex_find_groups(re, text, 0, spans, &seen);
+                assert_int_equal(found, cases[i].groups != NULL);
+                for (size_t g = 0, at = 0; found && g <= regex_group_count(re); g++) {
+                        bool part = spans[g].begin != SIZE_MAX;
+                        at += (size_t)snprintf(got + at, sizeof(got) - at, "%s%.*s", g ? "|" : "",
+                                               part ? (int)(spans[g].end - spans[g].begin) : 1,
+                                               part ? text.data + spans[g].begin : "-");
+                }
+                assert_string_equal(got, found ? cases[i].groups : "");
+        }
+}
+
+static void a_group_has_a_name_or_none(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct regex *re;
+        assert_int_equal(regex_compile_groups(&arena, SLICE("(a)(?P<two>b)(?<three>c)"), &re, NULL), 0);
+        assert_int_equal(regex_group_count(re), 3);
+        assert_true(slice_is(regex_group_name(re, 1), ""));
+        assert_true(slice_is(regex_group_name(re, 2), "two"));
+        assert_true(slice_is(regex_group_name(re, 3), "three"));
+}
+
 static void allocation_failures_are_reported(void **state)
 {
         for (uint64_t n = 1;; n++) {
@@ -143,6 +193,13 @@ static void allocation_failures_are_reported(void **state)
                 int code = regex_compile(&arena, SLICE("^[a-z]{1,300}(x|y)$"), &re, NULL);
                 if (code == 0)
                         code = regex_test(re, SLICE("abcx"));
+                if (code == 1)
+                        code = regex_compile_groups(&arena, SLICE("(b)|(c)"), &re, NULL);
+                if (code == 0) {
+                        struct regex_span spans[3];
+                        size_t seen;
+                        code = regex_find_groups(re, SLICE("abcx"), 0, spans, &seen);
+                }
                 bool fired = mem_fault_fired();
                 mem_fail_at(0, false);
                 assert_int_equal(code, fired ? ERR_NO_MEMORY : 1);
@@ -159,6 +216,8 @@ int main(void)
                 cmocka_unit_test(bad_patterns_are_refused_with_the_reason),
                 cmocka_unit_test(deep_nesting_is_a_limit),
                 cmocka_unit_test(a_pattern_that_makes_backtrackers_explode_takes_linear_time),
+                cmocka_unit_test(groups_are_found_as_re2_finds_them),
+                cmocka_unit_test(a_group_has_a_name_or_none),
                 cmocka_unit_test(allocation_failures_are_reported),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

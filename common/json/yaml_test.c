@@ -240,6 +240,21 @@ static void strings_are_quoted_where_needed(void **state)
         }
 }
 
+static void keys_stand_in_kubectls_order(void **state)
+{
+        assert_writes("{'a10':1,'a2':2,'a1':3,'B':4,'_x':5,'10':7,'2':8,'-':9,'a':10,'ab':12,'é':13}",
+                      "'-': 9\n_x: 5\n\"2\": 8\n\"10\": 7\nB: 4\na: 10\na1: 3\na2: 2\na10: 1\nab: 12\n"
+                      "\xc3\xa9: 13\n");
+}
+
+static void reals_have_exponents_where_go_has_them(void **state)
+{
+        assert_writes("{'a':0.00001,'b':0.0001,'c':100000.5,'d':1234567.5,'e':1e21,'f':1000000.0,'g':-0."
+                      "000025,'h':1e20}",
+                      "a: 1e-05\nb: 0.0001\nc: 100000.5\nd: 1.2345675e+06\ne: 1e+21\nf: 1000000\ng: "
+                      "-2.5e-05\nh: 1e+20\n");
+}
+
 static int round_trip(void *unused)
 {
         AUTO_JSON json_t *docs = NULL;
@@ -270,6 +285,8 @@ int main(void)
                 cmocka_unit_test(bombs_are_limited),
                 cmocka_unit_test(documents_print_as_kubectl_does),
                 cmocka_unit_test(strings_are_quoted_where_needed),
+                cmocka_unit_test(keys_stand_in_kubectls_order),
+                cmocka_unit_test(reals_have_exponents_where_go_has_them),
                 cmocka_unit_test(running_out_of_memory_leaks_nothing),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

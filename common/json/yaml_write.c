@@ -1,4 +1,5 @@
 /* Documents to YAML in the shape of kubectl -o yaml, on libyaml's emitter. */
+#include <math.h>
 #include <yaml.h>
 
 #include "common/base/limits.h"
@@ -55,6 +56,58 @@ static int write_plain(struct writer *w, const char *text)
         return emit_scalar(w, text, strlen(text), YAML_PLAIN_SCALAR_STYLE);
 }
 
+static bool is_letter(char c)
+{
+        return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+/* Digits as a number, from where two keys begin to differ. */
+static uint64_t number_at(const char *s, uint64_t before, size_t *ret_len)
+{
+        for (*ret_len = 0; is_digit(s[*ret_len]); ++*ret_len)
+                before = before * 10 + (uint64_t)(s[*ret_len] - '0');
+        return before;
+}
+
+/* Both differ at `at`, where no letter stands. Zeros count where digits that are not zero stand before them.
+ */
+static int compare_numbers(const char *a, const char *b, size_t at)
+{
+        uint64_t before = 0;
+        for (size_t i = at; (a[at] == '0' || b[at] == '0') && i > 0 && is_digit(a[i - 1]) && !before; i--)
+                before = a[i - 1] != '0';
+        size_t a_len, b_len;
+        uint64_t x = number_at(a + at, before, &a_len), y = number_at(b + at, before, &b_len);
+        if (x != y)
+                return x < y ? -1 : 1;
+        if (a_len != b_len)
+                return a_len < b_len ? -1 : 1;
+        return (unsigned char)a[at] < (unsigned char)b[at] ? -1 : 1;
+}
+
+/* The order in which kubectl prints keys: runs of digits by their value, what is no letter before letters. */
+static int compare_keys(const void *left, const void *right)
+{
+        const char *a = *(const char *const *)left, *b = *(const char *const *)right;
+        size_t at = 0;
+        while (a[at] && a[at] == b[at])
+                at++;
+        if (!a[at] || !b[at])
+                return a[at] ? 1 : b[at] ? -1 : 0;
+        bool x = is_letter(a[at]) || (unsigned char)a[at] >= 0x80,
+             y = is_letter(b[at]) || (unsigned char)b[at] >= 0x80;
+        if (x && y)
+                return (unsigned char)a[at] < (unsigned char)b[at] ? -1 : 1;
+        if (x || y)
+                return y ? -1 : 1;
+        return compare_numbers(a, b, at);
+}
+
 static int write_object(struct writer *w, const json_t *object)
 {
         yaml_event_t e;
@@ -63,6 +116,8 @@ static int write_object(struct writer *w, const json_t *object)
         if (doc_push_sorted_keys(object, &w->keys) < 0)
                 return w->b->failed = ERR_NO_MEMORY;
         size_t end = w->keys.n;
+        if (end > base)
+                qsort(w->keys.at + base, end - base, sizeof(w->keys.at[0]), compare_keys);
         for (size_t i = base; i < end; i++) {
                 const char *key = w->keys.at[i]; /* the vector may move below */
                 TRY(write_string(w, key, strlen(key)));
@@ -90,6 +145,24 @@ static int write_container(struct writer *w, const json_t *v)
         return 0;
 }
 
+/* Whole numbers of up to 64 bits as such; others with as few digits as read back, and with an exponent below
+ * 1e-4 and from 1e6 on, as Go's %g. */
+static int write_real(struct writer *w, double real)
+{
+        char number[DOC_REAL_SIZE];
+        bool whole = real == trunc(real) && real >= -0x1p63 && real < 0x1p64;
+        if (whole || (fabs(real) >= 1e-4 && fabs(real) < 1e6)) {
+                doc_format_real(real, number);
+                return write_plain(w, number);
+        }
+        for (int precision = 0; precision <= 16; precision++) {
+                snprintf(number, sizeof(number), "%.*e", precision, real);
+                if (strtod(number, NULL) == real)
+                        break;
+        }
+        return write_plain(w, number);
+}
+
 static int write_node(struct writer *w, const json_t *v)
 {
         char number[DOC_REAL_SIZE];
@@ -103,8 +176,7 @@ static int write_node(struct writer *w, const json_t *v)
                 snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
                 return write_plain(w, number);
         case JSON_REAL:
-                doc_format_real(json_real_value(v), number);
-                return write_plain(w, number);
+                return write_real(w, json_real_value(v));
         case JSON_TRUE:
                 return write_plain(w, "true");
         case JSON_FALSE:

@@ -2,7 +2,8 @@
 #include "common/template/functions.h"
 
 static const struct function_table *const tables[] = {
-        &builtin_functions,
+        &builtin_functions, &string_functions, &number_functions,   &list_functions, &map_functions,
+        &type_functions,    &regex_functions,  &document_functions, &path_functions,
 };
 
 /* Later tables win: slice is the list function, not the language's. */

@@ -34,7 +34,8 @@ struct function_table {
         size_t n;
 };
 
-extern const struct function_table builtin_functions;
+extern const struct function_table builtin_functions, string_functions, number_functions, list_functions,
+        map_functions, type_functions, regex_functions, document_functions, path_functions;
 
 const struct function *function_named(struct slice name); /* NULL: there is none */
 bool function_is_unrepeatable(struct slice name); /* refused, since its result differs from run to run */

@@ -71,7 +71,8 @@ static int basic_equal(struct run *run, const struct value *a, const struct valu
                 return value_equal(run, a, b);
         if (a->type == VALUE_NONE || b->type == VALUE_NONE)
                 return a->type == b->type;
-        return a->type != b->type ? non_comparable_types(run, a, b) : non_comparable(run, b);
+        return value_is_list(a) != value_is_list(b) ? non_comparable_types(run, a, b)
+                                                    : non_comparable(run, b);
 }
 
 static int call_eq(struct run *run, const struct value *args, size_t n, struct value *ret)
@@ -155,9 +156,9 @@ static int index_number(struct run *run, const struct value *index, const char *
                 return call_fail(run, "cannot index slice/array with nil");
         if (!value_is_integer(index))
                 return call_fail(run, "cannot index slice/array with type %s", value_type_name(index));
-        if (index->integer < 0)
+        if (index->integer < 0 || (uint64_t)index->integer > cap)
                 return call_fail(run, "index out of range: %lld", (long long)index->integer);
-        if ((uint64_t)index->integer >= cap)
+        if ((uint64_t)index->integer == cap)
                 return call_fail(run, "reflect: %s index out of range", of);
         *ret = (size_t)index->integer;
         return 0;

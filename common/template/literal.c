@@ -185,7 +185,7 @@ static bool read_unsigned(struct slice s, uint64_t *ret)
         return true;
 }
 
-static bool read_real(struct slice s, double *ret)
+bool literal_real(struct slice s, double *ret)
 {
         char text[400], *end;
         size_t n = 0;
@@ -199,7 +199,8 @@ static bool read_real(struct slice s, double *ret)
         if (hexadecimal && !strpbrk(text, "pP"))
                 return false;
         *ret = strtod(text, &end);
-        return end == text + n && n > 0 && *ret <= 1.7976931348623157e308;
+        return n > 0 && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9')) && end == text + n &&
+               *ret <= 1.7976931348623157e308;
 }
 
 static bool has_any(struct slice s, const char *set)
@@ -236,7 +237,7 @@ int literal_number(struct slice text, bool is_character, struct node *ret, struc
         }
         if (ret->is_int || ret->is_uint)
                 return 0;
-        if (!read_real(digits, &real))
+        if (!literal_real(digits, &real))
                 return error_set(err, ERR_INVALID, "illegal number syntax: \"%.*s\"", (int)text.len,
                                  text.data);
         if (!has_any(text, ".eEpP"))

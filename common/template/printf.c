@@ -352,18 +352,6 @@ static struct slice truncated(const struct format *f, struct slice s)
         return (struct slice){ s.data, n };
 }
 
-static bool fits_backquotes(struct slice s)
-{
-        size_t width;
-        for (size_t at = 0; at < s.len; at += width) {
-                uint32_t c = rune_decode(s.data + at, s.len - at, &width);
-                if ((c == RUNE_ERROR && width == 1) || c == 0xfeff || (c < 0x20 && c != '\t') || c == '`' ||
-                    c == 0x7f)
-                        return false;
-        }
-        return true;
-}
-
 static int write_quoted_text(struct format *f, struct slice s)
 {
         AUTO_BUF struct buf b;

@@ -41,3 +41,6 @@ struct template_data {
  * was written until then. What a template changes in its data (`set`) lasts for this rendering. */
 int template_render(const struct template *t, const struct template_data *data, struct buf *out,
                     struct error *err);
+
+/* A string as a label value or part of a name: spec/resource-set.md 4.9. Appends to `out`. */
+int template_slugify(struct slice text, struct buf *out);

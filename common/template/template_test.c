@@ -100,12 +100,14 @@ static void table_holds(const char *path)
 
 TABLE(language)
 TABLE(printf)
+TABLE(functions)
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(cases_of_language),
                 cmocka_unit_test(cases_of_printf),
+                cmocka_unit_test(cases_of_functions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,3 +92,5 @@ bool node_is_empty(const struct node *list); /* blanks only */
 int literal_string(struct arena *arena, struct slice quoted, struct slice *ret);
 /* Fills a NODE_NUMBER from a number or a character. ERR_INVALID with Go's words. */
 int literal_number(struct slice text, bool is_character, struct node *ret, struct error *err);
+/* A real without sign, as Go's ParseFloat reads it; false also where it is too large. */
+bool literal_real(struct slice s, double *ret);

@@ -174,3 +174,15 @@ int write_quoted_rune(struct buf *b, uint32_t c, enum quoting how)
         TRY(write_quoted_character(b, c, '\'', how));
         return buf_append_char(b, '\'');
 }
+
+bool fits_backquotes(struct slice s)
+{
+        size_t width;
+        for (size_t at = 0; at < s.len; at += width) {
+                uint32_t c = rune_decode(s.data + at, s.len - at, &width);
+                if ((c == RUNE_ERROR && width == 1) || c == 0xfeff || (c < 0x20 && c != '\t') || c == '`' ||
+                    c == 0x7f)
+                        return false;
+        }
+        return true;
+}

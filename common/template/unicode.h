@@ -24,3 +24,4 @@ enum quoting { QUOTE_PLAIN, QUOTE_ASCII };
 /* As strconv.Quote and QuoteToASCII. */
 int write_quoted(struct buf *b, struct slice s, enum quoting how);
 int write_quoted_rune(struct buf *b, uint32_t c, enum quoting how); /* 'c' */
+bool fits_backquotes(struct slice s);                               /* may stand in a raw string */

@@ -1,6 +1,8 @@
 /* Values: taking them over from documents, lists and maps, truth, equality and types. */
 #include "common/template/value.h"
 
+#include <math.h>
+
 #include "common/base/limits.h"
 #include "common/template/run.h"
 
@@ -19,6 +21,7 @@ const char *value_type_name(const struct value *v)
                 [VALUE_LIST] = "[]interface {}",
                 [VALUE_STRINGS] = "[]string",
                 [VALUE_INTS] = "[]int",
+                [VALUE_LISTS] = "[][]interface {}",
                 [VALUE_MAP] = "map[string]interface {}",
                 [VALUE_STRING_MAP] = "map[string]string",
         };
@@ -184,6 +187,11 @@ int value_to_doc(struct run *run, const struct value *v, json_t **ret)
 {
         bool container = value_is_list(v) || value_is_map(v);
         TRY(run_spend(run, 1));
+        if (v->type == VALUE_FLOAT64 && !isfinite(v->real))
+                return call_fail(run, "json: unsupported value: %s",
+                                 isnan(v->real) ? "NaN"
+                                 : v->real < 0  ? "-Inf"
+                                                : "+Inf");
         AUTO_JSON json_t *doc = !container ? scalar_doc(v) : value_is_list(v) ? json_array() : json_object();
         if (!doc)
                 return run_no_memory(run);
@@ -282,6 +290,7 @@ bool value_truth(const struct value *v)
                 return v->string.len != 0;
         case VALUE_LIST:
         case VALUE_STRINGS:
+        case VALUE_LISTS:
         case VALUE_INTS:
                 return list_length(v->list) != 0;
         case VALUE_MAP:

@@ -14,6 +14,7 @@ enum value_type {
         VALUE_STRING,
         VALUE_LIST,       /* []interface {} */
         VALUE_STRINGS,    /* []string */
+        VALUE_LISTS,      /* [][]interface {} */
         VALUE_INTS,       /* []int */
         VALUE_MAP,        /* map[string]interface {} */
         VALUE_STRING_MAP, /* map[string]string */

@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -81,6 +82,12 @@ func functions(inputs map[string]any) template.FuncMap {
 	f := sprig.HermeticTxtFuncMap()
 	f["inputs"] = func() map[string]any { return inputs }
 	f["slugify"] = slug.Make
+	f["required"] = func(text string, v any) (any, error) { // ours, as Helm has it
+		if v == nil || v == "" {
+			return nil, errors.New(text)
+		}
+		return v, nil
+	}
 	f["mustToYaml"] = toYaml
 	f["toYaml"] = func(v any) string {
 		text, _ := toYaml(v)
@@ -171,6 +178,7 @@ func bench(path string) {
 }
 
 func main() {
+	slug.MaxLength = 63 // of a label value
 	if len(os.Args) == 3 && os.Args[1] == "-bench" {
 		bench(os.Args[2])
 		return
