@@ -197,7 +197,9 @@ static uint32_t rune_of(int64_t value)
 static int write_character(struct format *f, int64_t value)
 {
         char text[4];
-        return write_padded(f, (struct slice){ text, rune_encode(rune_of(value), text) });
+        size_t n = rune_encode(rune_of(value), text);
+
+        return write_padded(f, (struct slice){ text, n });
 }
 
 static int write_quoted_character(struct format *f, int64_t value)
