@@ -68,11 +68,14 @@ static bool same_finalizers(const struct object_meta *a, const struct object_met
 /* Our own statuses wake nobody; what somebody else writes there is corrected with the next pass. */
 static bool calls_for_work(const struct informer_event *e)
 {
-        const struct object_meta *a = &e->old->meta, *b = &e->now->meta;
+        const struct object_meta *a, *b;
 
-        return e->type != INFORMER_UPDATED || a->generation != b->generation ||
-               a->deletion_ms != b->deletion_ms || !text_equal(a->uid, b->uid) ||
-               !string_map_equal(&a->labels, &b->labels) ||
+        if (e->type != INFORMER_UPDATED)
+                return true;
+        a = &e->old->meta;
+        b = &e->now->meta;
+        return a->generation != b->generation || a->deletion_ms != b->deletion_ms ||
+               !text_equal(a->uid, b->uid) || !string_map_equal(&a->labels, &b->labels) ||
                !string_map_equal(&a->annotations, &b->annotations) || !same_finalizers(a, b);
 }
 
