@@ -10,7 +10,8 @@ struct followed {
         struct follower *follower;
         char *group, *plural;
         struct map listed; /* keys of our objects shown by the list that is under way */
-        bool wanted;       /* mark of applied_watch_reconcile */
+        bool listing;
+        bool wanted; /* mark of applied_watch_reconcile */
 };
 
 struct applied_watch {
@@ -80,7 +81,7 @@ static int note_object(struct followed *f, const struct object *o, bool deleted,
                                  &rows, err));
         if (rows.n == 0)
                 return 0;
-        if (!deleted) {
+        if (f->listing && !deleted) {
                 const char *key = object_key(&arena, m->ns, m->name);
 
                 if (!key || map_put(&f->listed, key, f) < 0)
@@ -111,6 +112,7 @@ static void on_begin(void *ctx)
         struct followed *f = ctx;
 
         map_clear(&f->listed);
+        f->listing = true;
 }
 
 /* A list is complete: rows whose object was not in it are of objects that are gone. */
@@ -146,6 +148,7 @@ static void on_end(void *ctx)
                          "error", err.text);
         map_free(&f->listed);
         map_init(&f->listed, MAP_OWN_KEYS, NULL);
+        f->listing = false;
 }
 
 /* ---- life ---- */
