@@ -97,7 +97,8 @@ int agent_enqueue_all(struct member_agent *a, enum queue_priority priority, stru
                 enqueue_if_orphan(a, applied_works.at[i], priority);
         TRY(store_work_names(a->store, &arena, &names, &n, err));
         for (size_t i = 0; i < n; i++)
-                agent_enqueue_work(a, names[i], priority);
+                if (!sets_holds(names[i]))
+                        agent_enqueue_work(a, names[i], priority);
         return 0;
 }
 

@@ -14,6 +14,11 @@
 #define SECRET_RULE                                                                                          \
         "{\"apiGroups\":[\"\"],\"resources\":[\"secrets\"],\"verbs\":[\"get\",\"list\",\"watch\"]}"
 
+#define WIDGET_RULE                                                                                          \
+        "{\"apiGroups\":[\"example.com\"],\"resources\":[\"widgets\"],\"verbs\":[\"get\",\"list\","          \
+        "\"watch\","                                                                                         \
+        "\"create\",\"patch\"]}"
+
 static json_t *read_rules(void)
 {
         AUTO_BUF struct buf text;
@@ -101,6 +106,28 @@ RIG_TEST(the_rights_of_the_chart_are_enough, {
         stop(&a);
 })
 
+/* Nobody has to ask every ten seconds. */
+RIG_TEST(what_is_waited_for_may_be_followed_with_the_rights_of_the_chart, {
+        struct agent a;
+
+        begin_with(&a, r, "[" WIDGET_RULE "]");
+        post(r, MEMBER, SETS,
+             SET("s", OWNED_BY("s"), "1", "",
+                 PHASE("p", INLINE("{'apiVersion':'example.com/v1','kind':'Widget','metadata':{'name':'w',"
+                                   "'namespace':'default'}}"))));
+        wait_for_set(r, "s", "Progressing", "True/Retrying");
+        settle(r, 3000);
+        post(r, MEMBER, CRDS,
+             "{'apiVersion':'apiextensions.k8s.io/v1','kind':'CustomResourceDefinition',"
+             "'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Namespaced',"
+             "'names':{'kind':'Widget','plural':'widgets'},'versions':[{'name':'v1','served':true,"
+             "'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+             "'x-kubernetes-preserve-unknown-fields':true}}}]}}");
+        settle(r, 2000);
+        assert_set(r, "s", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
 /* rbac.applyRules narrowed: the set says what is missing, and goes on when it is granted. */
 RIG_TEST(a_right_that_is_missing_is_told_and_waited_for, {
         struct agent a;
@@ -120,6 +147,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_rights_of_the_chart_are_enough),
+                cmocka_unit_test(what_is_waited_for_may_be_followed_with_the_rights_of_the_chart),
                 cmocka_unit_test(a_right_that_is_missing_is_told_and_waited_for),
         };
 

@@ -1,4 +1,7 @@
 /* Objects of a set that come out of Secrets: spec/cluster-object-set.md 6. */
+#include <sqlite3.h>
+
+#include "member-agent/disk_test.h"
 #include "member-agent/object_set_test.h"
 
 #define MANIFEST_TEXT(value)                                                                                 \
@@ -52,6 +55,80 @@ RIG_TEST(a_secret_that_is_missing_is_waited_for, {
         settle(r, 1000);
         assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
         stop(&a);
+})
+
+static int copies(const struct sim_disk *d)
+{
+        sqlite3_stmt *st = NULL;
+        sqlite3 *db = NULL;
+        int n;
+
+        assert_int_equal(sqlite3_open_v2(sim_disk_uri(d), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM works", -1, &st, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+        n = sqlite3_column_int(st, 0);
+        sqlite3_finalize(st);
+        sqlite3_close(db);
+        return n;
+}
+
+/* spec/cluster-object-set.md 19.4: what is rolled out is kept as it is, by an agent that starts anew, too. */
+RIG_TEST(what_a_secret_held_outlives_it, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        delete_secret(r);
+        settle(r, 5000);
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        delete (r, MEMBER, CONFIG_MAP_PATH("c"));
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        stop(&a);
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'theirs'}}");
+        start_on(&a, r, d);
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("c"), "data.k", "1");
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("2")), true);
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        delete_secret(r);
+        wait_for_set(r, "app-1", "Progressing", "True/Succeeded");
+        assert_int_equal(copies(d), 1);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        settle(r, 1000);
+        assert_int_equal(copies(d), 0);
+        stop(&a);
+        sim_disk_free(d);
+})
+
+/* Somebody took the finalizer while the agent was away, and made the set again under its name. */
+RIG_TEST(a_copy_is_of_one_set_alone, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+        delete_secret(r);
+        merge(r, MEMBER, SETS "/app-1", "{'metadata':{'finalizers':null}}");
+        delete (r, MEMBER, SETS "/app-1");
+        post(r, MEMBER, SETS, ONE("k"));
+        start_on(&a, r, d);
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying resolving ref in phase");
+        delete (r, MEMBER, SETS "/app-1");
+        wait_until_gone(r, MEMBER, SETS "/app-1");
+        settle(r, 1000);
+        assert_int_equal(copies(d), 0);
+        stop(&a);
+        sim_disk_free(d);
 })
 
 /* spec/cluster-object-set.md checklist 25 */
@@ -157,6 +234,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_secret_that_is_missing_is_waited_for),
+                cmocka_unit_test(what_a_secret_held_outlives_it),
+                cmocka_unit_test(a_copy_is_of_one_set_alone),
                 cmocka_unit_test(a_secret_that_may_change_blocks_until_it_may_not),
                 cmocka_unit_test(a_secret_made_again_with_something_else_blocks_until_it_is_as_before),
                 cmocka_unit_test(what_cannot_be_read_out_of_an_immutable_secret_blocks),

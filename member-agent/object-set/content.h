@@ -11,6 +11,7 @@ struct content_secret {
         const char *ns, *name;
         const json_t *doc; /* NULL: there is none, or it could not be read: `why` says what the server said */
         struct error why;
+        bool is_copy; /* `doc` is what it held before it went */
 };
 struct content_secrets {
         struct content_secret *at;

@@ -135,9 +135,16 @@ static int put_retrying(struct judgement *j, const char *message)
                             : 0;
 }
 
+static const char *rolling_out_to_where(struct judgement *j)
+{
+        const char *where = rolling_out_where(j);
+
+        return where && j->in->ahead ? arena_printf(j->arena, "%s %s", where, j->in->ahead) : where;
+}
+
 static int put_incomplete(struct judgement *j)
 {
-        TRY(put_under_way(j, REASON_SET_ROLLING_OUT, rolling_out_where(j)));
+        TRY(put_under_way(j, REASON_SET_ROLLING_OUT, rolling_out_to_where(j)));
         if (text_empty(j->in->words))
                 return put(j, CONDITION_AVAILABLE, CONDITION_FALSE, REASON_SET_ROLLING_OUT, rolling_out(j));
         return put(j, CONDITION_AVAILABLE, CONDITION_FALSE, REASON_SET_PROBE_FAILURE, j->in->words);

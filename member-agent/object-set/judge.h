@@ -21,6 +21,7 @@ struct judge_input {
         const struct cluster_object_set *set; /* as read at the beginning of the pass */
         enum finding finding;
         const char *words;   /* error, refusal, collisions, block, probes; "" = none */
+        const char *ahead;   /* what keeps a later phase from beginning; NULL = nothing known */
         size_t phase;        /* the first that is not complete, from 0; JUDGE_NO_PHASE = not known */
         size_t phase_before; /* the same of the pass before, likewise: then no event tells of phases */
         const struct set_phases *now; /* digests to be noted; NULL = not resolved in this pass */

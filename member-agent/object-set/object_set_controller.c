@@ -11,6 +11,7 @@
 #define WATCHES_COME_MS 30000 /* after the start watches fill; who waits for them asks for nothing */
 #define WATCHES_POLL_MS 500
 #define TEARDOWN_POLL_MS 5000
+#define LARGE_BYTES (64 << 10)
 
 static struct cluster_object_set *set_of(struct object *o)
 {
@@ -34,9 +35,9 @@ static void free_doc(void *doc)
         json_decref(doc);
 }
 
-int set_keep(struct set_pass *p, json_t *doc, struct error *err)
+int set_keep(struct arena *arena, json_t *doc, struct error *err)
 {
-        return arena_defer(p->arena, free_doc, doc) < 0 ? error_no_memory(err) : 0;
+        return arena_defer(arena, free_doc, doc) < 0 ? error_no_memory(err) : 0;
 }
 
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
@@ -208,19 +209,17 @@ static struct outcome next_look(struct set_pass *p, const struct judge_input *in
 
 static struct outcome conclude(struct set_pass *p, struct judge_input *in)
 {
-        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
+        struct set_memory *memory = p->memory;
         struct judge_result j;
         bool first;
 
         in->set = p->set;
         in->now_ms = p->rc->now_ms;
         in->now = p->phases.n ? &p->phases : NULL;
-        in->phase_before = !set_find_condition(p->set, CONDITION_PROGRESSING) ? 0 : /* a new set */
-                                   memory ? memory->phase
-                                          : JUDGE_NO_PHASE;
+        in->phase_before = set_find_condition(p->set, CONDITION_PROGRESSING) ? memory->phase : 0;
         if (judge_set(in, p->arena, &j, p->rc->err) < 0)
                 return failed(p->rc->err);
-        if (memory && in->phase != JUDGE_NO_PHASE)
+        if (in->phase != JUDGE_NO_PHASE)
                 memory->phase = in->phase;
         first = in->finding == FOUND_COMPLETE && !set_has_succeeded(p->set);
         if (j.differs && write_status(p, j.status, p->rc->err) < 0)
@@ -254,15 +253,14 @@ static struct outcome conclude_error(struct set_pass *p)
 static int resolve(struct set_pass *p, const char **ret_words, struct error *err)
 {
         const struct member_agent_options *o = p->agent->options;
-        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
         struct content_secrets secrets;
         int r;
 
         TRY(set_secrets_read(p, &secrets, err));
+        TRY(set_copy_use(p, &secrets, err));
         if (secrets.n > 0)
-                TRY(set_secret_watch_want(p->agent->sets, err));
-        if (memory)
-                memory->doubtful = false;
+                TRY(set_watches_want(p->agent->sets, AWAITED_SECRET, err));
+        p->memory->doubtful = false;
         TRY(content_mutable(&secrets, p->arena, ret_words, err));
         if (*ret_words)
                 return 0;
@@ -274,7 +272,8 @@ static int resolve(struct set_pass *p, const char **ret_words, struct error *err
                 return *ret_words ? 0 : error_no_memory(err);
         }
         TRY(r);
-        return content_changed(p->set, &p->phases, p->arena, ret_words, err);
+        TRY(content_changed(p->set, &p->phases, p->arena, ret_words, err));
+        return *ret_words ? 0 : set_copy_keep(p, &secrets, err);
 }
 
 /* ---- the end of a set: 12 ---- */
@@ -311,8 +310,9 @@ static struct outcome archive_objects(struct set_pass *p)
         if (words)
                 return conclude_with(p, FOUND_TEARING_DOWN, words);
         conclude_with(p, FOUND_ARCHIVED, "");
-        if (p->rc->err->code < 0 || remove_finalizer(p, p->rc->err) < 0 ||
-            forget_records(p, p->rc->err) < 0 || applied_watch_reconcile(p->agent->applied, p->rc->err) < 0)
+        if (p->rc->err->code < 0 || store_work_remove(p->agent->store, p->holder, p->rc->err) < 0 ||
+            remove_finalizer(p, p->rc->err) < 0 || forget_records(p, p->rc->err) < 0 ||
+            applied_watch_reconcile(p->agent->applied, p->rc->err) < 0)
                 return failed(p->rc->err);
         return done();
 }
@@ -384,6 +384,8 @@ static struct outcome roll_out(struct set_pass *p)
                 return is_gone_meanwhile(p) ? failed(p->rc->err) : conclude_error(p);
         if (outcome_find(p->set, reached, n, p->arena, &in, p->rc->err) < 0)
                 return conclude_error(p);
+        if (in.finding == FOUND_INCOMPLETE && set_look_ahead(p, n, &in.ahead, p->rc->err) < 0)
+                return conclude_error(p);
         if (in.finding == FOUND_COMPLETE &&
             (archive_replaced(p, p->rc->err) < 0 || forget_records(p, p->rc->err) < 0))
                 return conclude_error(p);
@@ -415,7 +417,8 @@ static int begin_pass(struct set_pass *p, struct error *err)
 {
         set_identify(p->set, &p->self);
         p->holder = set_holder(p->self.name, p->arena);
-        if (!p->holder)
+        p->memory = sets_memory(p->agent->sets, p->self.name);
+        if (!p->holder || !p->memory)
                 return error_no_memory(err);
         TRY(sets_list(p->agent->sets, p->arena, &p->others, err));
         TRY(set_find_siblings(p->set, &p->others, p->arena, &p->siblings, &p->n_siblings, err));
@@ -444,7 +447,7 @@ static bool is_rolled_out(const struct cluster_object_set *s)
 
 /* Whether nothing is to be done; *ret_after_ms > 0: until it is to be asked again. */
 static int is_steady(struct reconcile *rc, struct member_agent *a, const struct cluster_object_set *s,
-                     bool *ret, int64_t *ret_after_ms)
+                     struct arena *arena, bool *ret, int64_t *ret_after_ms)
 {
         struct set_memory *memory = map_get(&a->sets->memory, rc->name);
         struct set_signature signature;
@@ -457,13 +460,13 @@ static int is_steady(struct reconcile *rc, struct member_agent *a, const struct 
         *ret_after_ms = 0;
         if (*ret || !is_rolled_out(s) || (memory && memory->doubtful))
                 return 0;
-        TRY(sets_list(a->sets, rc->arena, &others, rc->err));
-        TRY(set_find_siblings(s, &others, rc->arena, &siblings, &n, rc->err));
-        TRY(succession_replaced(s, &others, rc->arena, &replaced, rc->err));
+        TRY(sets_list(a->sets, arena, &others, rc->err));
+        TRY(set_find_siblings(s, &others, arena, &siblings, &n, rc->err));
+        TRY(succession_replaced(s, &others, arena, &replaced, rc->err));
         if (replaced.n > 0)
                 return 0;
         signature = set_sign(s, siblings, n);
-        TRY(set_rows_steady(a, s, &signature, rc->now_ms, rc->arena, ret, &waits, ret_after_ms, rc->err));
+        TRY(set_rows_steady(a, s, &signature, rc->now_ms, arena, ret, &waits, ret_after_ms, rc->err));
         if (!waits || loop_now_ms(a->loop) - a->begun_ms > WATCHES_COME_MS)
                 return 0;
         *ret = true;
@@ -471,11 +474,28 @@ static int is_steady(struct reconcile *rc, struct member_agent *a, const struct 
         return 0;
 }
 
-static struct outcome run_pass(struct reconcile *rc, struct member_agent *a)
+int set_await(struct set_pass *p, enum set_awaited what, struct error *err)
 {
-        struct set_pass p = { .rc = rc, .agent = a, .arena = rc->arena };
+        p->awaited[what] = p->memory->awaits[what] = true;
+        return set_watches_want(p->agent->sets, what, err);
+}
+
+static struct outcome run_steps(struct set_pass *p)
+{
+        struct outcome o = is_going(p->set)          ? say_farewell(p)
+                           : set_is_archived(p->set) ? archive_objects(p)
+                                                     : run_active(p);
+
+        memcpy(p->memory->awaits, p->awaited, sizeof(p->awaited));
+        set_watches_settle(p->agent->sets);
+        return o;
+}
+
+static struct outcome run_pass(struct reconcile *rc, struct member_agent *a, struct arena *arena)
+{
+        struct set_pass p = { .rc = rc, .agent = a, .arena = arena };
         struct object *whole = NULL;
-        int r = kube_get(rc->kube, &cluster_object_set_kind, NULL, rc->name, rc->arena, &whole, rc->err);
+        int r = kube_get(rc->kube, &cluster_object_set_kind, NULL, rc->name, arena, &whole, rc->err);
 
         if (r == ERR_NOT_FOUND) {
                 error_clear(rc->err);
@@ -484,14 +504,10 @@ static struct outcome run_pass(struct reconcile *rc, struct member_agent *a)
         if (r < 0)
                 return failed(rc->err);
         p.set = set_of(whole);
-        if (begin_pass(&p, rc->err) < 0)
-                return failed(rc->err);
-        if (is_going(p.set))
-                return say_farewell(&p);
-        return set_is_archived(p.set) ? archive_objects(&p) : run_active(&p);
+        return begin_pass(&p, rc->err) < 0 ? failed(rc->err) : run_steps(&p);
 }
 
-static struct outcome reconcile_set(struct reconcile *rc)
+static struct outcome look_after(struct reconcile *rc, struct arena *arena)
 {
         struct member_agent *a = rc->agent;
         const struct object *seen;
@@ -503,13 +519,28 @@ static struct outcome reconcile_set(struct reconcile *rc)
         seen = informer_get(a->sets->informer, NULL, rc->name);
         if (!seen) {
                 map_remove(&a->sets->memory, rc->name);
-                return set_rows_forget(a, rc->name, rc->arena, rc->err) < 0 ? failed(rc->err) : done();
+                set_watches_settle(a->sets);
+                return set_rows_forget(a, rc->name, arena, rc->err) < 0 ? failed(rc->err) : done();
         }
-        if (is_steady(rc, a, (const struct cluster_object_set *)(const void *)seen, &steady, &after_ms) < 0)
+        if (is_steady(rc, a, (const struct cluster_object_set *)(const void *)seen, arena, &steady,
+                      &after_ms) < 0)
                 return failed(rc->err);
         if (steady)
                 return after_ms > 0 ? again_after(after_ms) : done();
-        return run_pass(rc, a);
+        return run_pass(rc, a, arena);
+}
+
+/* What many objects took is not needed again soon. */
+static struct outcome reconcile_set(struct reconcile *rc)
+{
+        struct arena arena = ARENA_INIT;
+        struct outcome o = look_after(rc, &arena);
+        bool large = arena.used > LARGE_BYTES;
+
+        arena_free(&arena);
+        if (large)
+                mem_trim();
+        return o;
 }
 
 const struct controller object_set_controller = {

@@ -18,7 +18,7 @@ int phase_look(struct phase *f, struct set_item *item, struct error *why)
         }
         TRY(r);
         item->live = live;
-        return set_keep(f->p, live, why);
+        return set_keep(f->docs, live, why);
 }
 
 static int claim(struct phase *f, struct set_item *item, struct error *why)
@@ -88,12 +88,19 @@ static int send_dry(struct phase *f, const struct set_item *item, struct error *
 }
 
 /* Behind a 404: the namespace, or the kind, which was served when the mapper looked last. */
-static const char *what_is_missing(struct phase *f, const struct set_item *item, const struct error *why)
+static int refuse_missing(struct phase *f, struct set_item *item, const struct error *why, struct error *err)
 {
-        if (item->resource.namespaced && strstr(why->text, "namespaces \""))
-                return arena_printf(f->p->arena, "namespace \"%s\" does not exist", item->object->ns);
-        (void)kube_mapper_refresh(f->p->agent->mapper, NULL, NULL);
-        return phase_unknown_kind(f, item->object);
+        struct set_pass *p = f->p;
+
+        if (item->resource.namespaced && strstr(why->text, "namespaces \"")) {
+                TRY(set_await(p, AWAITED_NAMESPACE, err));
+                return phase_refuse(
+                        f, item, arena_printf(p->arena, "namespace \"%s\" does not exist", item->object->ns),
+                        err);
+        }
+        (void)kube_mapper_refresh(p->agent->mapper, NULL, NULL);
+        TRY(set_await(p, AWAITED_KIND, err));
+        return phase_refuse(f, item, set_unknown_kind(p, item->object), err);
 }
 
 /* *ret_exists: what was to be created is there. */
@@ -106,7 +113,7 @@ static int try_dry(struct phase *f, struct set_item *item, bool *ret_exists, str
         if (r == 0 || *ret_exists)
                 return 0;
         if (r == ERR_NOT_FOUND)
-                return phase_refuse(f, item, what_is_missing(f, item, &why), err);
+                return refuse_missing(f, item, &why, err);
         if (check_is_refusal(&why))
                 return phase_refuse(f, item, arena_strdup(f->p->arena, why.text), err);
         return phase_trouble(f, item, &why, err);

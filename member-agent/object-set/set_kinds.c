@@ -4,7 +4,7 @@
 #define ESTABLISH_TRIES 10
 #define ESTABLISH_WAIT_MS 100
 
-bool phase_is_definition(const struct set_object *o)
+bool set_is_definition(const struct set_object *o)
 {
         return text_equal(o->group, "apiextensions.k8s.io") &&
                text_equal(o->kind, "CustomResourceDefinition");
@@ -33,10 +33,10 @@ static int check_place(struct phase *f, struct set_item *item, struct error *err
                             err);
 }
 
-const char *phase_unknown_kind(struct phase *f, const struct set_object *o)
+const char *set_unknown_kind(struct set_pass *p, const struct set_object *o)
 {
-        return arena_printf(f->p->arena, "no matches for kind \"%s\" in version \"%s%s%s\"", o->kind,
-                            o->group, text_empty(o->group) ? "" : "/", o->version);
+        return arena_printf(p->arena, "no matches for kind \"%s\" in version \"%s%s%s\"", o->kind, o->group,
+                            text_empty(o->group) ? "" : "/", o->version);
 }
 
 int phase_find_kind(struct phase *f, struct set_item *item, struct error *err)
@@ -51,12 +51,14 @@ int phase_find_kind(struct phase *f, struct set_item *item, struct error *err)
                 (void)kube_mapper_refresh(f->p->agent->mapper, NULL, NULL);
                 return phase_find_kind(f, item, err);
         }
-        if (r == ERR_NOT_FOUND && f->defines && !phase_is_definition(o)) {
+        if (r == ERR_NOT_FOUND && f->defines && !set_is_definition(o)) {
                 item->deferred = true;
                 return 0;
         }
-        if (r == ERR_NOT_FOUND)
-                return phase_refuse(f, item, phase_unknown_kind(f, o), err);
+        if (r == ERR_NOT_FOUND) {
+                TRY(set_await(f->p, AWAITED_KIND, err));
+                return phase_refuse(f, item, set_unknown_kind(f->p, o), err);
+        }
         if (r < 0)
                 return phase_trouble(f, item, &why, err);
         item->resource = mapped.resource;

@@ -1,4 +1,4 @@
-/* One pass over one set: what the controller's files share. Everything lives in the reconcile's arena. */
+/* One pass over one set: what the controller's files share. Everything lives in the pass's arena. */
 #pragma once
 
 #include "common/base/map.h"
@@ -16,16 +16,18 @@
 
 /* ---- what is remembered of sets between passes; losing it costs a pass ---- */
 
+enum set_awaited { AWAITED_SECRET, AWAITED_NAMESPACE, AWAITED_KIND, SET_AWAITED };
 struct set_memory {
-        size_t phase;     /* first that was not complete; JUDGE_NO_PHASE = not known */
-        bool doubtful;    /* a Secret that it refers to changed: a pass must read it */
-        bool has_secrets; /* a pass read some */
+        size_t phase;             /* first that was not complete; JUDGE_NO_PHASE = not known */
+        bool doubtful;            /* a Secret that it refers to changed: a pass must read it */
+        bool awaits[SET_AWAITED]; /* the last pass found one missing; of Secrets the spec tells */
+        bool kinds_have_come;     /* since then, maybe others: the mapper may not know yet */
 };
 struct sets {
         struct member_agent *agent;
         struct informer *informer;
         struct map memory; /* name -> struct set_memory */
-        struct set_secret_watch *secrets;
+        struct set_watch *watches[SET_AWAITED];
         struct metrics_source metrics;
 };
 struct set_memory *sets_memory(struct sets *s, const char *name); /* NULL on no memory */
@@ -54,7 +56,9 @@ struct set_pass {
         struct set_phases phases;
         struct rows rows;      /* inventory as it was when the pass began */
         struct map *row_index; /* object_identity() -> row */
-        bool throttled;        /* the server answered 429: nothing more is sent in this phase */
+        struct set_memory *memory;
+        bool awaited[SET_AWAITED]; /* what was found missing in this pass */
+        bool throttled;            /* the server answered 429: nothing more is sent in this phase */
 };
 
 /* One object of a phase that is under way. */
@@ -76,8 +80,8 @@ struct set_item {
         struct object_outcome *out;
 };
 
-/* A document that lives as long as the pass; taken, also on failure. */
-int set_keep(struct set_pass *p, json_t *doc, struct error *err);
+/* A document that lives as long as an arena; taken, also on failure. */
+int set_keep(struct arena *arena, json_t *doc, struct error *err);
 struct set_signature set_sign(const struct cluster_object_set *s, const struct set_identity *siblings,
                               size_t n);
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
@@ -115,13 +119,24 @@ int set_rows_steady(struct member_agent *a, const struct cluster_object_set *s,
 
 /* Reads the Secrets that the set refers to. What cannot be read is told there. */
 int set_secrets_read(struct set_pass *p, struct content_secrets *secrets, struct error *err);
-/* Follows Secrets while some set refers to any. */
-struct set_secret_watch *set_secret_watch_free(struct set_secret_watch *w);
-int set_secret_watch_want(struct sets *s, struct error *err);
+/* What they hold, kept for when one of them is gone: set_copy.c. */
+int set_copy_keep(struct set_pass *p, const struct content_secrets *secrets, struct error *err);
+int set_copy_use(struct set_pass *p, struct content_secrets *secrets, struct error *err);
+/* What sets wait for is followed: set_watches.c. From a fiber, but for the first. */
+int set_watches_want(struct sets *s, enum set_awaited what, struct error *err);
+void set_watches_settle(struct sets *s); /* ends those that nobody needs any more */
+void set_watches_free(struct sets *s);
 
 /* One phase: spec 7.2, 8, 9, 10. What goes wrong with an object becomes its outcome; an error is of the set
  * as a whole. */
 int set_phase_run(struct set_pass *p, size_t index, struct phase_outcome *ret, struct error *err);
+/* The first kind that phases from `from` on need, and that is neither served nor defined by the set, in
+ * words; NULL = none. */
+int set_look_ahead(struct set_pass *p, size_t from, const char **ret, struct error *err);
+bool set_is_definition(const struct set_object *o);
+/* Something is missing: when it comes the set is to be woken. */
+int set_await(struct set_pass *p, enum set_awaited what, struct error *err);
+const char *set_unknown_kind(struct set_pass *p, const struct set_object *o); /* NULL on no memory */
 
 /* ---- metrics ---- */
 

@@ -9,6 +9,7 @@
 struct phase {
         struct set_pass *p;
         const struct set_phase *phase;
+        struct arena *docs; /* what is sent and what is there: only as long as the phase is under way */
         size_t index;
         struct set_item *items;
         size_t n;
@@ -24,8 +25,6 @@ int phase_refuse(struct phase *f, struct set_item *item, const char *words, stru
 
 /* ---- kinds and places: set_kinds.c ---- */
 
-bool phase_is_definition(const struct set_object *o);
-const char *phase_unknown_kind(struct phase *f, const struct set_object *o); /* in words; NULL on no memory */
 const char *phase_ns_of(const struct set_item *item); /* for requests; NULL = cluster-scoped */
 /* Finds the resource of an object's kind; without one the object is deferred, refused, or in trouble. */
 int phase_find_kind(struct phase *f, struct set_item *item, struct error *err);

@@ -76,9 +76,9 @@ static int make_item(struct phase *f, size_t i, struct object_outcome *out, stru
         if (!item->key)
                 return error_no_memory(err);
         TRY(want_prepare(&f->p->self, o, true, &item->prepared, err));
-        TRY(set_keep(f->p, item->prepared, err));
+        TRY(set_keep(f->docs, item->prepared, err));
         TRY(doc_hash(item->prepared, item->hash, err));
-        f->defines |= phase_is_definition(o);
+        f->defines |= set_is_definition(o);
         return 0;
 }
 
@@ -104,7 +104,7 @@ static int note_unserved(struct phase *f, struct error *err)
 
                 if (item->resource.plural || item->refused || item->out->error)
                         continue;
-                if (!(item->out->unready = phase_unknown_kind(f, item->object)))
+                if (!(item->out->unready = set_unknown_kind(f->p, item->object)))
                         return error_no_memory(err);
         }
         return 0;
@@ -183,23 +183,27 @@ static bool have_definitions(const struct set_phases *phases, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < phases->at[i].n; k++)
-                        if (phase_is_definition(&phases->at[i].at[k]))
+                        if (set_is_definition(&phases->at[i].at[k]))
                                 return true;
         return false;
 }
 
 int set_phase_run(struct set_pass *p, size_t index, struct phase_outcome *ret, struct error *err)
 {
-        struct phase f = {
-                .p = p, .phase = &p->phases.at[index], .index = index, .n = p->phases.at[index].n
-        };
+        struct arena docs AUTO_ARENA = ARENA_INIT;
+        struct phase f = { .p = p,
+                           .phase = &p->phases.at[index],
+                           .docs = &docs,
+                           .index = index,
+                           .n = p->phases.at[index].n };
 
         *ret = (struct phase_outcome){ .at = ARENA_NEW_ARRAY(p->arena, struct object_outcome, f.n),
                                        .n = f.n };
         f.items = ARENA_NEW_ARRAY(p->arena, struct set_item, f.n);
         if (!ret->at || !f.items)
                 return error_no_memory(err);
-        f.inherited = have_definitions(&p->phases, index);
+        f.inherited = have_definitions(&p->phases, index) || p->memory->kinds_have_come;
+        p->memory->kinds_have_come = false;
         for (size_t i = 0; i < f.n; i++)
                 TRY(make_item(&f, i, &ret->at[i], err));
         TRY(run(&f, err));

@@ -169,8 +169,7 @@ int set_rows_forget(struct member_agent *a, const char *name, struct arena *aren
         if (!holder)
                 return error_no_memory(err);
         TRY(store_rows_of_work(a->store, holder, arena, &rows, err));
-        for (size_t i = 0; i < rows.n; i++)
-                TRY(store_row_remove(a->store, &rows.at[i], err));
+        TRY(store_work_remove(a->store, holder, err));
         return rows.n ? applied_watch_reconcile(a->applied, err) : 0;
 }
 

@@ -140,7 +140,7 @@ struct sets *sets_free(struct sets *s)
         if (!s)
                 return NULL;
         metrics_remove_source(&s->metrics);
-        s->secrets = set_secret_watch_free(s->secrets);
+        set_watches_free(s);
         map_free(&s->memory);
         mem_free(s);
         return NULL;

@@ -1,0 +1,198 @@
+/* What sets wait for is followed, metadata only, as long as some set does: Secrets that they refer to, a
+ * namespace or a kind that is missing. Who waits is woken: spec/cluster-object-set.md 6.3, 15. */
+#include "common/base/memory.h"
+#include "member-agent/object-set/set_pass.h"
+#include "member-agent/watch/follower.h"
+
+struct set_watch {
+        struct sets *sets;
+        enum set_awaited what;
+        struct follower *follower;
+        struct map versions; /* "ns/name" of Secrets that sets refer to -> resourceVersion */
+        bool listing;        /* what is shown has not changed just now */
+};
+
+static const struct kube_resource resources[SET_AWAITED] = {
+        [AWAITED_SECRET] = { "", "v1", "secrets", "Secret", true },
+        [AWAITED_NAMESPACE] = { "", "v1", "namespaces", "Namespace", false },
+        [AWAITED_KIND] = { "apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                           "CustomResourceDefinition", false },
+};
+
+static const char *system_ns(const struct set_watch *w)
+{
+        const char *ns = w->sets->agent->options->pod_namespace;
+
+        return ns ? ns : NAMESPACE_DEFAULT;
+}
+
+/* ---- Secrets ---- */
+
+static bool is_of(const struct object_set_ref *ref, const char *default_ns, const char *ns, const char *name)
+{
+        return ref && text_equal(ref->name, name) &&
+               text_equal(text_empty(ref->ns) ? default_ns : ref->ns, ns);
+}
+
+/* name NULL: any Secret. What is archived reads none. */
+static bool refers_to(const struct cluster_object_set *s, const char *default_ns, const char *ns,
+                      const char *name)
+{
+        for (uint32_t i = 0; s->spec && !set_is_archived(s) && i < s->spec->phases.n; i++) {
+                const struct object_set_entry_list *l = &s->spec->phases.at[i].objects;
+
+                for (uint32_t k = 0; k < l->n; k++)
+                        if (name ? is_of(l->at[k].ref, default_ns, ns, name) : l->at[k].ref != NULL)
+                                return true;
+        }
+        return false;
+}
+
+static int wake_referring(struct set_watch *w, const char *ns, const char *name, bool changed,
+                          struct arena *arena, bool *ret_known)
+{
+        struct set_list all;
+
+        TRY(sets_list(w->sets, arena, &all, NULL));
+        for (size_t i = 0; i < all.n; i++) {
+                const char *set = all.at[i]->object.meta.name;
+                struct set_memory *memory;
+
+                if (!refers_to(all.at[i], system_ns(w), ns, name))
+                        continue;
+                *ret_known = true;
+                if (!(memory = sets_memory(w->sets, set)))
+                        return ERR_NO_MEMORY;
+                memory->doubtful |= changed;
+                sets_enqueue(w->sets, set, QUEUE_NORMAL);
+        }
+        return 0;
+}
+
+static int note_secret(struct set_watch *w, const struct object *o, bool deleted, struct arena *arena)
+{
+        const char *key = arena_printf(arena, "%s/%s", or_empty(o->meta.ns), o->meta.name),
+                   *before = key ? map_get(&w->versions, key) : NULL,
+                   *now = deleted ? "" : or_empty(o->meta.resource_version);
+        bool known = false;
+        char *copy;
+
+        if (!key)
+                return ERR_NO_MEMORY;
+        if (text_equal(before, now))
+                return 0;
+        TRY(wake_referring(w, or_empty(o->meta.ns), o->meta.name, before || !w->listing, arena, &known));
+        if (!known)
+                return 0;
+        copy = mem_strdup(now);
+        return copy && map_put(&w->versions, key, copy) == 0 ? 0 : (mem_free(copy), ERR_NO_MEMORY);
+}
+
+/* ---- namespaces and kinds ---- */
+
+/* Few sets wait, and not for long: each looks for itself whether it was this one. */
+static void wake_waiting(struct set_watch *w)
+{
+        map_for_each(&w->sets->memory, e) {
+                struct set_memory *memory = e->value;
+
+                if (!memory->awaits[w->what])
+                        continue;
+                memory->kinds_have_come |= w->what == AWAITED_KIND;
+                sets_enqueue(w->sets, e->key, QUEUE_NORMAL);
+        }
+}
+
+/* ---- life ---- */
+
+static void on_begin(void *ctx)
+{
+        ((struct set_watch *)ctx)->listing = true;
+}
+
+static void on_object(void *ctx, const struct object *o, bool deleted)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct set_watch *w = ctx;
+
+        if (w->what != AWAITED_SECRET && !deleted)
+                wake_waiting(w);
+        if (w->what == AWAITED_SECRET && note_secret(w, o, deleted, &arena) < 0)
+                log_warn(w->sets->agent->log, "a Secret's event was not noted: no memory", "name",
+                         o->meta.name);
+}
+
+static void on_end(void *ctx)
+{
+        ((struct set_watch *)ctx)->listing = false;
+}
+
+static struct set_watch *watch_free(struct set_watch *w)
+{
+        if (!w)
+                return NULL;
+        follower_stop(w->follower);
+        map_free(&w->versions);
+        mem_free(w);
+        return NULL;
+}
+
+int set_watches_want(struct sets *s, enum set_awaited what, struct error *err)
+{
+        struct set_watch *w;
+        struct follower_options o = { .kube = &s->agent->member,
+                                      .kind = &partial_object_kind,
+                                      .resource = &resources[what],
+                                      .metadata_only = true,
+                                      .begin = on_begin,
+                                      .object = on_object,
+                                      .end = on_end };
+
+        if (s->watches[what])
+                return 0;
+        if (!(w = NEW(struct set_watch)))
+                return error_no_memory(err);
+        w->sets = s;
+        w->what = what;
+        w->listing = true;
+        map_init(&w->versions, MAP_OWN_KEYS, mem_free);
+        o.ctx = w;
+        s->watches[what] = w;
+        if ((w->follower = follower_new(s->agent->group, &o, err)))
+                return 0;
+        s->watches[what] = watch_free(w);
+        return ERR_NO_MEMORY;
+}
+
+static bool is_wanted(struct sets *s, enum set_awaited what, const struct set_list *all)
+{
+        for (size_t i = 0; i < all->n; i++) {
+                const struct set_memory *memory = map_get(&s->memory, all->at[i]->object.meta.name);
+
+                if (what == AWAITED_SECRET ? refers_to(all->at[i], "", NULL, NULL)
+                                           : memory && memory->awaits[what])
+                        return true;
+        }
+        return false;
+}
+
+void set_watches_settle(struct sets *s)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        struct set_list all;
+
+        for (size_t i = 0; i < SET_AWAITED; i++) {
+                struct set_watch *w = s->watches[i];
+
+                if (!w || sets_list(s, &arena, &all, NULL) < 0 || is_wanted(s, i, &all))
+                        continue;
+                s->watches[i] = NULL;
+                watch_free(w);
+        }
+}
+
+void set_watches_free(struct sets *s)
+{
+        for (size_t i = 0; i < SET_AWAITED; i++)
+                s->watches[i] = watch_free(s->watches[i]);
+}
