@@ -18,11 +18,6 @@ static bool is_of_fleet(const json_t *doc)
         return false;
 }
 
-static bool same(const json_t *a, const json_t *b)
-{
-        return a == b || (a && b && doc_equal(a, b));
-}
-
 /* ---- labels ---- */
 
 /* Whether a label that is in `a` is another in `b`, and not one that everybody may change. */
@@ -32,7 +27,7 @@ static bool differs_in_protected(const json_t *a, const json_t *b)
         json_t *value;
 
         json_object_foreach((json_t *)(uintptr_t)a, key, value)
-                if (!text_starts_with(key, FLEET_PREFIX) && !same(value, json_object_get(b, key)))
+                if (!text_starts_with(key, FLEET_PREFIX) && !doc_equal(value, json_object_get(b, key)))
                         return true;
         return false;
 }
@@ -55,7 +50,7 @@ static bool changes_fleet_annotations(const json_t *now, const json_t *before)
 
         json_object_foreach((json_t *)(uintptr_t)annotations_of(before), key, value)
                 if (text_starts_with(key, ANNOTATION_FLEET_MANAGED_PREFIX) &&
-                    !same(value, json_object_get(annotations_of(now), key)))
+                    !doc_equal(value, json_object_get(annotations_of(now), key)))
                         return true;
         return false;
 }
@@ -102,8 +97,8 @@ static int of_fleet_update(struct admission_call *c)
 
 static int of_upstream_update(struct admission_call *c)
 {
-        bool status = !same(json_object_get(c->request.object, "status"),
-                            json_object_get(c->request.old_object, "status"));
+        bool status = !doc_equal(json_object_get(c->request.object, "status"),
+                                 json_object_get(c->request.old_object, "status"));
 
         if (is_of_fleet(c->request.object))
                 return ADMISSION_DENY(
