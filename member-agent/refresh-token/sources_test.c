@@ -30,7 +30,7 @@ struct rig {
         const char *token_base64; /* of the Secret; NULL = there is no such Secret */
         int version, gets, asked, identity_status, failures;
         bool watch_forbidden;
-        const char *identity_answer;
+        const char *identity_answer, *words; /* words: what an error says */
         char seen_query[256], seen_metadata[16];
         void (*body)(struct rig *r);
 };
@@ -392,6 +392,7 @@ static void refuse_an_answer(struct rig *r)
 
         assert_true(fetch_from_azure(r, &t, &err) < 0);
         assert_non_null(strstr(err.text, "identity endpoint"));
+        assert_non_null(strstr(err.text, or_empty(r->words)));
         assert_null(t.text);
 }
 
@@ -399,7 +400,7 @@ static void strange_answers_of_the_identity_endpoint_are_refused(void **state)
 {
         static const struct {
                 int status;
-                const char *answer;
+                const char *answer, *says;
         } lines[] = {
                 { 200, "" },
                 { 200, "<html>" },
@@ -409,13 +410,16 @@ static void strange_answers_of_the_identity_endpoint_are_refused(void **state)
                 { 200, "{\"access_token\":\"abc\",\"expires_on\":\"soon\"}" },
                 { 200, "{\"access_token\":\"abc\",\"expires_on\":-1}" },
                 { 200, "{\"access_token\":7,\"expires_on\":1767229200}" },
-                { 400, "{\"error\":\"invalid_request\",\"error_description\":\"Identity not found\"}" },
-                { 404, "not found" },
-                { 503, "" },
+                { 400, "{\"error\":\"invalid_request\",\"error_description\":\"Identity not found\"}",
+                  "status 400: Identity not found" },
+                { 404, "not found", "status 404" },
+                { 503, "", "status 503" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-                struct rig r = { .identity_status = lines[i].status, .identity_answer = lines[i].answer };
+                struct rig r = { .identity_status = lines[i].status,
+                                 .identity_answer = lines[i].answer,
+                                 .words = lines[i].says };
 
                 run(&r, refuse_an_answer);
         }
