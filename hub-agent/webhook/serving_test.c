@@ -417,6 +417,35 @@ RIG_TEST(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later, {
         mem_free(TAKE_PTR(shown.cert));
 })
 
+/* The watch tells of it once. */
+RIG_TEST(what_another_replica_made_is_served_when_api_servers_were_told, {
+        CLEANUP(webhook_certificates_free) struct webhook_certificates now = { 0 };
+        AUTO_JSON json_t *made = NULL;
+        AUTO_BUF struct buf text;
+        struct webhook_options o = options(r);
+        struct error err = { 0 };
+        struct fleet f;
+
+        shown = (struct shown){ 0 };
+        o.renewed = renewed;
+        begin(r, &f, &o);
+        fiber_sleep(r->loop, 120000);
+        assert_int_equal(webhook_certificates_make("fleet-system", "fleet-webhook-certificate",
+                                                   "fleetwebhook", NULL, loop_wall_ms(r->loop), &made, &err),
+                         0);
+        buf_init(&text, 1 << 20);
+        doc_write(made, &text);
+        assert_int_equal(rig_merge(r, SECRET, text.data), 200);
+        read_secret(r, &now);
+        fiber_sleep(r->loop, 58000);
+        assert_int_equal(shown.asked, 0);
+        fiber_sleep(r->loop, 4000);
+        assert_int_equal(shown.asked, 1);
+        assert_string_equal(shown.cert, now.identity.cert_pem);
+        stop(&f);
+        mem_free(TAKE_PTR(shown.cert));
+})
+
 /* As TLS does: the key of another certificate is none. */
 static int renewed_with_its_key(void *rig, const struct tls_identity *identity, struct error *err)
 {
@@ -512,6 +541,7 @@ int main(void)
                 cmocka_unit_test(an_agent_that_waits_for_cert_manager_is_not_ready),
                 cmocka_unit_test(new_files_are_served_without_a_restart),
                 cmocka_unit_test(a_certificate_that_cannot_be_taken_over_at_once_is_taken_over_later),
+                cmocka_unit_test(what_another_replica_made_is_served_when_api_servers_were_told),
                 cmocka_unit_test(a_certificate_that_was_read_with_the_key_of_the_former_one_is_read_again),
                 cmocka_unit_test(reviews_are_answered_and_nothing_else),
         };
