@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS := $(patsubst e2e/fuzz/fuzz_%.c,%,$(wildcard e2e/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(patsubst %,$(OBJ)/fuzz_%,$(FUZZ_TARGETS))
-FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/net/% e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
+FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 .PHONY: fuzz-programs

@@ -66,6 +66,6 @@
 #define LIMIT_TEMPLATE_OUTPUT_BYTES (8u << 20) /* what a rendering writes */
 #define LIMIT_TEMPLATE_STEPS 1000000 /* nodes that a rendering visits; long values count as several */
 #define LIMIT_TEMPLATE_DEPTH 100     /* templates that invoke templates */
-#define LIMIT_TEMPLATE_CALLS 400     /* levels of all kinds together: a fiber's stack is small */
+#define LIMIT_TEMPLATE_CALLS 250     /* levels of all kinds together: a fiber's stack is small */
 #define LIMIT_TEMPLATE_ITEMS 100000  /* of a list that until, seq or repeat make */
 #define LIMIT_TEMPLATE_MEMORY_BYTES (64u << 20) /* values of one rendering */

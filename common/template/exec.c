@@ -7,6 +7,7 @@
 enum walked { GO_ON = 0, BREAKS, CONTINUES }; /* or an error */
 
 static int walk(struct run *run, const struct value *dot, const struct node *node);
+static int walk_list(struct run *run, const struct value *dot, const struct node *list);
 
 /* ---- variables ---- */
 
@@ -103,7 +104,8 @@ static int walk_condition(struct run *run, const struct value *dot, const struct
         size_t n_vars = run->n_vars;
         TRY(eval_pipeline(run, dot, node->pipe, &value));
         const struct node *list = value_truth(&value) ? node->body : node->otherwise;
-        int walked = list ? walk(run, list == node->body && node->type == NODE_WITH ? &value : dot, list) : 0;
+        int walked =
+                list ? walk_list(run, list == node->body && node->type == NODE_WITH ? &value : dot, list) : 0;
         run->n_vars = n_vars;
         return walked;
 }
@@ -129,7 +131,7 @@ static int iterate(struct run *run, const struct node *node, struct value key, s
         size_t n_vars = run->n_vars;
         TRY(run_spend(run, 1));
         TRY(set_range_variables(run, node->pipe, n_vars, key, element));
-        int walked = walk(run, &element, node->body);
+        int walked = walk_list(run, &element, node->body);
         run->n_vars = n_vars;
         return walked == CONTINUES ? GO_ON : walked;
 }
@@ -211,7 +213,7 @@ static int walk_range(struct run *run, const struct value *dot, const struct nod
         if (has_elements(&value) || !may_be_empty(&value) || value_is_integer(&value))
                 walked = range_over(run, node, &value);
         if (walked == GO_ON && node->otherwise && may_be_empty(&value) && !has_elements(&value))
-                walked = walk(run, dot, node->otherwise);
+                walked = walk_list(run, dot, node->otherwise);
         run->n_vars = n_vars;
         return walked == BREAKS ? GO_ON : walked;
 }
@@ -234,7 +236,7 @@ static int walk_template(struct run *run, const struct value *dot, const struct 
         TRY(run_push(run, SLICE("$"), value));
         run->tree = tree;
         run->depth++;
-        TRY(walk(run, &value, tree->root));
+        TRY(walk_list(run, &value, tree->root));
         run->depth--;
         run->tree = outer;
         run->vars = vars;
@@ -256,8 +258,6 @@ static int walk_list(struct run *run, const struct value *dot, const struct node
 static int walk_node(struct run *run, const struct value *dot, const struct node *node)
 {
         switch (node->type) {
-        case NODE_LIST:
-                return walk_list(run, dot, node);
         case NODE_TEXT:
                 return write_text(run, node->text);
         case NODE_ACTION:
@@ -300,7 +300,7 @@ static int render(struct run *run)
                 TRY(value_of_doc(run, run->data->dot, &dot));
         dot.boxed = false;
         TRY(run_push(run, SLICE("$"), dot));
-        return walk(run, &dot, run->tree->root);
+        return walk_list(run, &dot, run->tree->root);
 }
 
 int template_render(const struct template *t, const struct template_data *data, struct buf *out,

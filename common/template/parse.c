@@ -16,6 +16,7 @@ struct parser {
         unsigned range_depth;
         uint32_t action_line; /* of the action being parsed; 0: none */
         unsigned nesting;
+        struct error why; /* here, since each level of a text has its frame on the stack */
         struct error *err;
 };
 
@@ -231,11 +232,10 @@ static int parse_identifier(struct parser *p, struct token t, struct node **ret)
 
 static int parse_constant(struct parser *p, struct token t, struct node **ret)
 {
-        struct error why = { 0 };
         TRY(new_node(p, NODE_NUMBER, t.at, ret));
         (*ret)->text = t.text;
-        if (literal_number(t.text, t.type == TOKEN_CHAR_CONSTANT, *ret, &why) < 0)
-                return complain(p, "%s", why.text);
+        if (literal_number(t.text, t.type == TOKEN_CHAR_CONSTANT, *ret, &p->why) < 0)
+                return complain(p, "%s", p->why.text);
         return 0;
 }
 

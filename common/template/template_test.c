@@ -1,32 +1,6 @@
 /* Templates against the tables of common/template/cases, whose results Go's text/template gave
  * (e2e/template). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "common/base/limits.h"
-#include "common/base/memory.h"
-#include "common/template/template.h"
-
-static const char *const roots[] = { "inputs" };
-static const struct template_options options = { .name = "resourceset",
-                                                 .left = "<<",
-                                                 .right = ">>",
-                                                 .roots = roots,
-                                                 .n_roots = 1,
-                                                 .missing_key_fails = true };
-
-static int render(struct slice text, const json_t *inputs, struct buf *out, struct error *err)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        const struct template *t;
-        TRY(template_parse(&arena, &options, text, &t, err));
-        struct template_data data = { .roots = &inputs };
-        return template_render(t, &data, out, err);
-}
+#include "common/template/template_test.h"
 
 static struct slice read_file(const char *path, struct buf *b)
 {
@@ -40,7 +14,7 @@ static struct slice read_file(const char *path, struct buf *b)
         return (struct slice){ b->data, b->len };
 }
 
-static json_t *parsed(struct slice text)
+static json_t *document(struct slice text)
 {
         struct error err;
         json_t *doc = NULL;
@@ -80,8 +54,8 @@ static bool holds(const json_t *c, const json_t *inputs)
 static void table_holds(const char *path)
 {
         AUTO_BUF struct buf b;
-        AUTO_JSON json_t *table = parsed(read_file(path, &b));
-        AUTO_JSON json_t *inputs = parsed(slice_of(doc_get_string(table, "inputs")));
+        AUTO_JSON json_t *table = document(read_file(path, &b));
+        AUTO_JSON json_t *inputs = document(slice_of(doc_get_string(table, "inputs")));
         const json_t *cases = doc_get_array(table, "cases");
         size_t bad = 0, i;
         json_t *c;
