@@ -69,10 +69,12 @@ static int basic_equal(struct run *run, const struct value *a, const struct valu
         }
         if (kind != COMPARES_NOT)
                 return value_equal(run, a, b);
-        if (a->type == VALUE_NONE || b->type == VALUE_NONE)
-                return a->type == b->type;
-        return value_is_list(a) != value_is_list(b) ? non_comparable_types(run, a, b)
-                                                    : non_comparable(run, b);
+        bool lists_or_maps = a->type != VALUE_NONE && b->type != VALUE_NONE;
+        if (lists_or_maps && value_is_list(a) != value_is_list(b))
+                return non_comparable_types(run, a, b);
+        if (value_is_nil(a) || value_is_nil(b))
+                return value_is_nil(a) == value_is_nil(b);
+        return non_comparable(run, b);
 }
 
 static int call_eq(struct run *run, const struct value *args, size_t n, struct value *ret)

@@ -58,14 +58,18 @@ static int call_rest(struct run *run, const struct value *args, size_t n, struct
 {
         TRY(need_list(run, &args[0], "find rest on"));
         size_t many = args[0].list->n;
-        return part_of(run, args[0].list, many > 0, many ? many - 1 : 0, ret);
+        TRY(part_of(run, args[0].list, many > 0, many ? many - 1 : 0, ret));
+        ret->list->absent = !many;
+        return 0;
 }
 
 static int call_initial(struct run *run, const struct value *args, size_t n, struct value *ret)
 {
         TRY(need_list(run, &args[0], "find initial on"));
         size_t many = args[0].list->n;
-        return part_of(run, args[0].list, 0, many ? many - 1 : 0, ret);
+        TRY(part_of(run, args[0].list, 0, many ? many - 1 : 0, ret));
+        ret->list->absent = !many;
+        return 0;
 }
 
 static int call_reverse(struct run *run, const struct value *args, size_t n, struct value *ret)
@@ -177,6 +181,7 @@ static int call_concat(struct run *run, const struct value *args, size_t n, stru
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < args[i].list->n; k++)
                         ret->list->at[at++] = element(args[i].list, k);
+        ret->list->absent = !many;
         return 0;
 }
 

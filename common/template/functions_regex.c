@@ -147,6 +147,7 @@ static int call_find_all(struct run *run, const struct value *args, size_t n, st
                         break;
                 TRY(grow_list(run, ret, &cap, part(s.text, span.begin, span.end)));
         }
+        ret->list->absent = !ret->list->n;
         return 0;
 }
 
@@ -158,6 +159,7 @@ static int call_split(struct run *run, const struct value *args, size_t n, struc
         int64_t most = args[2].integer;
         TRY(search_begin(run, args[0].string, args[1].string, &s));
         TRY(run_list(run, VALUE_STRINGS, 0, ret));
+        ret->list->absent = most == 0;
         if (most == 0)
                 return 0;
         if (args[0].string.len && !s.text.len)

@@ -184,6 +184,19 @@ static void bytes_that_are_no_utf8_pass(void **state)
         assert_string_equal(out.data, "\xff\xfe\"a\\xfdb\"\xef\xbf\xbd");
 }
 
+static void a_literal_of_bytes_that_are_no_utf8_becomes_longer(void **state)
+{
+        AUTO_BUF struct buf text, out;
+        buf_init(&text, 100000);
+        buf_init(&out, 100000);
+        nest(&text, 1000, "\xff", "\" >>", "");
+        AUTO_BUF struct buf all;
+        buf_init(&all, 100000);
+        buf_printf(&all, "<< len \"%s", text.data);
+        assert_int_equal(render((struct slice){ all.data, all.len }, NULL, &out, NULL), 0);
+        assert_string_equal(out.data, "3000");
+}
+
 static void other_delimiters_and_data_work(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -265,6 +278,7 @@ int main(void)
                 cmocka_unit_test(a_template_leaves_its_data_alone),
                 cmocka_unit_test(what_was_in_the_buffer_stays),
                 cmocka_unit_test(bytes_that_are_no_utf8_pass),
+                cmocka_unit_test(a_literal_of_bytes_that_are_no_utf8_becomes_longer),
                 cmocka_unit_test(other_delimiters_and_data_work),
                 cmocka_unit_test(running_out_of_memory_leaks_nothing),
                 cmocka_unit_test(running_out_of_memory_while_failing_leaks_nothing),

@@ -95,7 +95,8 @@ static struct slice raw_string(struct slice inner, char *at)
 int literal_string(struct arena *arena, struct slice quoted, struct slice *ret)
 {
         struct slice inner = { quoted.data + 1, quoted.len - 2 };
-        char *at = arena_alloc(arena, 2 * inner.len + 8), *end = at;
+        char *at = arena_alloc(arena, 3 * inner.len + 4),
+             *end = at; /* a byte that is no UTF-8 becomes three */
         if (!at)
                 return ERR_NO_MEMORY;
         if (quoted.data[0] == '`') {

@@ -431,6 +431,8 @@ static int print_list(struct format *f, const struct value *v, uint32_t verb)
         struct sequence *list = v->list;
         TRY(list_load(f->run, list));
         buf_append_str(f->b, f->sharp_v ? value_type_name(v) : "");
+        if (f->sharp_v && list->absent)
+                return buf_append_str(f->b, "(nil)");
         buf_append_char(f->b, f->sharp_v ? '{' : '[');
         for (size_t i = 0; i < list->n; i++) {
                 buf_append_str(f->b, !i ? "" : f->sharp_v ? ", " : " ");

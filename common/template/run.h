@@ -95,6 +95,12 @@ static inline bool value_is_list(const struct value *v)
         return v->type >= VALUE_LIST && v->type <= VALUE_INTS;
 }
 
+/* nil, or a list that is. */
+static inline bool value_is_nil(const struct value *v)
+{
+        return v->type == VALUE_NONE || (value_is_list(v) && v->list->absent);
+}
+
 static inline bool value_is_map(const struct value *v)
 {
         return v->type == VALUE_MAP || v->type == VALUE_STRING_MAP;

@@ -185,7 +185,7 @@ static json_t *scalar_doc(const struct value *v)
 
 int value_to_doc(struct run *run, const struct value *v, json_t **ret)
 {
-        bool container = value_is_list(v) || value_is_map(v);
+        bool container = !value_is_nil(v) && (value_is_list(v) || value_is_map(v));
         TRY(run_spend(run, 1));
         if (v->type == VALUE_FLOAT64 && !isfinite(v->real))
                 return call_fail(run, "json: unsupported value: %s",
@@ -335,6 +335,8 @@ static int containers_equal(struct run *run, const struct value *a, const struct
 {
         if (a->list == b->list)
                 return 1;
+        if (value_is_nil(a) != value_is_nil(b))
+                return 0;
         if (run->nesting >= LIMIT_TEMPLATE_CALLS)
                 return run_limit(run, "value nested too deeply to be compared");
         run->nesting++;

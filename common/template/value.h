@@ -40,6 +40,7 @@ struct sequence {
         const json_t *source; /* not NULL: not taken over yet */
         struct value *at;
         size_t n;
+        bool absent; /* a list that is nil: null in JSON and YAML, otherwise as an empty one */
 };
 
 struct dict_member {
