@@ -86,8 +86,8 @@ static int eval_identifier(struct run *run, const struct value *dot, const struc
 {
         run->at = name;
         if (name->function)
-                return eval_call(run, dot, name->function, command, name, command->items + 1, n_args, final,
-                                 ret);
+                return eval_call(run, dot, name->function, command, name, n_args ? command->items + 1 : NULL,
+                                 n_args, final, ret);
         if (n_args || final)
                 return run_fail(run, "wrong number of args for %.*s: want 0 got %zu", (int)name->text.len,
                                 name->text.data, n_args + !!final);
