@@ -12,6 +12,7 @@
 #define WATCHES_POLL_MS 500
 #define TEARDOWN_POLL_MS 5000
 #define LARGE_BYTES (64 << 10)
+#define READ_AGAIN_TRIES 3
 
 static struct cluster_object_set *set_of(struct object *o)
 {
@@ -124,28 +125,82 @@ static int remove_finalizer(struct set_pass *p, struct error *err)
         return 0;
 }
 
-static int archive(struct set_pass *p, const char *name, struct error *err)
+/* As the server has it now: for what cannot be taken back, and for what must not be done for a set that goes.
+ * *ret NULL = it is gone. */
+static int read_again(struct set_pass *p, const char *name, const struct cluster_object_set **ret,
+                      struct error *err)
+{
+        struct object *o = NULL;
+        int r = kube_get(p->rc->kube, &cluster_object_set_kind, NULL, name, p->arena, &o, err);
+
+        *ret = NULL;
+        if (r == ERR_NOT_FOUND) {
+                error_clear(err);
+                return 0;
+        }
+        if (r == 0)
+                *ret = set_of(o);
+        return r;
+}
+
+int set_still_stands(struct set_pass *p, const struct cluster_object_set **ret, struct error *err)
+{
+        const struct cluster_object_set *now;
+
+        TRY(read_again(p, p->self.name, &now, err));
+        if (!now || !text_equal(now->object.meta.uid, p->self.uid) || is_going(now))
+                return error_set(err, ERR_RETRY, "the set is being deleted");
+        if (set_is_archived(now))
+                return error_set(err, ERR_RETRY, "the set is being archived");
+        *ret = now;
+        return 0;
+}
+
+/* For good, so it is bound to what was judged. */
+static int archive(struct set_pass *p, const struct cluster_object_set *s, struct error *err)
 {
         static const struct kube_write write = { 0 };
         const struct kube_resource sets = kube_resource_of(&cluster_object_set_kind);
-        AUTO_JSON json_t *patch = json_pack("{s:{s:s}}", "spec", "lifecycleState", SET_ARCHIVED);
+        const struct object_meta *m = &s->object.meta;
+        AUTO_JSON json_t *patch =
+                json_pack("{s:{s:s, s:s}, s:{s:s}}", "metadata", "uid", m->uid, "resourceVersion",
+                          m->resource_version, "spec", "lifecycleState", SET_ARCHIVED);
         int r;
 
         if (!patch)
                 return error_no_memory(err);
-        r = kube_doc_patch(p->rc->kube, &sets, NULL, name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
+        r = kube_doc_patch(p->rc->kube, &sets, NULL, m->name, KUBE_PATCH_MERGE, patch, &write, NULL, err);
         if (r == ERR_NOT_FOUND)
                 error_clear(err);
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
+/* Who has changed since is looked at again: whoever is a sibling no more is spared. */
+static int archive_sibling(struct set_pass *p, const struct cluster_object_set *self,
+                           const struct cluster_object_set *s, struct error *err)
+{
+        const char *name = s->object.meta.name;
+        int r = archive(p, s, err);
+
+        for (int i = 1; r == ERR_CONFLICT && i < READ_AGAIN_TRIES; i++) {
+                error_clear(err);
+                TRY(read_again(p, name, &s, err));
+                r = s && succession_replaces(self, s) ? archive(p, s, err) : 0;
+        }
+        return r;
+}
+
+/* A rollout takes its time, in which everything may have changed that was known at its beginning. */
 static int archive_replaced(struct set_pass *p, struct error *err)
 {
+        const struct cluster_object_set *self;
         struct set_list replaced;
 
         TRY(succession_replaced(p->set, &p->others, p->arena, &replaced, err));
+        if (replaced.n > 0)
+                TRY(set_still_stands(p, &self, err));
         for (size_t i = 0; i < replaced.n; i++)
-                if (archive(p, replaced.at[i]->object.meta.name, err) < 0)
+                if (archive_sibling(p, self, replaced.at[i], err) < 0)
                         return error_wrap(err, "archive previous Revision");
         return 0;
 }
@@ -397,7 +452,7 @@ static struct outcome run_active(struct set_pass *p)
         const char *words = NULL, *wrong = NULL;
 
         if (succession_successor(p->set, &p->others))
-                return archive(p, p->self.name, p->rc->err) < 0 ? failed(p->rc->err) : done();
+                return archive(p, p->set, p->rc->err) < 0 ? failed(p->rc->err) : done();
         if (resolve(p, &words, p->rc->err) < 0)
                 return conclude_error(p);
         if (words)

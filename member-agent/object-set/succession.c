@@ -23,12 +23,17 @@ static int begin_list(size_t most, struct arena *arena, struct set_list *ret, st
         return ret->at ? 0 : error_no_memory(err);
 }
 
+bool succession_replaces(const struct cluster_object_set *s, const struct cluster_object_set *other)
+{
+        return set_are_siblings(s, other) && revision_of(other) < revision_of(s);
+}
+
 int succession_replaced(const struct cluster_object_set *s, const struct set_list *others,
                         struct arena *arena, struct set_list *ret, struct error *err)
 {
         TRY(begin_list(others->n, arena, ret, err));
         for (size_t i = 0; i < others->n; i++)
-                if (set_are_siblings(s, others->at[i]) && revision_of(others->at[i]) < revision_of(s))
+                if (succession_replaces(s, others->at[i]))
                         ret->at[ret->n++] = others->at[i];
         return 0;
 }

@@ -15,6 +15,7 @@ struct set_list {
 const struct cluster_object_set *succession_successor(const struct cluster_object_set *s,
                                                       const struct set_list *others);
 /* The siblings with a lower number: a set that is complete archives them. */
+bool succession_replaces(const struct cluster_object_set *s, const struct cluster_object_set *other);
 int succession_replaced(const struct cluster_object_set *s, const struct set_list *others,
                         struct arena *arena, struct set_list *ret, struct error *err);
 

@@ -1,0 +1,139 @@
+/* What happens to a set between two of its own requests, or while nobody looks:
+ * spec/cluster-object-set.md 4.3, 9, 12, 13, 21. */
+#include "member-agent/disk_test.h"
+#include "member-agent/object_set_test.h"
+
+#define A(value) INLINE(CONFIG_MAP("a", value))
+#define B(value) INLINE(CONFIG_MAP("b", value))
+#define OPEN_SET(name, meta, phases)                                                                         \
+        "{'apiVersion':'olm.operatorframework.io/v1','kind':'ClusterObjectSet','metadata':{'name':'" name    \
+        "'," meta "},'spec':{'lifecycleState':'Active','revision':1,'collisionProtection':'IfNoController'," \
+        "'phases':[" phases "]}}"
+
+/* Once, when such a request is under way that is no trial, somebody does this. */
+struct meanwhile {
+        struct rig *r;
+        const char *method, *path; /* the end of the path */
+        void (*act)(struct rig *r);
+};
+
+static bool is_met(const struct meanwhile *m, const struct http_request *rq)
+{
+        const char *end = strchr(rq->path, '?');
+        size_t len = end ? (size_t)(end - rq->path) : strlen(rq->path), n = strlen(m->path);
+
+        return m->act && text_equal(rq->method, m->method) && !strstr(rq->path, "dryRun") && len >= n &&
+               strncmp(rq->path + len - n, m->path, n) == 0;
+}
+
+static int fate(void *ctx, const struct http_request *rq)
+{
+        struct meanwhile *m = ctx;
+        void (*act)(struct rig * r) = m->act;
+
+        if (!is_met(m, rq))
+                return 0;
+        m->act = NULL;
+        act(m->r);
+        return 0;
+}
+
+/* ---- who is on its way out takes nobody along ---- */
+
+#define SECOND                                                                                               \
+        SET("app-2", OWNED_BY("app"), "2", "",                                                               \
+            PHASE("one", A("2")) "," PHASE("two", INLINE(CONFIG_MAP("c", "2"))))
+
+static void begin_first(struct agent *a, struct rig *r, const struct loopback_faults *faults)
+{
+        begin_sets(a, r);
+        meet(a, faults);
+        post(r, MEMBER, SETS, SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", A("1") "," B("1"))));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+}
+
+static void assert_first_is_back(struct rig *r)
+{
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("a"), "data.k", "1");
+        get(r, MEMBER, SETS "/app-1");
+        assert_string_equal(rig_string(r, "spec.lifecycleState"), "Active");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("b"), "data.k", "1");
+}
+
+static void delete_second(struct rig *r)
+{
+        delete (r, MEMBER, SETS "/app-2");
+        settle(r, 200);
+}
+
+RIG_TEST(a_revision_that_is_deleted_in_its_last_phase_archives_nobody, {
+        struct meanwhile m = { .r = r, .method = "POST", .path = "/configmaps" };
+        struct loopback_faults faults = { .ctx = &m, .fate = fate };
+        struct agent a;
+
+        begin_first(&a, r, &faults);
+        m.act = delete_second;
+        post(r, MEMBER, SETS, SECOND);
+        wait_until_gone(r, MEMBER, SETS "/app-2");
+        settle(r, 5000);
+        assert_first_is_back(r);
+        stop(&a);
+})
+
+static void archive_second(struct rig *r)
+{
+        merge(r, MEMBER, SETS "/app-2", ARCHIVED);
+        settle(r, 200);
+}
+
+RIG_TEST(a_revision_that_is_archived_in_its_last_phase_archives_nobody, {
+        struct meanwhile m = { .r = r, .method = "POST", .path = "/configmaps" };
+        struct loopback_faults faults = { .ctx = &m, .fate = fate };
+        struct agent a;
+
+        begin_first(&a, r, &faults);
+        m.act = archive_second;
+        post(r, MEMBER, SETS, SECOND);
+        wait_for_set(r, "app-2", "Progressing", "False/Archived");
+        settle(r, 5000);
+        assert_first_is_back(r);
+        stop(&a);
+})
+
+static void part_first(struct rig *r)
+{
+        merge(r, MEMBER, SETS "/app-1",
+              "{'metadata':{'labels':{'olm.operatorframework.io/owner-name':'other'}}}");
+}
+
+/* Archiving cannot be taken back. */
+RIG_TEST(who_is_no_sibling_any_more_is_not_archived, {
+        struct meanwhile m = { .r = r, .method = "PATCH", .path = "/clusterobjectsets/app-1" };
+        struct loopback_faults faults = { .ctx = &m, .fate = fate };
+        struct agent a;
+
+        begin_first(&a, r, &faults);
+        m.act = part_first;
+        post(r, MEMBER, SETS, SECOND);
+        wait_for_set(r, "app-2", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+        assert_null(m.act);
+        get(r, MEMBER, SETS "/app-1");
+        assert_string_equal(rig_string(r, "spec.lifecycleState"), "Active");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("b")), 200);
+        stop(&a);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_revision_that_is_deleted_in_its_last_phase_archives_nobody),
+                cmocka_unit_test(a_revision_that_is_archived_in_its_last_phase_archives_nobody),
+                cmocka_unit_test(who_is_no_sibling_any_more_is_not_archived),
+        };
+
+        if (getenv("AGENT_TEST"))
+                cmocka_set_test_filter(getenv("AGENT_TEST"));
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
