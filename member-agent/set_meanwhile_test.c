@@ -125,12 +125,43 @@ RIG_TEST(who_is_no_sibling_any_more_is_not_archived, {
         stop(&a);
 })
 
+/* ---- orphans ---- */
+
+static void orphan_first(struct rig *r)
+{
+        delete (r, MEMBER, SETS "/app-1?propagationPolicy=Orphan");
+        settle(r, 3000);
+}
+
+/* spec/cluster-object-set.md checklist 81: an apply after that would bring a reference back, by which the
+ * object goes with the set. */
+RIG_TEST(what_is_orphaned_under_a_write_is_not_taken_back, {
+        struct meanwhile m = { .r = r, .method = "PATCH", .path = "/configmaps/a" };
+        struct loopback_faults faults = { .ctx = &m, .fate = fate };
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, OPEN_SET("app-1", OWNED_BY("app"), PHASE("one", A("1"))));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+        m.act = orphan_first;
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'data':{'k':'theirs'}}");
+        wait_until_gone(r, MEMBER, SETS "/app-1");
+        settle(r, 10000);
+        assert_null(m.act);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 200);
+        assert_null(doc_get(r->answer, "metadata.ownerReferences"));
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_revision_that_is_deleted_in_its_last_phase_archives_nobody),
                 cmocka_unit_test(a_revision_that_is_archived_in_its_last_phase_archives_nobody),
                 cmocka_unit_test(who_is_no_sibling_any_more_is_not_archived),
+                cmocka_unit_test(what_is_orphaned_under_a_write_is_not_taken_back),
         };
 
         if (getenv("AGENT_TEST"))

@@ -24,14 +24,19 @@ int phase_look(struct phase *f, struct set_item *item, struct error *why)
 static int claim(struct phase *f, struct set_item *item, struct error *why)
 {
         struct set_pass *p = f->p;
-        const struct claim_input in = { .set = &p->self,
-                                        .siblings = p->siblings,
-                                        .n_siblings = p->n_siblings,
-                                        .object = item->object,
-                                        .live = item->live,
-                                        .set_is_fresh = true };
+        struct claim_input in = { .set = &p->self,
+                                  .siblings = p->siblings,
+                                  .n_siblings = p->n_siblings,
+                                  .object = item->object,
+                                  .live = item->live };
+        const struct cluster_object_set *now;
 
         TRY(claim_decide(&in, &item->claim, why));
+        if (item->claim.needs_fresh_set) {
+                TRY(set_still_stands(p, &now, why));
+                in.set_is_fresh = true;
+                TRY(claim_decide(&in, &item->claim, why));
+        }
         item->out->progressed = item->claim.claim == CLAIM_PROGRESSED;
         item->out->going = item->claim.claim == CLAIM_GOING;
         item->out->collision = NULL;
