@@ -155,6 +155,33 @@ RIG_TEST(what_is_orphaned_under_a_write_is_not_taken_back, {
         stop(&a);
 })
 
+/* ---- the marks of others ---- */
+
+#define FOREIGN_ORPHAN                                                                                       \
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','labels':{"                            \
+        "'app.kubernetes.io/managed-by':'olm.operatorframework.io','olm.operatorframework.io/owner-name':"   \
+        "'other'},'annotations':{'olm.operatorframework.io/revision':'1'}}}"
+
+static void collide_and_leave(struct rig *r, const char *how)
+{
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, CONFIG_MAPS, FOREIGN_ORPHAN);
+        post(r, MEMBER, SETS, SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", A("1"))));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying revision object collisions");
+        on(r, MEMBER);
+        delete (r, MEMBER, arena_printf(&r->arena, SETS "/app-1%s", how));
+        wait_until_gone(r, MEMBER, SETS "/app-1");
+        get(r, MEMBER, CONFIG_MAP_PATH("a"));
+        assert_int_equal(json_object_size(doc_get(r->answer, "metadata.labels")), 2);
+        assert_int_equal(json_object_size(doc_get(r->answer, "metadata.annotations")), 1);
+        stop(&a);
+}
+
+RIG_TEST(a_deleted_set_leaves_the_marks_of_others, { collide_and_leave(r, ""); })
+RIG_TEST(an_orphaning_set_leaves_the_marks_of_others, { collide_and_leave(r, "?propagationPolicy=Orphan"); })
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -162,6 +189,8 @@ int main(void)
                 cmocka_unit_test(a_revision_that_is_archived_in_its_last_phase_archives_nobody),
                 cmocka_unit_test(who_is_no_sibling_any_more_is_not_archived),
                 cmocka_unit_test(what_is_orphaned_under_a_write_is_not_taken_back),
+                cmocka_unit_test(a_deleted_set_leaves_the_marks_of_others),
+                cmocka_unit_test(an_orphaning_set_leaves_the_marks_of_others),
         };
 
         if (getenv("AGENT_TEST"))

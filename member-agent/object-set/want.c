@@ -165,11 +165,22 @@ static int set_null(json_t *patch, const char *map, const char *key, struct erro
                                                                                      : 0;
 }
 
-static int without_marks(const struct set_identity *set, const json_t *live, json_t *patch, struct error *err)
+/* Whom nobody controls may have them from another owner's set, or from another revision. */
+static bool are_our_marks(const struct set_identity *set, const json_t *live)
 {
         const json_t *controller = reference_controller(live);
+        int64_t revision;
 
-        if (controller && !reference_is_of(controller, set))
+        if (controller)
+                return reference_is_of(controller, set);
+        return text_equal(or_empty(clean_label(live, LABEL_SET_OWNER_NAME)), or_empty(set->owner)) &&
+               text_parse_i64(or_empty(clean_annotation(live, ANNOTATION_SET_REVISION)), &revision) &&
+               revision == set->revision;
+}
+
+static int without_marks(const struct set_identity *set, const json_t *live, json_t *patch, struct error *err)
+{
+        if (!are_our_marks(set, live))
                 return 0;
         if (text_equal(clean_label(live, LABEL_APP_MANAGED_BY), APP_MANAGED_BY_OBJECT_SET))
                 TRY(set_null(patch, "metadata.labels", LABEL_APP_MANAGED_BY, err));

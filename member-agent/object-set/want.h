@@ -26,7 +26,7 @@ int want_adoption(const json_t *prepared, const json_t *live, json_t **ret, stru
  * A merge patch bound to the resourceVersion; *ret NULL if there is nothing to convert. */
 int want_conversion(const json_t *live, json_t **ret, struct error *err);
 /* 12.1: a merge patch that takes our reference away, bound to the resourceVersion; *ret NULL if there is
- * nothing to take. `mark_too` (orphans): our labels and annotation go with it, unless somebody else is
- * controller by now, to whom they belong. */
+ * nothing to take. `mark_too` (orphans): our labels and annotation go with it, unless they are another
+ * set's: whoever is controller by now, or of another owner or revision. */
 int want_release(const struct set_identity *set, const json_t *live, bool mark_too, json_t **ret,
                  struct error *err);
