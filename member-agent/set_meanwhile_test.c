@@ -182,6 +182,33 @@ static void collide_and_leave(struct rig *r, const char *how)
 RIG_TEST(a_deleted_set_leaves_the_marks_of_others, { collide_and_leave(r, ""); })
 RIG_TEST(an_orphaning_set_leaves_the_marks_of_others, { collide_and_leave(r, "?propagationPolicy=Orphan"); })
 
+/* ---- what waits, costs little ---- */
+
+/* Once each five seconds what is waited for is looked at, and nothing else. */
+RIG_TEST(what_went_is_not_asked_for_again_while_something_waits, {
+        struct agent a;
+        uint64_t before;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 PHASE("one", A("1")) "," PHASE(
+                         "two", B("1") "," INLINE(CONFIG_MAP("c", "1")) "," INLINE(CONFIG_MAP("d", "1")))));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'metadata':{'finalizers':['example.com/held']}}");
+        settle(r, 5000);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying removing");
+        settle(r, 1000);
+        before = requests(r, "m1", "get", "configmaps");
+        settle(r, 60000);
+        assert_in_range(requests(r, "m1", "get", "configmaps") - before, 11, 14);
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'metadata':{'finalizers':null}}");
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -191,6 +218,7 @@ int main(void)
                 cmocka_unit_test(what_is_orphaned_under_a_write_is_not_taken_back),
                 cmocka_unit_test(a_deleted_set_leaves_the_marks_of_others),
                 cmocka_unit_test(an_orphaning_set_leaves_the_marks_of_others),
+                cmocka_unit_test(what_went_is_not_asked_for_again_while_something_waits),
         };
 
         if (getenv("AGENT_TEST"))

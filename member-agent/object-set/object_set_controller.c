@@ -334,20 +334,26 @@ static int resolve(struct set_pass *p, const char **ret_words, struct error *err
 /* ---- the end of a set: 12 ---- */
 
 /* The inventory is enough, and is not there where the state file was lost: then what can be read of the
- * manifests helps, and whatever is not ours is left alone. */
+ * manifests helps, and whatever is not ours is left alone. Once it was whole, what it lacks is gone. */
 static int know_objects(struct set_pass *p, struct error *err)
 {
+        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
         const char *words = NULL;
         int r;
 
-        if (p->rows.n >= set_count_objects(p->set))
+        if (!memory)
+                return error_no_memory(err);
+        memory->has_inventory |= p->rows.n >= set_count_objects(p->set);
+        if (memory->has_inventory)
                 return 0;
         r = resolve(p, &words, err);
         if (set_is_fatal(r))
                 return r;
         error_clear(err);
-        if (r == 0 && !words)
+        if (r == 0 && !words) {
                 TRY(set_rows_restore(p, err));
+                memory->has_inventory = true;
+        }
         p->phases = (struct set_phases){ 0 };
         return 0;
 }

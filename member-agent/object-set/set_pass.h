@@ -22,6 +22,7 @@ struct set_memory {
         bool doubtful;            /* a Secret that it refers to changed: a pass must read it */
         bool awaits[SET_AWAITED]; /* the last pass found one missing; of Secrets the spec tells */
         bool kinds_have_come;     /* since then, maybe others: the mapper may not know yet */
+        bool has_inventory;       /* all that is to be taken down was in it once, and is unless it went */
 };
 struct sets {
         struct member_agent *agent;
@@ -107,7 +108,7 @@ bool set_row_is_current(const struct set_pass *p, const struct set_item *item);
 /* Write-ahead: no object may be touched without a durable record of it. */
 int set_rows_plan(struct set_pass *p, const struct set_item *items, size_t n, struct error *err);
 int set_rows_record(struct set_pass *p, const struct set_item *items, size_t n, struct error *err);
-/* Puts what the set's manifests name beside what the inventory has, for the time of the pass. */
+/* Puts what the set's manifests name into the inventory, beside what it has. */
 int set_rows_restore(struct set_pass *p, struct error *err);
 size_t set_count_objects(const struct cluster_object_set *s);
 int set_rows_forget(struct member_agent *a, const char *name, struct arena *arena, struct error *err);

@@ -194,9 +194,10 @@ static int add_row(struct set_pass *p, const struct set_object *o, int ordinal, 
                 return why.code;
         }
         item.resource = mapped.resource;
-        if (mapped.resource.namespaced == !text_empty(o->ns))
-                into->at[into->n++] = new_row(p, &item);
-        return 0;
+        if (mapped.resource.namespaced != !text_empty(o->ns))
+                return 0;
+        into->at[into->n] = new_row(p, &item);
+        return store_row_add(p->agent->store, &into->at[into->n++], err);
 }
 
 int set_rows_restore(struct set_pass *p, struct error *err)
