@@ -209,6 +209,30 @@ RIG_TEST(what_went_is_not_asked_for_again_while_something_waits, {
         stop(&a);
 })
 
+/* ---- phases that come later ---- */
+
+/* spec/cluster-object-set.md checklist 4, 14: a set without phases has rolled out nothing yet. */
+RIG_TEST(phases_filled_in_later_begin_one_after_the_other, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1",
+                 ",'progressionProbes':[{'selector':{'type':'GroupKind','groupKind':{'group':'','kind':"
+                 "'ConfigMap'}},'assertions':[{'type':'FieldValue','fieldValue':{'fieldPath':'data.ready',"
+                 "'value':'yes'}}]}]",
+                 ""));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        merge(r, MEMBER, SETS "/app-1",
+              "{'spec':{'phases':[" PHASE("one", A("1")) "," PHASE("two", B("1")) "]}}");
+        wait_for_set(r, "app-1", "Available", "False/ProbeFailure");
+        settle(r, 5000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("b")), 404);
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'data':{'ready':'yes'}}");
+        wait_for(r, MEMBER, CONFIG_MAP_PATH("b"), "data.k", "1");
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -219,6 +243,7 @@ int main(void)
                 cmocka_unit_test(a_deleted_set_leaves_the_marks_of_others),
                 cmocka_unit_test(an_orphaning_set_leaves_the_marks_of_others),
                 cmocka_unit_test(what_went_is_not_asked_for_again_while_something_waits),
+                cmocka_unit_test(phases_filled_in_later_begin_one_after_the_other),
         };
 
         if (getenv("AGENT_TEST"))

@@ -417,16 +417,28 @@ static bool is_gone_meanwhile(const struct set_pass *p)
         return !seen || seen->meta.deletion_ms != TIME_NONE || !text_equal(seen->meta.uid, p->self.uid);
 }
 
-/* Until the first rollout is through, a phase begins when all before it are complete. */
+static bool was_begun(const struct set_pass *p, size_t phase)
+{
+        for (size_t i = 0; i < p->rows.n; i++)
+                if ((size_t)p->rows.at[i].ordinal / SET_PHASE_OBJECTS_MAX == phase)
+                        return true;
+        return false;
+}
+
+/* A phase begins when all before it are complete. What is rolled out is kept as it is whatever becomes of an
+ * earlier phase; a set that succeeded when it had no phases yet has rolled out nothing. */
 static int run_phases(struct set_pass *p, struct phase_outcome *reached, size_t *ret_n, struct error *err)
 {
+        bool held = false;
+
         for (size_t i = 0; i < p->phases.n; i++) {
+                if (held && !(set_has_succeeded(p->set) && was_begun(p, i)))
+                        continue;
                 if (is_gone_meanwhile(p))
                         return error_set(err, ERR_RETRY, "the set is being deleted");
                 TRY(set_phase_run(p, i, &reached[i], err));
                 *ret_n = i + 1;
-                if (!set_has_succeeded(p->set) && !outcome_is_complete(p->set, &reached[i]))
-                        return 0;
+                held |= !outcome_is_complete(p->set, &reached[i]);
         }
         return 0;
 }
