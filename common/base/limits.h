@@ -57,6 +57,7 @@
 #define LIMIT_OVERRIDE_BYTES                                                                                 \
         (3u << 20) /* their paths and values, variables replaced; as LIMIT_OBJECT_BYTES */
 #define LIMIT_OBJECT_SET_BYTES (64u << 20)        /* all manifests of a ClusterObjectSet, unpacked */
+#define LIMIT_OBJECT_SET_VALUES 1000000           /* in them: one of three bytes takes hundreds */
 #define LIMIT_ADMISSION_MESSAGE_BYTES (32u << 10) /* why a webhook refuses an object */
 #define LIMIT_POLICY_CONFIG_BYTES (1u << 20)
 #define LIMIT_CERT_BYTES (1u << 20)

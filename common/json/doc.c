@@ -18,7 +18,8 @@ struct builder {
         size_t depth;
         struct slice key; /* of the next member */
         bool key_escaped;
-        json_t **duplicates; /* NULL = they are refused; otherwise made when the first one is met */
+        json_t **duplicates; /* made when the first one is met; NULL = they are not told: */
+        bool loose;          /* they are passed over; otherwise refused */
 };
 
 /* "line 3, column 7: words"; columns count bytes from 1. */
@@ -88,7 +89,7 @@ static int add_member(struct builder *b, struct slice key, json_t *value)
                 return syntax_error(b, b->key.data, "NUL in a key");
         }
         if (json_object_getn(object, key.data, key.len)) {
-                int code = b->duplicates ? tell_duplicate(b, key) : refuse_duplicate(b, key);
+                int code = b->duplicates ? tell_duplicate(b, key) : b->loose ? 0 : refuse_duplicate(b, key);
                 if (code < 0) {
                         json_decref(value);
                         return code;
@@ -184,9 +185,9 @@ static int add_token(struct builder *b, enum scan_token t)
         }
 }
 
-static int parse(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err)
+static int parse(struct slice text, json_t **ret, json_t **ret_duplicates, bool loose, struct error *err)
 {
-        struct builder b = { .err = err, .duplicates = ret_duplicates };
+        struct builder b = { .err = err, .duplicates = ret_duplicates, .loose = loose };
         scan_init(&b.scan, text);
         enum scan_token t;
         while ((t = scan_next(&b.scan)) != SCAN_END) {
@@ -202,14 +203,15 @@ static int parse(struct slice text, json_t **ret, json_t **ret_duplicates, struc
 
 int doc_parse(struct slice text, json_t **ret, struct error *err)
 {
-        return parse(text, ret, NULL, err);
+        return parse(text, ret, NULL, false, err);
 }
 
 int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err)
 {
         AUTO_JSON json_t *duplicates = NULL;
-        TRY(parse(text, ret, &duplicates, err));
-        *ret_duplicates = TAKE_PTR(duplicates);
+        TRY(parse(text, ret, ret_duplicates ? &duplicates : NULL, true, err));
+        if (ret_duplicates)
+                *ret_duplicates = TAKE_PTR(duplicates);
         return 0;
 }
 

@@ -19,7 +19,8 @@ static inline void json_decref_cleanup(json_t **j)
  * expected; ERR_LIMIT. The caller owns *ret. */
 int doc_parse(struct slice text, json_t **ret, struct error *err);
 /* The same for texts whose duplicate keys are to be told, not refused: the last value wins, and
- * *ret_duplicates (NULL if there are none) is a new array of the members' paths ("spec.ports[0].name"). */
+ * *ret_duplicates (NULL if there are none) is a new array of the members' paths ("spec.ports[0].name"), which
+ * may be many times as long as the text: who does not want them passes NULL. */
 int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err);
 int doc_write(const json_t *doc, struct buf *b); /* compact, keys in document order */
 /* Canonical form: compact, keys sorted by bytes, Go-compatible escapes (<, >, & and U+2028/9 as \u00xx):

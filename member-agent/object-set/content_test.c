@@ -302,6 +302,65 @@ static void all_manifests_of_a_set_together_have_a_limit(void **state)
         close_bench(&b);
 }
 
+/* "{"a":[0,0,...]}" of that many bytes. */
+static char *many_values(size_t n)
+{
+        char *text = mem_alloc(n);
+        size_t at = (size_t)snprintf(text, n, "{\"a\":[");
+
+        for (; at + 4 < n; at += 2)
+                memcpy(text + at, "0,", 2);
+        memset(text + at, ' ', n - at);
+        memcpy(text + n - 3, "0]}", 3);
+        return text;
+}
+
+/* Ten kilobytes in a Secret must not take hundreds of megabytes from the agent. */
+static void the_values_of_a_set_have_a_limit(void **state)
+{
+        size_t n = CONTENT_MAX_OBJECT;
+        AUTO_FREE char *text = many_values(n), *less = many_values(1u << 20);
+        struct set_phases phases;
+        struct bench b;
+
+        open_bench(&b, SET(PHASE("p", REF("n", "k"))));
+        give(&b, 0, "k", zipped(&b, text, n));
+        mem_fail_at(1u << 30, false);
+        assert_int_equal(resolve(&b, &phases), ERR_INVALID);
+        assert_in_range(mem_alloc_count(), 1, 10000);
+        mem_fail_at(0, false);
+        assert_string_equal(b.err.text,
+                            "resolving ref in phase \"p\": the manifests of the set hold more than "
+                            "1000000 values together");
+        give(&b, 0, "k", zipped(&b, less, 1u << 20));
+        assert_int_equal(resolve(&b, &phases), 0);
+        close_bench(&b);
+}
+
+/* Nor must keys that are there twice: where they are is told nobody. */
+static void fields_that_are_there_twice_take_no_memory(void **state)
+{
+        size_t key = 100000, twice = 1000, n = key + twice * 6 + 20, at = 0;
+        AUTO_FREE char *text = mem_zalloc(n);
+        struct set_phases phases;
+        struct bench b;
+
+        at = (size_t)snprintf(text, n, "{\"");
+        memset(text + at, 'k', key);
+        at += key;
+        at += (size_t)snprintf(text + at, n - at, "\":{");
+        for (size_t i = 0; i < twice; i++)
+                at += (size_t)snprintf(text + at, n - at, "%s\"a\":0", i ? "," : "");
+        at += (size_t)snprintf(text + at, n - at, "}}");
+        open_bench(&b, SET(PHASE("p", REF("n", "k"))));
+        give(&b, 0, "k", (struct slice){ text, at });
+        mem_fail_at(1u << 30, false);
+        assert_int_equal(resolve(&b, &phases), 0);
+        assert_in_range(mem_alloc_count(), 1, twice + twice / 2);
+        mem_fail_at(0, false);
+        close_bench(&b);
+}
+
 static void a_manifest_that_lacks_all_is_there_all_the_same(void **state)
 {
         struct set_phases phases;
@@ -427,6 +486,8 @@ int main(void)
                 cmocka_unit_test(a_manifest_too_deep_to_be_read_cannot_heal),
                 cmocka_unit_test(a_field_may_be_there_twice),
                 cmocka_unit_test(all_manifests_of_a_set_together_have_a_limit),
+                cmocka_unit_test(the_values_of_a_set_have_a_limit),
+                cmocka_unit_test(fields_that_are_there_twice_take_no_memory),
                 cmocka_unit_test(a_manifest_that_lacks_all_is_there_all_the_same),
                 cmocka_unit_test(the_most_specific_protection_counts),
                 cmocka_unit_test(another_content_than_was_observed_is_told),
