@@ -37,8 +37,10 @@ static bool may_be_nil(enum parameter p)
 static int nil_of(struct run *run, enum parameter p, struct value *ret)
 {
         *ret = value_none();
-        if (p == TAKES_MAP)
-                return run_dict(run, VALUE_MAP, ret);
+        if (p == TAKES_MAP) {
+                TRY(run_dict(run, VALUE_MAP, ret));
+                ret->map->absent = true;
+        }
         if (p == TAKES_LIST)
                 return run_list(run, VALUE_LIST, 0, ret);
         return 0;

@@ -22,6 +22,8 @@ static int call_get(struct run *run, const struct value *args, size_t n, struct 
 
 static int call_set(struct run *run, const struct value *args, size_t n, struct value *ret)
 {
+        if (args[0].map->absent)
+                return call_fail(run, "assignment to entry in nil map");
         TRY(dict_set(run, args[0].map, args[1].string, value_boxed(args[2])));
         *ret = args[0];
         return 0;

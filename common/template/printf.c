@@ -446,6 +446,8 @@ static int print_map(struct format *f, const struct value *v, uint32_t verb)
         struct dict *dict = v->map;
         TRY(dict_load(f->run, dict));
         buf_append_str(f->b, f->sharp_v ? value_type_name(v) : "map");
+        if (f->sharp_v && dict->absent)
+                return buf_append_str(f->b, "(nil)");
         buf_append_char(f->b, f->sharp_v ? '{' : '[');
         for (size_t i = 0; i < dict->n; i++) {
                 struct value key = value_string(dict->at[i].key);

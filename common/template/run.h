@@ -95,15 +95,16 @@ static inline bool value_is_list(const struct value *v)
         return v->type >= VALUE_LIST && v->type <= VALUE_INTS;
 }
 
-/* nil, or a list that is. */
-static inline bool value_is_nil(const struct value *v)
-{
-        return v->type == VALUE_NONE || (value_is_list(v) && v->list->absent);
-}
-
 static inline bool value_is_map(const struct value *v)
 {
         return v->type == VALUE_MAP || v->type == VALUE_STRING_MAP;
+}
+
+/* nil, or a list or map that is. */
+static inline bool value_is_nil(const struct value *v)
+{
+        return v->type == VALUE_NONE || (value_is_list(v) && v->list->absent) ||
+               (value_is_map(v) && v->map->absent);
 }
 
 const char *value_type_name(const struct value *v);   /* of what is in the box */

@@ -53,6 +53,7 @@ struct dict {
         const json_t *source;
         struct dict_member *at;
         size_t n, cap;
+        bool absent; /* a map that is nil: nothing can be set in it */
 };
 
 struct run;
