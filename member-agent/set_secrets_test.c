@@ -106,6 +106,40 @@ RIG_TEST(what_a_secret_held_outlives_it, {
         sim_disk_free(d);
 })
 
+/* Where neither the state file nor the Secrets say what a set holds, it does not say that all of it has gone.
+ */
+RIG_TEST(a_set_of_unknown_objects_is_not_archived, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        stop(&a);
+        delete_secret(r);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        start(&a, r, ":memory:");
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying error archiving revision: ");
+        settle(r, 60000);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        stop(&a);
+})
+
+/* What was never resolved has touched nothing. */
+RIG_TEST(a_set_that_never_began_is_archived_without_its_secrets, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        stop(&a);
+})
+
 /* Somebody took the finalizer while the agent was away, and made the set again under its name. */
 RIG_TEST(a_copy_is_of_one_set_alone, {
         struct sim_disk *d = sim_disk_new(r->loop);
@@ -235,6 +269,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_secret_that_is_missing_is_waited_for),
                 cmocka_unit_test(what_a_secret_held_outlives_it),
+                cmocka_unit_test(a_set_of_unknown_objects_is_not_archived),
+                cmocka_unit_test(a_set_that_never_began_is_archived_without_its_secrets),
                 cmocka_unit_test(a_copy_is_of_one_set_alone),
                 cmocka_unit_test(a_secret_that_may_change_blocks_until_it_may_not),
                 cmocka_unit_test(a_secret_made_again_with_something_else_blocks_until_it_is_as_before),

@@ -92,15 +92,14 @@ static void release(void *doc)
 
 static int call_must_from_json(struct run *run, const struct value *args, size_t n, struct value *ret)
 {
-        json_t *doc = NULL, *duplicates = NULL;
+        json_t *doc = NULL;
         struct error why = { 0 };
         TRY(run_spend_bytes(run, 8 * args[0].string.len));
-        int code = doc_parse_loose(args[0].string, &doc, &duplicates, &why);
+        int code = doc_parse_loose(args[0].string, &doc, NULL, &why); /* of duplicates the last one counts */
         if (code == ERR_NO_MEMORY)
                 return run_no_memory(run);
         if (code < 0)
                 return call_fail(run, "%s", why.text);
-        json_decref(duplicates);
         if (arena_defer(&run->arena, release, doc) < 0)
                 return run_no_memory(run);
         return value_of_doc(run, doc, ret);

@@ -333,6 +333,25 @@ static int resolve(struct set_pass *p, const char **ret_words, struct error *err
 
 /* ---- the end of a set: 12 ---- */
 
+/* Digests are noted before an object is touched, and rows before it is written. */
+static bool has_lost_inventory(const struct set_pass *p)
+{
+        const struct cluster_object_set_status *status = p->set->status;
+
+        return p->rows.n == 0 && status && status->observed_phases.n > 0;
+}
+
+/* Of a set that is to go by itself, nothing may be left behind; the collector needs no inventory for one that
+ * is deleted. */
+static int bear_ignorance(struct set_pass *p, int r, const char *words, struct error *err)
+{
+        if (set_is_fatal(r) || (r < 0 && has_lost_inventory(p) && !is_going(p->set)))
+                return r;
+        error_clear(err);
+        return words && has_lost_inventory(p) && !is_going(p->set) ? error_set(err, ERR_RETRY, "%s", words)
+                                                                   : 0;
+}
+
 /* The inventory is enough, and is not there where the state file was lost: then what can be read of the
  * manifests helps, and whatever is not ours is left alone. Once it was whole, what it lacks is gone. */
 static int know_objects(struct set_pass *p, struct error *err)
@@ -347,10 +366,9 @@ static int know_objects(struct set_pass *p, struct error *err)
         if (memory->has_inventory)
                 return 0;
         r = resolve(p, &words, err);
-        if (set_is_fatal(r))
-                return r;
-        error_clear(err);
-        if (r == 0 && !words) {
+        if (r < 0 || words)
+                TRY(bear_ignorance(p, r, words, err));
+        else {
                 TRY(set_rows_restore(p, err));
                 memory->has_inventory = true;
         }
