@@ -25,6 +25,7 @@ struct reflector {
         uint32_t failures;
         uint32_t expired; /* watches answered with 410 since one held */
         uint32_t outages; /* of the connection, that were over when the last try ended */
+        bool refused;     /* the last failure was for want of a right */
         int64_t begun_ms; /* loop */
         struct error err;
 };
@@ -270,6 +271,16 @@ static void forget_outage(struct reflector *r)
         r->outages = outages;
 }
 
+/* How long a right has been missing says nothing of what fails once it is there. */
+static void forget_refusals(struct reflector *r, int code)
+{
+        bool refused = code == ERR_FORBIDDEN;
+
+        if (refused != r->refused)
+                r->failures = 0;
+        r->refused = refused;
+}
+
 static int pause_after(struct reflector *r, int code)
 {
         struct informer *i = r->i;
@@ -304,6 +315,7 @@ void reflector_run(void *ctx)
                 error_clear(&r.err);
                 code = listing ? list_once(&r) : watch_once(&r);
                 forget_outage(&r);
+                forget_refusals(&r, code);
                 if (code == ERR_GONE || code == ERR_INVALID) {
                         mem_free(r.version);
                         r.version = NULL;

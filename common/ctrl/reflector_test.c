@@ -275,6 +275,26 @@ static void a_right_that_comes_is_noticed_within_ten_seconds(void **state)
         with_informer(body_rights);
 }
 
+/* How long it was missing does not make what fails afterwards wait. */
+static void body_rights_and_failures(struct fixture *f)
+{
+        open_informer(f);
+        f->server.forbidden = true;
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        assert_int_equal(fiber_sleep(f->loop, 300000), 0);
+        f->server.fail_watches = 2;
+        f->server.forbidden = false;
+        put(&f->server, "a");
+        assert_int_equal(fiber_sleep(f->loop, 15000), 0);
+        expect_seen(f, "+a ");
+}
+
+static void what_fails_when_a_right_has_come_is_tried_again_soon(void **state)
+{
+        with_informer(body_rights_and_failures);
+}
+
 /* The server forgets old versions: a watch that began again at the list would be told to list anew. */
 static void body_goes_on(struct fixture *f)
 {
@@ -581,6 +601,7 @@ int main(void)
                 cmocka_unit_test(a_server_that_answers_every_watch_with_410_is_not_listed_in_a_tight_loop),
                 cmocka_unit_test(each_version_that_cannot_be_decoded_is_counted_once),
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
+                cmocka_unit_test(what_fails_when_a_right_has_come_is_tried_again_soon),
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
                 cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
                 cmocka_unit_test(a_watch_that_an_outage_swallowed_is_opened_again_at_once),

@@ -70,6 +70,21 @@ static void of_metadata_its_identity_is_shown(void **state)
         with_informer(body_metadata);
 }
 
+static struct follower *follow_all(struct fixture *f)
+{
+        const struct follower_options o = { .kube = &f->kube,
+                                            .kind = &member_cluster_kind,
+                                            .begin = begin,
+                                            .object = show,
+                                            .end = end,
+                                            .ctx = f };
+        struct follower *follower = follower_new(f->group, &o, NULL);
+
+        assert_non_null(follower);
+        settle(f);
+        return follower;
+}
+
 static void body_rights(struct fixture *f)
 {
         struct follower_options o = { .kube = &f->kube,
@@ -99,6 +114,26 @@ static void body_rights(struct fixture *f)
 static void a_right_that_comes_is_noticed_within_ten_seconds(void **state)
 {
         with_informer(body_rights);
+}
+
+/* How long it was missing does not make what fails afterwards wait. */
+static void body_rights_and_failures(struct fixture *f)
+{
+        struct follower *follower;
+
+        f->server.forbidden = true;
+        follower = follow_all(f);
+        assert_int_equal(fiber_sleep(f->loop, 300000), 0);
+        f->server.fail_watches = 2;
+        f->server.forbidden = false;
+        assert_int_equal(fiber_sleep(f->loop, 15000), 0);
+        assert_true(follower_current(follower));
+        follower_stop(follower);
+}
+
+static void what_fails_when_a_right_has_come_is_tried_again_soon(void **state)
+{
+        with_informer(body_rights_and_failures);
 }
 
 static void count_rights(void *ctx, const struct kube_connection_change *change)
@@ -178,21 +213,6 @@ static void why_nothing_comes_is_known(void **state)
 }
 
 /* ---- going on ---- */
-
-static struct follower *follow_all(struct fixture *f)
-{
-        const struct follower_options o = { .kube = &f->kube,
-                                            .kind = &member_cluster_kind,
-                                            .begin = begin,
-                                            .object = show,
-                                            .end = end,
-                                            .ctx = f };
-        struct follower *follower = follower_new(f->group, &o, NULL);
-
-        assert_non_null(follower);
-        settle(f);
-        return follower;
-}
 
 static void body_cut(struct fixture *f)
 {
@@ -328,6 +348,7 @@ int main(void)
                 cmocka_unit_test(an_object_that_cannot_be_decoded_is_passed_over),
                 cmocka_unit_test(of_metadata_its_identity_is_shown),
                 cmocka_unit_test(a_right_that_comes_is_noticed_within_ten_seconds),
+                cmocka_unit_test(what_fails_when_a_right_has_come_is_tried_again_soon),
                 cmocka_unit_test(a_watch_that_is_refused_is_told),
                 cmocka_unit_test(why_nothing_comes_is_known),
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
