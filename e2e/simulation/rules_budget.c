@@ -68,9 +68,15 @@ static struct on_cluster *cluster_of(struct rollout *r, const char *ns, int64_t 
 /* ---- what the Works of one placement on one member say ---- */
 
 struct works {
-        const char *placement;
-        unsigned n, available;
+        const char *placement, *snapshot; /* index; NULL = none */
+        unsigned n, available, of_snapshot;
 };
+
+static const char *snapshot_of(const json_t *work)
+{
+        return json_string_value(json_object_get(doc_get_object(work, "metadata.labels"),
+                                                 LABEL_PARENT_RESOURCE_SNAPSHOT_INDEX));
+}
 
 static bool is_available(const json_t *work)
 {
@@ -95,6 +101,7 @@ static bool count_work(void *ctx, const json_t *work)
                 return true;
         works->n++;
         works->available += is_available(work);
+        works->of_snapshot += works->snapshot && text_equal(snapshot_of(work), works->snapshot);
         return true;
 }
 
@@ -116,10 +123,17 @@ static bool is_taken_by_hand(const struct change *c)
                !rule_is_hub_agent(c->who);
 }
 
+/* A hub agent that ended between two Works makes the rest when it is back, though what is there is available.
+ */
+static bool completes(const struct change *c, const struct works *works)
+{
+        return c->type == CHANGE_ADDED && works->of_snapshot > 1;
+}
+
 static void note(struct watch *w, struct rollout *r, const char *placement, const struct change *c)
 {
         struct on_cluster *o = cluster_of(r, c->ns, c->at_ms);
-        struct works works = { .placement = placement };
+        struct works works = { .placement = placement, .snapshot = snapshot_of(c->after) };
 
         watch_each(w, "hub", RES_WORKS, c->ns, count_work, &works);
         if (works.n == 0) { /* it left the placement */
@@ -129,7 +143,7 @@ static void note(struct watch *w, struct rollout *r, const char *placement, cons
         if (is_taken_by_hand(c))
                 o->bereft = true;
         if (o->available && !o->bereft && rule_is_hub_agent(c->who) && changes_workload(c) &&
-            c->at_ms - o->lost_ms > RULE_LAG_MS)
+            !completes(c, &works) && c->at_ms - o->lost_ms > RULE_LAG_MS)
                 o->moving = true;
         if (c->type == CHANGE_ADDED)
                 o->bereft = false;
