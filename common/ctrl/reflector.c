@@ -24,8 +24,7 @@ struct reflector {
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
         uint32_t expired; /* watches answered with 410 since one held */
-        uint32_t outages; /* of the connection, that were over when the last try ended */
-        bool refused;     /* the last failure was for want of a right */
+        struct kube_past past;
         int64_t begun_ms; /* loop */
         struct error err;
 };
@@ -260,27 +259,6 @@ static bool rights_come(const struct reflector *r, int code)
                loop_now_ms(r->i->kube->world->loop) - r->begun_ms < r->i->options.rights_come_ms;
 }
 
-/* What failed while the server could not be used says nothing of this watch: when it can be used again, the
- * pauses begin anew. */
-static void forget_outage(struct reflector *r)
-{
-        uint32_t outages = kube_connection_outages(r->i->kube);
-
-        if (outages != r->outages)
-                r->failures = 0;
-        r->outages = outages;
-}
-
-/* How long a right has been missing says nothing of what fails once it is there. */
-static void forget_refusals(struct reflector *r, int code)
-{
-        bool refused = code == ERR_FORBIDDEN;
-
-        if (refused != r->refused)
-                r->failures = 0;
-        r->refused = refused;
-}
-
 static int pause_after(struct reflector *r, int code)
 {
         struct informer *i = r->i;
@@ -314,8 +292,8 @@ void reflector_run(void *ctx)
 
                 error_clear(&r.err);
                 code = listing ? list_once(&r) : watch_once(&r);
-                forget_outage(&r);
-                forget_refusals(&r, code);
+                if (kube_past_is_over(i->kube, &r.past, code))
+                        r.failures = 0;
                 if (code == ERR_GONE || code == ERR_INVALID) {
                         mem_free(r.version);
                         r.version = NULL;

@@ -570,6 +570,15 @@ uint32_t kube_connection_outages(const struct kube_client *k)
         return k->connection ? k->connection->outages : 0;
 }
 
+bool kube_past_is_over(const struct kube_client *k, struct kube_past *past, int code)
+{
+        const struct kube_past now = { kube_connection_outages(k), code == ERR_FORBIDDEN };
+        bool over = now.outages != past->outages || now.refused != past->refused;
+
+        *past = now;
+        return over;
+}
+
 int kube_connection_wait(struct kube_connection *c, int64_t deadline_ms)
 {
         while (!c->good)

@@ -198,25 +198,22 @@ static void follower_fiber(void *ctx)
 {
         struct follower *r = ctx;
         int64_t wait = RETRY_FIRST_MS;
-        uint32_t outages = kube_connection_outages(r->o.kube);
-        bool was_refused = false;
+        struct kube_past past = { 0 };
 
         for (;;) {
                 struct error err = { 0 };
                 int64_t begin = loop_now_ms(r->loop);
                 int result = round_trip(r, &err);
-                bool refused = result == ERR_FORBIDDEN;
+                bool past_is_over = kube_past_is_over(r->o.kube, &past, result);
 
                 r->current = r->current && result == 0 && r->version;
                 r->problem = err;
                 if (result == ERR_CANCELLED)
                         return;
-                if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS ||
-                    kube_connection_outages(r->o.kube) != outages || refused != was_refused)
+                if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS || past_is_over)
                         wait = RETRY_FIRST_MS;
-                outages = kube_connection_outages(r->o.kube);
-                was_refused = refused;
-                if (kube_connection_pause(r->o.kube, refused ? MIN(wait, RETRY_FORBIDDEN_MS) : wait) < 0)
+                if (kube_connection_pause(r->o.kube,
+                                          result == ERR_FORBIDDEN ? MIN(wait, RETRY_FORBIDDEN_MS) : wait) < 0)
                         return;
                 wait = MIN(wait * 2, RETRY_LAST_MS);
         }
