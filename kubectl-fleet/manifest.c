@@ -54,9 +54,8 @@ static int schema_of(struct session *s, const struct kind *kind, const char *ver
         json_array_foreach(doc_get_array(crd, "spec.versions"), i, v) {
                 if (!text_equal(doc_get_string(v, "name"), version))
                         continue;
-                return arena_defer(s->arena, (void (*)(void *))json_decref, json_incref(crd)) < 0
-                               ? error_no_memory(err)
-                               : schema_from_crd(s->arena, doc_get(v, "schema.openAPIV3Schema"), ret, err);
+                TRY(doc_keep(s->arena, json_incref(crd), err));
+                return schema_from_crd(s->arena, doc_get(v, "schema.openAPIV3Schema"), ret, err);
         }
         return error_set(err, ERR_INVALID, "%s has no version \"%s\"", kind->kind, version);
 }

@@ -114,8 +114,9 @@ static int take_manifest(struct packing *p, const json_t *manifest, struct error
                 return error_set(err, ERR_INVALID, "more than %d objects: a set holds no more",
                                  SET_OBJECTS_MAX);
         doc = stripped(manifest);
-        if (!doc || arena_defer(p->arena, (void (*)(void *))json_decref, doc) < 0)
+        if (!doc)
                 return error_no_memory(err);
+        TRY(doc_keep(p->arena, doc, err));
         it = &p->items[p->n++];
         TRY(name_parts(p, doc, it, err));
         note_namespace(p, it);

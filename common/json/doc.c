@@ -242,6 +242,16 @@ static json_t *copy_array(const json_t *doc)
         return TAKE_PTR(copy);
 }
 
+static void let_go(void *doc)
+{
+        json_decref(doc);
+}
+
+int doc_keep(struct arena *a, json_t *doc, struct error *err)
+{
+        return arena_defer(a, let_go, doc) < 0 ? error_no_memory(err) : 0;
+}
+
 json_t *doc_copy(const json_t *doc)
 {
         if (!doc)

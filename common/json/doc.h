@@ -35,6 +35,8 @@ int doc_append_go_string(struct buf *b, const char *s, size_t n); /* %q: "x\ny" 
 int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
 json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
+int doc_keep(struct arena *a, json_t *doc,
+             struct error *err); /* until the arena is freed; taken, also on failure */
 /* Two objects, but for these members; what is no object equals nothing. */
 bool doc_equal_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n);
 

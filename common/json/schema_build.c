@@ -95,17 +95,13 @@ static int read_strings(struct schema_builder *b, const json_t *j, const struct 
         return 0;
 }
 
-static void release_json(void *j)
-{
-        json_decref(j);
-}
-
 /* A copy that lives as long as the schema. */
 static int keep_json(struct schema_builder *b, const json_t *value, const json_t **ret)
 {
         json_t *copy = doc_copy(value);
-        if (!copy || arena_defer(b->arena, release_json, copy) < 0)
+        if (!copy)
                 return error_no_memory(b->err);
+        TRY(doc_keep(b->arena, copy, b->err));
         *ret = copy;
         return 0;
 }

@@ -85,11 +85,6 @@ static int call_to(struct run *run, const struct value *args, size_t n, struct v
         return code == ERR_INVALID ? 0 : code;
 }
 
-static void release(void *doc)
-{
-        json_decref(doc);
-}
-
 static int call_must_from_json(struct run *run, const struct value *args, size_t n, struct value *ret)
 {
         json_t *doc = NULL;
@@ -100,7 +95,7 @@ static int call_must_from_json(struct run *run, const struct value *args, size_t
                 return run_no_memory(run);
         if (code < 0)
                 return call_fail(run, "%s", why.text);
-        if (arena_defer(&run->arena, release, doc) < 0)
+        if (doc_keep(&run->arena, doc, &why) < 0)
                 return run_no_memory(run);
         return value_of_doc(run, doc, ret);
 }

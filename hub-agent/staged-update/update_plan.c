@@ -19,11 +19,6 @@ struct manifests {
         size_t n;
 };
 
-static void release(void *doc)
-{
-        json_decref(doc);
-}
-
 static int by_identity(const void *a, const void *b)
 {
         const struct manifest *x = a, *y = b;
@@ -44,8 +39,7 @@ static int read_manifests(struct arena *arena, const struct raw_list *l, struct 
                 struct manifest *m = &ret->at[ret->n++];
 
                 TRY(doc_parse(l->at[i], &m->doc, err));
-                if (arena_defer(arena, release, m->doc) < 0)
-                        return error_no_memory(err);
+                TRY(doc_keep(arena, m->doc, err));
                 m->api_version = or_empty(doc_get_string(m->doc, "apiVersion"));
                 m->kind = or_empty(doc_get_string(m->doc, "kind"));
                 m->ns = or_empty(doc_get_string(m->doc, "metadata.namespace"));

@@ -167,11 +167,6 @@ static int add_manifest(struct rendering *r, struct wanted_work *work, const str
 
 /* ---- envelopes ---- */
 
-static void drop_document(void *doc)
-{
-        json_decref(doc);
-}
-
 /* The resource as a document if it is an envelope, else *ret NULL. */
 static int parse_envelope(struct rendering *r, struct slice text, json_t **ret)
 {
@@ -185,7 +180,7 @@ static int parse_envelope(struct rendering *r, struct slice text, json_t **ret)
             (!text_equal(kind, ENVELOPE_CLUSTER_RESOURCE) && !text_equal(kind, ENVELOPE_RESOURCE)))
                 return 0;
         *ret = doc;
-        return arena_defer(r->arena, drop_document, TAKE_PTR(doc));
+        return doc_keep(r->arena, TAKE_PTR(doc), r->err);
 }
 
 static const char *envelope_work_name(struct rendering *r, const char *prefix, const char *kind,

@@ -2,11 +2,6 @@
 
 #include "common/kube/trouble.h"
 
-static void release(void *doc)
-{
-        json_decref(doc);
-}
-
 static bool is_unanswered(const struct error *why)
 {
         return why->code == ERR_UNAUTHORIZED || text_equal(why->reason, KUBE_REASON_NOT_KUBERNETES) ||
@@ -72,8 +67,8 @@ int manifest_decode(struct manifest *m, int ordinal, struct slice text, struct a
 
         *m = (struct manifest){ .ordinal = ordinal, .cause = "", .availability_cause = "" };
         r = doc_parse(text, &m->doc, &why);
-        if (r == 0 && arena_defer(arena, release, m->doc) < 0)
-                return error_no_memory(err);
+        if (r == 0)
+                r = doc_keep(arena, m->doc, &why);
         if (r == 0)
                 r = identify(m, arena, &why);
         if (r == ERR_NO_MEMORY)

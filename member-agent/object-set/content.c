@@ -274,7 +274,8 @@ int content_object(json_t *doc, struct arena *arena, struct set_object *ret, str
                    *slash = strchr(api_version, '/');
         const char *group = slash ? arena_strndup(arena, api_version, (size_t)(slash - api_version)) : "";
 
-        if (arena_defer(arena, (void (*)(void *))json_decref, doc) < 0 || !group)
+        TRY(doc_keep(arena, doc, err));
+        if (!group)
                 return error_no_memory(err);
         *ret = (struct set_object){ .doc = json_is_object(doc) ? doc : NULL,
                                     .group = group,

@@ -31,16 +31,6 @@ static bool is_going(const struct cluster_object_set *s)
 
 /* ---- what a pass shares ---- */
 
-static void free_doc(void *doc)
-{
-        json_decref(doc);
-}
-
-int set_keep(struct arena *arena, json_t *doc, struct error *err)
-{
-        return arena_defer(arena, free_doc, doc) < 0 ? error_no_memory(err) : 0;
-}
-
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
                       struct set_identity **ret, size_t *ret_n, struct error *err)
 {

@@ -72,7 +72,7 @@ static int read_copy(struct set_pass *p, json_t **ret, struct error *err)
         if (!text_equal(kept.uid, p->self.uid))
                 return 0;
         TRY(doc_parse(kept.spec, ret, err));
-        return set_keep(p->arena, *ret, err);
+        return doc_keep(p->arena, *ret, err);
 }
 
 int set_copy_use(struct set_pass *p, struct content_secrets *secrets, struct error *err)

@@ -18,7 +18,7 @@ int phase_look(struct phase *f, struct set_item *item, struct error *why)
         }
         TRY(r);
         item->live = live;
-        return set_keep(f->docs, live, why);
+        return doc_keep(f->docs, live, why);
 }
 
 static int claim(struct phase *f, struct set_item *item, struct error *why)

@@ -81,8 +81,6 @@ struct set_item {
         struct object_outcome *out;
 };
 
-/* A document that lives as long as an arena; taken, also on failure. */
-int set_keep(struct arena *arena, json_t *doc, struct error *err);
 struct set_signature set_sign(const struct cluster_object_set *s, const struct set_identity *siblings,
                               size_t n);
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,

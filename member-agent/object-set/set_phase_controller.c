@@ -76,7 +76,7 @@ static int make_item(struct phase *f, size_t i, struct object_outcome *out, stru
         if (!item->key)
                 return error_no_memory(err);
         TRY(want_prepare(&f->p->self, o, true, &item->prepared, err));
-        TRY(set_keep(f->docs, item->prepared, err));
+        TRY(doc_keep(f->docs, item->prepared, err));
         TRY(doc_hash(item->prepared, item->hash, err));
         f->defines |= set_is_definition(o);
         return 0;

@@ -28,7 +28,7 @@ int set_secrets_read(struct set_pass *p, struct content_secrets *secrets, struct
                         return r;
                 }
                 if (r == 0)
-                        TRY(set_keep(p->arena, doc, err));
+                        TRY(doc_keep(p->arena, doc, err));
                 s->doc = r == 0 ? doc : NULL;
                 say_as_server(&s->why);
         }

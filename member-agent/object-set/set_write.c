@@ -16,7 +16,7 @@ static int send(struct phase *f, struct set_item *item, enum kube_patch_type typ
         TRY(kube_doc_patch(f->p->rc->kube, &item->resource, phase_ns_of(item), item->object->name, type, body,
                            &write, &answer, why));
         item->live = answer;
-        return set_keep(f->docs, answer, why);
+        return doc_keep(f->docs, answer, why);
 }
 
 static int convert(struct phase *f, struct set_item *item, struct error *why)
@@ -35,7 +35,7 @@ static int create(struct phase *f, struct set_item *item, struct error *why)
         TRY(kube_doc_create(f->p->rc->kube, &item->resource, phase_ns_of(item), item->prepared, &write,
                             &answer, why));
         item->live = answer;
-        TRY(set_keep(f->docs, answer, why));
+        TRY(doc_keep(f->docs, answer, why));
         return convert(f, item, why);
 }
 
