@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
@@ -42,6 +43,60 @@ static void exactly_the_chosen_allocation_fails(void **state)
         mem_free(a);
         mem_free(c);
         assert_null(mem_calloc(SIZE_MAX / 2, 3));
+}
+
+#define OF_A_THREAD 2000
+
+static void *allocate_many(void *failed)
+{
+        for (int i = 0; i < OF_A_THREAD; i++) {
+                void *p = mem_alloc(10 + (size_t)i % 90);
+                void *moved = mem_realloc(p, 200);
+
+                *(int *)failed += !p + !moved;
+                mem_free(moved ? moved : p);
+        }
+        return NULL;
+}
+
+/* Of all threads one allocation fails, and nothing that any of them does is lost to the counters. */
+static void threads_are_counted_together(void **state)
+{
+        size_t bytes = mem_live_bytes(), count = mem_live_count();
+        pthread_t threads[3];
+        int failed[4] = { 0 };
+
+        mem_fail_at(2 * OF_A_THREAD, false);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(pthread_create(&threads[i], NULL, allocate_many, &failed[i]), 0);
+        allocate_many(&failed[3]);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(mem_fault_fired());
+        assert_int_equal(mem_alloc_count(), 4 * 2 * OF_A_THREAD);
+        mem_fail_at(0, false);
+        assert_int_equal(failed[0] + failed[1] + failed[2] + failed[3], 1);
+        assert_int_equal(mem_live_bytes(), bytes);
+        assert_int_equal(mem_live_count(), count);
+}
+
+/* What one thread allocates another may free. */
+static void *free_there(void *p)
+{
+        mem_free(p);
+        return NULL;
+}
+
+static void what_another_thread_frees_is_gone(void **state)
+{
+        size_t bytes = mem_live_bytes();
+        pthread_t thread;
+        void *p = mem_alloc(1000);
+
+        assert_true(mem_live_bytes() >= bytes + 1000);
+        assert_int_equal(pthread_create(&thread, NULL, free_there, p), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(mem_live_bytes(), bytes);
 }
 
 static void note(void *p)
@@ -303,6 +358,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(live_counts_return_to_where_they_were),
                 cmocka_unit_test(exactly_the_chosen_allocation_fails),
+                cmocka_unit_test(threads_are_counted_together),
+                cmocka_unit_test(what_another_thread_frees_is_gone),
                 cmocka_unit_test(an_arena_is_aligned_limited_and_runs_its_defers_backwards),
                 cmocka_unit_test(sanitizers_see_who_touches_what_is_behind_the_end_of_a_list),
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),
