@@ -77,8 +77,8 @@ bool binding_ready(const struct binding *b, int64_t unavailable_period_ms, int64
         if (!text_equal(available->reason, REASON_BINDING_NOT_TRACKABLE) &&
             !text_equal(available->reason, REASON_WORK_NOT_TRACKABLE))
                 return true;
-        wait = available->last_transition_ms + unavailable_period_ms - now_ms;
-        *ret_wait_ms = MIN(MAX(wait, 0), unavailable_period_ms);
+        wait = MIN(available->last_transition_ms + unavailable_period_ms - now_ms, unavailable_period_ms);
+        *ret_wait_ms = MAX(wait, 0);
         return wait <= 0;
 }
 

@@ -112,6 +112,7 @@ static void who_cannot_be_tracked_is_ready_after_the_period(void **state)
                 { "t", 60001, 60000, true, 0 },      { "t", 0, 0, true, 0 },
                 { "t", -5000, 60000, false, 60000 }, /* another clock is ahead: never longer than the period
                                                       */
+                { "t", -5000, 0, true, 0 },          /* and nothing is no wait by any clock */
                 { "r", 0, 60000, true, 0 },          { "p", 0, 60000, false, -1 },
                 { "-", 0, 60000, false, -1 },
         };
