@@ -276,6 +276,17 @@ static int holds_policy(struct arena *arena, const struct policy_snapshot *s, co
         return 0;
 }
 
+int policy_snapshot_is_of(struct arena *arena, const struct policy_snapshot *s,
+                          const struct placement_policy *policy, bool *ret, struct error *err)
+{
+        const char *hash;
+        char hex[65];
+
+        TRY(policy_hash(policy, hex, err));
+        hash = hash_on_wire(arena, hex);
+        return hash ? holds_policy(arena, s, hash, ret, err) : error_no_memory(err);
+}
+
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
                           int64_t given, struct policy_snapshot_plan *ret, struct error *err)
 {

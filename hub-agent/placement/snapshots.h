@@ -11,6 +11,10 @@ int policy_hash(const struct placement_policy *policy, char ret[65], struct erro
 /* "eyJ..." of the hex text, as policyHash is on the wire. NULL on no memory. */
 const char *hash_on_wire(struct arena *arena, const char hash[65]);
 
+/* Whether it is of this policy, but for the number of clusters: says so, and holds it; nobody edited it. */
+int policy_snapshot_is_of(struct arena *arena, const struct policy_snapshot *s,
+                          const struct placement_policy *policy, bool *ret, struct error *err);
+
 /* An existing object and what it is to look like. */
 struct relabel {
         const struct object *now;

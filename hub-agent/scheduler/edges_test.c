@@ -165,6 +165,43 @@ static void a_score_that_lacks_a_part_is_compared(void **state)
         end(&c);
 }
 
+/* Whoever was away finds the snapshot of what was asked for then. */
+static void by_a_policy_that_is_asked_for_no_more_nobody_comes_or_goes(void **state)
+{
+        static const struct {
+                const char *policy, *wanted;
+        } policies[] = {
+                { "\"policy\":{\"placementType\":\"PickAll\"}", NULL },
+                { PICK_N "}", "4" },
+                { PICK_N "}", "1" },
+                { "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\",\"b\",\"c\"]}", NULL }
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+                struct case_ c;
+
+                begin(&c, policies[i].policy, policies[i].wanted);
+                c.in.outdated = true;
+                add_plain(&c, "a");
+                add_plain(&c, "b");
+                add_plain(&c, "c");
+                add_binding(&c, "on-a", "a", "Bound", "web-1", 0, 0, "");
+                add_binding(&c, "on-b", "b", "Bound", "web-0", 0, 0, "");
+                add_binding(&c, "on-c", "c", "Unscheduled", "web-1", 0, 0, WAS("Bound"));
+                add_binding(&c, "on-d", "d", "Bound", "web-1", 0, 0, "");
+                add_binding(&c, "on-e", "e", "Bound", "web-1", 0, 0,
+                            "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"finalizers\":["
+                            "\"kubernetes-fleet.io/scheduler-crb-cleanup\"],");
+                run(&c);
+                assert_int_equal(c.plan.n_create + c.plan.n_patch, 0);
+                assert_string_equal(unscheduled(&c), "on-d"); /* its cluster is gone */
+                assert_int_equal(c.plan.n_departed, 1);
+                assert_int_equal(c.plan.release.n, 1);
+                assert_false(c.plan.report); /* nor is anything said of what it asks for */
+                end(&c);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -174,6 +211,7 @@ int main(void)
                 cmocka_unit_test(a_resource_may_have_dashes_in_its_name),
                 cmocka_unit_test(a_type_that_nobody_knows_is_told),
                 cmocka_unit_test(a_score_that_lacks_a_part_is_compared),
+                cmocka_unit_test(by_a_policy_that_is_asked_for_no_more_nobody_comes_or_goes),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -534,7 +534,8 @@ int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct 
                               &plan.observed_generation, c.err));
         plan_departures(&c, &k, &plan);
         departures = plan;
-        TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
+        if (!in->outdated)
+                TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
         plan_unreadable(&c, &plan);
         plan_silent(&c, &plan);
         if (in->tell_all)

@@ -11,6 +11,9 @@ struct schedule_input {
         const struct policy_snapshot *snapshot;
         /* PickN: the number that the placement has by now, which the snapshot may not yet have been told. */
         struct opt_int asked;
+        /* It is not of the policy that the placement has by now: another one follows as soon as the placement
+         * is taken in. Until then nothing is picked or taken away by it but what goes by itself. */
+        bool outdated;
         struct object_list clusters; /* struct member_cluster, sorted by name */
         struct object_list bindings; /* struct binding of this placement, sorted by name */
         int64_t now_ms;              /* wall */

@@ -301,11 +301,28 @@ static int let_go(struct reconcile *rc, const struct scope *scope)
         return rc_for_each(rc, bindings.n, release_if_going, &bindings);
 }
 
-static struct opt_int asked_number(const struct object *placement)
+static const struct placement_policy *asked_policy(const struct object *placement)
 {
         const struct placement_spec *spec = ((const struct placement *)placement)->spec;
 
-        return spec && spec->policy ? spec->policy->number_of_clusters : (struct opt_int){ .set = false };
+        return spec ? spec->policy : NULL;
+}
+
+static struct opt_int asked_number(const struct object *placement)
+{
+        const struct placement_policy *policy = asked_policy(placement);
+
+        return policy ? policy->number_of_clusters : (struct opt_int){ .set = false };
+}
+
+/* An agent that was away finds the snapshot of what was asked for when it left. */
+static int find_outdated(struct reconcile *rc, const struct object *placement, struct schedule_input *in)
+{
+        bool is;
+
+        TRY(policy_snapshot_is_of(rc->arena, in->snapshot, asked_policy(placement), &is, rc->err));
+        in->outdated = !is;
+        return 0;
 }
 
 static int cycle(struct reconcile *rc, const struct scope *scope, struct schedule_input *in)
@@ -340,6 +357,7 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
         in.snapshot = active_snapshot(&snapshots);
         if (!in.snapshot)
                 return let_go(rc, scope);
+        TRY(find_outdated(rc, p, &in));
         TRY(rc_set_finalizer(rc, p, FINALIZER_SCHEDULER, true, NULL));
         code = cycle(rc, scope, &in);
         measure(rc, began_ms, code);
@@ -419,12 +437,21 @@ static void map_unfulfilled(void *agent, const struct informer_event *e, key_emi
                 emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
 }
 
-/* The snapshot may have been told before, while less was asked for. */
-static void map_raised(void *agent, const struct informer_event *e, key_emit emit, void *to)
+static bool ask_for_the_same(const struct object *a, const struct object *b)
+{
+        char of_a[65], of_b[65];
+
+        return policy_hash(asked_policy(a), of_a, NULL) == 0 &&
+               policy_hash(asked_policy(b), of_b, NULL) == 0 && text_equal(of_a, of_b);
+}
+
+/* What is asked for now may be what the snapshot was told before, while less or something else was. */
+static void map_asked_anew(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (e->type == INFORMER_UPDATED && asked_number(e->now).value > asked_number(e->old).value)
+        if (e->type == INFORMER_UPDATED &&
+            (asked_number(e->now).value > asked_number(e->old).value || !ask_for_the_same(e->old, e->now)))
                 emit(to, key_text(&key, e->now->meta.ns, e->now->meta.name));
 }
 
@@ -485,8 +512,8 @@ static const struct watch watches[] = {
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_policy_snapshot },
         { &cluster_resource_placement_kind, ON_DELETION, NULL },
         { &resource_placement_kind, ON_DELETION, NULL },
-        { &cluster_resource_placement_kind, ON_SPEC, map_raised },
-        { &resource_placement_kind, ON_SPEC, map_raised },
+        { &cluster_resource_placement_kind, ON_SPEC, map_asked_anew },
+        { &resource_placement_kind, ON_SPEC, map_asked_anew },
         { &cluster_resource_placement_kind, ON_STATUS, map_unfulfilled },
         { &resource_placement_kind, ON_STATUS, map_unfulfilled },
         { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, map_binding },

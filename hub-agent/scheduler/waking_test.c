@@ -195,6 +195,24 @@ RIG_TEST(a_number_that_is_again_what_the_snapshot_was_told, {
         stop(&f);
 })
 
+/* The same of what else a policy says. Meanwhile nobody is picked by what is asked for no more. */
+RIG_TEST(a_policy_that_is_again_what_the_snapshot_holds, {
+        struct fleet f;
+
+        begin(r, &f, "\"placementType\":\"PickAll\"," REQUIRED(PROD));
+        assert_string_equal(picked(r, BINDINGS), "member-1");
+        merge_and_settle(
+                r, PLACEMENT,
+                "{\"spec\":{\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\","
+                "\"name\":\"kube-system\"}],\"policy\":{" REQUIRED(NODES("Ge", "5")) "}}}");
+        merge_and_settle(r, CLUSTERS "memberclusters/member-2",
+                         "{\"metadata\":{\"labels\":{\"env\":\"prod\"}}}");
+        assert_string_equal(picked(r, BINDINGS), "member-1");
+        merge_and_settle(r, PLACEMENT, "{\"spec\":{\"policy\":{" REQUIRED(PROD) "}}}");
+        assert_string_equal(picked(r, BINDINGS), "member-1 member-2");
+        stop(&f);
+})
+
 RIG_TEST(a_binding_that_somebody_deletes, {
         char path[256];
         struct fleet f;
@@ -222,6 +240,7 @@ int main(void)
                 cmocka_unit_test(a_namespace_that_comes_to_be),
                 cmocka_unit_test(a_number_that_changes),
                 cmocka_unit_test(a_number_that_is_again_what_the_snapshot_was_told),
+                cmocka_unit_test(a_policy_that_is_again_what_the_snapshot_holds),
                 cmocka_unit_test(a_binding_that_somebody_deletes),
         };
 
