@@ -9,8 +9,20 @@ static void list_free(void *value)
 {
         struct asked_list *l = value;
 
+        vec_for_each(&l->all, a)
+                json_decref(a->policy);
         vec_free(&l->all);
         mem_free(l);
+}
+
+/* A number is told to a policy's snapshot when there is one already. */
+static json_t *without_number(const json_t *policy)
+{
+        json_t *copy = policy ? mem_must(json_copy((json_t *)policy)) : NULL;
+
+        if (copy)
+                json_object_del(copy, "numberOfClusters");
+        return copy;
 }
 
 static struct asked read_placement(const json_t *placement)
@@ -18,7 +30,8 @@ static struct asked read_placement(const json_t *placement)
         const json_t *policy = doc_get(placement, "spec.policy");
         const char *type = doc_get_string(policy, "placementType"),
                    *may = doc_get_string(placement, "spec.strategy.rollingUpdate.maxUnavailable");
-        struct asked a = { ASKED_ANY, may ? (unsigned)strtoul(may, NULL, 10) : 25, INT64_MAX };
+        struct asked a = { ASKED_ANY, may ? (unsigned)strtoul(may, NULL, 10) : 25, INT64_MAX,
+                           without_number(policy) };
 
         if (text_equal(type, "PickN"))
                 a.n = (unsigned)doc_get_int(policy, "numberOfClusters", 0);
@@ -53,8 +66,10 @@ void asked_note(struct asked_map *m, const struct change *c)
         }
         if (l->all.n > 0)
                 l->all.at[l->all.n - 1].until_ms = c->at_ms;
-        while (l->all.n > 0 && l->all.at[0].until_ms < c->at_ms - 2 * RULE_LAG_MS)
+        while (l->all.n > 0 && l->all.at[0].until_ms < c->at_ms - 2 * RULE_LAG_MS) {
+                json_decref(l->all.at[0].policy);
                 vec_remove(&l->all, 0);
+        }
         ASSERT(vec_push(&l->all, read_placement(c->after)) == 0);
 }
 
@@ -71,6 +86,18 @@ unsigned asked_most(const struct asked_list *l, int64_t since_ms)
                 if (a->until_ms >= since_ms)
                         most = MAX(most, a->n);
         return most;
+}
+
+bool asked_policy(const struct asked_list *l, const json_t *policy, int64_t since_ms)
+{
+        json_t *given = without_number(policy);
+        bool found = false;
+
+        vec_for_each(&l->all, a)
+                found = found || (a->until_ms >= since_ms &&
+                                  (given && a->policy ? json_equal(given, a->policy) : given == a->policy));
+        json_decref(given);
+        return found;
 }
 
 void asked_free(struct asked_map *m)

@@ -11,6 +11,7 @@ struct asked {
         unsigned n;               /* clusters; ASKED_ANY = as many as there are */
         unsigned max_unavailable; /* percent */
         int64_t until_ms;         /* INT64_MAX: it is in force */
+        json_t *policy;           /* but for the number; NULL = none */
 };
 struct asked_list {
         VEC(struct asked) all; /* oldest first */
@@ -27,4 +28,6 @@ void asked_note(struct asked_map *m, const struct change *c);
 const struct asked_list *asked_of(struct asked_map *m, const char *placement);
 /* The greatest number that was asked for since. */
 unsigned asked_most(const struct asked_list *l, int64_t since_ms);
+/* Whether this policy, whatever its number, was asked for since. */
+bool asked_policy(const struct asked_list *l, const json_t *policy, int64_t since_ms);
 void asked_free(struct asked_map *m);

@@ -21,7 +21,7 @@
         "{'group':'apps','version':'v1',"                                                                    \
         "'kind':'Deployment','namespace':'app-0','name':'web'},'conditions':[{'type':'Applied','status':'"   \
         "True'}]" reports "}]}}"
-#define BINDING(is, observed)                                                                                \
+#define BINDING_SAYS(is, observed)                                                                           \
         "{'metadata':{'name':'b','generation':2},'spec':{'state':'" is "'},'status':{'conditions':[{'type':" \
         "'RolloutStarted','status':'True','observedGeneration':" observed "}]}}"
 #define PLACEMENT(selected) "{'metadata':{'name':'app-0'},'status':{'selectedResources':[" selected "]}}"
@@ -60,7 +60,7 @@ static void statuses_come_back_as_they_are_asked_for(void **state)
                 put(&w, "player", "hub", "apps/deployments", rows[i].hub);
                 put(&w, "server", "member-1", "apps/deployments", WEB("'readyReplicas':1"));
                 w.now += 1000;
-                put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("Bound", "2"));
+                put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING_SAYS("Bound", "2"));
                 put(&w, "hub-agent", "hub", RES_WORKS, rows[i].work);
                 rest(&w);
                 if (!*rows[i].words)
@@ -72,7 +72,8 @@ static void statuses_come_back_as_they_are_asked_for(void **state)
 
 static void what_is_to_leave_or_waits_for_a_run_says_what_it_said(void **state)
 {
-        static const char *const bindings[] = { BINDING("Unscheduled", "2"), BINDING("Bound", "1") };
+        static const char *const bindings[] = { BINDING_SAYS("Unscheduled", "2"),
+                                                BINDING_SAYS("Bound", "1") };
 
         for (size_t i = 0; i < ARRAY_LEN(bindings); i++) {
                 struct watch w;
@@ -110,7 +111,7 @@ static void the_original_may_have_another_one(void **state)
                 }
                 put(&w, "server", "member-1", "apps/deployments", WEB("'readyReplicas':1"));
                 w.now += RULE_LAG_MS / 2;
-                put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("Bound", "2"));
+                put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING_SAYS("Bound", "2"));
                 put(&w, "hub-agent", "hub", RES_WORKS, WORK(MIRROR("OriginalResource"), REPORTS("1")));
                 rest(&w);
                 FINE(&w);

@@ -82,6 +82,20 @@ static bool is_one_more(const struct change *c)
                            doc_get_string(c->after, "spec.schedulingPolicySnapshotName"));
 }
 
+/* By a policy that was given up long ago, nobody is picked. */
+static void check_policy(struct watch *w, const struct change *c, const struct tally *t,
+                         const struct asked_list *asked)
+{
+        const json_t *snapshot =
+                watch_get(w, "hub", *c->ns ? RES_NS_POLICIES : RES_POLICIES, c->ns, t->policy);
+
+        if (!c->before && snapshot &&
+            !asked_policy(asked, doc_get(snapshot, "spec.policy"), c->at_ms - RULE_LAG_MS))
+                watch_broken(w, &rule_live_bindings,
+                             "placement %s has a new binding on %s of policy %s, which is asked for no more",
+                             t->placement, t->cluster, t->policy);
+}
+
 static void live_bindings(struct watch *w, void *state, const struct change *c)
 {
         struct live_bindings *s = state;
@@ -105,6 +119,7 @@ static void live_bindings(struct watch *w, void *state, const struct change *c)
         asked = asked_of(&s->asked, placement);
         if (!asked)
                 return;
+        check_policy(w, c, &t, asked);
         most = asked_most(asked, c->at_ms - RULE_LAG_MS); /* that it is less now may be heard of late */
         if (t.of_policy > most && is_one_more(c))
                 watch_broken(w, &rule_live_bindings,

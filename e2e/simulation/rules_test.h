@@ -6,6 +6,9 @@
 
 /* In metadata, left open: the labels of what belongs to placement app-0. */
 #define OF_APP "'labels':{'kubernetes-fleet.io/parent-CRP':'app-0'"
+#define BINDING(name, cluster, policy, binding_state)                                                        \
+        "{'metadata':{'name':'" name "'," OF_APP "}},'spec':{'targetCluster':'" cluster                      \
+        "','schedulingPolicySnapshotName':'" policy "','state':'" binding_state "'}}"
 
 /* ---- a watch of the test's own, in place of watch.c ---- */
 
