@@ -180,8 +180,7 @@ int64_t since(const struct pass *p, int64_t moment)
 
 void wake_after(struct pass *p, int64_t ms)
 {
-        if (p->plan->after_ms == NO_WAKE_UP || ms < p->plan->after_ms)
-                p->plan->after_ms = ms;
+        p->plan->after_ms = MIN(p->plan->after_ms, ms);
 }
 
 void measure(struct pass *p, enum update_run_measure_kind kind, const char *task_type, int64_t ms)

@@ -69,7 +69,7 @@ struct update_run_plan {
         struct update_run_measure measured[UPDATE_RUN_MEASURES_MAX];
         size_t n_measured;
 };
-#define NO_WAKE_UP (-1)
+#define NO_WAKE_UP INT64_MAX
 
 /* A run that is being deleted, too, may have something to start before it goes. Fails for want of memory, or
  * with what the calls fail with. */

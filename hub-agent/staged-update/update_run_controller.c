@@ -450,7 +450,7 @@ static struct outcome write_status(struct pass *s)
         if (hold > 0) {
                 if (keep_draft(s) < 0)
                         return failed(s->rc->err);
-                return finish_after(s->plan.after_ms == NO_WAKE_UP ? hold : MIN(hold, s->plan.after_ms));
+                return finish_after(MIN(hold, s->plan.after_ms));
         }
         if (rc_patch_diff(s->rc, &s->run->object, &wanted->object, OBJECT_STATUS, NULL) < 0)
                 return failed(s->rc->err);
