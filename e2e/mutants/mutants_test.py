@@ -207,6 +207,18 @@ class MutantsTest(unittest.TestCase):
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, f"{p}\n{done.stderr}")
 
+    def test_what_stands_behind_a_mutant_keeps_its_line(self):
+        for p in self.bank.places:
+            self.assertEqual(p.planted(SOURCE).count("\n"), SOURCE.count("\n"), p)
+
+    def test_code_that_is_never_reached_does_not_count_though_assertions_follow_it(self):
+        source = "int f(int), at(int);\nint f(int x)\n{\n        switch (x) {\n        case 1:\n                x = at(2);\n" \
+                 "                break;\n        default:\n                break;\n        }\n        return at(__LINE__) + x;\n}\n"
+        write(os.path.join(self.bank.stand.source, "bank", "dead.c"), source)
+        found = places.places_of("bank/dead.c", source, FLAGS, self.bank.stand.source)
+        dead = [p for p in found if p.kind == "early return" and source[p.start:].startswith("default")]
+        self.assertEqual([self.bank.lane.plant(p, source) for p in dead], ["the same program"])
+
     def test_a_bug_is_caught_by_the_test_that_it_breaks(self):
         verdict = self.bank.judge(self.bank.one("call left out", "note(from, -sum);", "{ }"))
         self.assertEqual((verdict.counts, verdict.kind, verdict.caught_by, verdict.said),
