@@ -226,7 +226,7 @@ static int own_override_selects(struct passing *p, const struct override_snapsho
         const struct override_target_list *l = &s->spec->override_spec->resource_selectors;
 
         TRY(work(p, l->n * WORK_OF_SELECTOR));
-        if (!p->ns || !text_equal(p->ns, s->object.meta.ns))
+        if (!text_equal(p->ns, s->object.meta.ns)) /* nor is what belongs to no namespace */
                 return 0;
         for (uint32_t i = 0; i < l->n; i++)
                 if (text_equal(or_empty(l->at[i].group), p->group) &&
