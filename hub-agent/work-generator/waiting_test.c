@@ -16,7 +16,7 @@ static void count_warning(void *ctx, const char *text, size_t n)
         write_line(ctx, text, n);
 }
 
-static void place_on_two(struct rig *r, struct scene *s)
+static void start_two(struct rig *r, struct scene *s)
 {
         struct fleet *f = &s->fleet;
 
@@ -28,9 +28,14 @@ static void place_on_two(struct rig *r, struct scene *s)
         add_member(f, "member-1", "");
         add_member(f, "member-2", "");
         add_app(r);
+}
+
+static void place_on_two(struct rig *r, struct scene *s)
+{
+        start_two(r, s);
         place(r, "");
-        settle(f);
-        settle(f);
+        settle(&s->fleet);
+        settle(&s->fleet);
         rig_get(r, WEB);
         assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
         assert_int_equal(s->n_warnings, 0);
@@ -110,11 +115,39 @@ static void a_namespace_or_a_work_that_is_not_there_is_trouble_only_when_that_la
         rig_run(is_told_later);
 }
 
+/* It was made, and neither the answer nor the watch has told of it. */
+static void is_not_heard_of(struct rig *r)
+{
+        struct scene s;
+
+        start_two(r, &s);
+        s.line.lagging = "/works";
+        s.line.path = WORKS_2;
+        s.line.fate = ERR_CLOSED;
+        place(r, "");
+        for (int i = 0; i < 5000 && rig_get(r, FLEET WORKS_2 "/web-work") != 200; i++)
+                fiber_sleep(r->loop, 1);
+        s.line.path = NULL;
+        for (int i = 0; i < LAG_MS / 2; i += 100) {
+                fiber_sleep(r->loop, 100);
+                rig_get(r, WEB);
+                assert_string_not_equal(condition_of(r, "ClusterResourcePlacementWorkSynchronized"), "False");
+        }
+        assert_string_equal(condition_of(r, "ClusterResourcePlacementWorkSynchronized"), "True");
+        assert_int_equal(s.n_warnings, 0);
+        end(&s);
+}
+static void a_work_that_is_made_and_not_heard_of_yet_is_no_trouble(void **state)
+{
+        rig_run(is_not_heard_of);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(writing_to_a_member_that_leaves_is_no_trouble),
                 cmocka_unit_test(a_namespace_or_a_work_that_is_not_there_is_trouble_only_when_that_lasts),
+                cmocka_unit_test(a_work_that_is_made_and_not_heard_of_yet_is_no_trouble),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
