@@ -171,6 +171,53 @@ static void flags_without_meaning_here_are_accepted(void **state)
         }
 }
 
+static void each_flag_of_properties_sets_what_it_names_and_no_more(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct property_settings s;
+        struct member_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, NULL, &err), 0);
+        assert_int_equal(member_flags_properties(&f, &arena, &s, &err), 0);
+        assert_false(s.namespaces || s.azure || s.without_available);
+        assert_true(s.costs);
+        assert_string_equal(s.region, "");
+        assert_true(!s.price_ns && !s.prices && !s.own_ns && !s.own);
+        assert_int_equal(s.price_max_age_ms, 24 * 3600 * 1000);
+        f.namespace_collection = true;
+        f.property_provider = "azure";
+        f.azure_costs = f.azure_available = false;
+        f.region = "eu";
+        f.price_table = "fleet-system/prices";
+        f.property_config_map = "default/own";
+        f.price_max_age_hours = 1;
+        assert_int_equal(member_flags_properties(&f, &arena, &s, &err), 0);
+        assert_true(s.namespaces && s.azure && s.without_available);
+        assert_false(s.costs);
+        assert_string_equal(s.region, "eu");
+        assert_string_equal(s.price_ns, "fleet-system");
+        assert_string_equal(s.prices, "prices");
+        assert_string_equal(s.own_ns, "default");
+        assert_string_equal(s.own, "own");
+        assert_int_equal(s.price_max_age_ms, 3600 * 1000);
+}
+
+static void maps_of_properties_are_a_namespace_and_a_name(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct property_settings s;
+        struct member_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, "--property-config-map=own", &err), 0);
+        assert_int_equal(member_flags_properties(&f, &arena, &s, &err), ERR_INVALID);
+        assert_string_equal(err.text, "property-config-map \"own\" is not NAMESPACE/NAME");
+        f.price_table = "prices/";
+        assert_int_equal(member_flags_properties(&f, &arena, &s, &err), ERR_INVALID);
+        assert_string_equal(err.text, "price-table \"prices/\" is not NAMESPACE/NAME");
+}
+
 static void addresses_may_be_short_or_off(void **state)
 {
         char host[64];
@@ -197,6 +244,8 @@ int main(void)
                 cmocka_unit_test(values_may_be_equal_where_one_is_the_limit_of_another),
                 cmocka_unit_test(flags_without_meaning_here_are_accepted),
                 cmocka_unit_test(addresses_may_be_short_or_off),
+                cmocka_unit_test(each_flag_of_properties_sets_what_it_names_and_no_more),
+                cmocka_unit_test(maps_of_properties_are_a_namespace_and_a_name),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/limits.h"
 #include "e2e/devcluster/rig.h"
 #include "member-agent/hub-token/renewal.h"
 
@@ -388,6 +389,79 @@ static void fetched_at_start(struct rig *r)
         close_bench(&b);
 }
 
+/* What somebody else wrote into the Secret. */
+static void make_secret(struct bench *b, const char *data)
+{
+        AUTO_BUF struct buf body;
+
+        buf_init(&body, 1 << 20);
+        assert_int_equal(buf_printf(&body, "{\"metadata\":{\"name\":\"hub\"},\"data\":{%s}}", data), 0);
+        on(b->rig, MEMBER);
+        if (rig_get(b->rig, SECRETS "/hub") == 200)
+                assert_int_equal(rig_delete(b->rig, SECRETS "/hub"), 200);
+        post(b->rig, SECRETS, body.data);
+        on(b->rig, HUB);
+}
+
+static void unusable(struct rig *r)
+{
+        static const struct {
+                const char *data, *words;
+        } lines[] = { { "", "Secret default/hub has no key \"token\"" },
+                      { "\"other\":\"YQ==\"", "Secret default/hub has no key \"token\"" },
+                      { "\"token\":\"\"", "Secret default/hub: its key \"token\" is empty" },
+                      { "\"token\":\"IAo=\"", "Secret default/hub: its key \"token\" is empty" } };
+        struct bench b;
+
+        open_bench(r, &b, HUB, true);
+        const struct token_renewal_options o = options_of(&b, true);
+        set_file(&b, NULL);
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                struct error err = { 0 };
+
+                make_secret(&b, lines[i].data);
+                assert_int_equal(token_fetch(&o, &err), ERR_INVALID);
+                assert_string_equal(err.text, lines[i].words);
+                assert_null(b.file);
+        }
+        close_bench(&b);
+}
+
+/* A token is no longer than LIMIT_TOKEN_BYTES, nor is base64 of one than twice that. */
+static void too_long(struct rig *r)
+{
+        size_t n = 2 * LIMIT_TOKEN_BYTES + 4;
+        AUTO_FREE char *data = mem_calloc(1, n + 16);
+        struct error err = { 0 };
+        struct bench b;
+
+        memcpy(data, "\"token\":\"", 9);
+        memset(data + 9, 'Y', n);
+        data[9 + n] = '"';
+        open_bench(r, &b, HUB, true);
+        const struct token_renewal_options o = options_of(&b, true);
+        set_file(&b, NULL);
+        make_secret(&b, data);
+        assert_int_equal(token_fetch(&o, &err), ERR_LIMIT);
+        assert_string_equal(err.text, "Secret default/hub: the token is too long");
+        assert_null(b.file);
+        close_bench(&b);
+}
+
+static void blank_file(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, HUB, true);
+        set_file(&b, mem_strdup(" \n"));
+        start(&b, false);
+        pass(&b, 60);
+        assert_string_equal(token_renewal_problem(b.renewal),
+                            "the token for the hub cannot be read: token file /token is empty");
+        assert_int_equal(b.asked, 0);
+        close_bench(&b);
+}
+
 #define TEST(name, body)                                                                                     \
         static void name(void **state)                                                                       \
         {                                                                                                    \
@@ -403,6 +477,9 @@ TEST(a_token_of_another_provider_is_left_alone, foreign)
 TEST(a_token_that_cannot_be_stored_is_told_of_once, nowhere_to_store)
 TEST(a_file_that_is_lost_is_made_of_the_secrets_token, file_gone)
 TEST(an_agent_without_a_file_takes_the_secrets_token, fetched_at_start)
+TEST(a_secret_without_a_token_is_told_by_what_it_lacks_and_writes_no_file, unusable)
+TEST(a_token_that_is_too_long_is_none, too_long)
+TEST(an_empty_file_is_no_token, blank_file)
 
 int main(void)
 {
@@ -417,6 +494,9 @@ int main(void)
                 cmocka_unit_test(a_token_that_cannot_be_stored_is_told_of_once),
                 cmocka_unit_test(a_file_that_is_lost_is_made_of_the_secrets_token),
                 cmocka_unit_test(an_agent_without_a_file_takes_the_secrets_token),
+                cmocka_unit_test(a_secret_without_a_token_is_told_by_what_it_lacks_and_writes_no_file),
+                cmocka_unit_test(a_token_that_is_too_long_is_none),
+                cmocka_unit_test(an_empty_file_is_no_token),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
