@@ -1,5 +1,6 @@
 /* Events. record() formats and queues; one fiber sends. An event's name is a function of the object, the
- * reason and the message, so the same thing said again finds the same object and counts up. */
+ * reason and the message, so the same thing said again finds the same object and counts up; what is sent
+ * again because nobody answered does no harm either. */
 #include "common/kube/event.h"
 
 #include <stdarg.h>
@@ -14,6 +15,10 @@
 #define MESSAGE_MAX 1024
 #define SEEN_MAX 4096
 #define AGGREGATE_MS (10 * 60 * 1000)
+/* As client-go's recorder. */
+#define TRIES_MAX 12
+#define TRY_PAUSE_MS 10000
+#define TRY_PAUSE_MAX_MS 60000 /* whatever the server wishes */
 
 struct pending {
         struct list node;
@@ -58,20 +63,71 @@ static int send_repeat(struct event_recorder *r, struct pending *p, struct error
         return kube_doc_patch(r->kube, &events, p->ns, p->name, KUBE_PATCH_MERGE, patch, NULL, NULL, err);
 }
 
-static void send_event(struct event_recorder *r, struct pending *p)
+static int send_once(struct event_recorder *r, struct pending *p, struct error *err)
 {
-        struct error err;
         int code = ERR_NOT_FOUND;
 
-        error_clear(&err);
         if (p->count > 1)
-                code = send_repeat(r, p, &err);
+                code = send_repeat(r, p, err);
         if (code == ERR_NOT_FOUND)
-                code = kube_doc_create(r->kube, &events, p->ns, p->doc, NULL, NULL, &err);
-        if (code == ERR_EXISTS) /* recorded before a restart */
-                code = send_repeat(r, p, &err);
-        if (code < 0 && code != ERR_CANCELLED && !kube_connection_tells(r->kube, &err))
-                log_warn(r->kube->log, "event not recorded", "event", p->name, "error", err.text);
+                code = kube_doc_create(r->kube, &events, p->ns, p->doc, NULL, NULL, err);
+        if (code == ERR_EXISTS) /* recorded before a restart, or by a try whose answer was lost */
+                code = send_repeat(r, p, err);
+        return code;
+}
+
+/* Nobody answered, or not to this question: the same event may be taken later. A refused one never is. */
+static bool may_be_taken_later(const struct event_recorder *r, int code, const struct error *err)
+{
+        return error_is_retryable(code) || (code != ERR_FORBIDDEN && kube_connection_tells(r->kube, err));
+}
+
+/* Until the server can be used: what happens meanwhile is told when it is back. */
+static int wait_for_server(struct event_recorder *r)
+{
+        return r->kube->connection ? kube_connection_wait(r->kube->connection, DEADLINE_NONE) : 0;
+}
+
+/* The first pause is a part of one, so that not all who missed the server come back at once. */
+static int pause_before_try(struct event_recorder *r, unsigned tries, const struct error *err)
+{
+        int64_t ms =
+                tries > 1 ? TRY_PAUSE_MS : (int64_t)(loop_random_u64(r->kube->world->loop) % TRY_PAUSE_MS);
+
+        TRY(kube_connection_pause(r->kube, MAX(ms, MIN((int64_t)err->retry_after_ms, TRY_PAUSE_MAX_MS))));
+        return wait_for_server(r);
+}
+
+/* What was recorded after it waits: where this one finds nobody, the next would not either. */
+static int send_event(struct event_recorder *r, struct pending *p)
+{
+        for (unsigned tries = 1;; tries++) {
+                struct error err = { 0 };
+                int code = send_once(r, p, &err);
+                bool later = code < 0 && may_be_taken_later(r, code, &err);
+
+                if (code == 0 || code == ERR_CANCELLED)
+                        return code;
+                if (!later || tries == TRIES_MAX) {
+                        if (later || !kube_connection_tells(r->kube, &err))
+                                log_warn(r->kube->log, "event not recorded", "event", p->name, "tries",
+                                         LOG_INT(tries), "error", err.text);
+                        return 0;
+                }
+                TRY(pause_before_try(r, tries, &err));
+        }
+}
+
+static int send_next(struct event_recorder *r)
+{
+        struct pending *p = list_first(&r->queue, struct pending, node);
+        int code;
+
+        list_remove(&p->node);
+        r->n_queued--;
+        code = send_event(r, p);
+        pending_free(p);
+        return code;
 }
 
 static void sender(void *ctx)
@@ -82,17 +138,10 @@ static void sender(void *ctx)
         for (;;) {
                 if (list_empty(&r->queue)) {
                         if (waitq_wait(l, &r->wait, DEADLINE_NONE) == ERR_CANCELLED)
-                                break;
-                        continue;
+                                return;
+                } else if (wait_for_server(r) < 0 || send_next(r) < 0) {
+                        return;
                 }
-                if (r->kube->connection && kube_connection_wait(r->kube->connection, DEADLINE_NONE) < 0)
-                        break; /* what happens meanwhile is told when the server is back */
-                struct pending *p = list_first(&r->queue, struct pending, node);
-
-                list_remove(&p->node);
-                r->n_queued--;
-                send_event(r, p);
-                pending_free(p);
         }
 }
 

@@ -1,6 +1,9 @@
 /* Events (core/v1), aggregated by name as clients do: the same reason and message on the same object within
  * ten minutes counts up instead of making a new one. Sending never blocks the caller: a fiber of the
- * recorder's group sends; the queue is bounded and says in the log when it drops. */
+ * recorder's group sends; the queue is bounded and says in the log when it drops. An event that nobody
+ * answers to, or that the server has no time for, is sent up to twelve times, ten seconds apart, and those
+ * behind it wait; while the server cannot be used at all (kube/connection.h), all wait. A refused one is
+ * dropped at once; either way the log says so. */
 #pragma once
 
 #include <stdarg.h>
