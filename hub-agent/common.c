@@ -110,55 +110,21 @@ bool is_deleting(const struct object *o)
         return o->meta.deletion_ms != TIME_NONE;
 }
 
-bool has_finalizer(const struct object *o, const char *finalizer)
-{
-        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
-                if (text_equal(o->meta.finalizers[i], finalizer))
-                        return true;
-        return false;
-}
-
-int add_finalizer(struct object *o, const char *finalizer, struct arena *arena)
-{
-        const char **list;
-
-        if (has_finalizer(o, finalizer))
-                return 0;
-        list = ARENA_NEW_ARRAY(arena, const char *, (size_t)o->meta.n_finalizers + 1);
-        if (!list)
-                return ERR_NO_MEMORY;
-        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
-                list[i] = o->meta.finalizers[i];
-        list[o->meta.n_finalizers++] = finalizer;
-        o->meta.finalizers = list;
-        return 0;
-}
-
-void remove_finalizer(struct object *o, const char *finalizer)
-{
-        uint16_t kept = 0;
-
-        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
-                if (!text_equal(o->meta.finalizers[i], finalizer))
-                        o->meta.finalizers[kept++] = o->meta.finalizers[i];
-        o->meta.n_finalizers = kept;
-}
-
 int rc_set_finalizer(struct reconcile *rc, const struct object *o, const char *finalizer, bool wanted,
                      const struct object **ret)
 {
         struct object *changed;
 
-        if (has_finalizer(o, finalizer) == wanted) {
+        if (object_has_finalizer(o, finalizer) == wanted) {
                 if (ret)
                         *ret = o;
                 return 0;
         }
         changed = object_copy(o, rc->arena);
-        if (!changed || (wanted && add_finalizer(changed, finalizer, rc->arena) < 0))
+        if (!changed || (wanted && object_add_finalizer(changed, finalizer, rc->arena) < 0))
                 return error_no_memory(rc->err);
         if (!wanted)
-                remove_finalizer(changed, finalizer);
+                object_remove_finalizer(changed, finalizer);
         return rc_patch_diff(rc, o, changed, OBJECT_META_SPEC, ret);
 }
 

@@ -37,9 +37,6 @@ const char *number_text(struct arena *arena, int64_t n); /* NULL on no memory */
 int64_t index_in_name(const char *name, const char *owner, const char *suffix);
 
 bool is_deleting(const struct object *o);
-bool has_finalizer(const struct object *o, const char *finalizer);
-int add_finalizer(struct object *o, const char *finalizer, struct arena *arena);
-void remove_finalizer(struct object *o, const char *finalizer);
 /* Written in one patch, if it is not so already. *ret (may be NULL) is the object as it is then. */
 int rc_set_finalizer(struct reconcile *rc, const struct object *o, const char *finalizer, bool wanted,
                      const struct object **ret);

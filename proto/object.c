@@ -104,3 +104,36 @@ size_t object_bytes(const struct object *o)
 {
         return o->block_size;
 }
+
+/* ---- finalizers ---- */
+
+bool object_has_finalizer(const struct object *o, const char *finalizer)
+{
+        return text_in(finalizer, o->meta.finalizers, o->meta.n_finalizers);
+}
+
+int object_add_finalizer(struct object *o, const char *finalizer, struct arena *arena)
+{
+        const char **list;
+
+        if (object_has_finalizer(o, finalizer))
+                return 0;
+        list = ARENA_NEW_ARRAY(arena, const char *, (size_t)o->meta.n_finalizers + 1);
+        if (!list)
+                return ERR_NO_MEMORY;
+        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
+                list[i] = o->meta.finalizers[i];
+        list[o->meta.n_finalizers++] = finalizer;
+        o->meta.finalizers = list;
+        return 0;
+}
+
+void object_remove_finalizer(struct object *o, const char *finalizer)
+{
+        uint16_t kept = 0;
+
+        for (uint16_t i = 0; i < o->meta.n_finalizers; i++)
+                if (!text_equal(o->meta.finalizers[i], finalizer))
+                        o->meta.finalizers[kept++] = o->meta.finalizers[i];
+        o->meta.n_finalizers = kept;
+}

@@ -213,6 +213,12 @@ struct object *object_ref(const struct object *o);
 void object_unref(const struct object *o); /* NULL is fine; no-op on arena objects */
 size_t object_bytes(const struct object *o);
 
+/* Finalizers. What is changed is a copy in an arena: an object that others hold shares its list with them. */
+bool object_has_finalizer(const struct object *o, const char *finalizer);
+int object_add_finalizer(struct object *o, const char *finalizer /* borrowed */,
+                         struct arena *arena); /* once; 0 or ERR_NO_MEMORY */
+void object_remove_finalizer(struct object *o, const char *finalizer);
+
 enum object_part { OBJECT_META_SPEC /* metadata and everything but status */, OBJECT_STATUS };
 /* JSON merge patch that turns `now` into `wanted` for one part, by the kind's field table. Appends nothing to
  * b when they are equal. With `bound`, carries metadata.resourceVersion of `now`. */

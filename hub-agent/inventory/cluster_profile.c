@@ -182,8 +182,8 @@ bool profile_is_touched(const struct member_cluster *before, const struct member
                         const struct cluster_profile *profile)
 {
         if (is_deleting(&now->object) || !before->status || !now->status ||
-            has_finalizer(&before->object, FINALIZER_CLUSTER_PROFILE) !=
-                    has_finalizer(&now->object, FINALIZER_CLUSTER_PROFILE) ||
+            object_has_finalizer(&before->object, FINALIZER_CLUSTER_PROFILE) !=
+                    object_has_finalizer(&now->object, FINALIZER_CLUSTER_PROFILE) ||
             before->object.meta.generation != now->object.meta.generation)
                 return true;
         return !conditions_agree(&before->status->conditions, &now->status->conditions, CONDITION_JOINED) ||

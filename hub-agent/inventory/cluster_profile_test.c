@@ -263,11 +263,11 @@ static void deleted(struct scene *s)
 }
 static void finalizer(struct scene *s)
 {
-        assert_int_equal(add_finalizer(&s->member.object, FINALIZER_CLUSTER_PROFILE, &s->arena), 0);
+        assert_int_equal(object_add_finalizer(&s->member.object, FINALIZER_CLUSTER_PROFILE, &s->arena), 0);
 }
 static void other_finalizer(struct scene *s)
 {
-        assert_int_equal(add_finalizer(&s->member.object, "x/y", &s->arena), 0);
+        assert_int_equal(object_add_finalizer(&s->member.object, "x/y", &s->arena), 0);
 }
 static void no_status(struct scene *s)
 {

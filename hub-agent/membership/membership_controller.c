@@ -47,7 +47,7 @@ static int ensure_finalizer(struct pass *s)
         struct object *wanted = object_copy(&s->member->object, s->rc->arena);
         const struct object *stored;
 
-        if (!wanted || add_finalizer(wanted, FINALIZER_MEMBER_CLUSTER, s->rc->arena) < 0 ||
+        if (!wanted || object_add_finalizer(wanted, FINALIZER_MEMBER_CLUSTER, s->rc->arena) < 0 ||
             set_label(wanted, LABEL_MEMBER_NAME, s->rc->name, s->rc->arena) < 0)
                 return error_no_memory(s->rc->err);
         TRY(rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, &stored));
@@ -326,9 +326,9 @@ static int drop_finalizer(struct pass *s)
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
-        remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
+        object_remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
         if (agent_of(s->rc)->options->without_inventory) /* left by an agent that kept one */
-                remove_finalizer(wanted, FINALIZER_CLUSTER_PROFILE);
+                object_remove_finalizer(wanted, FINALIZER_CLUSTER_PROFILE);
         memory_drop(&agent_of(s->rc)->members, s->rc->key);
         code = rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
         return code == ERR_NOT_FOUND ? 0 : code;
@@ -389,7 +389,7 @@ static struct outcome leave(struct pass *s)
         int64_t limit = agent_of(s->rc)->force_delete_wait_ms;
         bool left = false;
 
-        if (!has_finalizer(&s->member->object, FINALIZER_MEMBER_CLUSTER))
+        if (!object_has_finalizer(&s->member->object, FINALIZER_MEMBER_CLUSTER))
                 return done();
         if (cache_get(s->rc, &namespace_kind, NULL, s->ns, &ns) < 0)
                 return failed(s->rc->err);

@@ -18,20 +18,20 @@ static int clean_up(struct reconcile *rc, const struct object *o, const struct o
 {
         struct object *wanted;
 
-        if (!has_finalizer(o, FINALIZER_OVERRIDE))
+        if (!object_has_finalizer(o, FINALIZER_OVERRIDE))
                 return 0;
         for (size_t i = 0; i < snapshots->n; i++)
                 TRY(rc_delete_any_version(rc, snapshots->at[i]));
         wanted = object_copy(o, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);
-        remove_finalizer(wanted, FINALIZER_OVERRIDE);
+        object_remove_finalizer(wanted, FINALIZER_OVERRIDE);
         return rc_patch_diff(rc, o, wanted, OBJECT_META_SPEC, NULL);
 }
 
 static int ensure_finalizer(struct reconcile *rc, const struct object *o, bool *ret_is_new)
 {
-        *ret_is_new = !has_finalizer(o, FINALIZER_OVERRIDE);
+        *ret_is_new = !object_has_finalizer(o, FINALIZER_OVERRIDE);
         return rc_set_finalizer(rc, o, FINALIZER_OVERRIDE, true, NULL);
 }
 

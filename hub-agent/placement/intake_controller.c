@@ -85,13 +85,13 @@ static int clean_up(struct pass *s)
         struct reconcile *rc = s->rc;
         struct object *wanted;
 
-        if (!has_finalizer(p, FINALIZER_PLACEMENT))
+        if (!object_has_finalizer(p, FINALIZER_PLACEMENT))
                 return 0;
         TRY(remove_snapshots(s));
         wanted = object_copy(p, rc->arena);
         if (!wanted)
                 return error_no_memory(rc->err);
-        remove_finalizer(wanted, FINALIZER_PLACEMENT);
+        object_remove_finalizer(wanted, FINALIZER_PLACEMENT);
         TRY(rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL));
         rc_event(rc, p, "Normal", "PlacementCleanupFinalizerRemoved",
                  "Deleted the snapshots and removed the placement cleanup finalizer");
@@ -106,11 +106,11 @@ static int ensure_finalizers(struct pass *s)
         const struct object *stored;
         struct object *wanted;
 
-        if (has_finalizer(&s->p->object, FINALIZER_PLACEMENT))
+        if (object_has_finalizer(&s->p->object, FINALIZER_PLACEMENT))
                 return 0;
         wanted = object_copy(&s->p->object, s->rc->arena);
-        if (!wanted || add_finalizer(wanted, FINALIZER_PLACEMENT, s->rc->arena) < 0 ||
-            add_finalizer(wanted, FINALIZER_SCHEDULER, s->rc->arena) < 0)
+        if (!wanted || object_add_finalizer(wanted, FINALIZER_PLACEMENT, s->rc->arena) < 0 ||
+            object_add_finalizer(wanted, FINALIZER_SCHEDULER, s->rc->arena) < 0)
                 return error_no_memory(s->rc->err);
         TRY(rc_patch_diff(s->rc, &s->p->object, wanted, OBJECT_META_SPEC, &stored));
         s->p = (const struct placement *)stored;

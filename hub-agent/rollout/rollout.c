@@ -468,7 +468,7 @@ static int pick(struct round *r, const struct entry *e)
 {
         struct binding *wanted = (struct binding *)object_copy(&e->b->object, r->arena);
 
-        if (!wanted || add_finalizer(&wanted->object, FINALIZER_WORK, r->arena) < 0)
+        if (!wanted || object_add_finalizer(&wanted->object, FINALIZER_WORK, r->arena) < 0)
                 return error_no_memory(r->err);
         wanted->spec->state = BINDING_BOUND;
         wanted->spec->resource_snapshot_name = r->in->master->object.meta.name;

@@ -297,7 +297,7 @@ static void a_scheduled_binding_gets_state_snapshot_finalizer_and_strategy(void 
         w = r.plan.update[0].wanted;
         assert_string_equal(w->spec->state, "Bound");
         assert_string_equal(w->spec->resource_snapshot_name, "web-1-snapshot");
-        assert_true(has_finalizer(&w->object, FINALIZER_WORK));
+        assert_true(object_has_finalizer(&w->object, FINALIZER_WORK));
         assert_string_equal(w->spec->apply_strategy->type, "ClientSideApply");
         arena_free(&r.arena);
 }

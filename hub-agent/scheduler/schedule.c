@@ -418,7 +418,7 @@ static bool has_selected(const struct schedule_plan *p)
 static void plan_departures(struct cycle *c, const struct classes *k, struct schedule_plan *p)
 {
         for (size_t i = 0; i < k->deleting.n; i++)
-                if (has_finalizer(&k->deleting.at[i]->object, FINALIZER_SCHEDULER_BINDING))
+                if (object_has_finalizer(&k->deleting.at[i]->object, FINALIZER_SCHEDULER_BINDING))
                         refs_push(&p->release, k->deleting.at[i]);
         for (size_t i = 0; i < k->dangling.n; i++)
                 refs_push(&p->unschedule, k->dangling.at[i]);

@@ -80,7 +80,7 @@ static int clean_up(struct reconcile *rc, const struct scope *scope, const struc
 {
         struct dropping d = { .abandons = abandons(p) };
 
-        if (!has_finalizer(p, FINALIZER_SCHEDULER))
+        if (!object_has_finalizer(p, FINALIZER_SCHEDULER))
                 return 0;
         TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &d.bindings));
         TRY(rc_for_each(rc, d.bindings.n, drop_binding, &d));
@@ -136,7 +136,7 @@ static int create_binding(struct reconcile *rc, void *ctx, size_t i)
         b = name ? (struct binding *)object_new(scope_of(in->ns)->binding, in->ns, name, rc->arena) : NULL;
         if (!b || !(b->spec = ARENA_NEW(rc->arena, struct binding_spec)) ||
             set_label(&b->object, LABEL_PARENT_PLACEMENT, in->placement_name, rc->arena) < 0 ||
-            add_finalizer(&b->object, FINALIZER_SCHEDULER_BINDING, rc->arena) < 0)
+            object_add_finalizer(&b->object, FINALIZER_SCHEDULER_BINDING, rc->arena) < 0)
                 return error_no_memory(rc->err);
         b->spec->state = BINDING_SCHEDULED;
         b->spec->resource_snapshot_name = "";
@@ -288,7 +288,8 @@ static int release_if_going(struct reconcile *rc, void *ctx, size_t i)
 {
         const struct object *b = ((const struct object_list *)ctx)->at[i];
 
-        return is_deleting(b) && has_finalizer(b, FINALIZER_SCHEDULER_BINDING) ? release_binding(rc, b) : 0;
+        return is_deleting(b) && object_has_finalizer(b, FINALIZER_SCHEDULER_BINDING) ? release_binding(rc, b)
+                                                                                      : 0;
 }
 
 /* What goes needs no policy to go by: there may be none for long, while a placement's selectors are invalid.

@@ -205,7 +205,7 @@ static int plan_write(struct loop_of_stage *l, const struct binding *b,
         struct pass *p = l->p;
         struct binding *wanted = (struct binding *)object_copy(&b->object, p->arena);
 
-        if (!wanted || add_finalizer(&wanted->object, FINALIZER_WORK, p->arena) < 0)
+        if (!wanted || object_add_finalizer(&wanted->object, FINALIZER_WORK, p->arena) < 0)
                 return error_no_memory(p->err);
         wanted->spec->state = BINDING_BOUND;
         wanted->spec->resource_snapshot_name = l->snapshot;

@@ -82,7 +82,7 @@ static int clean_up(struct pass *s)
         wanted = object_copy(run, s->rc->arena);
         if (!wanted)
                 return error_no_memory(s->rc->err);
-        remove_finalizer(wanted, FINALIZER_UPDATE_RUN);
+        object_remove_finalizer(wanted, FINALIZER_UPDATE_RUN);
         TRY(rc_patch_diff(s->rc, run, wanted, OBJECT_META_SPEC, NULL));
         update_run_series_remove(s->agent->metrics, &s->memory->series, run->meta.ns, run->meta.name);
         return 0;
@@ -94,10 +94,10 @@ static int ensure_finalizer(struct pass *s)
         const struct object *run = &s->run->object, *stored;
         struct update_run *wanted;
 
-        if (has_finalizer(run, FINALIZER_UPDATE_RUN))
+        if (object_has_finalizer(run, FINALIZER_UPDATE_RUN))
                 return 0;
         wanted = (struct update_run *)object_copy(run, s->rc->arena);
-        if (!wanted || add_finalizer(&wanted->object, FINALIZER_UPDATE_RUN, s->rc->arena) < 0)
+        if (!wanted || object_add_finalizer(&wanted->object, FINALIZER_UPDATE_RUN, s->rc->arena) < 0)
                 return error_no_memory(s->rc->err);
         if (!wanted->spec->resource_snapshot_index)
                 wanted->spec->resource_snapshot_index = "";
@@ -491,7 +491,7 @@ static struct outcome proceed(struct pass *s)
 
 static struct outcome leave(struct pass *s)
 {
-        if (!has_finalizer(&s->run->object, FINALIZER_UPDATE_RUN))
+        if (!object_has_finalizer(&s->run->object, FINALIZER_UPDATE_RUN))
                 return done();
         if (s->run->spec && (load(s) < 0 || plan(s) < 0 || carry_out(s) < 0))
                 return failed(s->rc->err);

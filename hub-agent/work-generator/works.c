@@ -183,7 +183,7 @@ static struct work *make(struct arena *arena, const struct binding *b, const str
             set_label(o, LABEL_PARENT_PLACEMENT, or_empty(label_of(&b->object, LABEL_PARENT_PLACEMENT)),
                       arena) < 0 ||
             /* The member agent's finalizer, so that it need not write each new Work once more. */
-            add_finalizer(o, FINALIZER_WORK, arena) < 0)
+            object_add_finalizer(o, FINALIZER_WORK, arena) < 0)
                 return NULL;
         if (b->object.meta.ns && set_label(o, LABEL_PARENT_PLACEMENT_NAMESPACE, b->object.meta.ns, arena) < 0)
                 return NULL;

@@ -18,18 +18,14 @@ static void unref(void *object)
         object_unref(object);
 }
 
-static int remove_finalizer(struct reconcile *rc, struct member_agent *a, const struct object *work)
+static int release(struct reconcile *rc, struct member_agent *a, const struct object *work)
 {
         struct object *wanted = object_copy(work, rc->arena), *answer = NULL;
-        uint16_t kept = 0;
         int r;
 
         if (!wanted)
                 return error_no_memory(rc->err);
-        for (uint16_t i = 0; i < wanted->meta.n_finalizers; i++)
-                if (!text_equal(wanted->meta.finalizers[i], FINALIZER_WORK))
-                        wanted->meta.finalizers[kept++] = wanted->meta.finalizers[i];
-        wanted->meta.n_finalizers = kept;
+        object_remove_finalizer(wanted, FINALIZER_WORK);
         r = kube_patch_diff(&a->hub, work, wanted, OBJECT_META_SPEC, rc->arena, &answer, rc->err);
         return r == ERR_NOT_FOUND ? 0 : r;
 }
@@ -231,7 +227,7 @@ static struct outcome finish(struct reconcile *rc, struct member_agent *a, const
 {
         agent_forget(a, rc->name);
         if (store_work_remove(a->store, rc->name, rc->err) < 0 ||
-            applied_watch_reconcile(a->applied, rc->err) < 0 || remove_finalizer(rc, a, work) < 0)
+            applied_watch_reconcile(a->applied, rc->err) < 0 || release(rc, a, work) < 0)
                 return failed(rc->err);
         return done();
 }
@@ -330,7 +326,7 @@ struct outcome work_delete(struct reconcile *rc, struct member_agent *a, const s
         struct outcome o;
         bool gone;
 
-        if (!text_in(FINALIZER_WORK, (const char *const *)work->meta.finalizers, work->meta.n_finalizers))
+        if (!object_has_finalizer(work, FINALIZER_WORK))
                 return done();
         o = clear(rc, a, propagation_of(work), &gone);
         return gone ? finish(rc, a, work) : o;

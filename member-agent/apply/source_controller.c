@@ -96,17 +96,9 @@ int source_load(struct member_agent *a, const char *name, struct arena *arena, s
 int source_add_finalizer(struct reconcile *rc, struct member_agent *a, struct source *s)
 {
         struct object *wanted = object_copy(&s->seen->object, rc->arena), *answer = NULL;
-        const char **finalizers;
-        size_t n = wanted ? wanted->meta.n_finalizers : 0;
 
-        finalizers = arena_calloc(rc->arena, n + 1, sizeof(*finalizers));
-        if (!wanted || !finalizers)
+        if (!wanted || object_add_finalizer(wanted, FINALIZER_WORK, rc->arena) < 0)
                 return error_no_memory(rc->err);
-        for (size_t i = 0; i < n; i++)
-                finalizers[i] = wanted->meta.finalizers[i];
-        finalizers[n] = FINALIZER_WORK;
-        wanted->meta.finalizers = finalizers;
-        wanted->meta.n_finalizers = (uint16_t)(n + 1);
         TRY(kube_patch_diff(&a->hub, &s->seen->object, wanted, OBJECT_META_SPEC, rc->arena, &answer,
                             rc->err));
         s->whole = work_of(answer);

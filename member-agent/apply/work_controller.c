@@ -141,13 +141,6 @@ static struct outcome run_pass(struct reconcile *rc, struct pass *p, struct sour
         return report(rc, p, s, memory, left);
 }
 
-static bool has_finalizer(const struct work *w)
-{
-        const struct object_meta *m = &w->object.meta;
-
-        return text_in(FINALIZER_WORK, (const char *const *)m->finalizers, m->n_finalizers);
-}
-
 static struct outcome reconcile_present(struct reconcile *rc, struct member_agent *a, struct source *s)
 {
         struct pass p = {
@@ -158,7 +151,8 @@ static struct outcome reconcile_present(struct reconcile *rc, struct member_agen
 
         if (memory)
                 memory->gone_since_ms = 0;
-        if (s->seen && !has_finalizer(s->seen) && source_add_finalizer(rc, a, s) < 0)
+        if (s->seen && !object_has_finalizer(&s->seen->object, FINALIZER_WORK) &&
+            source_add_finalizer(rc, a, s) < 0)
                 return failed(rc->err);
         if (source_load(a, rc->name, rc->arena, s, rc->err) < 0)
                 return failed(rc->err);

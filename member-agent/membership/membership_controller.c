@@ -81,18 +81,15 @@ static int set_joined(struct member_agent *a, bool joined, struct error *err)
 static int release_work(struct member_agent *a, const struct object *work, struct arena *arena,
                         struct error *err)
 {
-        struct object *wanted = object_copy(work, arena), *answer = NULL;
-        uint16_t kept = 0;
+        struct object *wanted, *answer = NULL;
         int r;
 
+        if (!object_has_finalizer(work, FINALIZER_WORK))
+                return 0;
+        wanted = object_copy(work, arena);
         if (!wanted)
                 return error_no_memory(err);
-        for (uint16_t i = 0; i < wanted->meta.n_finalizers; i++)
-                if (!text_equal(wanted->meta.finalizers[i], FINALIZER_WORK))
-                        wanted->meta.finalizers[kept++] = wanted->meta.finalizers[i];
-        if (kept == wanted->meta.n_finalizers)
-                return 0;
-        wanted->meta.n_finalizers = kept;
+        object_remove_finalizer(wanted, FINALIZER_WORK);
         r = kube_patch_diff(&a->hub, work, wanted, OBJECT_META_SPEC, arena, &answer, err);
         if (r == ERR_NOT_FOUND)
                 return 0;

@@ -21,7 +21,7 @@ static struct cluster_object_set *set_of(struct object *o)
 
 static bool has_finalizer(const struct cluster_object_set *s)
 {
-        return text_in(FINALIZER_OBJECT_SET, s->object.meta.finalizers, s->object.meta.n_finalizers);
+        return object_has_finalizer(&s->object, FINALIZER_OBJECT_SET);
 }
 
 static bool is_going(const struct cluster_object_set *s)
@@ -71,45 +71,23 @@ static int take_answer(struct set_pass *p, struct object *answer, struct error *
         return agent_observe(p->agent, p->agent->sets->informer, answer, err);
 }
 
-static int write_finalizers(struct set_pass *p, const char **finalizers, uint16_t n, struct error *err)
+static int write_finalizer(struct set_pass *p, bool there, struct error *err)
 {
-        struct cluster_object_set wanted = *p->set;
-        struct object *answer = NULL;
+        struct object *wanted = object_copy(&p->set->object, p->arena), *answer = NULL;
 
-        wanted.object.meta.finalizers = finalizers;
-        wanted.object.meta.n_finalizers = n;
-        TRY(kube_patch_diff(p->rc->kube, &p->set->object, &wanted.object, OBJECT_META_SPEC, p->arena, &answer,
-                            err));
-        return take_answer(p, answer, err);
-}
-
-static int add_finalizer(struct set_pass *p, struct error *err)
-{
-        const struct object_meta *m = &p->set->object.meta;
-        const char **all = ARENA_NEW_ARRAY(p->arena, const char *, (size_t)m->n_finalizers + 1);
-
-        if (!all)
+        if (!wanted || (there && object_add_finalizer(wanted, FINALIZER_OBJECT_SET, p->arena) < 0))
                 return error_no_memory(err);
-        for (uint16_t i = 0; i < m->n_finalizers; i++)
-                all[i] = m->finalizers[i];
-        all[m->n_finalizers] = FINALIZER_OBJECT_SET;
-        return write_finalizers(p, all, m->n_finalizers + 1, err);
+        if (!there)
+                object_remove_finalizer(wanted, FINALIZER_OBJECT_SET);
+        TRY(kube_patch_diff(p->rc->kube, &p->set->object, wanted, OBJECT_META_SPEC, p->arena, &answer, err));
+        return take_answer(p, answer, err);
 }
 
 static int remove_finalizer(struct set_pass *p, struct error *err)
 {
-        const struct object_meta *m = &p->set->object.meta;
-        const char **kept = ARENA_NEW_ARRAY(p->arena, const char *, m->n_finalizers);
-        uint16_t n = 0;
-
-        if (!kept)
-                return error_no_memory(err);
-        for (uint16_t i = 0; i < m->n_finalizers; i++)
-                if (!text_equal(m->finalizers[i], FINALIZER_OBJECT_SET))
-                        kept[n++] = m->finalizers[i];
-        if (n == m->n_finalizers)
+        if (!has_finalizer(p->set))
                 return 0;
-        if (write_finalizers(p, kept, n, err) < 0 && err->code != ERR_NOT_FOUND)
+        if (write_finalizer(p, false, err) < 0 && err->code != ERR_NOT_FOUND)
                 return error_wrap(err, "error removing teardown finalizer");
         error_clear(err);
         return 0;
@@ -483,7 +461,8 @@ static struct outcome run_active(struct set_pass *p)
                 return conclude_error(p);
         if (words)
                 return conclude_with(p, FOUND_BLOCKED, words);
-        if ((!has_finalizer(p->set) && add_finalizer(p, p->rc->err) < 0) || note_digests(p, p->rc->err) < 0)
+        if ((!has_finalizer(p->set) && write_finalizer(p, true, p->rc->err) < 0) ||
+            note_digests(p, p->rc->err) < 0)
                 return failed(p->rc->err);
         if (check_set(&p->self, &p->phases, p->arena, &wrong, p->rc->err) < 0)
                 return conclude_error(p);

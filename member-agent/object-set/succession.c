@@ -57,7 +57,7 @@ static bool is_taken_down(const struct cluster_object_set *s)
         const struct condition *c = set_find_condition(s, CONDITION_PROGRESSING);
 
         return c && text_equal(c->reason, REASON_SET_ARCHIVED) && m->deletion_ms == TIME_NONE &&
-               !text_in(FINALIZER_OBJECT_SET, m->finalizers, m->n_finalizers);
+               !object_has_finalizer(&s->object, FINALIZER_OBJECT_SET);
 }
 
 static int by_age(const void *a, const void *b)
