@@ -52,24 +52,29 @@ int run_error(struct run *run, int code, const char *text)
                          run->tree->name.data, context.data, why);
 }
 
-int run_fail(struct run *run, const char *fmt, ...)
+static int fail_with(struct run *run, int code, const char *fmt, va_list args)
 {
         char text[ERROR_TEXT_MAX];
+        vsnprintf(text, sizeof(text), fmt, args);
+        return run_error(run, code, text);
+}
+
+int run_fail(struct run *run, const char *fmt, ...)
+{
         va_list args;
         va_start(args, fmt);
-        vsnprintf(text, sizeof(text), fmt, args);
+        int code = fail_with(run, ERR_INVALID, fmt, args);
         va_end(args);
-        return run_error(run, ERR_INVALID, text);
+        return code;
 }
 
 int run_limit(struct run *run, const char *fmt, ...)
 {
-        char text[ERROR_TEXT_MAX];
         va_list args;
         va_start(args, fmt);
-        vsnprintf(text, sizeof(text), fmt, args);
+        int code = fail_with(run, ERR_LIMIT, fmt, args);
         va_end(args);
-        return run_error(run, ERR_LIMIT, text);
+        return code;
 }
 
 int run_spend(struct run *run, size_t steps)
