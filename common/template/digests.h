@@ -6,7 +6,7 @@
 
 #define SHA1_HEX_SIZE 41
 
-void sha1_hex(struct slice s, char ret[SHA1_HEX_SIZE]);
+int sha1_hex(struct slice s, char ret[SHA1_HEX_SIZE]); /* 0 or ERR_NO_MEMORY */
 uint32_t adler32_sum(struct slice s);
 int base32_encode(struct slice s, struct buf *b); /* RFC 4648, padded */
 /* False: *ret_fault is the byte at which Go sees that it is wrong. Line ends are skipped. */

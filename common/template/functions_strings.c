@@ -462,7 +462,8 @@ static int call_sha1(struct run *run, const struct value *args, size_t n, struct
 {
         char hex[SHA1_HEX_SIZE];
         TRY(run_spend_bytes(run, 8 * args[0].string.len));
-        sha1_hex(args[0].string, hex);
+        if (sha1_hex(args[0].string, hex) < 0)
+                return run_no_memory(run);
         return run_copy(run, slice_of(hex), ret);
 }
 
