@@ -531,6 +531,48 @@ static void letting_go_takes_our_reference_and_of_an_orphan_the_marks(void **sta
         }
 }
 
+#define MARKED(manager, owner, revision)                                                                     \
+        "{'metadata':{'labels':{'app.kubernetes.io/managed-by':'" manager                                    \
+        "','olm.operatorframework.io/owner-name':'" owner                                                    \
+        "'},'annotations':{'olm.operatorframework.io/revision':'" revision "'}}}"
+
+/* spec/cluster-object-set.md checklist 81 */
+static void marks_of_another_set_stay_and_of_ours_what_is_there_goes(void **state)
+{
+        static const struct set_identity ownerless = { "app-2", "u2", 2, NULL, NULL };
+        static const struct {
+                const struct set_identity *set;
+                const char *live, *orphaned; /* NULL = no patch */
+        } lines[] = {
+                { &us, MARKED("olm.operatorframework.io", "other", "2"), NULL },
+                { &us, MARKED("olm.operatorframework.io", "app", "3"), NULL },
+                { &us, MARKED("olm.operatorframework.io", "app", "two"), NULL },
+                { &ownerless, MARKED("olm.operatorframework.io", "app", "2"), NULL },
+                { &us, "{'metadata':{'labels':{'olm.operatorframework.io/owner-name':'app'}}}", NULL },
+                { &us, MARKED("Helm", "app", "2"),
+                  "{'metadata':{'resourceVersion':'','labels':{'olm.operatorframework.io/owner-name':null},"
+                  "'annotations':{'olm.operatorframework.io/revision':null}}}" },
+                { &ownerless, "{'metadata':{'annotations':{'olm.operatorframework.io/revision':'2'}}}",
+                  "{'metadata':{'resourceVersion':'','annotations':{'olm.operatorframework.io/"
+                  "revision':null}}}" },
+                { &us,
+                  "{'metadata':{'labels':{'app.kubernetes.io/managed-by':'olm.operatorframework.io'},"
+                  "'ownerReferences':[" OURS "]}}",
+                  "{'metadata':{'resourceVersion':'','ownerReferences':[],'labels':{'app.kubernetes.io/"
+                  "managed-by':null}}}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                AUTO_JSON json_t *live = quoted(lines[i].live);
+                AUTO_JSON json_t *orphaned = NULL;
+
+                assert_int_equal(want_release(lines[i].set, live, true, &orphaned, NULL), 0);
+                assert_int_equal(orphaned != NULL, lines[i].orphaned != NULL);
+                if (orphaned)
+                        assert_doc_equal(orphaned, lines[i].orphaned);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -553,6 +595,7 @@ int main(void)
                 cmocka_unit_test(at_a_handover_dropped_fields_go_and_owners_stay_without_control),
                 cmocka_unit_test(requests_keep_the_references_of_others),
                 cmocka_unit_test(letting_go_takes_our_reference_and_of_an_orphan_the_marks),
+                cmocka_unit_test(marks_of_another_set_stay_and_of_ours_what_is_there_goes),
         };
 
         return cmocka_run_group_tests(tests, make_schema, free_schema);
