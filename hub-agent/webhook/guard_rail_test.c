@@ -206,6 +206,13 @@ static void a_member_writes_in_its_own_namespace(void **state)
                   false },
                 { IDENTITY("ServiceAccount", "agent", "fleet-system"), "agent", true },
                 { IDENTITY("ServiceAccount", "", ""), "", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "system", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "system:serviceaccount", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "system:serviceaccount:fleet-system", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "system:node:fleet-system:agent", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "kube:serviceaccount:fleet-system:agent", false },
+                { IDENTITY("ServiceAccount", "agent", ""), "system:serviceaccount:fleet-system:agent:x",
+                  false },
         };
         AUTO_HUB struct hub *h = hub_new();
 

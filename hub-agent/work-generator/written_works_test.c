@@ -1,6 +1,7 @@
 /* Works that somebody else changes on the hub. */
 #include "hub-agent/common.h"
 #include "hub-agent/hub_agent_test.h"
+#include "hub-agent/work-generator/binding_memory.h"
 
 #define WEB FLEET "clusterresourceplacements/web"
 #define WORK FLEET "namespaces/fleet-member-member-1/works/web-work"
@@ -324,6 +325,34 @@ static void a_changed_work_whose_snapshot_is_gone_is_not_called_synchronized(voi
         rig_run(says_so);
 }
 
+/* A Work as another agent makes it. */
+static bool is_as_first_seen(struct binding_memory *m, int work, int64_t generation)
+{
+        char uid[32];
+        const struct object o = { .kind = &work_kind, .meta = { .uid = uid, .generation = generation } };
+
+        snprintf(uid, sizeof(uid), "uid-%d", work);
+        return work_is_as_left(m, &o);
+}
+
+static void works_without_a_mark_are_remembered_one_by_one_as_they_were_first_seen(void **state)
+{
+        enum { WORKS = 256 };
+        struct binding_memory m = { 0 };
+
+        for (int round = 0; round < 2; round++)
+                for (int i = 1; i <= WORKS; i++)
+                        assert_true(is_as_first_seen(&m, i, i));
+        for (int i = 1; i <= WORKS; i++)
+                assert_false(is_as_first_seen(&m, i, i + 1));
+        assert_true(is_as_first_seen(&m, WORKS + 1, 7)); /* one too many: the oldest is forgotten */
+        assert_false(is_as_first_seen(&m, WORKS + 1, 8));
+        assert_false(is_as_first_seen(&m, 2, 3));
+        assert_true(is_as_first_seen(&m, 1, 5));
+        assert_false(is_as_first_seen(&m, 1, 1));
+        generations_free(&m);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -334,6 +363,7 @@ int main(void)
                 cmocka_unit_test(a_mark_that_is_not_true_is_put_right_without_a_word),
                 cmocka_unit_test(a_work_without_a_mark_is_left_alone_until_it_changes),
                 cmocka_unit_test(a_changed_work_whose_snapshot_is_gone_is_not_called_synchronized),
+                cmocka_unit_test(works_without_a_mark_are_remembered_one_by_one_as_they_were_first_seen),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

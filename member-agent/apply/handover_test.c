@@ -110,6 +110,13 @@ static const struct step steps[] = {
           .others = { { "w-1", NEW(2), .known = true } },
           .decision = HANDOVER_GIVE,
           .to = "w-1" },
+        { .story = "the first that stays takes care of it: no stranger, and none that goes too",
+          .self = { "w-0", NEW(3), .deleting = true, .known = true, .wants = true },
+          .others = { { "v", STRANGER, .known = true },
+                      { "w-1", NEW(3), .deleting = true, .known = true },
+                      { "w-2", NEW(3), .known = true } },
+          .decision = HANDOVER_GIVE,
+          .to = "w-2" },
         /* The ordinary case, and Works of no placement. */
         { .story = "a placement with one Work",
           .self = { "w", NEW(1), .known = true },
