@@ -395,6 +395,44 @@ static void several_works_of_one_envelope_are_told_and_left_alone(void **state)
         arena_free(&s.arena);
 }
 
+/* Of wanted envelope m/e no Work is that of another kind, name or namespace. */
+static void envelopes_that_differ_in_one_thing_have_works_of_their_own(void **state)
+{
+        static const struct {
+                const char *kind, *name, *ns;
+                bool own;
+        } rows[] = { { "ResourceEnvelope", "e", "m", true },
+                     { "ClusterResourceEnvelope", "e", "m", false },
+                     { "ResourceEnvelope", "f", "m", false },
+                     { "ResourceEnvelope", "e", "n", false } };
+        struct wanted_work one = { .name = "web-work-envelope-0123456789abcdef",
+                                   .snapshot_index = "3",
+                                   .envelope_kind = "ResourceEnvelope",
+                                   .envelope_name = "e",
+                                   .envelope_ns = "m" };
+        const struct wanted_works w = { &one, 1 };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct work_plan plan;
+                struct scene s;
+
+                begin(&s, "ClientSideApply");
+                s.works[s.live.n++] =
+                        parse(&s, &work_kind,
+                              arena_printf(&s.arena,
+                                           "{\"metadata\":{\"name\":\"w\",\"namespace\":\"fleet-member-c1\","
+                                           "\"labels\":{\"kubernetes-fleet.io/envelope-work\":\"%s\","
+                                           "\"kubernetes-fleet.io/envelope-name\":\"%s\","
+                                           "\"kubernetes-fleet.io/envelope-namespace\":\"%s\"}}}",
+                                           rows[i].kind, rows[i].name, rows[i].ns));
+                assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
+                assert_int_equal(plan.n, rows[i].own ? 1 : 2); /* or one goes and one comes */
+                for (size_t k = 0; k < plan.n; k++)
+                        assert_int_equal(plan.at[k].now && plan.at[k].wanted, rows[i].own);
+                arena_free(&s.arena);
+        }
+}
+
 /* Ten are named; with more the sentence would outgrow its condition. */
 static void of_envelopes_that_cannot_be_placed_ten_are_named(void **state)
 {
@@ -480,6 +518,7 @@ int main(void)
                 cmocka_unit_test(of_envelopes_that_cannot_be_placed_ten_are_named),
                 cmocka_unit_test(a_snapshot_that_names_no_placement_makes_no_works),
                 cmocka_unit_test(without_memory_no_works_are_made),
+                cmocka_unit_test(envelopes_that_differ_in_one_thing_have_works_of_their_own),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

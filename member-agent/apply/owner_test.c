@@ -77,6 +77,7 @@ static void applying_checks_manifest_and_live_owners(void **state)
                 { "{}", OWNED(OURS "," FOREIGN), true, true },
                 { "{}", OWNED(FOREIGN), true, false },
                 { "{}", OWNED(OURS "," OTHER_WORK), true, false },
+                { "{}", OWNED(OURS "," OUTDATED), true, false },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -127,6 +128,33 @@ static void a_handed_over_object_changes_its_owner_and_keeps_all_others(void **s
         }
 }
 
+#define REFERENCE(version, kind, name, uid)                                                                  \
+        "{'apiVersion':'" version "','kind':'" kind "','name':'" name "','uid':'" uid "'}"
+#define V1BETA1 "placement.kubernetes-fleet.io/v1beta1"
+
+static void a_reference_is_ours_by_all_of_its_four_fields(void **state)
+{
+        static const struct {
+                const char *reference;
+                bool of_applied_work, ours;
+        } lines[] = {
+                { REFERENCE(V1BETA1, "AppliedWork", "w", "1"), true, true },
+                { REFERENCE(V1BETA1, "AppliedWork", "v", "1"), true, false },
+                { REFERENCE(V1BETA1, "AppliedWork", "w", "2"), true, false },
+                { REFERENCE(V1BETA1, "Work", "w", "1"), false, false },
+                { REFERENCE("placement.kubernetes-fleet.io/v1", "AppliedWork", "w", "1"), false, false },
+                { "{'kind':'AppliedWork','name':'w','uid':'1'}", false, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+                AUTO_JSON json_t *reference = quoted(lines[i].reference);
+                AUTO_JSON json_t *live = json_pack("{s:{s:[O]}}", "metadata", "ownerReferences", reference);
+
+                assert_int_equal(owner_is_applied_work(reference), lines[i].of_applied_work);
+                assert_ptr_equal(owner_find(live, &us), lines[i].ours ? reference : NULL);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -135,6 +163,7 @@ int main(void)
                 cmocka_unit_test(applying_checks_manifest_and_live_owners),
                 cmocka_unit_test(only_our_reference_is_taken_off),
                 cmocka_unit_test(a_handed_over_object_changes_its_owner_and_keeps_all_others),
+                cmocka_unit_test(a_reference_is_ours_by_all_of_its_four_fields),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
