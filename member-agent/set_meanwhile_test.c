@@ -125,6 +125,49 @@ RIG_TEST(who_is_no_sibling_any_more_is_not_archived, {
         stop(&a);
 })
 
+/* ---- who was not known when a pass began ---- */
+
+#define ANYHOW(object) "{'object':" object ",'collisionProtection':'None'}"
+#define NEVER_READY                                                                                          \
+        ",'progressionProbes':[{'selector':{'type':'GroupKind','groupKind':{'group':'','kind':'ConfigMap'}}" \
+        ",'assertions':[{'type':'FieldValue','fieldValue':{'fieldPath':'data.ready','value':'yes'}}]}]"
+
+static const char *version_of_a(struct rig *r)
+{
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 200);
+        return arena_strdup(&r->arena, rig_string(r, "metadata.resourceVersion"));
+}
+
+static const char *version_when_taken;
+
+static void hand_over(struct rig *r)
+{
+        post(r, MEMBER, SETS, SET("app-2", OWNED_BY("app"), "2", NEVER_READY, PHASE("one", A("2"))));
+        wait_for_set(r, "app-2", "Progressing", "True/RollingOut");
+        version_when_taken = version_of_a(r);
+}
+
+/* It may take objects from strangers, and who came meanwhile is none. */
+RIG_TEST(what_a_later_revision_takes_over_under_a_pass_stays_its_own, {
+        struct meanwhile m = { .r = r, .method = "GET", .path = "/configmaps/a" };
+        struct loopback_faults faults = { .ctx = &m, .fate = fate };
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", ANYHOW(CONFIG_MAP("a", "1")))));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        settle(r, 5000);
+        m.act = hand_over;
+        merge(r, MEMBER, CONFIG_MAP_PATH("a"), "{'data':{'k':'theirs'}}");
+        settle(r, 5000);
+        assert_null(m.act);
+        assert_string_equal(version_of_a(r), version_when_taken);
+        assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
 /* ---- orphans ---- */
 
 static void orphan_first(struct rig *r)
@@ -239,6 +282,7 @@ int main(void)
                 cmocka_unit_test(a_revision_that_is_deleted_in_its_last_phase_archives_nobody),
                 cmocka_unit_test(a_revision_that_is_archived_in_its_last_phase_archives_nobody),
                 cmocka_unit_test(who_is_no_sibling_any_more_is_not_archived),
+                cmocka_unit_test(what_a_later_revision_takes_over_under_a_pass_stays_its_own),
                 cmocka_unit_test(what_is_orphaned_under_a_write_is_not_taken_back),
                 cmocka_unit_test(a_deleted_set_leaves_the_marks_of_others),
                 cmocka_unit_test(an_orphaning_set_leaves_the_marks_of_others),

@@ -93,10 +93,8 @@ static int remove_finalizer(struct set_pass *p, struct error *err)
         return 0;
 }
 
-/* As the server has it now: for what cannot be taken back, and for what must not be done for a set that goes.
- * *ret NULL = it is gone. */
-static int read_again(struct set_pass *p, const char *name, const struct cluster_object_set **ret,
-                      struct error *err)
+int set_read_again(struct set_pass *p, const char *name, const struct cluster_object_set **ret,
+                   struct error *err)
 {
         struct object *o = NULL;
         int r = kube_get(p->rc->kube, &cluster_object_set_kind, NULL, name, p->arena, &o, err);
@@ -115,7 +113,7 @@ int set_still_stands(struct set_pass *p, const struct cluster_object_set **ret, 
 {
         const struct cluster_object_set *now;
 
-        TRY(read_again(p, p->self.name, &now, err));
+        TRY(set_read_again(p, p->self.name, &now, err));
         if (!now || !text_equal(now->object.meta.uid, p->self.uid) || is_going(now))
                 return error_set(err, ERR_RETRY, "the set is being deleted");
         if (set_is_archived(now))
@@ -152,7 +150,7 @@ static int archive_sibling(struct set_pass *p, const struct cluster_object_set *
 
         for (int i = 1; r == ERR_CONFLICT && i < READ_AGAIN_TRIES; i++) {
                 error_clear(err);
-                TRY(read_again(p, name, &s, err));
+                TRY(set_read_again(p, name, &s, err));
                 r = s && succession_replaces(self, s) ? archive(p, s, err) : 0;
         }
         return r;

@@ -1,6 +1,7 @@
 /* The objects of a phase as they are, and whether the server would take what is to be written:
  * spec/cluster-object-set.md 7.2, 8.3, 8.4. */
 #include "member-agent/object-set/check.h"
+#include "member-agent/object-set/reference.h"
 #include "member-agent/object-set/set_phase.h"
 
 /* ---- looking ---- */
@@ -21,6 +22,50 @@ int phase_look(struct phase *f, struct set_item *item, struct error *why)
         return doc_keep(f->docs, live, why);
 }
 
+static bool is_known(const struct set_pass *p, const json_t *reference)
+{
+        const char *uid = doc_get_string(reference, "uid");
+
+        for (size_t i = 0; i < p->others.n; i++)
+                if (text_equal(p->others.at[i]->object.meta.uid, uid))
+                        return true;
+        for (size_t i = 0; i < p->n_siblings; i++)
+                if (text_equal(p->siblings[i].uid, uid))
+                        return true;
+        return text_equal(p->self.uid, uid);
+}
+
+static int add_sibling(struct set_pass *p, const struct cluster_object_set *s, struct error *why)
+{
+        struct set_identity *all = ARENA_NEW_ARRAY(p->arena, struct set_identity, p->n_siblings + 1);
+
+        if (!all)
+                return error_no_memory(why);
+        if (p->n_siblings > 0)
+                memcpy(all, p->siblings, p->n_siblings * sizeof(*all));
+        set_identify(s, &all[p->n_siblings++]);
+        p->siblings = all;
+        return 0;
+}
+
+/* A set that nobody had heard of when the pass began may be a sibling, and looks like a stranger. */
+static int meet_newcomer(struct set_pass *p, struct claim_input *in, struct claim_result *io,
+                         struct error *why)
+{
+        const struct cluster_object_set *now;
+
+        if (!io->controller || !reference_is_of_a_set(io->controller) || is_known(p, io->controller))
+                return 0;
+        TRY(set_read_again(p, or_empty(doc_get_string(io->controller, "name")), &now, why));
+        if (!now || !text_equal(now->object.meta.uid, doc_get_string(io->controller, "uid")) ||
+            !set_are_siblings(p->set, now))
+                return 0;
+        TRY(add_sibling(p, now, why));
+        in->siblings = p->siblings;
+        in->n_siblings = p->n_siblings;
+        return claim_decide(in, io, why);
+}
+
 static int claim(struct phase *f, struct set_item *item, struct error *why)
 {
         struct set_pass *p = f->p;
@@ -32,6 +77,7 @@ static int claim(struct phase *f, struct set_item *item, struct error *why)
         const struct cluster_object_set *now;
 
         TRY(claim_decide(&in, &item->claim, why));
+        TRY(meet_newcomer(p, &in, &item->claim, why));
         if (item->claim.needs_fresh_set) {
                 TRY(set_still_stands(p, &now, why));
                 in.set_is_fresh = true;

@@ -85,6 +85,10 @@ struct set_signature set_sign(const struct cluster_object_set *s, const struct s
                               size_t n);
 int set_find_siblings(const struct cluster_object_set *s, const struct set_list *all, struct arena *arena,
                       struct set_identity **ret, size_t *ret_n, struct error *err);
+/* A set as the server has it now: for what cannot be taken back, and for what must not be done for one that
+ * goes. *ret NULL = it is gone. */
+int set_read_again(struct set_pass *p, const char *name, const struct cluster_object_set **ret,
+                   struct error *err);
 /* Reads the set itself once more: *ret is as it is now; ERR_RETRY if it goes, or is archived. */
 int set_still_stands(struct set_pass *p, const struct cluster_object_set **ret, struct error *err);
 static inline bool set_is_fatal(int code)
