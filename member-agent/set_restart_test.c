@@ -1,4 +1,6 @@
 /* What sets cost a restarted agent, and that they need no hub: spec/cluster-object-set.md 2, 3, 12.1. */
+#include <sqlite3.h>
+
 #include "member-agent/disk_test.h"
 #include "member-agent/object_set_test.h"
 
@@ -88,6 +90,66 @@ RIG_TEST(a_set_is_archived_without_the_state_file, {
         stop(&a);
 })
 
+static int rows_in(const struct sim_disk *d)
+{
+        sqlite3 *db = sim_disk_read(d);
+        sqlite3_stmt *count;
+        int n;
+
+        assert_non_null(db);
+        assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM inventory", -1, &count, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_step(count), SQLITE_ROW);
+        n = sqlite3_column_int(count, 0);
+        sqlite3_finalize(count);
+        sqlite3_close(db);
+        return n;
+}
+
+/* What is not yet on the disk when the power fails: that the objects are gone. */
+static void bring_back_a_row(const struct sim_disk *d, const char *set)
+{
+        char sql[512];
+        sqlite3 *db;
+
+        snprintf(sql, sizeof(sql),
+                 "INSERT INTO inventory (work, grp, kind, ns, name, version, plural, namespaced, uid, "
+                 "ordinal, "
+                 "state, work_generation, hash, strategy, handled, seen, live_generation, result, "
+                 "availability, "
+                 "first_drift, first_diff, checked) VALUES ('clusterobjectset/%s', '', 'ConfigMap', "
+                 "'default', "
+                 "'a', 'v1', 'configmaps', 1, 'u', 0, 1, 1, '', 0, '', '', 1, 0, 0, -1, -1, 0)",
+                 set);
+        assert_int_equal(sqlite3_open_v2(sim_disk_uri(d), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+}
+
+/* Nothing of an archived set tells of them again. */
+RIG_TEST(rows_that_an_archived_set_still_has_go_at_the_start, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        post(r, MEMBER, SETS, TWO);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        settle(r, 10000);
+        stop(&a);
+        assert_int_equal(rows_in(d), 0);
+        bring_back_a_row(d, "app-1");
+        assert_int_equal(rows_in(d), 1);
+        start_on(&a, r, d);
+        settle(r, 60000);
+        assert_int_equal(rows_in(d), 0);
+        stop(&a);
+        sim_disk_free(d);
+})
+
 /* spec/cluster-object-set.md checklist 99 */
 RIG_TEST(sets_work_without_a_hub, {
         struct agent a;
@@ -124,6 +186,7 @@ int main(void)
                 cmocka_unit_test(a_restart_costs_sets_nothing),
                 cmocka_unit_test(what_was_changed_meanwhile_is_put_right_after_a_restart),
                 cmocka_unit_test(a_set_is_archived_without_the_state_file),
+                cmocka_unit_test(rows_that_an_archived_set_still_has_go_at_the_start),
                 cmocka_unit_test(sets_work_without_a_hub),
                 cmocka_unit_test(the_kind_is_found_when_it_comes),
         };

@@ -514,9 +514,9 @@ static int is_steady(struct reconcile *rc, struct member_agent *a, const struct 
         size_t n;
         bool waits;
 
-        *ret = is_record(s);
+        *ret = false;
         *ret_after_ms = 0;
-        if (*ret || !is_rolled_out(s) || (memory && memory->doubtful))
+        if (!is_rolled_out(s) || (memory && memory->doubtful))
                 return 0;
         TRY(sets_list(a->sets, arena, &others, rc->err));
         TRY(set_find_siblings(s, &others, arena, &siblings, &n, rc->err));
@@ -568,20 +568,21 @@ static struct outcome run_pass(struct reconcile *rc, struct member_agent *a, str
 static struct outcome look_after(struct reconcile *rc, struct arena *arena)
 {
         struct member_agent *a = rc->agent;
-        const struct object *seen;
+        const struct cluster_object_set *seen;
         int64_t after_ms;
         bool steady;
 
         if (!informer_synced(a->sets->informer))
                 return done(); /* its first list puts all sets on the queue */
-        seen = informer_get(a->sets->informer, NULL, rc->name);
+        seen = (const struct cluster_object_set *)(const void *)informer_get(a->sets->informer, NULL,
+                                                                             rc->name);
         if (!seen) {
                 map_remove(&a->sets->memory, rc->name);
                 set_watches_settle(a->sets);
-                return set_rows_forget(a, rc->name, arena, rc->err) < 0 ? failed(rc->err) : done();
         }
-        if (is_steady(rc, a, (const struct cluster_object_set *)(const void *)seen, arena, &steady,
-                      &after_ms) < 0)
+        if (!seen || is_record(seen)) /* of a record rows may be back: that they went was not durable */
+                return set_rows_forget(a, rc->name, arena, rc->err) < 0 ? failed(rc->err) : done();
+        if (is_steady(rc, a, seen, arena, &steady, &after_ms) < 0)
                 return failed(rc->err);
         if (steady)
                 return after_ms > 0 ? again_after(after_ms) : done();
