@@ -240,17 +240,27 @@ static int plan_relabel(struct arena *arena, const struct object *head, const ch
         return set_label(plan->update.wanted, LABEL_IS_LATEST_SNAPSHOT, latest, arena);
 }
 
-/* spec 9.4: 1 when it is too early for a new group (plan->delay_ms set), else 0. */
+/* When something other than `head` was first seen. What was noted by a clock that was set back since counts
+ * from now. */
+static int64_t noted_change(const struct object *head, int64_t now_ms)
+{
+        const char *text = annotation_of(head, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME);
+        int64_t noted;
+
+        return text && time_parse_rfc3339(slice_of(text), &noted) == 0 && noted <= now_ms ? noted : TIME_NONE;
+}
+
+/* spec 9.4: 1 when it is too early for a new group (plan->delay_ms set), else 0. The head is older than what
+ * follows it, whatever the API server's clock says. */
 static int throttle(struct arena *arena, const struct object *head, const struct snapshot_timing *t,
                     struct resource_snapshot_plan *plan)
 {
-        const char *text = annotation_of(head, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME);
-        int64_t detected, due;
+        int64_t detected = noted_change(head, t->now_ms), due;
         char stamp[RFC3339_SIZE];
 
         if ((t->min_interval_ms <= 0 && t->collect_ms <= 0) || !label_is_true(head, LABEL_IS_LATEST_SNAPSHOT))
                 return 0;
-        if (!text || time_parse_rfc3339(slice_of(text), &detected) < 0) {
+        if (detected == TIME_NONE) {
                 detected = t->now_ms;
                 time_format_rfc3339(t->now_ms, stamp);
                 plan->update = (struct relabel){ head, object_copy(head, arena) };
@@ -259,7 +269,8 @@ static int throttle(struct arena *arena, const struct object *head, const struct
                                    arena_strdup(arena, stamp), arena) < 0)
                         return ERR_NO_MEMORY;
         }
-        due = MAX(detected + MAX(t->collect_ms, 0), head->meta.creation_ms + MAX(t->min_interval_ms, 0));
+        due = MAX(detected + MAX(t->collect_ms, 0),
+                  MIN(head->meta.creation_ms, detected) + MAX(t->min_interval_ms, 0));
         if (t->now_ms >= due) {
                 plan->update = (struct relabel){ 0 };
                 return 0;

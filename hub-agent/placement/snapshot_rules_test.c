@@ -290,6 +290,39 @@ static void a_change_is_due_after_the_later_of_both_intervals(void **state)
         }
 }
 
+/* The API server's clock is ahead by an hour, and then the agent's own is set back by another. */
+static void no_clock_makes_a_change_wait_longer_than_the_intervals(void **state)
+{
+        static const size_t one[] = { 10 }, two[] = { 20 };
+        struct snapshot_timing t = { NOW, 30000, 15000 };
+        struct resource_snapshot_plan plan;
+        struct selection sel;
+        struct scene s;
+
+        begin(&s, "");
+        sel = select_sizes(&s, one, 1);
+        plan_resources(&s, &sel, &t, &plan);
+        plan.create[0]->object.meta.creation_ms = NOW + 3600000;
+        keep_resources(&s, &plan);
+        sel = select_sizes(&s, two, 1);
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.delay_ms, 30000);
+        keep_resources(&s, &plan);
+        t.now_ms += 10000 - 3600000;
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.delay_ms, 30000);
+        assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_NEXT_SNAPSHOT_DETECTION_TIME),
+                            "2025-12-31T23:00:10Z");
+        keep_resources(&s, &plan);
+        t.now_ms += 29999;
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.delay_ms, 1);
+        t.now_ms++;
+        plan_resources(&s, &sel, &t, &plan);
+        assert_int_equal(plan.n_create, 1);
+        arena_free(&s.arena);
+}
+
 /* spec/placement.md 9.4: the next change is waited for as long as any. */
 static void a_change_that_is_taken_back_is_forgotten(void **state)
 {
@@ -467,6 +500,7 @@ int main(void)
                 cmocka_unit_test(the_head_tells_of_the_group_and_a_part_of_its_place),
                 cmocka_unit_test(what_is_missing_of_a_group_is_made_under_the_same_index),
                 cmocka_unit_test(a_change_is_due_after_the_later_of_both_intervals),
+                cmocka_unit_test(no_clock_makes_a_change_wait_longer_than_the_intervals),
                 cmocka_unit_test(a_change_that_is_taken_back_is_forgotten),
                 cmocka_unit_test(any_selection_is_split_in_order_and_no_more_than_needed),
                 cmocka_unit_test(a_plan_does_not_depend_on_the_order_of_the_cache),

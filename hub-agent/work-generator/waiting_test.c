@@ -84,7 +84,7 @@ static void writing_to_a_member_that_leaves_is_no_trouble(void **state)
         rig_run(goes_quietly);
 }
 
-static void is_told_later(struct rig *r)
+static void is_told_later(struct rig *r, int64_t clock_moves_ms)
 {
         struct scene s;
 
@@ -94,6 +94,7 @@ static void is_told_later(struct rig *r)
         change(r);
         settle(&s.fleet);
         settle(&s.fleet);
+        loop_shift_wall(r->loop, clock_moves_ms);
         wait_ms(r, 3000);
         rig_get(r, WEB);
         assert_string_not_equal(condition_of(r, "ClusterResourcePlacementWorkSynchronized"), "False");
@@ -110,9 +111,23 @@ static void is_told_later(struct rig *r)
         assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
         end(&s);
 }
+static void by_a_steady_clock(struct rig *r)
+{
+        is_told_later(r, 0);
+}
+static void by_a_clock_set_back(struct rig *r)
+{
+        is_told_later(r, -3600000);
+}
+static void by_a_clock_set_forward(struct rig *r)
+{
+        is_told_later(r, 3600000);
+}
 static void a_namespace_or_a_work_that_is_not_there_is_trouble_only_when_that_lasts(void **state)
 {
-        rig_run(is_told_later);
+        rig_run(by_a_steady_clock);
+        rig_run(by_a_clock_set_back);
+        rig_run(by_a_clock_set_forward);
 }
 
 /* It was made, and neither the answer nor the watch has told of it. */

@@ -428,6 +428,7 @@ static bool is_moving(const struct error *err)
 /* What passes is retried without a word: within WAITING_MS what moves on by itself too. */
 static bool is_passing(struct pass *s, int code)
 {
+        int64_t now = loop_now_ms(agent_of(s->rc)->world->loop) + 1; /* never 0 */
         struct binding_memory *m = s->memory;
 
         if (code == ERR_CANCELLED || error_is_retryable(code))
@@ -437,8 +438,8 @@ static bool is_passing(struct pass *s, int code)
                 return false;
         }
         if (!m->waiting_since_ms)
-                m->waiting_since_ms = s->rc->now_ms;
-        if (s->rc->now_ms - m->waiting_since_ms >= WAITING_MS)
+                m->waiting_since_ms = now;
+        if (now - m->waiting_since_ms >= WAITING_MS)
                 return false;
         s->rc->err->code = ERR_RETRY;
         return true;
