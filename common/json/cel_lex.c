@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "common/base/unicode.h"
 #include "common/json/cel_lex.h"
 
 /* The line that is complained of, and dots up to the place, as CEL prints them. */
@@ -136,19 +137,6 @@ static int lex_number(struct cel_lexer *lex)
 /* --- Strings
  * ------------------------------------------------------------------------------------------------- */
 
-static size_t put_rune(char *out, uint32_t c)
-{
-        if (c < 0x80) {
-                out[0] = (char)c;
-                return 1;
-        }
-        size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-        for (size_t i = n - 1; i > 0; i--, c >>= 6)
-                out[i] = (char)(0x80 | (c & 0x3f));
-        out[0] = (char)((0xf00u >> n) | c);
-        return n;
-}
-
 /* \xHH, \uHHHH, \UHHHHHHHH, \OOO; at the first digit. */
 static int lex_code(struct cel_lexer *lex, const char *end, size_t digits, int base, uint32_t *ret)
 {
@@ -189,7 +177,7 @@ static int lex_escape(struct cel_lexer *lex, const char *end, bool bytes, char *
         if (raw_byte)
                 out[(*n)++] = (char)code;
         else
-                *n += put_rune(out + *n, code);
+                *n += rune_encode(code, out + *n);
         return 0;
 }
 

@@ -31,7 +31,6 @@ int doc_write_pretty(const json_t *doc, struct buf *b);        /* indented, sort
 /* As Go prints a map[string]interface{}, members sorted: for people, not to be read back. */
 int doc_write_go(const json_t *doc, struct buf *b);               /* %v: map[a:x b:[1 2]] */
 int doc_write_go_syntax(const json_t *doc, struct buf *b);        /* %#v: map[string]interface {}{"a":"x"} */
-int doc_append_go_string(struct buf *b, const char *s, size_t n); /* %q: "x\ny" */
 int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
 json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */

@@ -1,5 +1,6 @@
 /* Values as Go's fmt prints them: the API server's messages quote what they refuse in this form. */
 #include "common/base/memory.h"
+#include "common/base/unicode.h"
 #include "common/json/doc_write.h"
 
 struct go_form {
@@ -15,7 +16,8 @@ static int write_go(const json_t *v, const struct go_form *form, struct buf *b);
 
 static int write_text(const char *text, size_t len, const struct go_form *form, struct buf *b)
 {
-        return form->quoted ? buf_append_json_string(b, text, len) : buf_append(b, text, len);
+        return form->quoted ? write_quoted(b, (struct slice){ text, len }, QUOTE_PLAIN)
+                            : buf_append(b, text, len);
 }
 
 static void free_keys(struct key_stack *keys)
@@ -80,20 +82,4 @@ int doc_write_go(const json_t *doc, struct buf *b)
 int doc_write_go_syntax(const json_t *doc, struct buf *b)
 {
         return write_go(doc, &syntax, b);
-}
-
-int doc_append_go_string(struct buf *b, const char *s, size_t n)
-{
-        static const char raw[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
-        buf_append_char(b, '"');
-        for (size_t i = 0; i < n; i++) {
-                const char *escape = s[i] ? strchr(raw, s[i]) : NULL;
-                if (escape)
-                        buf_printf(b, "\\%c", letters[escape - raw]);
-                else if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
-                        buf_printf(b, "\\x%02x", (unsigned char)s[i]);
-                else
-                        buf_append_char(b, s[i]);
-        }
-        return buf_append_char(b, '"');
 }

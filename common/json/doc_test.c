@@ -58,16 +58,17 @@ static void duplicate_keys_are_told_where_they_may_be(void **state)
 
 static void values_are_printed_as_go_prints_them(void **state)
 {
-        json_t *doc = parse("{\"b\":[1,2.5,true,null],\"a\":{\"k\":\"x\\\"y\"},\"e\":[]}");
+        json_t *doc = parse("{\"b\":[1,2.5,true,null],\"a\":{\"k\":\"x\\\"y\"},\"e\":[],\"f\":\"\\u0001\"}");
         AUTO_BUF struct buf b;
         buf_init(&b, 1000);
         assert_int_equal(doc_write_go(doc, &b), 0);
-        assert_string_equal(b.data, "map[a:map[k:x\"y] b:[1 2.5 true <nil>] e:[]]");
+        assert_string_equal(b.data, "map[a:map[k:x\"y] b:[1 2.5 true <nil>] e:[] f:\x01]");
         buf_clear(&b);
         assert_int_equal(doc_write_go_syntax(doc, &b), 0);
         assert_string_equal(b.data,
                             "map[string]interface {}{\"a\":map[string]interface {}{\"k\":\"x\\\"y\"}, "
-                            "\"b\":[]interface {}{1, 2.5, true, interface {}(nil)}, \"e\":[]interface {}{}}");
+                            "\"b\":[]interface {}{1, 2.5, true, interface {}(nil)}, \"e\":[]interface {}{}, "
+                            "\"f\":\"\\x01\"}");
         json_decref(doc);
 }
 

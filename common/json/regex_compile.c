@@ -64,7 +64,7 @@ static bool accept(struct parser *p, const char *text)
 static uint32_t next_code_point(struct parser *p)
 {
         size_t width;
-        uint32_t c = regex_decode(p->pattern, p->at, &width);
+        uint32_t c = rune_decode(p->pattern.data + p->at, p->pattern.len - p->at, &width);
         p->at += width;
         return c;
 }

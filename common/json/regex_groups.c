@@ -118,7 +118,7 @@ static bool run(struct machine *m, size_t from, uint32_t *ret, size_t *ret_seen)
                 if (!m->now.n)
                         break;
                 size_t width = 0;
-                uint32_t c = at < m->text.len ? regex_decode(m->text, at, &width) : 0;
+                uint32_t c = at < m->text.len ? rune_decode(m->text.data + at, m->text.len - at, &width) : 0;
                 m->next.n = 0;
                 found |= step(m, at, c, width, ret);
                 if (!width)

@@ -1,6 +1,7 @@
 /* The compiled form of a regular expression, shared by its compiler and its matcher. */
 #pragma once
 
+#include "common/base/unicode.h"
 #include "common/json/regex.h"
 
 enum regex_op {
@@ -48,6 +49,3 @@ struct regex {
 
 bool regex_condition_holds(struct slice text, size_t at, uint32_t condition);
 bool regex_consumes(const struct regex *re, const struct regex_instruction *i, uint32_t c);
-
-/* The code point at `at` (at < text.len) and its width; a byte that is no UTF-8 counts as U+FFFD. */
-uint32_t regex_decode(struct slice text, size_t at, size_t *ret_width);

@@ -19,26 +19,6 @@ struct machine {
         uint32_t *stack;
 };
 
-uint32_t regex_decode(struct slice text, size_t at, size_t *ret_width)
-{
-        const unsigned char *s = (const unsigned char *)text.data + at;
-        size_t left = text.len - at;
-        *ret_width = 1;
-        if (s[0] < 0x80)
-                return s[0];
-        size_t width = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-        if (s[0] < 0xc2 || s[0] > 0xf4 || left < width)
-                return 0xfffd;
-        uint32_t c = s[0] & (0xffu >> (width + 1));
-        for (size_t i = 1; i < width; i++) {
-                if ((s[i] & 0xc0) != 0x80)
-                        return 0xfffd;
-                c = c << 6 | (s[i] & 0x3fu);
-        }
-        *ret_width = width;
-        return c;
-}
-
 static bool is_word_byte(struct slice text, size_t at)
 {
         if (at >= text.len)
@@ -140,7 +120,7 @@ static int run(struct machine *m, size_t from, bool any_match_will_do, struct re
                 if (!m->now.n)
                         break;
                 size_t width = 0;
-                uint32_t c = at < m->text.len ? regex_decode(m->text, at, &width) : 0;
+                uint32_t c = at < m->text.len ? rune_decode(m->text.data + at, m->text.len - at, &width) : 0;
                 m->next.n = 0;
                 found |= step(m, at, c, width, ret);
                 if ((found && any_match_will_do) || !width)

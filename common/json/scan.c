@@ -1,5 +1,7 @@
 #include "common/json/scan.h"
 
+#include "common/base/unicode.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -428,30 +430,6 @@ int scan_skip_unchecked(struct scanner *s, struct slice *ret)
         return 0;
 }
 
-static size_t encode_utf8(uint32_t c, char *ret)
-{
-        if (c < 0x80) {
-                ret[0] = (char)c;
-                return 1;
-        }
-        if (c < 0x800) {
-                ret[0] = (char)(0xc0 | c >> 6);
-                ret[1] = (char)(0x80 | (c & 0x3f));
-                return 2;
-        }
-        if (c < 0x10000) {
-                ret[0] = (char)(0xe0 | c >> 12);
-                ret[1] = (char)(0x80 | (c >> 6 & 0x3f));
-                ret[2] = (char)(0x80 | (c & 0x3f));
-                return 3;
-        }
-        ret[0] = (char)(0xf0 | c >> 18);
-        ret[1] = (char)(0x80 | (c >> 12 & 0x3f));
-        ret[2] = (char)(0x80 | (c >> 6 & 0x3f));
-        ret[3] = (char)(0x80 | (c & 0x3f));
-        return 4;
-}
-
 size_t scan_decode(struct slice raw, char *ret)
 {
         const char *p = raw.data, *end = raw.data + raw.len;
@@ -467,7 +445,7 @@ size_t scan_decode(struct slice raw, char *ret)
                 uint32_t c = 0;
                 size_t n = read_escape(p + 1, end, &c);
                 ASSERT(n);
-                out += encode_utf8(c, out);
+                out += rune_encode(c, out);
                 p += n + 1;
         }
         return (size_t)(out - ret);
@@ -497,7 +475,7 @@ bool scan_key_is(const struct scanner *s, const char *name)
                 uint32_t c = 0;
                 char bytes[4] = { *p };
                 size_t n = *p == '\\' ? read_escape(p + 1, end, &c) + 1 : 1;
-                size_t len = *p == '\\' ? encode_utf8(c, bytes) : 1;
+                size_t len = *p == '\\' ? rune_encode(c, bytes) : 1;
                 if (strnlen(name, len) < len || memcmp(name, bytes, len) != 0)
                         return false;
                 name += len;

@@ -1,6 +1,7 @@
 /* The texts of validation problems, as kube-apiserver words them. */
 #include <math.h>
 
+#include "common/base/unicode.h"
 #include "common/json/schema_internal.h"
 
 const char REASON_REQUIRED[] = "FieldValueRequired", REASON_INVALID[] = "FieldValueInvalid",
@@ -54,7 +55,7 @@ const char *schema_quote(struct arena *arena, const char *s)
 {
         AUTO_BUF struct buf b;
         buf_init(&b, PROBLEM_TEXT_MAX);
-        doc_append_go_string(&b, s, strlen(s));
+        write_quoted(&b, slice_of(s), QUOTE_PLAIN);
         return to_arena(arena, &b);
 }
 
@@ -83,7 +84,8 @@ const char *schema_value_text(struct arena *arena, const json_t *value)
         buf_init(&b, PROBLEM_TEXT_MAX);
         char number[32];
         if (json_is_string(value)) {
-                doc_append_go_string(&b, json_string_value(value), json_string_length(value));
+                write_quoted(&b, (struct slice){ json_string_value(value), json_string_length(value) },
+                             QUOTE_PLAIN);
         } else if (json_is_real(value)) {
                 schema_number_text(json_real_value(value), number);
                 buf_append_str(&b, number);

@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "common/template/unicode.h"
+#include "common/base/unicode.h"
 
 #define TRIM_MARKER 2 /* a dash and a blank */
 

@@ -1,9 +1,9 @@
 /* A parsed template. Private to common/template. */
 #pragma once
 
+#include "common/base/unicode.h"
 #include "common/template/lex.h"
 #include "common/template/template.h"
-#include "common/template/unicode.h"
 #include "common/template/value.h"
 
 enum node_type {

@@ -4,6 +4,7 @@
 #include "common/base/gzip.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/base/unicode.h"
 #include "common/json/scan.h"
 
 #define MUTABLE_WORDS                                                                                        \
@@ -99,7 +100,7 @@ static const char *quoted(const char *text, char ret[600])
         AUTO_BUF struct buf b;
 
         buf_init(&b, 599);
-        doc_append_go_string(&b, text, strlen(text));
+        write_quoted(&b, slice_of(text), QUOTE_PLAIN);
         snprintf(ret, 600, "%s", b.data);
         return ret;
 }

@@ -1,4 +1,4 @@
-// Writes common/template/gen/unicode_tables.c: what Go's unicode package says of characters, as ranges.
+// Writes common/base/gen/unicode_tables.h: what Go's unicode package says of characters, as ranges.
 package main
 
 import (

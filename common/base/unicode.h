@@ -1,4 +1,4 @@
-/* What Go knows of characters, from its Unicode tables. Private to common/template. */
+/* Characters of UTF-8, and what Go knows of them from its Unicode tables. */
 #pragma once
 
 #include "common/base/buf.h"
@@ -6,9 +6,16 @@
 
 #define RUNE_ERROR 0xfffdu
 
+uint32_t rune_decode_any(const char *s, size_t n, size_t *ret_width);
 /* The first character and its width in bytes; RUNE_ERROR and 1 where the text is no UTF-8. 0 width at the
  * end. */
-uint32_t rune_decode(const char *s, size_t n, size_t *ret_width);
+static inline uint32_t rune_decode(const char *s, size_t n, size_t *ret_width)
+{
+        if (n == 0 || (unsigned char)*s >= 0x80)
+                return rune_decode_any(s, n, ret_width);
+        *ret_width = 1;
+        return (unsigned char)*s;
+}
 size_t rune_encode(uint32_t c, char ret[4]); /* its length; what is no character becomes RUNE_ERROR */
 size_t rune_count(struct slice s);
 bool rune_is_letter(uint32_t c);

@@ -1,5 +1,5 @@
 /* Characters: UTF-8, Go's classes and cases, and Go's quoting. */
-#include "common/template/unicode.h"
+#include "common/base/unicode.h"
 
 struct range {
         uint32_t low, high;
@@ -10,9 +10,9 @@ struct mapped {
         int32_t by;
 };
 
-#include "common/template/gen/unicode_tables.h"
+#include "common/base/gen/unicode_tables.h"
 
-uint32_t rune_decode(const char *s, size_t n, size_t *ret_width)
+uint32_t rune_decode_any(const char *s, size_t n, size_t *ret_width)
 {
         *ret_width = n > 0;
         if (!n)
