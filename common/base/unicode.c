@@ -67,7 +67,8 @@ static bool in_ranges(const struct range *at, size_t n, uint32_t c)
         return low < n && c >= at[low].low;
 }
 
-static uint32_t map_rune(const struct mapped *at, size_t n, uint32_t c)
+/* Where the table says nothing of c, it becomes `other`. */
+static uint32_t map_rune(const struct mapped *at, size_t n, uint32_t c, uint32_t other)
 {
         size_t low = 0, high = n;
         while (low < high) {
@@ -78,7 +79,7 @@ static uint32_t map_rune(const struct mapped *at, size_t n, uint32_t c)
                         high = middle;
         }
         if (low == n || c < at[low].low || (c - at[low].low) % at[low].step)
-                return c;
+                return other;
         return (uint32_t)((int32_t)c + at[low].by);
 }
 
@@ -114,19 +115,19 @@ uint32_t rune_upper(uint32_t c)
 {
         if (c < 0x80)
                 return c >= 'a' && c <= 'z' ? c - 32 : c;
-        return map_rune(upper, ARRAY_LEN(upper), c);
+        return map_rune(upper, ARRAY_LEN(upper), c, c);
 }
 
 uint32_t rune_lower(uint32_t c)
 {
         if (c < 0x80)
                 return c >= 'A' && c <= 'Z' ? c + 32 : c;
-        return map_rune(lower, ARRAY_LEN(lower), c);
+        return map_rune(lower, ARRAY_LEN(lower), c, c);
 }
 
 uint32_t rune_title(uint32_t c)
 {
-        return c < 0x80 ? rune_upper(c) : map_rune(title, ARRAY_LEN(title), c);
+        return map_rune(title, ARRAY_LEN(title), c, rune_upper(c));
 }
 
 /* ---- quoting ---- */

@@ -26,13 +26,15 @@ func ranges(name string, is func(rune) bool) {
 	fmt.Println("};")
 }
 
-// Runs of characters that map by one distance; every second one where step is 2.
-func mapping(name string, to func(rune) rune) {
+func itself(c rune) rune { return c }
+
+// Runs of characters that map by one distance, where that is not what `but` says; every second one where step is 2.
+func mapping(name string, to, but func(rune) rune) {
 	type run struct{ low, high, step, by rune }
 	var all []run
 	for c := rune(0x80); c <= unicode.MaxRune; c++ {
 		by := to(c) - c
-		if by == 0 {
+		if to(c) == but(c) {
 			continue
 		}
 		if n := len(all) - 1; n >= 0 && all[n].by == by {
@@ -60,7 +62,7 @@ func main() {
 	ranges("letters", unicode.IsLetter)
 	ranges("digits", unicode.IsDigit)
 	ranges("printable", strconv.IsPrint)
-	mapping("upper", unicode.ToUpper)
-	mapping("lower", unicode.ToLower)
-	mapping("title", unicode.ToTitle)
+	mapping("upper", unicode.ToUpper, itself)
+	mapping("lower", unicode.ToLower, itself)
+	mapping("title", unicode.ToTitle, unicode.ToUpper)
 }
