@@ -148,6 +148,14 @@ static int usage(struct run *r, struct bench_usage *ret, struct error *err)
         return bench_usage(&r->bench->world, process_fleet_pid(r->fleet, "member-1"), ret, err);
 }
 
+static int cpu_ms(struct run *r, const char *program, double *ret, struct error *err)
+{
+        struct bench_usage u;
+        TRY(bench_usage(&r->bench->world, process_fleet_pid(r->fleet, program), &u, err));
+        *ret = (double)u.cpu_ns / 1e6;
+        return 0;
+}
+
 static const char *owner_name(char ret[32], int i)
 {
         snprintf(ret, 32, "app-%d", i);
@@ -156,18 +164,28 @@ static const char *owner_name(char ret[32], int i)
 
 static int measure_rollout(struct run *r, struct error *err)
 {
-        double sets[TURNS], kubectl[TURNS];
+        double sets[TURNS], kubectl[TURNS], cpu[TURNS], kubectl_cpu[TURNS];
         for (int i = 0; i < TURNS; i++) {
                 char owner[32], other[32], path[512];
-                TRY(roll_out(r, owner_name(owner, i), 1, &sets[i], err));
+                double before, between, after;
                 snprintf(other, sizeof(other), "by-kubectl-%d", i);
                 TRY(write_manifests(r, other, path, err));
+                TRY(cpu_ms(r, "devcluster", &before, err));
+                TRY(roll_out(r, owner_name(owner, i), 1, &sets[i], err));
+                TRY(cpu_ms(r, "devcluster", &between, err));
                 TRY(kubectl_apply(r, path, &kubectl[i], err));
+                TRY(cpu_ms(r, "devcluster", &after, err));
+                cpu[i] = between - before;
+                kubectl_cpu[i] = after - between;
         }
         double ours = bench_percentile(sets, TURNS, 50), theirs = bench_percentile(kubectl, TURNS, 50);
         bench_line(ours, "s", "object_set_%d_objects_s", PHASES * EACH);
         bench_line(theirs, "s", "kubectl_apply_%d_objects_s", PHASES * EACH);
         bench_line(ours / theirs, "ratio", "object_set_%d_objects_vs_kubectl_ratio", PHASES * EACH);
+        bench_line(bench_percentile(cpu, TURNS, 50), "ms", "object_set_%d_objects_server_cpu_ms",
+                   PHASES * EACH);
+        bench_line(bench_percentile(kubectl_cpu, TURNS, 50), "ms", "kubectl_apply_%d_objects_server_cpu_ms",
+                   PHASES * EACH);
         return 0;
 }
 
