@@ -93,7 +93,7 @@ RIG_TEST(a_revision_that_comes_late_creates_nothing, {
         post(r, MEMBER, SETS, FIRST(A("1") "," B("1")));
         wait_for_set(r, "app-1", "Progressing", "False/Archived");
         assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("b")), 404);
-        assert_int_equal(requests(r, "m1", "create", "configmaps"), 2); /* tried, and done */
+        assert_int_equal(requests(r, "m1", "patch", "configmaps"), 2); /* tried, and done */
         get(r, MEMBER, CONFIG_MAP_PATH("a"));
         assert_string_equal(rig_string(r, "data.k"), "2");
         stop(&a);

@@ -68,7 +68,7 @@ static void delete_second(struct rig *r)
 }
 
 RIG_TEST(a_revision_that_is_deleted_in_its_last_phase_archives_nobody, {
-        struct meanwhile m = { .r = r, .method = "POST", .path = "/configmaps" };
+        struct meanwhile m = { .r = r, .method = "PATCH", .path = "/configmaps/c" };
         struct loopback_faults faults = { .ctx = &m, .fate = fate };
         struct agent a;
 
@@ -88,7 +88,7 @@ static void archive_second(struct rig *r)
 }
 
 RIG_TEST(a_revision_that_is_archived_in_its_last_phase_archives_nobody, {
-        struct meanwhile m = { .r = r, .method = "POST", .path = "/configmaps" };
+        struct meanwhile m = { .r = r, .method = "PATCH", .path = "/configmaps/c" };
         struct loopback_faults faults = { .ctx = &m, .fate = fate };
         struct agent a;
 

@@ -59,7 +59,7 @@ RIG_TEST(a_revision_that_comes_late_archives_itself_before_anything_is_made, {
         closed.method = "GET";
         post(r, MEMBER, SETS, FIRST(B("1")));
         wait_for_set(r, "app-1", "Progressing", "False/Archived");
-        assert_int_equal(requests(r, "m1", "create", "configmaps"), 2); /* tried, and done */
+        assert_int_equal(requests(r, "m1", "patch", "configmaps"), 2); /* tried, and done */
         stop(&a);
 })
 
@@ -152,7 +152,7 @@ RIG_TEST(siblings_that_come_and_go_cost_no_look_at_what_is_ours, {
         post(r, MEMBER, SETS, FIRST(A("1") "," B("1")));
         wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
         assert_int_equal(looks, 0); /* that it could be created was enough */
-        assert_int_equal(requests(r, "m1", "create", "configmaps"), 4);
+        assert_int_equal(requests(r, "m1", "patch", "configmaps"), 4);
         post(r, MEMBER, SETS, SECOND(NEVER_READY, A("2")));
         wait_for_set(r, "app-2", "Progressing", "True/RollingOut");
         settle(r, 30000);

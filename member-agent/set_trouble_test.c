@@ -34,7 +34,7 @@ static int fate(void *ctx, const struct http_request *rq)
 
 /* spec/cluster-object-set.md checklist 16, 85 */
 RIG_TEST(what_fails_for_one_object_keeps_no_other_from_being_applied, {
-        struct trouble t = { "POST", "\"name\":\"b\"", 500, 3, 0 };
+        struct trouble t = { "PATCH", "\"name\":\"b\"", 500, 3, 0 };
         struct loopback_faults faults = { .ctx = &t, .fate = fate };
         struct agent a;
 
@@ -55,7 +55,7 @@ RIG_TEST(what_fails_for_one_object_keeps_no_other_from_being_applied, {
 
 /* spec/cluster-object-set.md checklist 16 */
 RIG_TEST(who_is_told_to_slow_down_sends_no_more_of_the_phase, {
-        struct trouble t = { "POST", "ConfigMap", 429, 4, 0 };
+        struct trouble t = { "PATCH", "ConfigMap", 429, 4, 0 };
         struct loopback_faults faults = { .ctx = &t, .fate = fate };
         struct agent a;
         const char *objects = "";
@@ -73,14 +73,14 @@ RIG_TEST(who_is_told_to_slow_down_sends_no_more_of_the_phase, {
         stop(&a);
 })
 
-/* Somebody else is the first: then it is theirs, and was not touched. */
+/* Somebody else is the first, with just the fields that we want: then it is theirs, and was not touched. */
 static int overtake(void *ctx, const struct http_request *rq)
 {
         struct rig *r = ctx;
-        struct trouble t = { "POST", "\"name\":\"a\"", 0, 0, 0 };
+        struct trouble t = { "PATCH", "\"name\":\"a\"", 0, 0, 0 };
 
         if (is_meant(&t, rq) && memmem(rq->body.data, rq->body.len, t.text, strlen(t.text)))
-                post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("a", "theirs"));
+                post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("a", "1"));
         return 0;
 }
 
@@ -96,8 +96,64 @@ RIG_TEST(creating_never_changes_what_appeared_meanwhile, {
         assert_true(text_starts_with(set_says(r, "app-1", "Progressing"),
                                      "True/Retrying revision object collisions in phase 0\n"));
         get(r, MEMBER, CONFIG_MAP_PATH("a"));
-        assert_string_equal(rig_string(r, "data.k"), "theirs");
+        assert_null(doc_get(r->answer, "metadata.labels"));
         assert_null(doc_get(r->answer, "metadata.ownerReferences"));
+        stop(&a);
+})
+
+/* Refuses to make anything by an apply that names a version, or to make anything. */
+struct strict {
+        bool refuses_posts;
+};
+
+static int refuse_versions(void *ctx, const struct http_request *rq)
+{
+        struct strict *s = ctx;
+        static const char version[] = "\"resourceVersion\":\"9223372036854775807\"";
+
+        if (!strstr(rq->path, "/configmaps") || rq->body.len == 0)
+                return 0;
+        if (memmem(rq->body.data, rq->body.len, version, strlen(version)))
+                return 409;
+        return text_equal(rq->method, "POST") && s->refuses_posts ? 409 : 0;
+}
+
+/* Which no server is known to do, and none has promised not to. spec/cluster-object-set.md checklist 36 */
+RIG_TEST(a_server_that_makes_nothing_of_an_apply_with_a_version_is_sent_a_post, {
+        struct strict strict = { 0 };
+        struct loopback_faults faults = { .ctx = &strict, .fate = refuse_versions };
+        const json_t *entries;
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        get(r, MEMBER, CONFIG_MAP_PATH("a"));
+        entries = doc_get_array(r->answer, "metadata.managedFields");
+        assert_int_equal(json_array_size(entries), 1);
+        assert_string_equal(doc_get_string(json_array_get(entries, 0), "manager"),
+                            "olm.operatorframework.io");
+        assert_string_equal(doc_get_string(json_array_get(entries, 0), "operation"), "Apply");
+        stop(&a);
+})
+
+/* A conflict that nothing there explains, a quota's for one, is a refusal. spec/cluster-object-set.md 7.2 */
+RIG_TEST(a_creation_that_conflicts_with_nothing_keeps_the_phase_from_being_applied, {
+        struct strict strict = { .refuses_posts = true };
+        struct loopback_faults faults = { .ctx = &strict, .fate = refuse_versions };
+        struct agent a;
+
+        begin_sets(&a, r);
+        meet(&a, &faults);
+        post(r, MEMBER, SETS, THREE);
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_true(text_starts_with(set_says(r, "app-1", "Progressing"),
+                                     "True/Retrying phase 0 validation error: phase \"one\": "));
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        strict.refuses_posts = false;
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
         stop(&a);
 })
 
@@ -255,6 +311,8 @@ int main(void)
                 cmocka_unit_test(what_fails_for_one_object_keeps_no_other_from_being_applied),
                 cmocka_unit_test(who_is_told_to_slow_down_sends_no_more_of_the_phase),
                 cmocka_unit_test(creating_never_changes_what_appeared_meanwhile),
+                cmocka_unit_test(a_server_that_makes_nothing_of_an_apply_with_a_version_is_sent_a_post),
+                cmocka_unit_test(a_creation_that_conflicts_with_nothing_keeps_the_phase_from_being_applied),
                 cmocka_unit_test(a_race_is_decided_by_what_is_there),
                 cmocka_unit_test(a_race_that_goes_on_is_told),
                 cmocka_unit_test(what_changes_while_it_is_deleted_is_looked_at_again_at_once),

@@ -14,6 +14,7 @@ int phase_look(struct phase *f, struct set_item *item, struct error *why)
 
         item->live = NULL;
         if (r == ERR_NOT_FOUND) {
+                item->by_post |= item->was_there;
                 error_clear(why);
                 return 0;
         }
@@ -122,7 +123,24 @@ static int body_for(const struct set_item *item, json_t **ret, struct error *why
                                                 : want_request(item->prepared, item->live, ret, why);
 }
 
-static int send_dry(struct phase *f, const struct set_item *item, struct error *why)
+/* Nothing that appears meanwhile is changed by it: 8.2. */
+int phase_create(struct phase *f, struct set_item *item, const struct kube_write *write, json_t **ret,
+                 struct error *why)
+{
+        struct kube_client *kube = f->p->rc->kube;
+        AUTO_JSON json_t *body = NULL;
+        int r;
+
+        TRY(want_creation(item->prepared, &body, why));
+        r = item->by_post ? kube_doc_create(kube, &item->resource, phase_ns_of(item), item->prepared, write,
+                                            ret, why)
+                          : kube_doc_patch(kube, &item->resource, phase_ns_of(item), item->object->name,
+                                           KUBE_PATCH_APPLY, body, write, ret, why);
+        item->was_there = r == ERR_EXISTS || (r == ERR_CONFLICT && !item->by_post);
+        return r;
+}
+
+static int send_dry(struct phase *f, struct set_item *item, struct error *why)
 {
         static const struct kube_write write = { .field_manager = FIELD_MANAGER_OBJECT_SET_TRIAL,
                                                  .force = true,
@@ -130,8 +148,7 @@ static int send_dry(struct phase *f, const struct set_item *item, struct error *
         AUTO_JSON json_t *body = NULL;
 
         if (item->claim.claim == CLAIM_CREATE)
-                return kube_doc_create(f->p->rc->kube, &item->resource, phase_ns_of(item), item->prepared,
-                                       &write, NULL, why);
+                return phase_create(f, item, &write, NULL, why);
         TRY(body_for(item, &body, why));
         doc_remove(body, "metadata.resourceVersion");
         return kube_doc_patch(f->p->rc->kube, &item->resource, phase_ns_of(item), item->object->name,
@@ -154,13 +171,13 @@ static int refuse_missing(struct phase *f, struct set_item *item, const struct e
         return phase_refuse(f, item, set_unknown_kind(p, item->object), err);
 }
 
-/* *ret_exists: what was to be created is there. */
+/* *ret_exists: what was to be created is there, or was just now. */
 static int try_dry(struct phase *f, struct set_item *item, bool *ret_exists, struct error *err)
 {
         struct error why = { 0 };
         int r = send_dry(f, item, &why);
 
-        *ret_exists = r == ERR_EXISTS && item->claim.claim == CLAIM_CREATE;
+        *ret_exists = item->claim.claim == CLAIM_CREATE && item->was_there;
         if (r == 0 || *ret_exists)
                 return 0;
         if (r == ERR_NOT_FOUND)
@@ -186,22 +203,21 @@ static bool is_likely_new(const struct phase *f, const struct set_item *item)
 
 int phase_examine(struct phase *f, struct set_item *item, struct error *err)
 {
+        bool looks = !is_likely_new(f, item), exists = true;
         struct error why = { 0 };
-        bool exists = false;
 
         item->examined = true;
         if (set_row_is_current(f->p, item)) {
                 reuse(f, item);
                 return 0;
         }
-        if (is_likely_new(f, item)) {
-                if (phase_decide(f, item, &why) < 0)
+        for (int i = 0; exists && i < LOOK_AGAIN_TRIES; i++) {
+                if ((looks && phase_look(f, item, &why) < 0) || phase_decide(f, item, &why) < 0)
                         return phase_trouble(f, item, &why, err);
-                TRY(try_dry(f, item, &exists, err));
-                if (!exists)
-                        return 0;
+                exists = false;
+                if (item->to_write)
+                        TRY(try_dry(f, item, &exists, err));
+                looks = true;
         }
-        if (phase_look(f, item, &why) < 0 || phase_decide(f, item, &why) < 0)
-                return phase_trouble(f, item, &why, err);
-        return item->to_write ? try_dry(f, item, &exists, err) : 0;
+        return 0;
 }

@@ -76,6 +76,8 @@ struct set_item {
         bool examined;       /* it was looked at, or need not be: */
         bool reused;         /* nothing changed since the last look */
         bool to_write;       /* something is to be sent */
+        bool was_there;      /* or so the server said when it was to be created */
+        bool by_post;        /* it was not: creations are sent the other way */
         bool finished;       /* it is as it should be, and judged */
         const char *refused; /* by the dry run; NULL = not */
         struct object_outcome *out;

@@ -6,6 +6,8 @@
 
 #include "member-agent/object-set/set_pass.h"
 
+#define LOOK_AGAIN_TRIES 3 /* at an object that others make, change or remove meanwhile */
+
 struct phase {
         struct set_pass *p;
         const struct set_phase *phase;
@@ -36,6 +38,11 @@ int phase_find_new_kinds(struct phase *f, struct error *err);
 int phase_look(struct phase *f, struct set_item *item, struct error *why);
 /* What is to be done about what was seen. */
 int phase_decide(struct phase *f, struct set_item *item, struct error *why);
+/* What is not there yet is applied, bound to nothing's version (want_creation), so that one request makes it
+ * and makes its fields ours. A server that has nothing there and does not take that gets a POST. ERR_CONFLICT
+ * or ERR_EXISTS: something is there. */
+int phase_create(struct phase *f, struct set_item *item, const struct kube_write *write, json_t **ret,
+                 struct error *why);
 /* Both, and a dry run of what is to be written; nothing of it for what is as it was left. */
 int phase_examine(struct phase *f, struct set_item *item, struct error *err);
 

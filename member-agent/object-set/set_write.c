@@ -3,8 +3,6 @@
 #include "member-agent/object-set/probe.h"
 #include "member-agent/object-set/set_phase.h"
 
-#define LOOK_AGAIN_TRIES 3
-
 /* ---- writing: 8 ---- */
 
 static int send(struct phase *f, struct set_item *item, enum kube_patch_type type, const json_t *body,
@@ -32,8 +30,7 @@ static int create(struct phase *f, struct set_item *item, struct error *why)
         static const struct kube_write write = { .field_manager = FIELD_MANAGER_OBJECT_SET };
         json_t *answer = NULL;
 
-        TRY(kube_doc_create(f->p->rc->kube, &item->resource, phase_ns_of(item), item->prepared, &write,
-                            &answer, why));
+        TRY(phase_create(f, item, &write, &answer, why));
         item->live = answer;
         TRY(doc_keep(f->docs, answer, why));
         return convert(f, item, why);

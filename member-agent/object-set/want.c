@@ -126,6 +126,22 @@ static int request(const json_t *prepared, const json_t *live, bool adopting, js
         return 0;
 }
 
+/* The largest that clients may compare as a number. */
+#define VERSION_OF_NOTHING "9223372036854775807"
+
+int want_creation(const json_t *prepared, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *body = json_copy((json_t *)prepared);
+        AUTO_JSON json_t *metadata = json_copy(json_object_get(prepared, "metadata"));
+
+        if (!body || !metadata ||
+            json_object_set_new(metadata, "resourceVersion", json_string(VERSION_OF_NOTHING)) < 0 ||
+            json_object_set(body, "metadata", metadata) < 0)
+                return error_no_memory(err);
+        *ret = TAKE_PTR(body);
+        return 0;
+}
+
 int want_request(const json_t *prepared, const json_t *live, json_t **ret, struct error *err)
 {
         return request(prepared, live, false, ret, err);

@@ -20,10 +20,14 @@ int want_compare(const json_t *prepared, const json_t *live, enum want *ret, str
  * revisions of an owner share one Apply entry, by which an earlier one's reference would go if it was not
  * named. New. */
 int want_request(const json_t *prepared, const json_t *live, json_t **ret, struct error *err);
+/* 8.2, of an object that is not there: an apply, so that its fields are those of an apply from the start,
+ * bound to a resourceVersion that nothing ever has. What appears meanwhile is answered with a conflict, and
+ * stays as it is. New; shares the values of `prepared`. */
+int want_creation(const json_t *prepared, json_t **ret, struct error *err);
 /* 8.3, Adopt: the same, and none of the other references is controller any more. */
 int want_adoption(const json_t *prepared, const json_t *live, json_t **ret, struct error *err);
-/* After a POST, or a write of an older program: `Update` entries under our manager become our `Apply` entry.
- * A merge patch bound to the resourceVersion; *ret NULL if there is nothing to convert. */
+/* After a creation by POST, or a write of an older program: `Update` entries under our manager become our
+ * `Apply` entry. A merge patch bound to the resourceVersion; *ret NULL if there is nothing to convert. */
 int want_conversion(const json_t *live, json_t **ret, struct error *err);
 /* 12.1: a merge patch that takes our reference away, bound to the resourceVersion; *ret NULL if there is
  * nothing to take. `mark_too` (orphans): our labels and annotation go with it, unless they are another

@@ -411,6 +411,19 @@ static void a_second_owner_of_the_same_value_is_fine(void **state)
 
 /* ---- creating, and what follows: 8.2 ---- */
 
+/* spec/cluster-object-set.md checklist 35, 36 */
+static void what_is_created_is_applied_and_bound_to_a_version_of_nothing(void **state)
+{
+        AUTO_JSON json_t *prepared = prepare_as(&us, MANIFEST);
+        AUTO_JSON json_t *body = NULL;
+
+        assert_int_equal(want_creation(prepared, &body, NULL), 0);
+        assert_string_equal(doc_get_string(body, "metadata.resourceVersion"), "9223372036854775807");
+        assert_null(doc_get(prepared, "metadata.resourceVersion"));
+        doc_remove(body, "metadata.resourceVersion");
+        assert_true(doc_equal(body, prepared));
+}
+
 /* spec/cluster-object-set.md checklist 36 */
 static void after_a_post_the_fields_become_those_of_an_apply(void **state)
 {
@@ -591,6 +604,7 @@ int main(void)
                 cmocka_unit_test(another_spelling_is_the_same_only_of_a_field_of_ours),
                 cmocka_unit_test(values_count_whatever_managed_fields_say),
                 cmocka_unit_test(a_second_owner_of_the_same_value_is_fine),
+                cmocka_unit_test(what_is_created_is_applied_and_bound_to_a_version_of_nothing),
                 cmocka_unit_test(after_a_post_the_fields_become_those_of_an_apply),
                 cmocka_unit_test(at_a_handover_dropped_fields_go_and_owners_stay_without_control),
                 cmocka_unit_test(requests_keep_the_references_of_others),
