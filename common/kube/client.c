@@ -392,9 +392,14 @@ int kube_patch_diff_block(struct kube_client *k, const struct object *now, const
         return sent > 0 ? decode_block(now->kind, &r, b, ret_block, err) : sent;
 }
 
+struct delete_options {
+        const char *uid, *rv; /* preconditions; NULL = none */
+        const char *propagation;
+        bool dry_run;
+};
+
 static int delete_path(struct kube_client *k, const struct kube_resource *resource, const char *ns,
-                       const char *name, const char *uid, const char *rv, const char *propagation,
-                       struct error *err)
+                       const char *name, const struct delete_options *o, struct error *err)
 {
         AUTO_BUF struct buf path, body;
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -405,14 +410,16 @@ static int delete_path(struct kube_client *k, const struct kube_resource *resour
         TRY(check_scope(resource, ns, name, err));
         kube_path(&path, resource, ns, name, NULL);
         buf_append_str(&body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"");
-        if (propagation)
-                buf_printf(&body, ",\"propagationPolicy\":\"%s\"", propagation);
-        if (uid || rv) {
+        if (o->dry_run)
+                buf_append_str(&body, ",\"dryRun\":[\"All\"]");
+        if (o->propagation)
+                buf_printf(&body, ",\"propagationPolicy\":\"%s\"", o->propagation);
+        if (o->uid || o->rv) {
                 buf_append_str(&body, ",\"preconditions\":{");
-                if (uid)
-                        buf_printf(&body, "\"uid\":\"%s\"", uid);
-                if (rv)
-                        buf_printf(&body, "%s\"resourceVersion\":\"%s\"", uid ? "," : "", rv);
+                if (o->uid)
+                        buf_printf(&body, "\"uid\":\"%s\"", o->uid);
+                if (o->rv)
+                        buf_printf(&body, "%s\"resourceVersion\":\"%s\"", o->uid ? "," : "", o->rv);
                 buf_append_char(&body, '}');
         }
         buf_append_char(&body, '}');
@@ -430,8 +437,9 @@ static int delete_path(struct kube_client *k, const struct kube_resource *resour
 int kube_delete(struct kube_client *k, const struct object *o, bool bound, struct error *err)
 {
         struct kube_resource resource = kube_resource_of(o->kind);
-        int r = delete_path(k, &resource, o->meta.ns, o->meta.name, o->meta.uid,
-                            bound ? o->meta.resource_version : NULL, NULL, err);
+        const struct delete_options options = { .uid = o->meta.uid,
+                                                .rv = bound ? o->meta.resource_version : NULL };
+        int r = delete_path(k, &resource, o->meta.ns, o->meta.name, &options, err);
 
         return r == ERR_NOT_FOUND ? 0 : r;
 }
@@ -440,7 +448,8 @@ int kube_delete_named(struct kube_client *k, const struct kind *kind, const char
                       const char *uid, struct error *err)
 {
         struct kube_resource resource = kube_resource_of(kind);
-        int r = delete_path(k, &resource, ns, name, uid, NULL, NULL, err);
+        const struct delete_options options = { .uid = uid };
+        int r = delete_path(k, &resource, ns, name, &options, err);
 
         return r == ERR_NOT_FOUND ? 0 : r;
 }
@@ -709,17 +718,20 @@ int kube_doc_patch(struct kube_client *k, const struct kube_resource *r, const c
 int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const char *ns, const char *name,
                     const char *uid, const char *propagation, struct error *err)
 {
-        return delete_path(k, r, ns, name, uid, NULL, propagation, err);
+        const struct delete_options options = { .uid = uid, .propagation = propagation };
+
+        return delete_path(k, r, ns, name, &options, err);
 }
 
 int kube_doc_delete_read(struct kube_client *k, const struct kube_resource *r, const json_t *live,
-                         struct error *err)
+                         bool dry_run, struct error *err)
 {
         const char *ns = r->namespaced ? doc_get_string(live, "metadata.namespace") : NULL;
-        const char *name = NULL, *uid = NULL, *version = NULL;
+        struct delete_options o = { .dry_run = dry_run };
+        const char *name = NULL;
 
         TRY(doc_need_string(live, "metadata.name", &name, err));
-        TRY(doc_need_string(live, "metadata.uid", &uid, err));
-        TRY(doc_need_string(live, "metadata.resourceVersion", &version, err));
-        return delete_path(k, r, ns, name, uid, version, NULL, err);
+        TRY(doc_need_string(live, "metadata.uid", &o.uid, err));
+        TRY(doc_need_string(live, "metadata.resourceVersion", &o.rv, err));
+        return delete_path(k, r, ns, name, &o, err);
 }

@@ -1,5 +1,6 @@
 /* Jobs that their cluster deletes when they have finished (ttlSecondsAfterFinished): one that is gone has
  * run, and does not run again while its manifest stays. */
+#include "member-agent/apply/finished.h"
 #include "common/base/timefmt.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/watch/applied.h"
@@ -61,27 +62,31 @@ static bool same_object(const struct work_resource_identifier *id, const struct 
                text_equal(or_empty(id->ns), or_empty(m->ns)) && text_equal(id->name, m->name);
 }
 
-/* Without a row the hub says whether this very generation of the Work had it applied, and the AppliedWork
- * that it was on this cluster. NULL: it was not, or they cannot tell. */
-static const char *told_uid(const struct pass *p, const struct manifest *m)
+const char *finished_told_uid(const struct work_status *told, int64_t generation,
+                              const struct applied_work *applied, const struct manifest *m)
 {
-        const struct applied_work *applied = (const struct applied_work *)(const void *)p->applied_work;
-        const struct condition *c = p->told ? condition_find(&p->told->conditions, CONDITION_APPLIED) : NULL;
-        bool told = false;
+        const struct condition *c = told ? condition_find(&told->conditions, CONDITION_APPLIED) : NULL;
+        bool was_applied = false;
 
-        if (!c || c->observed_generation.value != p->work->object.meta.generation)
+        if (!c || c->observed_generation.value != generation)
                 return NULL;
-        for (uint32_t i = 0; i < p->told->manifest_conditions.n; i++) {
-                const struct manifest_condition *one = &p->told->manifest_conditions.at[i];
+        for (uint32_t i = 0; i < told->manifest_conditions.n; i++) {
+                const struct manifest_condition *one = &told->manifest_conditions.at[i];
                 const struct condition *its = condition_find(&one->conditions, CONDITION_APPLIED);
 
-                told |= one->identifier && same_object(one->identifier, m) && its &&
-                        text_equal(its->status, "True");
+                was_applied |= one->identifier && same_object(one->identifier, m) && its &&
+                               text_equal(its->status, "True");
         }
-        for (uint32_t i = 0; told && applied->status && i < applied->status->applied_resources.n; i++)
+        for (uint32_t i = 0; was_applied && applied->status && i < applied->status->applied_resources.n; i++)
                 if (same_object(&applied->status->applied_resources.at[i].id, m))
                         return or_empty(applied->status->applied_resources.at[i].uid);
         return NULL;
+}
+
+static const char *told_uid(const struct pass *p, const struct manifest *m)
+{
+        return finished_told_uid(p->told, p->work->object.meta.generation,
+                                 (const struct applied_work *)(const void *)p->applied_work, m);
 }
 
 static int keep_told(struct pass *p, const struct manifest *m, const char *uid, struct row *ret,

@@ -2,6 +2,7 @@
  * prefix of a hand-over can be begun again: the heir's row is durable before its reference is on the object,
  * ours goes after that, and the live reference says who owns. */
 #include "member-agent/apply/pass.h"
+#include "member-agent/apply/steps.h"
 
 /* ---- who is there ---- */
 
@@ -194,22 +195,6 @@ static int find_heir(struct giver *g, const char *to, struct error *err)
         return 0;
 }
 
-static int swap_owners(struct member_agent *a, const struct kube_resource *r, const char *ns,
-                       const json_t *live, const char *const *uids, size_t n, const struct owner *to,
-                       json_t **ret, struct error *err)
-{
-        static const struct kube_write write = { 0 };
-        AUTO_JSON json_t *references = NULL;
-        AUTO_JSON json_t *patch = NULL;
-
-        TRY(owner_swapped(live, uids, n, to, &references, err));
-        patch = owner_patch(live, references);
-        if (!patch)
-                return error_no_memory(err);
-        return kube_doc_patch(&a->member, r, ns, doc_get_string(live, "metadata.name"), KUBE_PATCH_MERGE,
-                              patch, &write, ret, err);
-}
-
 /* It goes or is gone, and our file is rid of it: nobody would ever take a row of it away again. */
 static int heir_has_ended(struct member_agent *a, const char *to, bool *ret, struct error *err)
 {
@@ -261,7 +246,8 @@ int handover_give(struct giver *g, const struct row *row, const json_t *live, co
 
         TRY(record_heir(g, row, live, to, err));
         TRY(find_heir(g, to, err));
-        code = swap_owners(g->agent, &r, row->ns, live, &g->owner.uid, 1, &g->heir, NULL, err);
+        code = object_swap_owners(&g->agent->member, &r, row->ns, live, &g->owner.uid, 1, &g->heir, false,
+                                  NULL, err);
         TRY(remind_heir(g, row, live, to, code, err));
         TRY(store_row_remove(g->agent->store, row, err));
         log_debug(g->log, "an object was handed to another Work", "kind", row->kind, "namespace", row->ns,
@@ -271,54 +257,22 @@ int handover_give(struct giver *g, const struct row *row, const json_t *live, co
 
 /* ---- receiving ---- */
 
-/* What a reference of the live object means for a Work that lists the object. */
-static int judge_holder(struct pass *p, const struct manifest *m, const struct object *own, const char *name,
-                        const struct wanting *wanting, enum handover_claim *ret, struct error *err)
+int handover_judge_holder(struct pass *p, const struct manifest *m, const char *name,
+                          enum handover_claim *ret, struct error *err)
 {
-        const struct object *holder = informer_get(p->agent->works, p->agent->ns, name);
+        const struct member_agent *a = p->agent;
+        const struct object *own = informer_get(a->works, a->ns, p->name),
+                            *holder = informer_get(a->works, a->ns, name);
         struct handover_work self, other;
+        struct wanting wanting = { 0 };
 
         *ret = CLAIM_NONE;
-        if (!holder)
+        if (!own || !holder || !informer_synced(a->works))
                 return 0;
-        TRY(describe(p->agent, own, true, p->arena, &self, err));
-        TRY(describe(p->agent, holder, is_wanting(wanting, name), p->arena, &other, err));
+        TRY(who_wants(a, m->group, m->kind, m->ns, m->name, p->arena, &wanting, err));
+        TRY(describe(a, own, true, p->arena, &self, err));
+        TRY(describe(a, holder, is_wanting(&wanting, name), p->arena, &other, err));
         *ret = handover_claim(&self, &other);
-        return 0;
-}
-
-int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct error *err)
-{
-        const struct object *own = informer_get(p->agent->works, p->agent->ns, p->name);
-        const json_t *references = doc_get_array(*live, "metadata.ownerReferences");
-        const char **uids = ARENA_NEW_ARRAY(p->arena, const char *, json_array_size(references) + 1);
-        struct wanting wanting = { 0 };
-        json_t *reference, *updated = NULL;
-        size_t i, n = 0;
-
-        if (!uids)
-                return error_no_memory(err);
-        if (!*live || !own || !informer_synced(p->agent->works) || owner_find(*live, &p->owner))
-                return 0;
-        TRY(who_wants(p->agent, m->group, m->kind, m->ns, m->name, p->arena, &wanting, err));
-        json_array_foreach(references, i, reference) {
-                const char *name = json_string_value(json_object_get(reference, "name"));
-                enum handover_claim claim = CLAIM_NONE;
-
-                if (owner_is_applied_work(reference) && name)
-                        TRY(judge_holder(p, m, own, name, &wanting, &claim, err));
-                if (claim == CLAIM_TAKE)
-                        uids[n++] = json_string_value(json_object_get(reference, "uid"));
-                p->waits_for_sibling |= claim == CLAIM_WAIT;
-        }
-        if (n == 0)
-                return 0;
-        if (swap_owners(p->agent, &m->resource, m->ns, *live, uids, n, &p->owner, &updated, err) < 0) {
-                p->waits_for_sibling |= err->code == ERR_CONFLICT; /* the holder may have been first */
-                return err->code;
-        }
-        json_decref(*live);
-        *live = updated;
         return 0;
 }
 

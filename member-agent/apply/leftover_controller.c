@@ -1,38 +1,14 @@
 /* Objects that were applied and are no longer in the Work: spec/member-agent.md 2.4. The inventory names
  * candidates, handover.h says whether they go or move, the live owner reference decides. */
-#include "member-agent/apply/clean.h"
 #include "member-agent/apply/pass.h"
+#include "member-agent/apply/steps.h"
 #include "member-agent/watch/applied.h"
 
-static int drop_reference(struct pass *p, const struct kube_resource *r, const struct row *row,
-                          const json_t *without, struct error *err)
-{
-        static const struct kube_write write = { 0 };
-        AUTO_JSON json_t *patch = owner_patch(without, doc_get(without, "metadata.ownerReferences"));
-
-        if (!patch)
-                return error_no_memory(err);
-        return kube_doc_patch(&p->agent->member, r, row->ns, row->name, KUBE_PATCH_MERGE, patch, &write, NULL,
-                              err);
-}
-
-/* Ours by its reference alone, such as what was only compared: it was there before us and is left as it is.
- */
-static bool was_never_applied(const struct row *row, const json_t *live)
-{
-        return row->state == ROW_PLANNED && text_empty(clean_annotation(live, ANNOTATION_SPEC_HASH));
-}
-
 static int remove_object(struct pass *p, const struct kube_resource *r, const struct row *row,
-                         const json_t *live, struct error *err)
+                         const json_t *live, enum leftover what, struct error *err)
 {
-        AUTO_JSON json_t *without = NULL;
-        bool sole = false;
-        int result;
+        int result = object_let_go(&p->agent->member, r, live, &p->owner, what, false, err);
 
-        TRY(owner_without(live, &p->owner, &without, &sole, err));
-        result = sole && !was_never_applied(row, live) ? kube_doc_delete_read(&p->agent->member, r, live, err)
-                                                       : drop_reference(p, r, row, without, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         return store_row_remove(p->agent->store, row, err);
@@ -61,6 +37,7 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
 {
         struct kube_resource r = { row->group, row->version, row->plural, row->kind, row->namespaced };
         AUTO_JSON json_t *live = NULL;
+        enum leftover what;
         enum handover decision;
         const char *to = NULL;
         int result;
@@ -72,7 +49,8 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
         result = kube_doc_get(&p->agent->member, &r, row->ns, row->name, &live, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
-        if (!live || doc_get(live, "metadata.deletionTimestamp") || !owner_find(live, &p->owner)) {
+        what = leftover_decide(live, &p->owner, row->state != ROW_PLANNED, p->strategy.type);
+        if (what == LEFTOVER_GONE) {
                 error_clear(err);
                 return forget_object(p, g, row, !live && finished_row(row), ret_waits, err);
         }
@@ -82,8 +60,8 @@ static int settle_object(struct pass *p, struct giver *g, const struct row *row,
                 return handover_give(g, row, live, to, err);
         if (decision != HANDOVER_REMOVE)
                 return 0;
-        *ret_stays = p->strategy.type == STRATEGY_REPORT_DIFF && !was_never_applied(row, live);
-        return *ret_stays ? 0 : remove_object(p, &r, row, live, err);
+        *ret_stays = what == LEFTOVER_STAYS;
+        return *ret_stays ? 0 : remove_object(p, &r, row, live, what, err);
 }
 
 static int note_unremoved(struct pass *p, const struct row *row, const struct error *why, struct error *err)

@@ -46,6 +46,17 @@ size_t owner_count(const json_t *doc)
         return json_array_size(references_of(doc));
 }
 
+bool owner_is_sole(const json_t *doc, const struct owner *o)
+{
+        size_t i;
+        json_t *reference;
+
+        json_array_foreach(references_of(doc), i, reference)
+                if (!is_ours(reference, o))
+                        return false;
+        return true;
+}
+
 int owner_remaining(const json_t *live, const struct owner *o, owner_is_orphan is_orphan, void *ctx,
                     json_t **ret, struct error *err)
 {
@@ -147,7 +158,7 @@ int owner_check_before_apply(const json_t *manifest, const json_t *live, const s
         return 0;
 }
 
-int owner_without(const json_t *live, const struct owner *o, json_t **ret, bool *ret_sole, struct error *err)
+int owner_without(const json_t *live, const struct owner *o, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *copy = doc_copy(live);
         json_t *references = copy ? references_of(copy) : NULL;
@@ -157,7 +168,6 @@ int owner_without(const json_t *live, const struct owner *o, json_t **ret, bool 
         for (size_t i = json_array_size(references); i-- > 0;)
                 if (is_ours(json_array_get(references, i), o))
                         json_array_remove(references, i);
-        *ret_sole = json_array_size(references) == 0;
         *ret = TAKE_PTR(copy);
         return 0;
 }

@@ -17,6 +17,7 @@ json_t *owner_reference_new(const struct owner *o); /* new; NULL on no memory */
 /* Our reference among those of `doc` (uid, name, kind and apiVersion equal); NULL if absent. */
 json_t *owner_find(const json_t *doc, const struct owner *o);
 size_t owner_count(const json_t *doc);
+bool owner_is_sole(const json_t *doc, const struct owner *o); /* no reference is another's */
 bool owner_is_applied_work(const json_t *reference);
 
 /* Step 1 of 2.7: which references stay. `is_orphan` says whether an AppliedWork of that name has no Work any
@@ -30,8 +31,8 @@ int owner_may_take_over(const json_t *remaining, const struct owner *o, bool all
 /* 2.10 step 3: 0 or ERR_INVALID with the rule that is broken. `live` NULL = not created yet. */
 int owner_check_before_apply(const json_t *manifest, const json_t *live, const struct owner *o,
                              bool allow_co_ownership, struct error *err);
-/* Removes our reference from a copy of `live`; *ret_sole says whether no other owner is left. */
-int owner_without(const json_t *live, const struct owner *o, json_t **ret, bool *ret_sole, struct error *err);
+/* Removes our reference from a copy of `live`. */
+int owner_without(const json_t *live, const struct owner *o, json_t **ret, struct error *err);
 /* The references of `live` with those to the AppliedWorks of the given uids replaced by one to `to` (which
  * may be among them already). *ret is a new array. */
 int owner_swapped(const json_t *live, const char *const *uids, size_t n, const struct owner *to, json_t **ret,

@@ -96,14 +96,14 @@ static void only_our_reference_is_taken_off(void **state)
         AUTO_JSON json_t *alone = quoted(OWNED(OURS));
         AUTO_JSON json_t *without = NULL;
         AUTO_JSON json_t *bare = NULL;
-        bool sole = true;
 
-        assert_int_equal(owner_without(live, &us, &without, &sole, NULL), 0);
-        assert_false(sole);
+        assert_int_equal(owner_without(live, &us, &without, NULL), 0);
+        assert_false(owner_is_sole(live, &us));
         assert_int_equal(owner_count(without), 1);
         assert_null(owner_find(without, &us));
-        assert_int_equal(owner_without(alone, &us, &bare, &sole, NULL), 0);
-        assert_true(sole);
+        assert_int_equal(owner_without(alone, &us, &bare, NULL), 0);
+        assert_int_equal(owner_count(bare), 0);
+        assert_true(owner_is_sole(alone, &us));
 }
 
 static void a_handed_over_object_changes_its_owner_and_keeps_all_others(void **state)

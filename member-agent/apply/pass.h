@@ -114,9 +114,9 @@ int handover_ask(const struct giver *g, const struct row *row, enum handover *re
 /* Puts the owner reference of `to`'s AppliedWork in the place of the giver's, and drops the giver's row. */
 int handover_give(struct giver *g, const struct row *row, const json_t *live, const char *to,
                   struct error *err);
-/* The other side: puts our reference in the place of a sibling's that lets go of the object; notes in the
- * pass if it is yet to. *live is replaced by what the server answered. */
-int handover_receive(struct pass *p, struct manifest *m, json_t **live, struct error *err);
+/* The other side: what it means for a Work that lists the object that Work `name` holds it. */
+int handover_judge_holder(struct pass *p, const struct manifest *m, const char *name,
+                          enum handover_claim *ret, struct error *err);
 /* How long a Work of that generation (0 = it goes) has had to wait for others, in milliseconds. now_ms is
  * that of loop_now_ms(): a wall clock may be set back. */
 int64_t handover_waited(const struct work_memory *memory, int64_t generation, int64_t now_ms);

@@ -29,7 +29,7 @@ static void flight_fiber(void *ctx)
 
 static int wave_number(const struct pass *p, const struct manifest *m)
 {
-        return p->strategy.type == STRATEGY_REPORT_DIFF ? 0 : wave_of(m->group, m->resource.plural);
+        return wave_under(&p->strategy, m->group, m->resource.plural);
 }
 
 static bool is_due(const struct manifest *m)

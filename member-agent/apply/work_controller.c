@@ -1,6 +1,7 @@
 /* The applier: brings the member cluster in line with one Work and says on the hub what came of it.
  * spec/member-agent.md 2. A new Work whose objects become available at once costs one write to the hub and no
  * read; otherwise applied and available are two. */
+#include "member-agent/apply/decode.h"
 #include "member-agent/apply/pass.h"
 #include "member-agent/apply/report.h"
 #include "member-agent/apply/status.h"
@@ -17,13 +18,8 @@ static void unref(void *object)
 static int read_strategy(struct pass *p, struct error *err)
 {
         const struct work_spec *spec = p->work->spec;
-        const struct apply_strategy *s = spec ? spec->apply_strategy : NULL;
 
-        TRY(strategy_from_words(s ? s->type : NULL, s ? s->comparison_option : NULL,
-                                s ? s->when_to_apply : NULL, s ? s->when_to_take_over : NULL, &p->strategy,
-                                err));
-        p->strategy.allow_co_ownership = s && s->allow_co_ownership.value;
-        p->strategy.force = s && s->server_side_apply_config && s->server_side_apply_config->force.value;
+        TRY(strategy_of_work(p->work, &p->strategy, err));
         p->mirror =
                 spec && spec->report_back_strategy && text_equal(spec->report_back_strategy->type, "Mirror");
         return 0;
