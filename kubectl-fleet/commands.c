@@ -14,9 +14,9 @@ const struct command root_command = {
         .name = PROGRAM_NAME,
         .summary = "See and steer a fleet of clusters from its hub",
         .about = "See and steer a fleet of clusters from its hub.\n\n"
-                 "Works as `kubectl fleet` once it is on the PATH. It speaks to the hub alone, with the "
-                 "rights of your\n"
-                 "kubeconfig.",
+                 "Works as `kubectl fleet` once it is on the PATH. It speaks to the hub, for the plan of a "
+                 "Work to a member,\n"
+                 "too, with the rights of your kubeconfig.",
         .commands = commands,
         .most = 0,
         .shared = SHARED_HELP,

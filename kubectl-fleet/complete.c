@@ -66,6 +66,20 @@ static void offer_of_scope(struct completion *c, const struct kind_names *names)
         offer_objects(c, ns ? names->namespaced : names->cluster, ns);
 }
 
+/* A word that begins with "work/" names a Work. */
+static void offer_runs_or_works(struct completion *c)
+{
+        static const char works[] = "work/";
+
+        if (!text_starts_with(c->prefix, works)) {
+                offer_of_scope(c, &run_names);
+                return;
+        }
+        c->before = works;
+        c->prefix += strlen(works);
+        offer_objects(c, &work_kind, namespace_of(c));
+}
+
 /* Those that wait. */
 static void offer_approvals(struct completion *c)
 {
@@ -103,9 +117,9 @@ static void offer_stages(struct completion *c)
                 offer(c, run->status->stages_status.at[i].stage_name, NULL);
 }
 
-static void offer_contexts(struct completion *c)
+static void offer_contexts(struct completion *c, const char *path)
 {
-        const char *path = c->s->options.kubeconfig, **names;
+        const char **names;
         size_t n;
 
         if (kube_config_contexts(c->s->world, text_empty(path) ? NULL : path, c->s->arena, &names, &n,
@@ -130,6 +144,7 @@ static void offer_values(struct completion *c, enum completes what)
         static const char *const shells[] = { "bash", "fish", "zsh" };
         static const char *const approvals[] = { "approvalrequest", "areq", "careq",
                                                  "clusterapprovalrequest" };
+        const struct fleet_options *o = &c->s->options;
 
         switch (what) {
         case COMPLETES_NOTHING:
@@ -138,7 +153,10 @@ static void offer_values(struct completion *c, enum completes what)
                 c->files = true;
                 break;
         case COMPLETES_CONTEXT:
-                offer_contexts(c);
+                offer_contexts(c, o->kubeconfig);
+                break;
+        case COMPLETES_MEMBER_CONTEXT:
+                offer_contexts(c, text_empty(o->member_kubeconfig) ? o->kubeconfig : o->member_kubeconfig);
                 break;
         case COMPLETES_NAMESPACE:
                 offer_objects(c, &namespace_kind, NULL);
@@ -151,6 +169,9 @@ static void offer_values(struct completion *c, enum completes what)
                 break;
         case COMPLETES_RUN:
                 offer_of_scope(c, &run_names);
+                break;
+        case COMPLETES_RUN_OR_WORK:
+                offer_runs_or_works(c);
                 break;
         case COMPLETES_STAGE:
                 offer_stages(c);

@@ -92,13 +92,20 @@ static int complete(struct session *s, const struct kind *kind, json_t *doc, str
 
 /* ---- documents ---- */
 
-static const struct kind *kind_of(const json_t *doc)
+/* What is looked for in a file. */
+struct sought {
+        const struct kind *kinds[2];
+        const char *what, *none; /* "placement", "no ClusterResourcePlacement and ..." */
+};
+
+static const struct kind *kind_of(const struct sought *w, const json_t *doc)
 {
         const char *kind = doc_get_string(doc, "kind");
 
-        if (text_equal(kind, placement_names.cluster->kind))
-                return placement_names.cluster;
-        return text_equal(kind, placement_names.namespaced->kind) ? placement_names.namespaced : NULL;
+        for (size_t i = 0; i < ARRAY_LEN(w->kinds); i++)
+                if (w->kinds[i] && text_equal(kind, w->kinds[i]->kind))
+                        return w->kinds[i];
+        return NULL;
 }
 
 /* The documents, with those that lists hold in place of the lists. */
@@ -118,7 +125,8 @@ static json_t *unpack(const json_t *docs)
         return all;
 }
 
-static int choose(const json_t *docs, const char *name, json_t **ret, struct error *err)
+static int choose(const struct sought *w, const json_t *docs, const char *name, json_t **ret,
+                  struct error *err)
 {
         AUTO_JSON json_t *all = unpack(docs);
         json_t *doc, *found = NULL;
@@ -127,25 +135,25 @@ static int choose(const json_t *docs, const char *name, json_t **ret, struct err
         if (!all)
                 return error_no_memory(err);
         json_array_foreach(all, i, doc) {
-                if (!kind_of(doc) || (name && !text_equal(doc_get_string(doc, "metadata.name"), name)))
+                if (!kind_of(w, doc) || (name && !text_equal(doc_get_string(doc, "metadata.name"), name)))
                         continue;
                 if (found)
-                        return error_set(err, ERR_INVALID,
-                                         "holds several placements: name the one that is meant");
+                        return error_set(err, ERR_INVALID, "holds several %ss: name the one that is meant",
+                                         w->what);
                 found = doc;
         }
         if (!found && name)
-                return error_set(err, ERR_NOT_FOUND, "holds no placement \"%s\"", name);
+                return error_set(err, ERR_NOT_FOUND, "holds no %s \"%s\"", w->what, name);
         if (!found)
-                return error_set(err, ERR_NOT_FOUND,
-                                 "holds no ClusterResourcePlacement and no ResourcePlacement");
+                return error_set(err, ERR_NOT_FOUND, "holds %s", w->none);
         *ret = found;
         return 0;
 }
 
-static int take(struct session *s, json_t *doc, const struct placement **ret, struct error *err)
+static int take(struct session *s, const struct sought *w, json_t *doc, const struct object **ret,
+                struct error *err)
 {
-        const struct kind *kind = kind_of(doc);
+        const struct kind *kind = kind_of(w, doc);
         const char *name = doc_get_string(doc, "metadata.name");
         const char *api_version = or_empty(doc_get_string(doc, "apiVersion"));
         struct object *o;
@@ -159,12 +167,12 @@ static int take(struct session *s, json_t *doc, const struct placement **ret, st
                 TRY(doc_set_string(doc, "metadata.namespace", session_namespace(s)));
         if (complete(s, kind, doc, err) < 0 || object_from_doc(kind, doc, s->arena, &o, err) < 0)
                 return error_wrap(err, "%s \"%s\"", kind->kind, name);
-        *ret = (const struct placement *)o;
+        *ret = o;
         return 0;
 }
 
-int manifest_read(struct session *s, const char *path, const char *name, const struct placement **ret,
-                  struct error *err)
+static int read_sought(struct session *s, const struct sought *w, const char *path, const char *name,
+                       const struct object **ret, struct error *err)
 {
         AUTO_JSON json_t *docs = NULL;
         AUTO_FREE char *text = NULL;
@@ -173,7 +181,32 @@ int manifest_read(struct session *s, const char *path, const char *name, const s
 
         TRY(manifest_text(s, path, &text, &len, err));
         if (yaml_parse_all((struct slice){ text, len }, &docs, err) < 0 ||
-            choose(docs, name, &doc, err) < 0 || take(s, doc, ret, err) < 0)
+            choose(w, docs, name, &doc, err) < 0 || take(s, w, doc, ret, err) < 0)
                 return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
+        return 0;
+}
+
+int manifest_read(struct session *s, const char *path, const char *name, const struct placement **ret,
+                  struct error *err)
+{
+        static const struct sought placements = { { &cluster_resource_placement_kind,
+                                                    &resource_placement_kind },
+                                                  "placement",
+                                                  "no ClusterResourcePlacement and no ResourcePlacement" };
+        const struct object *o;
+
+        TRY(read_sought(s, &placements, path, name, &o, err));
+        *ret = (const struct placement *)(const void *)o;
+        return 0;
+}
+
+int manifest_read_work(struct session *s, const char *path, const char *name, const struct work **ret,
+                       struct error *err)
+{
+        static const struct sought works = { { &work_kind }, "Work", "no Work" };
+        const struct object *o;
+
+        TRY(read_sought(s, &works, path, name, &o, err));
+        *ret = (const struct work *)(const void *)o;
         return 0;
 }

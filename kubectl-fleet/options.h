@@ -17,6 +17,7 @@ struct fleet_options {
         bool watch, no_headers;
         /* Of single commands. */
         const char *cluster_name, *member, *name, *file, *plan_hash;
+        const char *member_context, *member_kubeconfig;
         const char *owner, *protection;
         int64_t revision, deadline_minutes;
         int64_t timeout_ms;
@@ -29,10 +30,12 @@ enum completes {
         COMPLETES_NOTHING,
         COMPLETES_FILE,
         COMPLETES_CONTEXT,
+        COMPLETES_MEMBER_CONTEXT,
         COMPLETES_NAMESPACE,
         COMPLETES_PLACEMENT, /* both kinds: a ResourcePlacement's in the namespace */
         COMPLETES_CLUSTER,
         COMPLETES_RUN,
+        COMPLETES_RUN_OR_WORK,
         COMPLETES_STAGE,
         COMPLETES_APPROVAL_KIND,
         COMPLETES_APPROVAL, /* of the kind that stands before it */

@@ -1,9 +1,10 @@
-/* kubectl fleet plan: what an approval lets happen. */
+/* kubectl fleet plan: what an approval lets happen, or a Work does on a member. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/command.h"
 #include "kubectl-fleet/fetch.h"
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/plan_view.h"
+#include "kubectl-fleet/plan_work.h"
 
 enum { RUN, REQUESTS, N_PARTS };
 
@@ -135,7 +136,7 @@ static int show(struct session *s, const struct plan_view *v, struct error *err)
         return 0;
 }
 
-static int run_plan(struct session *s, struct error *err)
+static int run_plan_of_run(struct session *s, struct error *err)
 {
         struct question q = { .stage = session_argument(s, 1) };
         const struct update_run *run;
@@ -167,12 +168,35 @@ static int run_plan(struct session *s, struct error *err)
         return show(s, &v, err);
 }
 
-static const struct command_argument arguments[] = { { "run", COMPLETES_RUN }, { "stage", COMPLETES_STAGE } };
+static int check(const struct session *s, struct error *err)
+{
+        if (s->line.n_words == 0 && text_empty(s->options.file))
+                return error_set(err, ERR_INVALID, "the run is missing: plan <run> [stage], or work/NAME");
+        return plan_work_check(s, err);
+}
+
+static int run_plan(struct session *s, struct error *err)
+{
+        return plan_is_of_work(s) ? plan_work_run(s, err) : run_plan_of_run(s, err);
+}
+
+static const struct command_argument arguments[] = { { "run", COMPLETES_RUN_OR_WORK },
+                                                     { "stage", COMPLETES_STAGE } };
+
+static const struct flag flags[] = {
+        { "filename", FLAG_STRING, "", OPTION(file),
+          "Manifest of a Work that need not be on the hub; - is standard input.", .letter = 'f',
+          .completes = COMPLETES_FILE },
+        { "member-context", FLAG_STRING, "", OPTION(member_context),
+          "Context of the member that a Work is for.", .completes = COMPLETES_MEMBER_CONTEXT },
+        { "member-kubeconfig", FLAG_STRING, "", OPTION(member_kubeconfig),
+          "Kubeconfig file with that context, where it is not in the hub's.", .completes = COMPLETES_FILE },
+};
 
 const struct command plan_command = {
         .name = "plan",
-        .usage = "<run> [stage]",
-        .summary = "Show what the approvals of a staged update run let happen",
+        .usage = "<run> [stage] | work/<name> | -f <file>",
+        .summary = "Show what an approval of an update run lets happen, or a Work does on a member",
         .about = "Show what each approval of a staged update run lets happen: which objects are added, "
                  "changed and\n"
                  "removed on which clusters, with the fields; those that wait come first. Values of Secrets "
@@ -181,13 +205,22 @@ const struct command plan_command = {
                  "other runs,\n"
                  "those of a hub with the original agents included, its snapshots are compared with what the "
                  "clusters of\n"
-                 "the stages ahead have.",
+                 "the stages ahead have.\n\n"
+                 "Of a Work, with -n and --member-context, it shows what the member's agent would do with "
+                 "each object\n"
+                 "there: the agent's own steps run in the plugin, and the member's server tries each write "
+                 "and keeps\n"
+                 "none. It tries with the rights that the kubeconfig has there, which need not be the "
+                 "agent's.",
         .examples = "kubectl fleet plan example-run\n"
-                    "kubectl fleet plan example-run canary -o yaml",
+                    "kubectl fleet plan example-run canary -o yaml\n"
+                    "kubectl fleet plan work/web-work -n fleet-member-edge --member-context edge\n"
+                    "kubectl fleet plan -f work.yaml -n fleet-member-edge --member-context edge",
         .arguments = arguments,
         .n_arguments = ARRAY_LEN(arguments),
-        .least = 1,
         .most = 2,
+        .flags = { flags, ARRAY_LEN(flags) },
         .shared = SHARED_HUB | SHARED_OUTPUT | SHARED_NAMESPACE,
+        .check = check,
         .run = run_plan,
 };

@@ -139,12 +139,44 @@ static const struct {
         const char *change, *sign;
         enum tone tone;
 } changes[] = {
-        { "Added", "+", TONE_GOOD },
-        { "Removed", "-", TONE_BAD },
-        { "Changed", "~", TONE_BUSY },
+        { PLANNED_ADDED, "+", TONE_GOOD },      { PLANNED_REMOVED, "-", TONE_BAD },
+        { PLANNED_UNCHANGED, "=", TONE_FAINT }, { PLANNED_REFUSED, "!", TONE_BAD },
+        { PLANNED_REPORTED, "?", TONE_BUSY },   { PLANNED_CHANGED, "~", TONE_BUSY },
 };
 
-static void draw_object(struct screen *s, const struct planned_object *o)
+static void draw_lines(struct screen *s, enum tone tone, const char *text)
+{
+        struct slice rest = slice_of(text), line;
+
+        while (rest.len) {
+                size_t start = s->out->len;
+
+                slice_cut(&rest, '\n', &line);
+                screen_text(s, tone, "        %.*s", (int)line.len, line.data);
+                screen_end_line(s, start);
+        }
+}
+
+static void draw_fields(struct screen *s, const struct planned_object *o)
+{
+        char more[64];
+
+        for (uint32_t f = 0; f < o->fields.n; f++) {
+                const struct planned_field *p = &o->fields.at[f];
+                size_t start = s->out->len;
+
+                screen_text(s, TONE_PLAIN, "        %s", or_empty(p->path));
+                if (p->from || p->to)
+                        screen_text(s, TONE_FAINT, "  %s → %s", p->from ? p->from : "(none)",
+                                    p->to ? p->to : "(none)");
+                screen_end_line(s, start);
+        }
+        snprintf(more, sizeof(more), "%lld more fields", (long long)o->omitted_fields.value);
+        if (o->omitted_fields.value > 0)
+                draw_lines(s, TONE_FAINT, more);
+}
+
+void plan_draw_object(struct screen *s, const struct planned_object *o, const char *note, const char *message)
 {
         size_t start = s->out->len, i = 0;
         char text[RESOURCE_TEXT_SIZE];
@@ -153,17 +185,12 @@ static void draw_object(struct screen *s, const struct planned_object *o)
                 i++;
         screen_text(s, changes[i].tone, "    %s %s", changes[i].sign,
                     resource_text(o->kind, o->ns, o->name, text));
+        if (note)
+                screen_text(s, TONE_FAINT, "  %s", note);
         screen_end_line(s, start);
-        for (uint32_t f = 0; f < o->fields.n; f++) {
-                const struct planned_field *p = &o->fields.at[f];
-
-                start = s->out->len;
-                screen_text(s, TONE_PLAIN, "        %s", or_empty(p->path));
-                if (p->from || p->to)
-                        screen_text(s, TONE_FAINT, "  %s → %s", p->from ? p->from : "(none)",
-                                    p->to ? p->to : "(none)");
-                screen_end_line(s, start);
-        }
+        if (!text_empty(message))
+                draw_lines(s, TONE_PLAIN, message);
+        draw_fields(s, o);
 }
 
 static void draw_group(struct screen *s, const struct plan_group *g)
@@ -188,7 +215,7 @@ static void draw_group(struct screen *s, const struct plan_group *g)
                             (long long)p->removed.value);
         screen_end_line(s, start);
         for (uint32_t i = 0; i < p->objects.n; i++)
-                draw_object(s, &p->objects.at[i]);
+                plan_draw_object(s, &p->objects.at[i], NULL, NULL);
 }
 
 static void draw_head(struct screen *s, const struct request_plan *r)
@@ -258,21 +285,22 @@ static json_t *fields_doc(const struct planned_field_list *l)
         return doc;
 }
 
+json_t *plan_object_doc(const struct planned_object *o)
+{
+        return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "group", or_empty(o->group), "version",
+                         or_empty(o->version), "kind", or_empty(o->kind), "namespace", or_empty(o->ns),
+                         "name", or_empty(o->name), "change", or_empty(o->change), "fields",
+                         fields_doc(&o->fields));
+}
+
 static json_t *group_doc(const struct plan_group *g)
 {
         json_t *clusters = json_array(), *objects = json_array(), *doc;
 
         for (size_t i = 0; clusters && i < g->n_clusters; i++)
                 json_array_append_new(clusters, json_string(g->clusters[i]));
-        for (uint32_t i = 0; objects && i < g->plan->objects.n; i++) {
-                const struct planned_object *o = &g->plan->objects.at[i];
-
-                json_array_append_new(
-                        objects, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "group", or_empty(o->group),
-                                           "version", or_empty(o->version), "kind", or_empty(o->kind),
-                                           "namespace", or_empty(o->ns), "name", or_empty(o->name), "change",
-                                           or_empty(o->change), "fields", fields_doc(&o->fields)));
-        }
+        for (uint32_t i = 0; objects && i < g->plan->objects.n; i++)
+                json_array_append_new(objects, plan_object_doc(&g->plan->objects.at[i]));
         doc = json_pack("{s:o, s:I, s:I, s:I, s:o}", "clusters", clusters, "added",
                         (json_int_t)g->plan->added.value, "changed", (json_int_t)g->plan->changed.value,
                         "removed", (json_int_t)g->plan->removed.value, "objects", objects);

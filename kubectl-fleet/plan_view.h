@@ -50,5 +50,15 @@ int plan_compare(struct arena *arena, const struct plan_parts *parts, const char
 const char *plan_when(const struct approval_request *r);     /* "before", "after" or "" */
 int plan_group(struct arena *arena, struct request_plan *r); /* fills its groups; 0 or ERR_NO_MEMORY */
 
+/* Beside PLANNED_ADDED, PLANNED_CHANGED and PLANNED_REMOVED: of what a Work would do. */
+#define PLANNED_UNCHANGED "Unchanged"
+#define PLANNED_REFUSED "Refused"   /* the member would report it as failed */
+#define PLANNED_REPORTED "Reported" /* it differs, and the Work only reports differences */
+
+/* The object with its fields, a line each; `note` behind it, `message` on a line of its own; NULL = none. */
+void plan_draw_object(struct screen *s, const struct planned_object *o, const char *note,
+                      const char *message);
+json_t *plan_object_doc(const struct planned_object *o); /* new; NULL on no memory */
+
 void plan_draw(const struct plan_view *v, struct screen *s, const char *hub); /* as struct run_drawing's */
 json_t *plan_doc(const struct plan_view *v);                                  /* new; NULL on no memory */

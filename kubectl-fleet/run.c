@@ -220,8 +220,7 @@ int fleet_run(struct world *w, struct fiber_group *group, const struct terminal 
         session_flush(&s);
         if (code < 0 && code != ERR_CANCELLED)
                 tell(&v, &err);
-        exec_login_close(&s.login);
-        kube_config_free(&s.config);
+        session_disconnect(&s);
         buf_free(&s.out);
         return code < 0 ? 1 : 0;
 }

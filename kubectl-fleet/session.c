@@ -32,6 +32,11 @@ static int replace(char **field, const char *value, struct error *err)
         return 0;
 }
 
+static int name_ourselves(struct http_endpoint *e, struct error *err)
+{
+        return replace(&e->user_agent, "kubectl-fleet", err);
+}
+
 /* What flags say in place of the kubeconfig. */
 static int take_flags(struct session *s, struct http_endpoint *e, struct error *err)
 {
@@ -48,12 +53,19 @@ static int take_flags(struct session *s, struct http_endpoint *e, struct error *
                 e->insecure_skip_verify = true;
                 mem_free(TAKE_PTR(e->ca_pem));
         }
-        return replace(&e->user_agent, "kubectl-fleet", err);
+        return name_ourselves(e, err);
 }
 
 static const char *given(const char *flag)
 {
         return text_empty(flag) ? NULL : flag;
+}
+
+static int open_login(struct session *s, struct kube_config *c, struct exec_login *l, struct error *err)
+{
+        return c->exec.entry
+                       ? exec_login_open(l, s->world, c, s->terminal->interactive && !s->unattended, err)
+                       : 0;
 }
 
 int session_connect(struct session *s, struct error *err)
@@ -67,9 +79,7 @@ int session_connect(struct session *s, struct error *err)
         int64_t limit_ms = 0;
 
         if (kube_config_load_exec(s->world, given(o->kubeconfig), &choice, &s->config, err) < 0 ||
-            take_flags(s, &s->config.endpoint, err) < 0 ||
-            (s->config.exec.entry && exec_login_open(&s->login, s->world, &s->config,
-                                                     s->terminal->interactive && !s->unattended, err) < 0))
+            take_flags(s, &s->config.endpoint, err) < 0 || open_login(s, &s->config, &s->login, err) < 0)
                 return error_wrap(err, "failed to create hub cluster client");
         TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));
         s->hub = (struct kube_client){ .world = s->world,
@@ -82,6 +92,34 @@ int session_connect(struct session *s, struct error *err)
                                        .impersonate_groups = o->groups.at };
         s->deadline_ms = o->timeout_ms > 0 ? loop_now_ms(s->world->loop) + o->timeout_ms : DEADLINE_NONE;
         return 0;
+}
+
+int session_connect_member(struct session *s, struct error *err)
+{
+        const struct fleet_options *o = &s->options;
+        const char *file = text_empty(o->member_kubeconfig) ? o->kubeconfig : o->member_kubeconfig;
+        const struct kube_config_choice choice = { .context = given(o->member_context) };
+        int64_t limit_ms = 0;
+
+        if (kube_config_load_exec(s->world, given(file), &choice, &s->member_config, err) < 0 ||
+            name_ourselves(&s->member_config.endpoint, err) < 0 ||
+            open_login(s, &s->member_config, &s->member_login, err) < 0)
+                return error_wrap(err, "failed to create member cluster client");
+        TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));
+        s->member = (struct kube_client){ .world = s->world,
+                                          .endpoint = &s->member_config.endpoint,
+                                          .log = &s->log,
+                                          .call_deadline_ms = limit_ms,
+                                          .field_manager = "kubectl-fleet" };
+        return 0;
+}
+
+void session_disconnect(struct session *s)
+{
+        exec_login_close(&s->login);
+        exec_login_close(&s->member_login);
+        kube_config_free(&s->config);
+        kube_config_free(&s->member_config);
 }
 
 /* As a shell reads it back. */

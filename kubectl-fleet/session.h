@@ -34,7 +34,10 @@ struct session {
         struct buf out;         /* for standard output; session_flush() */
         struct kube_client hub; /* after session_connect() */
         struct kube_config config;
-        struct exec_login login; /* where its user has an exec entry */
+        struct exec_login login;   /* where its user has an exec entry */
+        struct kube_client member; /* after session_connect_member() */
+        struct kube_config member_config;
+        struct exec_login member_login;
         struct log log;
         bool lacks_kind;     /* the hub does not serve a kind that was asked for */
         bool unattended;     /* nobody is asked anything: a shell completes words */
@@ -45,6 +48,9 @@ const char *session_argument(const struct session *s, size_t i); /* NULL if ther
 
 /* Reads the kubeconfig as kubectl does and makes `hub` of it; no request yet. */
 int session_connect(struct session *s, struct error *err);
+/* The same with `member` for the context that --member-context names. */
+int session_connect_member(struct session *s, struct error *err);
+void session_disconnect(struct session *s);
 /* The namespace that -n names, or the context's. */
 const char *session_namespace(const struct session *s);
 /* " --hub-cluster-context hub": flags that make another command speak to the same hub; "" on no memory. */

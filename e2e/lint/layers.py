@@ -7,8 +7,10 @@ from tree import LAYERS, files, layer_of
 
 # The two agents and the plugin stand side by side: none includes another.
 BESIDE = {"hub-agent", "member-agent", "kubectl-fleet"}
-# What the plugin uses of the hub agent: cores without any input or output.
-PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h")}
+# What the plugin uses of the agents: cores without any input or output, and the member agent's steps for one object, which
+# know a client and no agent.
+APPLY = tuple(f"member-agent/apply/{x}.h" for x in ("clean", "decode", "finished", "handover", "leftover", "steps", "wants", "waves"))
+PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h", *APPLY)}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

@@ -111,12 +111,13 @@ static int add_field(struct arena *arena, const json_t *before, const json_t *op
         return print_value(arena, json_object_get(operation, "value"), &ret->to);
 }
 
-static bool is_secret(const struct manifest *m)
+static bool is_secret(const json_t *doc)
 {
-        return text_equal(m->kind, "Secret") && text_equal(m->api_version, "v1");
+        return text_equal(doc_get_string(doc, "kind"), "Secret") &&
+               text_equal(doc_get_string(doc, "apiVersion"), "v1");
 }
 
-static int add_fields(struct arena *arena, const struct manifest *before, const json_t *operations,
+static int add_fields(struct arena *arena, const json_t *before, const json_t *operations,
                       struct planned_object *o)
 {
         size_t n = json_array_size(operations), shown = MIN(n, UPDATE_PLAN_FIELDS_MAX);
@@ -125,13 +126,22 @@ static int add_fields(struct arena *arena, const struct manifest *before, const 
         if (!o->fields.at)
                 return ERR_NO_MEMORY;
         for (size_t i = 0; i < shown; i++)
-                TRY(add_field(arena, before->doc, json_array_get(operations, i), is_secret(before),
+                TRY(add_field(arena, before, json_array_get(operations, i), is_secret(before),
                               &o->fields.at[i]));
         o->fields.n = (uint32_t)shown;
         o->fields.set = true;
         if (n > shown)
                 o->omitted_fields = OPT_INT((int64_t)(n - shown));
         return 0;
+}
+
+int plan_fields(struct arena *arena, const json_t *before, const json_t *after, struct planned_object *o,
+                struct error *err)
+{
+        AUTO_JSON json_t *operations = NULL;
+
+        TRY(patch_json_diff(before, after, &operations, err));
+        return add_fields(arena, before, operations, o) < 0 ? error_no_memory(err) : 0;
 }
 
 /* ---- objects ---- */
@@ -163,16 +173,14 @@ static int add_object(struct arena *arena, const struct manifest *m, const char 
 static int compare_object(struct arena *arena, const struct manifest *before, const struct manifest *after,
                           struct cluster_plan *ret, struct error *err)
 {
-        AUTO_JSON json_t *operations = NULL;
         struct planned_object *o;
 
         if (doc_equal(before->doc, after->doc))
                 return 0;
-        TRY(patch_json_diff(before->doc, after->doc, &operations, err));
         ret->changed.value++;
         o = &ret->objects.at[ret->objects.n];
         TRY(add_object(arena, after, PLANNED_CHANGED, ret));
-        return add_fields(arena, before, operations, o);
+        return plan_fields(arena, before->doc, after->doc, o, err);
 }
 
 static int merge(struct arena *arena, const struct manifests *before, const struct manifests *after,

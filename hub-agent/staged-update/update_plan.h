@@ -14,6 +14,10 @@
 int plan_cluster(struct arena *arena, struct arena *scratch, const struct raw_list *before,
                  const struct raw_list *after, struct cluster_plan *ret, struct error *err);
 
+/* Fills the fields of `o`: what makes `after` of `before`, both objects. Of a Secret no value is told. */
+int plan_fields(struct arena *arena, const json_t *before, const json_t *after, struct planned_object *o,
+                struct error *err);
+
 /* Names the plan: it is another one when anything in it is, or when `basis` is, which stands for what the
  * plan hides. NULL on no memory. Lower-case hex. */
 const char *update_plan_hash(struct arena *arena, const struct update_plan *p, const char *basis);

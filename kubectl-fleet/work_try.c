@@ -1,0 +1,372 @@
+#include "kubectl-fleet/work_try.h"
+
+#include "hub-agent/common.h"
+#include "kubectl-fleet/fetch.h"
+#include "kubectl-fleet/work_neighbours.h"
+#include "member-agent/apply/decode.h"
+#include "member-agent/apply/finished.h"
+
+#define IN_FLIGHT 4
+#define MOVED_TRIES 3
+#define NO_UID "00000000-0000-0000-0000-000000000000" /* of an AppliedWork that is still to be made */
+
+struct trying {
+        struct session *s;
+        struct work_tries *tries;
+        const struct applied_work *applied; /* NULL = there is none */
+        struct kube_mapper *mapper;
+        struct owner owner;
+        struct work_set set; /* of the Work itself */
+        struct neighbours neighbours;
+};
+
+/* ---- side by side ---- */
+
+typedef int (*try_one)(struct trying *t, size_t i, struct error *err);
+struct job {
+        struct trying *trying;
+        size_t i;
+        try_one fn;
+        int code;
+        struct error err;
+};
+
+static void run_job(void *ctx)
+{
+        struct job *j = ctx;
+
+        j->code = j->fn(j->trying, j->i, &j->err);
+}
+
+static int start_jobs(struct trying *t, size_t n, try_one fn, struct job *jobs, struct fiber_group *group,
+                      struct error *err)
+{
+        int code = 0;
+
+        for (size_t i = 0; code == 0 && i < n; i++) {
+                jobs[i] = (struct job){ .trying = t, .i = i, .fn = fn };
+                code = fiber_group_wait_below(group, IN_FLIGHT);
+                if (code == 0 && !fiber_spawn(group, "try", run_job, &jobs[i]))
+                        return error_no_memory(err);
+        }
+        if (code == 0)
+                code = fiber_group_join(group, DEADLINE_NONE);
+        return code < 0 ? error_set(err, code, "cancelled") : 0;
+}
+
+static int side_by_side(struct trying *t, size_t n, try_one fn, struct error *err)
+{
+        struct fiber_group *group = fiber_group_new(t->s->world->loop, t->s->group, "tries");
+        struct job *jobs = ARENA_NEW_ARRAY(t->s->arena, struct job, n + 1);
+        int code = group && jobs ? start_jobs(t, n, fn, jobs, group, err) : error_no_memory(err);
+
+        fiber_group_end(group);
+        for (size_t i = 0; code == 0 && i < n; i++)
+                if ((code = jobs[i].code) < 0)
+                        *err = jobs[i].err;
+        return code;
+}
+
+/* ---- what the steps ask ---- */
+
+static struct handover_work self_of(const struct trying *t)
+{
+        return (struct handover_work){ .name = t->owner.name,
+                                       .set = t->set,
+                                       .known = true,
+                                       .deleting = is_deleting(&t->tries->work->object) };
+}
+
+static int is_orphan(void *ctx, const char *work_name, bool *ret, struct error *err)
+{
+        const struct trying *t = ctx;
+
+        *ret = t->neighbours.at && !neighbours_find(&t->neighbours, work_name);
+        return 0;
+}
+
+static int claim(void *ctx, const struct manifest *m, const char *holder, enum handover_claim *ret,
+                 struct error *err)
+{
+        const struct trying *t = ctx;
+        const struct neighbour *n = neighbours_find(&t->neighbours, holder);
+        struct handover_work self = self_of(t), other;
+
+        *ret = CLAIM_NONE;
+        if (!n)
+                return 0;
+        self.wants = true;
+        other = neighbour_regarding(n, m->group, m->kind, or_empty(m->ns), m->name);
+        *ret = handover_claim(&self, &other);
+        return 0;
+}
+
+/* ---- manifests ---- */
+
+static struct object_steps steps_of(struct trying *t)
+{
+        return (struct object_steps){ .objects = &t->s->member,
+                                      .own = &t->s->member,
+                                      .arena = t->s->arena,
+                                      .strategy = &t->tries->strategy,
+                                      .owner = &t->owner,
+                                      .dry_run = true,
+                                      .is_orphan = is_orphan,
+                                      .claim = claim,
+                                      .ctx = t };
+}
+
+static int find(struct trying *t, size_t i, struct error *err)
+{
+        struct work_trial *x = &t->tries->trials[i];
+        struct object_steps steps = steps_of(t);
+        int r;
+
+        x->before = NULL;
+        if (x->manifest->result != RESULT_NONE)
+                return 0;
+        r = object_find(&steps, x->manifest, &x->before, err);
+        return x->before ? doc_keep(t->s->arena, x->before, err) : MIN(r, 0);
+}
+
+static bool has_run(const struct trying *t, const struct work_trial *x)
+{
+        const struct work *w = t->tries->work;
+
+        return !x->before && t->applied && t->tries->strategy.type != STRATEGY_REPORT_DIFF &&
+               manifest_goes_when_finished(x->manifest) &&
+               finished_told_uid(w->status, w->object.meta.generation, t->applied, x->manifest);
+}
+
+static int try_steps(struct trying *t, struct work_trial *x, struct error *err)
+{
+        struct object_steps steps = steps_of(t);
+        AUTO_JSON json_t *live = x->before ? doc_copy(x->before) : NULL;
+        int r;
+
+        if (x->before && !live)
+                return error_no_memory(err);
+        r = object_bring_in_line(&steps, x->manifest, true, &live, err);
+        x->taken = steps.taken;
+        x->adopted = steps.adopted;
+        x->waits = steps.waits_for_sibling;
+        if (r < 0 || !live)
+                return r;
+        x->after = live;
+        TRY(doc_keep(t->s->arena, TAKE_PTR(live), err));
+        return r;
+}
+
+static int try_manifest(struct trying *t, size_t i, struct error *err)
+{
+        struct work_trial *x = &t->tries->trials[i];
+        int r = OBJECT_MOVED;
+
+        for (int tries = 0; r == OBJECT_MOVED; tries++) {
+                if (tries > 0)
+                        TRY(find(t, i, err));
+                if (x->manifest->result != RESULT_NONE)
+                        return 0;
+                x->has_run = has_run(t, x);
+                if (x->has_run)
+                        return 0;
+                x->manifest->unguarded = tries >= MOVED_TRIES;
+                r = try_steps(t, x, err);
+        }
+        return MIN(r, 0);
+}
+
+/* ---- left-overs ---- */
+
+static struct kube_resource resource_of(const struct work_resource_identifier *id)
+{
+        return (struct kube_resource){ or_empty(id->group), or_empty(id->version), or_empty(id->resource),
+                                       or_empty(id->kind), !text_empty(id->ns) };
+}
+
+static int note_problem(struct trying *t, struct work_leftover *l, const struct error *why, struct error *err)
+{
+        if (why->code == ERR_NO_MEMORY || why->code == ERR_CANCELLED) {
+                *err = *why;
+                return why->code;
+        }
+        l->problem = arena_strdup(t->s->arena, why->text);
+        return l->problem ? 0 : error_no_memory(err);
+}
+
+static int find_leftover(struct trying *t, size_t i, struct error *err)
+{
+        struct work_leftover *l = &t->tries->leftovers[i];
+        const struct kube_resource r = resource_of(&l->object->id);
+        struct error why = { 0 };
+        int code = kube_doc_get(&t->s->member, &r, l->object->id.ns, l->object->id.name, &l->live, &why);
+
+        if (code == 0)
+                TRY(doc_keep(t->s->arena, l->live, err));
+        l->what = leftover_decide(l->live, &t->owner, false, t->tries->strategy.type);
+        return code == 0 || code == ERR_NOT_FOUND ? 0 : note_problem(t, l, &why, err);
+}
+
+/* As if all had been waited for that the agent waits for. */
+static int ask_for_heirs(struct trying *t, struct work_leftover *l, struct error *err)
+{
+        const struct work_resource_identifier *id = &l->object->id;
+        struct handover_work *others =
+                ARENA_NEW_ARRAY(t->s->arena, struct handover_work, t->neighbours.n + 1);
+        const struct handover_question q = { .self = self_of(t),
+                                             .others = others,
+                                             .n = t->neighbours.n,
+                                             .hub_heard = true,
+                                             .hub_present = true,
+                                             .waited_ms = INT64_MAX };
+        const struct handover_work *to = NULL;
+
+        if (!others)
+                return error_no_memory(err);
+        for (size_t i = 0; i < q.n; i++)
+                others[i] = neighbour_regarding(&t->neighbours.at[i], or_empty(id->group), or_empty(id->kind),
+                                                or_empty(id->ns), or_empty(id->name));
+        l->handover = handover_decide(&q, &to);
+        l->to = l->handover == HANDOVER_GIVE ? to->name : NULL;
+        return 0;
+}
+
+static int try_leftover(struct trying *t, size_t i, struct error *err)
+{
+        struct work_leftover *l = &t->tries->leftovers[i];
+        const struct kube_resource r = resource_of(&l->object->id);
+        struct error why = { 0 };
+
+        if (l->problem || l->what == LEFTOVER_GONE)
+                return 0;
+        TRY(ask_for_heirs(t, l, err));
+        if (l->handover != HANDOVER_REMOVE || l->what == LEFTOVER_STAYS ||
+            object_let_go(&t->s->member, &r, l->live, &t->owner, l->what, true, &why) == 0)
+                return 0;
+        return note_problem(t, l, &why, err);
+}
+
+/* What the AppliedWork lists beyond the manifests, by kind and name without version. */
+static int gather_leftovers(struct trying *t, struct error *err)
+{
+        const struct applied_resource_list *l =
+                t->applied && t->applied->status ? &t->applied->status->applied_resources : NULL;
+        struct map listed CLEANUP(map_free);
+        struct work_tries *tries = t->tries;
+
+        map_init(&listed, MAP_BORROW_KEYS, NULL);
+        tries->leftovers = ARENA_NEW_ARRAY(t->s->arena, struct work_leftover, (l ? l->n : 0) + 1);
+        if (!tries->leftovers)
+                return error_no_memory(err);
+        for (size_t i = 0; i < tries->n_trials; i++)
+                if (tries->trials[i].manifest->key &&
+                    map_put(&listed, tries->trials[i].manifest->key, &tries->trials[i]) < 0)
+                        return error_no_memory(err);
+        for (uint32_t i = 0; l && i < l->n; i++) {
+                const struct work_resource_identifier *id = &l->at[i].id;
+                const char *key = object_identity(or_empty(id->group), or_empty(id->kind), or_empty(id->ns),
+                                                  or_empty(id->name), t->s->arena);
+
+                if (!key)
+                        return error_no_memory(err);
+                if (!map_has(&listed, key) && !text_empty(id->name) && !text_empty(id->resource))
+                        tries->leftovers[tries->n_leftovers++].object = &l->at[i];
+        }
+        return 0;
+}
+
+/* ---- the whole ---- */
+
+/* A member without the kind is none. */
+static int read_applied_work(struct trying *t, struct error *err)
+{
+        const struct object_meta *work = &t->tries->work->object.meta;
+        struct object *o = NULL;
+        int code = kube_get(&t->s->member, &applied_work_kind, NULL, work->name, t->s->arena, &o, err);
+
+        t->owner = (struct owner){ work->name, NO_UID };
+        if (code == ERR_NOT_FOUND && fetch_lacks_kind(err))
+                return error_set(err, ERR_INVALID, "\"%s\" serves no AppliedWorks: is it a member's?",
+                                 t->s->member_config.context ? t->s->member_config.context
+                                                             : t->s->member_config.endpoint.base_url);
+        if (code == ERR_NOT_FOUND) {
+                error_clear(err);
+                return 0;
+        }
+        TRY(code);
+        t->applied = (const struct applied_work *)(const void *)o;
+        if (t->applied->spec && !text_equal(t->applied->spec->work_namespace, work->ns))
+                return error_set(err, ERR_INVALID,
+                                 "AppliedWork \"%s\" of that member is of a Work in namespace \"%s\", not "
+                                 "\"%s\": is it another member's?",
+                                 work->name, or_empty(t->applied->spec->work_namespace), or_empty(work->ns));
+        t->owner.uid = o->meta.uid;
+        return 0;
+}
+
+static int decode(struct trying *t, struct error *err)
+{
+        struct work_tries *tries = t->tries;
+        struct manifest *manifests = NULL;
+        size_t n = 0;
+
+        TRY(strategy_of_work(tries->work, &tries->strategy, err));
+        if (!is_deleting(&tries->work->object)) /* one that goes lists nothing any more */
+                TRY(manifests_of_work(tries->work, t->mapper, t->s->arena, &manifests, &n, err));
+        tries->trials = ARENA_NEW_ARRAY(t->s->arena, struct work_trial, n + 1);
+        if (!tries->trials)
+                return error_no_memory(err);
+        for (size_t i = 0; i < n; i++)
+                tries->trials[i].manifest = &manifests[i];
+        tries->n_trials = n;
+        return 0;
+}
+
+/* Other Works matter only where one may hold, or get, an object. */
+static bool neighbours_matter(const struct trying *t)
+{
+        json_t *reference;
+        size_t k;
+
+        for (size_t i = 0; i < t->tries->n_leftovers; i++)
+                if (t->tries->leftovers[i].what != LEFTOVER_GONE)
+                        return true;
+        for (size_t i = 0; i < t->tries->n_trials; i++)
+                json_array_foreach(doc_get_array(t->tries->trials[i].before, "metadata.ownerReferences"), k,
+                                   reference)
+                        if (owner_is_applied_work(reference) &&
+                            !owner_find(t->tries->trials[i].before, &t->owner))
+                                return true;
+        return false;
+}
+
+static int try_all(struct trying *t, struct error *err)
+{
+        struct work_tries *tries = t->tries;
+
+        TRY(read_applied_work(t, err));
+        TRY(decode(t, err));
+        TRY(gather_leftovers(t, err));
+        TRY(side_by_side(t, tries->n_trials, find, err));
+        TRY(side_by_side(t, tries->n_leftovers, find_leftover, err));
+        if (neighbours_matter(t))
+                TRY(neighbours_read(t->s, &tries->work->object, &t->neighbours, err));
+        TRY(side_by_side(t, tries->n_leftovers, try_leftover, err));
+        return side_by_side(t, tries->n_trials, try_manifest, err);
+}
+
+static void free_mapper(void *mapper)
+{
+        kube_mapper_free(mapper);
+}
+
+int work_try(struct session *s, const struct work *w, struct work_tries *ret, struct error *err)
+{
+        struct trying t = { .s = s, .tries = ret, .mapper = kube_mapper_new(&s->member) };
+
+        *ret = (struct work_tries){ .work = w };
+        if (!t.mapper || arena_defer(s->arena, free_mapper, t.mapper) < 0 ||
+            work_set_of(&w->object, s->arena, &t.set) < 0)
+                return error_no_memory(err);
+        return try_all(&t, err);
+}
