@@ -59,8 +59,8 @@ struct kube_past {
         uint32_t outages;
         bool refused; /* for want of a right */
 };
-/* Whether what failed before says nothing of a try that has just ended with `code`, so that pauses begin anew:
- * an outage is over since, or a right was missing and is there, or the other way round. */
+/* Whether what failed before says nothing of a try that has just ended with `code`, so that pauses begin
+ * anew: an outage is over since, or a right was missing and is there, or the other way round. */
 bool kube_past_is_over(const struct kube_client *k, struct kube_past *past, int code);
 
 /* Whether an error is told here, so that who logs it at the top can leave that to debug. */
