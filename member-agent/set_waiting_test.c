@@ -79,6 +79,25 @@ RIG_TEST(a_namespace_that_comes_wakes_who_waits_for_it, {
         stop(&a);
 })
 
+/* What brings kinds is none that a phase brings: nothing of its phase is written before it is refused. */
+RIG_TEST(a_definition_of_a_version_that_is_not_served_holds_its_phase_up, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post(r, MEMBER, SETS,
+             SET("app-1", OWNED_BY("app"), "1", "",
+                 PHASE("one",
+                       INLINE(CONFIG_MAP("a", "1")) "," INLINE(
+                               "{'apiVersion':'apiextensions.k8s.io/v1beta1','kind':"
+                               "'CustomResourceDefinition','metadata':{'name':'widgets.example.com'}}"))));
+        wait_for_set(r, "app-1", "Progressing", "True/Retrying");
+        assert_non_null(strstr(set_says(r, "app-1", "Progressing"),
+                               "no matches for kind \"CustomResourceDefinition\" in version "
+                               "\"apiextensions.k8s.io/v1beta1\""));
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("a")), 404);
+        stop(&a);
+})
+
 /* Not of a kind that the set brings itself. */
 RIG_TEST(what_a_later_phase_lacks_is_told_while_an_earlier_one_waits, {
         struct agent a;
@@ -149,6 +168,7 @@ int main(void)
                 cmocka_unit_test(a_kind_that_comes_wakes_who_waits_for_it),
                 cmocka_unit_test(a_kind_that_comes_at_once_is_asked_for_anew),
                 cmocka_unit_test(a_namespace_that_comes_wakes_who_waits_for_it),
+                cmocka_unit_test(a_definition_of_a_version_that_is_not_served_holds_its_phase_up),
                 cmocka_unit_test(what_a_later_phase_lacks_is_told_while_an_earlier_one_waits),
                 cmocka_unit_test(what_a_set_defines_itself_is_not_missed),
                 cmocka_unit_test(what_nobody_waits_for_is_not_followed),
