@@ -128,10 +128,10 @@ static int by_index(const void *a, const void *b)
         return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool is_pick_n(const struct placement *p)
+static bool is_pick_n(const struct placement_policy *policy)
 {
-        return p->spec->policy && text_equal(p->spec->policy->placement_type, PLACEMENT_PICK_N) &&
-               p->spec->policy->number_of_clusters.set;
+        return policy && text_equal(policy->placement_type, PLACEMENT_PICK_N) &&
+               policy->number_of_clusters.set;
 }
 
 static int stamp(struct object *o, const struct placement *p, struct arena *arena)
@@ -139,7 +139,7 @@ static int stamp(struct object *o, const struct placement *p, struct arena *aren
         TRY(set_label(o, LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE, arena));
         TRY(set_annotation(o, ANNOTATION_PLACEMENT_GENERATION, number_text(arena, p->object.meta.generation),
                            arena));
-        if (is_pick_n(p))
+        if (is_pick_n(p->spec->policy))
                 TRY(set_annotation(o, ANNOTATION_NUMBER_OF_CLUSTERS,
                                    number_text(arena, p->spec->policy->number_of_clusters.value), arena));
         return 0;
@@ -285,6 +285,18 @@ int policy_snapshot_is_of(struct arena *arena, const struct policy_snapshot *s,
         TRY(policy_hash(policy, hex, err));
         hash = hash_on_wire(arena, hex);
         return hash ? holds_policy(arena, s, hash, ret, err) : error_no_memory(err);
+}
+
+int policy_snapshot_is_current(struct arena *arena, const struct policy_snapshot *s,
+                               const struct placement_policy *policy, bool *ret, struct error *err)
+{
+        int64_t told;
+
+        TRY(policy_snapshot_is_of(arena, s, policy, ret, err));
+        if (*ret && is_pick_n(policy))
+                *ret = annotation_number(&s->object, ANNOTATION_NUMBER_OF_CLUSTERS, &told, NULL) == 0 &&
+                       told == policy->number_of_clusters.value;
+        return 0;
 }
 
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,

@@ -15,6 +15,10 @@ const char *hash_on_wire(struct arena *arena, const char hash[65]);
 int policy_snapshot_is_of(struct arena *arena, const struct policy_snapshot *s,
                           const struct placement_policy *policy, bool *ret, struct error *err);
 
+/* The same, and of PickN it was told that number. */
+int policy_snapshot_is_current(struct arena *arena, const struct policy_snapshot *s,
+                               const struct placement_policy *policy, bool *ret, struct error *err);
+
 /* An existing object and what it is to look like. */
 struct relabel {
         const struct object *now;

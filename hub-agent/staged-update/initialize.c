@@ -12,9 +12,22 @@ static int note_placement(struct pass *p)
         return 0;
 }
 
+/* A run that was made after its placement was changed is not for the clusters of before, and would fail as
+ * soon as the intake has made the next snapshot. What cannot be taken in leaves the old one in force. */
+static int await_policy(struct pass *p)
+{
+        if (!p->in->policy_is_outdated || p->in->retrying_ms >= UPDATE_RUN_GRACE_MS)
+                return 0;
+        return run_retries(p, words_f(p,
+                                      "policy snapshot `%s` is not of the policy that placement `%s` has by "
+                                      "now: the next one has still to be made",
+                                      p->policy_name, ref_of(p, p->run->spec->placement_name)));
+}
+
 static int note_policy(struct pass *p)
 {
         TRY(read_policy(p));
+        TRY(await_policy(p));
         p->status->policy_snapshot_index_used = p->policy_index;
         return 0;
 }

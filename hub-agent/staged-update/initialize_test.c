@@ -48,6 +48,23 @@ static void another_state_than_the_known_ones_ends_the_run(void **state)
         ends(&s);
 }
 
+/* Who waits too long begins by the policy that there is: the other cannot be taken in. */
+static void what_the_placement_asks_for_by_now_is_waited_for(void **state)
+{
+        struct scene s;
+
+        begin_usual(&s, "", "");
+        s.in.policy_is_outdated = true;
+        step(&s);
+        assert_string_equal(s.plan.retry, "policy snapshot `web-0` is not of the policy that placement "
+                                          "`/web` has by now: the next one has still to be made");
+        assert_null(s.plan.wanted);
+        s.waited_ms = UPDATE_RUN_GRACE_MS;
+        step(&s);
+        assert_string_equal(written(&s), "a1");
+        ends(&s);
+}
+
 /* spec/staged-update-and-eviction.md checklist 12 */
 static void the_index_names_a_snapshot_that_is_there(void **state)
 {
@@ -239,6 +256,7 @@ int main(void)
                 cmocka_unit_test(in_state_initialize_nothing_begins),
                 cmocka_unit_test(without_a_state_a_run_starts),
                 cmocka_unit_test(another_state_than_the_known_ones_ends_the_run),
+                cmocka_unit_test(what_the_placement_asks_for_by_now_is_waited_for),
                 cmocka_unit_test(the_index_names_a_snapshot_that_is_there),
                 cmocka_unit_test(a_group_without_its_first_snapshot_ends_the_run),
                 cmocka_unit_test(a_group_that_is_not_whole_yet_is_waited_for),

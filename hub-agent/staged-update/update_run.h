@@ -16,6 +16,9 @@ struct update_run_input {
         const struct update_strategy *strategy; /* NULL: there is none */
         const struct update_run *retried;       /* the run of spec.retryOf; NULL: there is none */
         struct object_list policy_snapshots, resource_snapshots, bindings; /* of the placement; by name */
+        /* The latest policy snapshot is not of what the placement asks for by now: asked of runs that have
+         * not begun. */
+        bool policy_is_outdated;
         const struct member_cluster *const
                 *clusters; /* one per binding: its target, or NULL if that is gone */
         /* An empty index: the head of what is selected now, or why it cannot be taken in the user's words.

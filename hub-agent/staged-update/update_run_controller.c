@@ -139,6 +139,21 @@ static bool has_begun(const struct update_run *run)
         return run->status && condition_find(&run->status->conditions, CONDITION_INITIALIZED);
 }
 
+static int check_policy(struct pass *s)
+{
+        const struct policy_snapshot *latest = latest_policy_snapshot(&s->in.policy_snapshots);
+        const struct placement_spec *spec = s->in.placement->spec;
+        bool is_current;
+
+        s->in.policy_is_outdated = false;
+        if (!latest || has_begun(s->run))
+                return 0;
+        TRY(policy_snapshot_is_current(s->rc->arena, latest, spec ? spec->policy : NULL, &is_current,
+                                       s->rc->err));
+        s->in.policy_is_outdated = !is_current;
+        return 0;
+}
+
 static int load_placement(struct pass *s)
 {
         const char *name = s->run->spec->placement_name;
@@ -161,7 +176,7 @@ static int load_placement(struct pass *s)
                 return 0;
         drop_of_predecessors(&s->in.policy_snapshots, placement);
         drop_of_predecessors(&s->in.resource_snapshots, placement);
-        return 0;
+        return check_policy(s);
 }
 
 static int load_targets(struct pass *s)

@@ -99,12 +99,49 @@ RIG_TEST(a_strategy_as_it_is_now_is_taken_by_a_run_made_after_it, {
         end(&f);
 })
 
+/* The intake has still to make a snapshot of the policy, and that takes a while. */
+static void a_policy_that_changes(struct rig *r, const char *before, const char *after, const char *index)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, &line, before);
+        add_member(&f, "member-2", "");
+        settle(&f);
+        line.slow = "clusterschedulingpolicysnapshots";
+        merge(r, PLACEMENT, after);
+        post(r, RUNS, "ClusterStagedUpdateRun", "first",
+             "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"all\",\"resourceSnapshotIndex\":"
+             "\"0\"");
+        assert_succeeds(r, &f);
+        rig_get(r, RUNS "/first");
+        assert_string_equal(rig_string(r, "status.policySnapshotIndexUsed"), index);
+        assert_int_equal(doc_get_int(r->answer, "status.policyObservedClusterCount", 0), 2);
+        end(&f);
+}
+
+RIG_TEST(a_policy_as_it_is_now_is_taken_by_a_run_made_after_it, {
+        a_policy_that_changes(r,
+                              ",\"strategy\":{\"type\":\"External\"},\"policy\":{\"placementType\":"
+                              "\"PickFixed\",\"clusterNames\":[\"member-1\"]}",
+                              "{\"spec\":{\"policy\":{\"clusterNames\":[\"member-1\",\"member-2\"]}}}", "1");
+})
+
+RIG_TEST(a_number_as_it_is_now_is_taken_by_a_run_made_after_it, {
+        a_policy_that_changes(r,
+                              ",\"strategy\":{\"type\":\"External\"},\"policy\":{\"placementType\":"
+                              "\"PickN\",\"numberOfClusters\":1}",
+                              "{\"spec\":{\"policy\":{\"numberOfClusters\":2}}}", "0");
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(that_a_placement_is_external_now_is_heard_by_a_run_made_after_it),
                 cmocka_unit_test(how_a_placement_applies_now_is_heard_by_a_run_made_after_it),
                 cmocka_unit_test(a_strategy_as_it_is_now_is_taken_by_a_run_made_after_it),
+                cmocka_unit_test(a_policy_as_it_is_now_is_taken_by_a_run_made_after_it),
+                cmocka_unit_test(a_number_as_it_is_now_is_taken_by_a_run_made_after_it),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
