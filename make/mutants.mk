@@ -14,4 +14,7 @@ mutants: packages build tests ## plant N=60 small bugs one at a time (SEED=s, ON
 
 # What the sanitized unit tests of a survivor are linked from.
 mutants-sanitized: $(LIBRARY) $(patsubst %,$(OBJ)/%.o,$(filter hub-agent/% member-agent/% common/ctrl/%,$(TESTS)))
-.PHONY: mutants mutants-sanitized
+branches: packages build tests ## which conditions of ONLY=folder unit tests take one way only: docs/mutants.md
+	@python3 e2e/mutants/branches.py --only '$(ONLY)' --compiler '$(CC)' --flags '$(CFLAGS_ALL)' --libraries '$(LIBS) -lcmocka' \
+		--archives '$(LIBRARY)' --objects $(OBJ)
+.PHONY: mutants mutants-sanitized branches

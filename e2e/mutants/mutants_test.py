@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 
+import branches
 import mutants
 import places
 import stand
@@ -206,6 +207,14 @@ class MutantsTest(unittest.TestCase):
                 done = subprocess.run(["gcc", "-std=gnu17", "-w", "-fsyntax-only", f"-I{self.bank.tree}", path],
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, f"{p}\n{done.stderr}")
+
+    def test_of_a_condition_the_ways_are_told_that_no_test_takes_but_for_want_of_memory(self):
+        for text, count, ways, said in (("if (a && b)", 3, [3, 0, 1, 2], ".X.."), ("if (a && b)", 3, [3, 1, 1, 2], ""),
+                                        ("if (a)", 0, [0, 0], "XX"), ("return 1;", 0, [], "never"), ("return 1;", 2, [], ""),
+                                        ("}", 0, [], ""), ("TRY(read(a));", 3, [0, 3], ""), ("TRY(read(a));", 0, [0, 0], "XX"),
+                                        ("if (!p) return error_no_memory(err);", 1, [1, 0], ""),
+                                        ("if (vec_push(&v, a) < 0)", 1, [0, 1], "")):
+            self.assertEqual(branches.finding(text, count, ways), said, text)
 
     def test_what_stands_behind_a_mutant_keeps_its_line(self):
         for p in self.bank.places:
