@@ -6,9 +6,7 @@
 
 static bool is_set(const json_t *doc)
 {
-        const char *api_version = doc_get_string(doc, "apiVersion");
-
-        return api_version && text_starts_with(api_version, OLM_PREFIX) &&
+        return text_starts_with(doc_get_string(doc, "apiVersion"), OLM_PREFIX) &&
                text_equal(doc_get_string(doc, "kind"), KIND_CLUSTER_OBJECT_SET);
 }
 

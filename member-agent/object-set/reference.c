@@ -14,9 +14,7 @@ json_t *reference_new(const struct set_identity *set)
 
 bool reference_is_of_a_set(const json_t *reference)
 {
-        const char *api_version = doc_get_string(reference, "apiVersion");
-
-        return api_version && text_starts_with(api_version, OLM_PREFIX) &&
+        return text_starts_with(doc_get_string(reference, "apiVersion"), OLM_PREFIX) &&
                field_is(reference, "kind", KIND_CLUSTER_OBJECT_SET);
 }
 
