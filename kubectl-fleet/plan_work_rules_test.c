@@ -183,6 +183,15 @@ USER_TEST(what_may_be_listed_by_a_work_that_is_to_come_stays, {
                "it\n");
 })
 
+USER_TEST(nobody_is_to_come_where_the_work_is_all_of_its_set, {
+        leave_two(u);
+        label(u, "w");
+        merge(u->rig, HUB, WORKS "/w",
+              "{'metadata':{'labels':{'kubernetes-fleet.io/parent-resource-snapshot-index':'2'},"
+              "'annotations':{'" ANNOTATION_WORK_SET "':'2/./1'}}}");
+        expect(u, "w", "    - ConfigMap default/a\n");
+})
+
 USER_TEST(what_a_work_that_is_gone_left_behind_may_be_taken, {
         leave_two(u);
         merge(u->rig, HUB, WORKS "/w", "{'metadata':{'finalizers':null}}");
@@ -259,6 +268,7 @@ int main(void)
                 cmocka_unit_test(what_left_the_work_goes_unless_others_own_it),
                 cmocka_unit_test(what_another_work_of_the_placement_lists_is_handed_over),
                 cmocka_unit_test(what_may_be_listed_by_a_work_that_is_to_come_stays),
+                cmocka_unit_test(nobody_is_to_come_where_the_work_is_all_of_its_set),
                 cmocka_unit_test(what_a_work_that_is_gone_left_behind_may_be_taken),
                 cmocka_unit_test(of_a_work_that_is_being_deleted_all_goes),
                 cmocka_unit_test(a_job_that_ran_and_went_is_not_made_again),

@@ -90,12 +90,12 @@ static int claim(void *ctx, const struct manifest *m, const char *holder, enum h
 {
         const struct trying *t = ctx;
         const struct neighbour *n = neighbours_find(&t->neighbours, holder);
-        struct handover_work self = self_of(t), other;
+        const struct handover_work self = self_of(t);
+        struct handover_work other;
 
         *ret = CLAIM_NONE;
         if (!n)
                 return 0;
-        self.wants = true;
         other = neighbour_regarding(n, m->group, m->kind, or_empty(m->ns), m->name);
         *ret = handover_claim(&self, &other);
         return 0;
