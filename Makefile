@@ -20,10 +20,12 @@ SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -f
 	-Wno-format-truncation -Wno-maybe-uninitialized# sanitizers hide from gcc what it needs for these
 ifeq ($(VARIANT),asan)
 OPTIMISE := $(SANITIZED)
+OPTIMISE_TESTS := -O1
 DEBUG := -g1 # the lines that reports name
 BIN := $(OBJ)/bin
 else
 OPTIMISE := -O2
+OPTIMISE_TESTS := -Og
 DEBUG := -g
 BIN := $(BUILD)/bin
 endif
@@ -66,6 +68,9 @@ $(OBJ)/%.c.o: %.c
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# What a test does beside calling what it tests is done once: compiling it well takes longer.
+$(OBJ)/%_test.c.o: OPTIMISE += $(OPTIMISE_TESTS)
 
 # What .incbin takes in is read off the source: the list an assembler writes is lost on a hit in a compiler cache.
 $(OBJ)/%.S.o: %.S

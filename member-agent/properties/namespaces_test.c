@@ -40,7 +40,7 @@ static void put(struct namespaces *s, const char *name, struct owner_reference *
 static void put_many(struct namespaces *s, int first, int n)
 {
         for (int i = first; i < first + n; i++) {
-                char name[8];
+                char name[16];
 
                 snprintf(name, sizeof(name), "n%03d", i);
                 put(s, name, NULL, 0);
