@@ -9,6 +9,7 @@
 #include "member-agent/store/key.h"
 #include "member-agent/watch/follower.h"
 #include "proto/gen/kinds.h"
+#include "proto/names.h"
 
 struct applied_watch;
 struct property_set;
@@ -72,6 +73,12 @@ struct work_memory {
 };
 struct work_memory *agent_memory(struct member_agent *a, const char *work); /* NULL on no memory */
 void agent_forget(struct member_agent *a, const char *work);
+
+/* Where its Pod is. */
+static inline const char *agent_namespace(const struct member_agent *a)
+{
+        return a->options->pod_namespace ? a->options->pod_namespace : NAMESPACE_DEFAULT;
+}
 
 /* Whether this member made it for a Work of this hub, by its mark. */
 bool agent_made(const struct member_agent *a, const struct object *applied_work);

@@ -9,7 +9,7 @@ static void tell_own_cluster(struct member_agent *a, const char *type, const cha
         const struct member_agent_options *o = a->options;
         const struct object pod = { .kind = &pod_kind,
                                     .meta = { .name = o->pod_name ? o->pod_name : "member-agent",
-                                              .ns = o->pod_namespace ? o->pod_namespace : "default",
+                                              .ns = agent_namespace(a),
                                               .uid = o->pod_uid } };
 
         event_record(a->manager ? manager_events(a->manager) : NULL, &pod, type, reason, "%s", message);

@@ -79,6 +79,21 @@ void map_clear(struct map *m)
                 memset(m->index, 0, m->index_cap * sizeof(*m->index));
 }
 
+static void free_map(void *m)
+{
+        map_free(m);
+}
+
+struct map *map_of_arena(struct arena *arena)
+{
+        struct map *m = ARENA_NEW(arena, struct map);
+
+        if (!m)
+                return NULL;
+        map_init(m, MAP_BORROW_KEYS, NULL);
+        return arena_defer(arena, free_map, m) < 0 ? NULL : m;
+}
+
 void map_free(struct map *m)
 {
         map_clear(m);

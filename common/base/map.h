@@ -4,6 +4,7 @@
  * destructor is given. */
 #pragma once
 
+#include "common/base/arena.h"
 #include "common/base/text.h"
 
 enum map_flags { MAP_OWN_KEYS = 0, MAP_BORROW_KEYS = 1 };
@@ -28,6 +29,8 @@ struct map {
         }
 
 void map_init(struct map *m, enum map_flags flags, void (*destroy)(void *value));
+/* Empty, with borrowed keys; it goes with the arena. NULL on no memory. */
+struct map *map_of_arena(struct arena *arena);
 void map_free(struct map *m);
 void map_clear(struct map *m);
 void *map_get(const struct map *m, const char *key); /* NULL if absent */

@@ -20,29 +20,13 @@ static const char *key_of(struct arena *arena, const struct named *s)
                             s->ns ? strlen(s->ns) : 0, s->ns ? s->ns : "-", s->name);
 }
 
-static void free_keys(void *keys)
-{
-        map_free(keys);
-}
-
-static int make_keys(struct arena *arena, struct override_subjects *l)
-{
-        struct map *keys = ARENA_NEW(arena, struct map);
-
-        if (!keys)
-                return ERR_NO_MEMORY;
-        map_init(keys, MAP_BORROW_KEYS, NULL);
-        l->keys = keys;
-        return arena_defer(arena, free_keys, keys);
-}
-
 static int add(struct arena *arena, struct override_subjects *l, struct named s)
 {
         const char *key = key_of(arena, &s);
 
         if (!l->keys)
-                TRY(make_keys(arena, l));
-        return key ? map_put(l->keys, key, l) : ERR_NO_MEMORY;
+                l->keys = map_of_arena(arena);
+        return key && l->keys ? map_put(l->keys, key, l) : ERR_NO_MEMORY;
 }
 
 static const char *keep(struct arena *arena, const char *s)

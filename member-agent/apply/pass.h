@@ -5,6 +5,7 @@
 #include "member-agent/apply/handover.h"
 #include "member-agent/apply/manifest.h"
 #include "member-agent/apply/owner.h"
+#include "member-agent/apply/rows.h"
 #include "proto/names.h"
 
 #define WHOLE_LOOK_MS (15 * 60 * 1000) /* at least this often every object itself is looked at */
@@ -61,10 +62,6 @@ int pass_map_manifest(struct pass *p, struct manifest *m, struct error *err);
 int pass_load_rows(struct pass *p, struct error *err);
 /* The inventory's row of a manifest, without regard to the version; NULL if there is none. */
 const struct row *pass_row(const struct pass *p, const struct manifest *m);
-static inline const char *row_key(const struct row *row, struct arena *arena)
-{
-        return object_identity(row->group, row->kind, row->ns, row->name, arena);
-}
 /* Another strategy, or other ignore rules, another number. */
 unsigned pass_strategy_number(const struct pass *p, const struct manifest *m);
 /* What need not be looked at again gets the results of the last time. */

@@ -9,27 +9,10 @@ const struct row *pass_row(const struct pass *p, const struct manifest *m)
         return m->key ? map_get(p->row_index, m->key) : NULL;
 }
 
-static void free_map(void *map)
-{
-        map_free(map);
-}
-
 int pass_load_rows(struct pass *p, struct error *err)
 {
         TRY(store_rows_of_work(p->agent->store, p->name, p->arena, &p->rows, err));
-        p->row_index = ARENA_NEW(p->arena, struct map);
-        if (!p->row_index)
-                return error_no_memory(err);
-        map_init(p->row_index, MAP_BORROW_KEYS, NULL);
-        if (arena_defer(p->arena, free_map, p->row_index) < 0)
-                return error_no_memory(err);
-        for (size_t i = 0; i < p->rows.n; i++) {
-                const char *key = row_key(&p->rows.at[i], p->arena);
-
-                if (!key || map_put(p->row_index, key, &p->rows.at[i]) < 0)
-                        return error_no_memory(err);
-        }
-        return 0;
+        return rows_index(&p->rows, p->arena, &p->row_index, err);
 }
 
 unsigned pass_strategy_number(const struct pass *p, const struct manifest *m)

@@ -273,7 +273,6 @@ static struct outcome conclude_error(struct set_pass *p)
 /* *ret_words: what a person has to mend (Blocked), NULL = nothing. */
 static int resolve(struct set_pass *p, const char **ret_words, struct error *err)
 {
-        const struct member_agent_options *o = p->agent->options;
         struct content_secrets secrets;
         int r;
 
@@ -285,8 +284,7 @@ static int resolve(struct set_pass *p, const char **ret_words, struct error *err
         TRY(content_mutable(&secrets, p->arena, ret_words, err));
         if (*ret_words)
                 return 0;
-        r = content_resolve(p->set, &secrets, o->pod_namespace ? o->pod_namespace : NAMESPACE_DEFAULT,
-                            p->arena, &p->phases, err);
+        r = content_resolve(p->set, &secrets, agent_namespace(p->agent), p->arena, &p->phases, err);
         if (r == ERR_INVALID) {
                 *ret_words = arena_strdup(p->arena, err->text);
                 error_clear(err);
@@ -307,38 +305,33 @@ static bool has_lost_inventory(const struct set_pass *p)
         return p->rows.n == 0 && status && status->observed_phases.n > 0;
 }
 
-/* Of a set that is to go by itself, nothing may be left behind; the collector needs no inventory for one that
- * is deleted. */
-static int bear_ignorance(struct set_pass *p, int r, const char *words, struct error *err)
+static int read_manifests(struct set_pass *p, struct error *err)
 {
-        if (set_is_fatal(r) || (r < 0 && has_lost_inventory(p) && !is_going(p->set)))
-                return r;
-        error_clear(err);
-        return words && has_lost_inventory(p) && !is_going(p->set) ? error_set(err, ERR_RETRY, "%s", words)
-                                                                   : 0;
+        const char *words = NULL;
+
+        TRY(resolve(p, &words, err));
+        return words ? error_set(err, ERR_RETRY, "%s", words) : 0;
 }
 
 /* The inventory is enough, and is not there where the state file was lost: then what can be read of the
- * manifests helps, and whatever is not ours is left alone. Once it was whole, what it lacks is gone. */
+ * manifests helps, and whatever is not ours is left alone. Once it was whole, what it lacks is gone. Of a set
+ * that is to go by itself nothing may be left behind; the collector needs no inventory for one that is
+ * deleted. */
 static int know_objects(struct set_pass *p, struct error *err)
 {
-        struct set_memory *memory = sets_memory(p->agent->sets, p->self.name);
-        const char *words = NULL;
         int r;
 
-        if (!memory)
-                return error_no_memory(err);
-        memory->has_inventory |= p->rows.n >= set_count_objects(p->set);
-        if (memory->has_inventory)
+        p->memory->has_inventory |= p->rows.n >= set_count_objects(p->set);
+        if (p->memory->has_inventory)
                 return 0;
-        r = resolve(p, &words, err);
-        if (r < 0 || words)
-                TRY(bear_ignorance(p, r, words, err));
-        else {
+        r = read_manifests(p, err);
+        if (r == 0)
                 TRY(set_rows_restore(p, err));
-                memory->has_inventory = true;
-        }
+        p->memory->has_inventory = r == 0;
         p->phases = (struct set_phases){ 0 };
+        if (r == 0 || set_is_fatal(r) || (has_lost_inventory(p) && !is_going(p->set)))
+                return r;
+        error_clear(err);
         return 0;
 }
 

@@ -1,6 +1,6 @@
 /* What a set has in the inventory: spec/cluster-object-set.md 3, 12.1, 13. */
 #include "common/base/timefmt.h"
-#include "member-agent/apply/manifest.h"
+#include "member-agent/apply/rows.h"
 #include "member-agent/object-set/set_pass.h"
 #include "member-agent/watch/applied.h"
 
@@ -9,28 +9,10 @@ const char *set_holder(const char *name, struct arena *arena)
         return arena_printf(arena, SET_HOLDER_PREFIX "%s", name);
 }
 
-static void free_map(void *map)
-{
-        map_free(map);
-}
-
 int set_rows_load(struct set_pass *p, struct error *err)
 {
         TRY(store_rows_of_work(p->agent->store, p->holder, p->arena, &p->rows, err));
-        p->row_index = ARENA_NEW(p->arena, struct map);
-        if (!p->row_index)
-                return error_no_memory(err);
-        map_init(p->row_index, MAP_BORROW_KEYS, NULL);
-        if (arena_defer(p->arena, free_map, p->row_index) < 0)
-                return error_no_memory(err);
-        for (size_t i = 0; i < p->rows.n; i++) {
-                struct row *row = &p->rows.at[i];
-                const char *key = object_identity(row->group, row->kind, row->ns, row->name, p->arena);
-
-                if (!key || map_put(p->row_index, key, row) < 0)
-                        return error_no_memory(err);
-        }
-        return 0;
+        return rows_index(&p->rows, p->arena, &p->row_index, err);
 }
 
 const struct row *set_row_of(const struct set_pass *p, const struct set_item *item)

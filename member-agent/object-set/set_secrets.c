@@ -14,10 +14,7 @@ static void say_as_server(struct error *why)
 
 int set_secrets_read(struct set_pass *p, struct content_secrets *secrets, struct error *err)
 {
-        const struct member_agent_options *o = p->agent->options;
-
-        TRY(content_secrets(p->set, o->pod_namespace ? o->pod_namespace : NAMESPACE_DEFAULT, p->arena,
-                            secrets, err));
+        TRY(content_secrets(p->set, agent_namespace(p->agent), p->arena, secrets, err));
         for (size_t i = 0; i < secrets->n; i++) {
                 struct content_secret *s = &secrets->at[i];
                 json_t *doc = NULL;
