@@ -6,6 +6,7 @@
 #include "common/base/gzip.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/json/scan.h"
 
 /* ---- one object ---- */
 
@@ -24,7 +25,7 @@ struct packing {
         const char *name; /* of the set */
         struct arena *arena;
         struct item *items; /* in the order of phases once they are sorted */
-        size_t n, bytes;
+        size_t n, bytes, values;
         const char **secrets; /* their names */
         const char *homeless;
         size_t n_homeless;
@@ -84,7 +85,22 @@ static void note_namespace(struct packing *p, const struct item *it)
                 p->homeless = arena_printf(p->arena, "%s \"%s\"", it->kind, it->name);
 }
 
-/* As compact JSON; how long all together may be. */
+/* What all hold together may be no more than a member takes. */
+static int check_sum(struct packing *p, const struct item *it, struct error *err)
+{
+        p->bytes += it->len;
+        p->values += scan_count_values((struct slice){ it->value, it->len });
+        if (p->bytes > LIMIT_OBJECT_SET_BYTES)
+                return object_error(err, it, "with it the manifests are larger than a set may be");
+        if (p->values > LIMIT_OBJECT_SET_VALUES)
+                return error_set(
+                        err, ERR_INVALID,
+                        "%s \"%s%s%s\": with it the manifests hold more than the %u values that a set may",
+                        it->kind, it->ns, *it->ns ? "/" : "", it->name, LIMIT_OBJECT_SET_VALUES);
+        return 0;
+}
+
+/* As compact JSON. */
 static int encode(struct packing *p, const json_t *doc, struct item *it, struct error *err)
 {
         AUTO_BUF struct buf text;
@@ -96,11 +112,7 @@ static int encode(struct packing *p, const json_t *doc, struct item *it, struct 
         if (!it->value)
                 return error_no_memory(err);
         it->len = text.len;
-        p->bytes += text.len;
-        return p->bytes <= LIMIT_OBJECT_SET_BYTES ? 0
-                                                  : object_error(err, it,
-                                                                 "with it the manifests are larger than a "
-                                                                 "set may be");
+        return check_sum(p, it, err);
 }
 
 static int take_manifest(struct packing *p, const json_t *manifest, struct error *err)

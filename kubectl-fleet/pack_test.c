@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "member-agent/object-set/content.h"
 
@@ -389,6 +390,34 @@ static void what_cannot_be_packed_is_refused_by_name(void **state)
         assert_non_null(strstr(refused(docs, &wish, &arena), "larger than a set may be"));
 }
 
+/* A custom resource with so many zeros. */
+static json_t *zeros(const char *name, size_t n)
+{
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                json_array_append_new(list, json_integer(0));
+        return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", "example.com/v1", "kind", "Many",
+                         "metadata", "name", name, "spec", list);
+}
+
+/* A member would not take such a set. Twelve are no zeros: six of each object. */
+static void more_values_than_a_set_may_hold_are_refused(void **state)
+{
+        AUTO_JSON json_t *docs = json_array();
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct packed p;
+
+        json_array_append_new(docs, zeros("a", LIMIT_OBJECT_SET_VALUES / 2));
+        json_array_append_new(docs, zeros("b", LIMIT_OBJECT_SET_VALUES / 2 - 12));
+        assert_int_equal(pack_set(&wish, docs, &arena, &p, NULL), 0);
+        packed_free(&p);
+        json_array_append_new(doc_get(json_array_get(docs, 1), "spec"), json_integer(0));
+        assert_string_equal(
+                refused(docs, &wish, &arena),
+                "Many \"b\": with it the manifests hold more than the 1000000 values that a set may");
+}
+
 static void names_that_are_no_names_are_refused(void **state)
 {
         static const char *const owners[] = {
@@ -525,6 +554,7 @@ int main(void)
                 cmocka_unit_test(a_secret_takes_900_kibibytes),
                 cmocka_unit_test(what_is_longer_than_a_secret_is_gzipped),
                 cmocka_unit_test(what_cannot_be_packed_is_refused_by_name),
+                cmocka_unit_test(more_values_than_a_set_may_hold_are_refused),
                 cmocka_unit_test(names_that_are_no_names_are_refused),
                 cmocka_unit_test(a_phase_that_is_too_full_becomes_several),
                 cmocka_unit_test(a_deadline_is_told_in_minutes),

@@ -507,3 +507,15 @@ int scan_error(const struct scanner *s, struct error *err)
         return error_set(err, ERR_INVALID, "invalid JSON at byte %zu: %s", (size_t)(s->at - s->begin),
                          s->problem);
 }
+
+size_t scan_count_values(struct slice text)
+{
+        struct scanner s;
+        enum scan_token t;
+        size_t n = 0;
+
+        scan_init(&s, text);
+        while ((t = scan_next(&s)) > SCAN_END)
+                n += t != SCAN_OBJECT_END && t != SCAN_ARRAY_END && t != SCAN_KEY;
+        return n;
+}

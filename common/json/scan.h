@@ -47,6 +47,9 @@ bool scan_key_is(const struct scanner *s, const char *name);
 int scan_error(const struct scanner *s,
                struct error *err); /* ERR_INVALID (ERR_LIMIT: depth) with offset and words */
 
+/* All values in a text, itself included; of what is no JSON those before that shows. */
+size_t scan_count_values(struct slice text);
+
 /* Decodes the raw text of a KEY or STRING that the scanner has passed into `ret` (room for raw.len bytes, no
  * NUL is added) and returns the length. */
 size_t scan_decode(struct slice raw, char *ret);

@@ -105,19 +105,6 @@ static const char *quoted(const char *text, char ret[600])
         return ret;
 }
 
-/* What is no JSON is told when it is parsed. */
-static size_t count_values(struct slice text)
-{
-        struct scanner scan;
-        enum scan_token t;
-        size_t n = 0;
-
-        scan_init(&scan, text);
-        while ((t = scan_next(&scan)) > SCAN_END)
-                n += t != SCAN_OBJECT_END && t != SCAN_ARRAY_END && t != SCAN_KEY;
-        return n;
-}
-
 /* Before it is parsed: as a document, [0,0] takes twenty times the memory of its text, [{},{}] a hundred
  * times. */
 static int count(struct resolver *r, struct slice manifest, struct error *err)
@@ -126,7 +113,7 @@ static int count(struct resolver *r, struct slice manifest, struct error *err)
         if (r->bytes > LIMIT_OBJECT_SET_BYTES)
                 return error_set(err, ERR_INVALID, "the manifests of the set exceed %u bytes together",
                                  LIMIT_OBJECT_SET_BYTES);
-        r->values += count_values(manifest);
+        r->values += scan_count_values(manifest);
         if (r->values > LIMIT_OBJECT_SET_VALUES)
                 return error_set(err, ERR_INVALID,
                                  "the manifests of the set hold more than %u values together",
