@@ -4,6 +4,9 @@
 #include "member-agent/disk_test.h"
 #include "member-agent/object_set_test.h"
 
+#define CONFIG_MAP_TEXT(name)                                                                                \
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name                       \
+        "\",\"namespace\":\"default\"}}"
 #define MANIFEST_TEXT(value)                                                                                 \
         "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\",\"namespace\":"          \
         "\"default\"},\"data\":{"                                                                            \
@@ -50,10 +53,32 @@ RIG_TEST(a_secret_that_is_missing_is_waited_for, {
         assert_set(r, "app-1", "Progressing",
                    "True/Retrying resolving ref in phase \"one\": getting Secret default/s: secrets \"s\" "
                    "not found");
-        settle(r, 40000);
+        settle(r, 50000); /* retries are seldom by now */
         post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
         settle(r, 1000);
         assert_set(r, "app-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
+        stop(&a);
+})
+
+/* Whose Secrets are followed already. */
+RIG_TEST(a_set_that_comes_later_is_woken_by_its_secret_too, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        delete_secret(r);
+        post(r, MEMBER, SETS, SET("web-1", OWNED_BY("web"), "1", "", PHASE("one", REF("t", "k"))));
+        wait_for_set(r, "web-1", "Progressing", "True/Retrying");
+        settle(r, 50000); /* retries are seldom by now */
+        post(r, MEMBER, SECRETS,
+             arena_printf(&r->arena,
+                          "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'t'},'data':{'k':'%s'},"
+                          "'immutable':true}",
+                          base64(r, SLICE(CONFIG_MAP_TEXT("w")).data, SLICE(CONFIG_MAP_TEXT("w")).len)));
+        settle(r, 1000);
+        assert_set(r, "web-1", "Progressing", "True/Succeeded Revision 1 has rolled out.");
         stop(&a);
 })
 
@@ -268,6 +293,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_secret_that_is_missing_is_waited_for),
+                cmocka_unit_test(a_set_that_comes_later_is_woken_by_its_secret_too),
                 cmocka_unit_test(what_a_secret_held_outlives_it),
                 cmocka_unit_test(a_set_of_unknown_objects_is_not_archived),
                 cmocka_unit_test(a_set_that_never_began_is_archived_without_its_secrets),

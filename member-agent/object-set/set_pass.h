@@ -133,6 +133,7 @@ int set_copy_use(struct set_pass *p, struct content_secrets *secrets, struct err
 int set_watches_want(struct sets *s, enum set_awaited what, struct error *err);
 void set_watches_settle(struct sets *s); /* ends those that nobody needs any more */
 void set_watches_free(struct sets *s);
+void set_watches_changed(struct sets *s); /* other sets, or other phases of one */
 
 /* One phase: spec 7.2, 8, 9, 10. What goes wrong with an object becomes its outcome; an error is of the set
  * as a whole. */

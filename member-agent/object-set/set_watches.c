@@ -8,8 +8,10 @@ struct set_watch {
         struct sets *sets;
         enum set_awaited what;
         struct follower *follower;
-        struct map versions; /* "ns/name" of Secrets that sets refer to -> resourceVersion */
-        bool listing;        /* what is shown has not changed just now */
+        struct map versions;   /* "ns/name" of Secrets that sets refer to -> resourceVersion */
+        struct arena arena;    /* of what follows */
+        struct map *referring; /* "ns/name" of a Secret -> struct referrer; NULL = to be made anew */
+        bool listing;          /* what is shown has not changed just now */
 };
 
 static const struct kube_resource resources[SET_AWAITED] = {
@@ -19,59 +21,97 @@ static const struct kube_resource resources[SET_AWAITED] = {
                            "CustomResourceDefinition", false },
 };
 
-static const char *system_ns(const struct set_watch *w)
-{
-        const char *ns = w->sets->agent->options->pod_namespace;
-
-        return ns ? ns : NAMESPACE_DEFAULT;
-}
-
 /* ---- Secrets ---- */
 
-static bool is_of(const struct object_set_ref *ref, const char *default_ns, const char *ns, const char *name)
-{
-        return ref && text_equal(ref->name, name) &&
-               text_equal(text_empty(ref->ns) ? default_ns : ref->ns, ns);
-}
+struct referrer {
+        const char *set;
+        struct referrer *next;
+};
+typedef int (*ref_handler)(void *ctx, const struct cluster_object_set *s, const struct object_set_ref *ref);
 
-/* name NULL: any Secret. What is archived reads none. */
-static bool refers_to(const struct cluster_object_set *s, const char *default_ns, const char *ns,
-                      const char *name)
+/* Calls fn for each ref until it returns something else than 0, and returns that. What is archived reads
+ * none. */
+static int each_ref(const struct cluster_object_set *s, ref_handler fn, void *ctx)
 {
         for (uint32_t i = 0; s->spec && !set_is_archived(s) && i < s->spec->phases.n; i++) {
                 const struct object_set_entry_list *l = &s->spec->phases.at[i].objects;
 
-                for (uint32_t k = 0; k < l->n; k++)
-                        if (name ? is_of(l->at[k].ref, default_ns, ns, name) : l->at[k].ref != NULL)
-                                return true;
+                for (uint32_t k = 0; k < l->n; k++) {
+                        int r = l->at[k].ref ? fn(ctx, s, l->at[k].ref) : 0;
+
+                        if (r != 0)
+                                return r;
+                }
         }
-        return false;
+        return 0;
 }
 
-static int wake_referring(struct set_watch *w, const char *ns, const char *name, bool changed,
-                          struct arena *arena, bool *ret_known)
+static const char *secret_key(struct arena *arena, const char *ns, const char *name)
 {
+        return arena_printf(arena, "%s/%s", ns, name);
+}
+
+/* One set's refs come one after another, so it is the first there if it is there. */
+static int note_ref(void *ctx, const struct cluster_object_set *s, const struct object_set_ref *ref)
+{
+        struct set_watch *w = ctx;
+        const char *ns = text_empty(ref->ns) ? agent_namespace(w->sets->agent) : ref->ns,
+                   *key = secret_key(&w->arena, ns, or_empty(ref->name));
+        struct referrer *first = key ? map_get(w->referring, key) : NULL, *r;
+
+        if (first && text_equal(first->set, s->object.meta.name))
+                return 0;
+        r = ARENA_NEW(&w->arena, struct referrer);
+        if (!key || !r)
+                return ERR_NO_MEMORY;
+        *r = (struct referrer){ arena_strdup(&w->arena, s->object.meta.name), first };
+        return r->set ? map_put(w->referring, key, r) : ERR_NO_MEMORY;
+}
+
+static int index_refs(struct set_watch *w)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
         struct set_list all;
 
-        TRY(sets_list(w->sets, arena, &all, NULL));
-        for (size_t i = 0; i < all.n; i++) {
-                const char *set = all.at[i]->object.meta.name;
-                struct set_memory *memory;
+        if (w->referring)
+                return 0;
+        TRY(sets_list(w->sets, &arena, &all, NULL));
+        if (!(w->referring = map_of_arena(&w->arena)))
+                return ERR_NO_MEMORY;
+        for (size_t i = 0; i < all.n; i++)
+                if (each_ref(all.at[i], note_ref, w) < 0)
+                        return set_watches_changed(w->sets), ERR_NO_MEMORY;
+        return 0;
+}
 
-                if (!refers_to(all.at[i], system_ns(w), ns, name))
-                        continue;
+void set_watches_changed(struct sets *s)
+{
+        struct set_watch *w = s->watches[AWAITED_SECRET];
+
+        if (!w)
+                return;
+        arena_free(&w->arena);
+        w->referring = NULL;
+}
+
+static int wake_referring(struct set_watch *w, const char *secret, bool changed, bool *ret_known)
+{
+        TRY(index_refs(w));
+        for (const struct referrer *r = map_get(w->referring, secret); r; r = r->next) {
+                struct set_memory *memory = sets_memory(w->sets, r->set);
+
                 *ret_known = true;
-                if (!(memory = sets_memory(w->sets, set)))
+                if (!memory)
                         return ERR_NO_MEMORY;
                 memory->doubtful |= changed;
-                sets_enqueue(w->sets, set, QUEUE_NORMAL);
+                sets_enqueue(w->sets, r->set, QUEUE_NORMAL);
         }
         return 0;
 }
 
 static int note_secret(struct set_watch *w, const struct object *o, bool deleted, struct arena *arena)
 {
-        const char *key = arena_printf(arena, "%s/%s", or_empty(o->meta.ns), o->meta.name),
+        const char *key = secret_key(arena, or_empty(o->meta.ns), o->meta.name),
                    *before = key ? map_get(&w->versions, key) : NULL,
                    *now = deleted ? "" : or_empty(o->meta.resource_version);
         bool known = false;
@@ -81,7 +121,7 @@ static int note_secret(struct set_watch *w, const struct object *o, bool deleted
                 return ERR_NO_MEMORY;
         if (text_equal(before, now))
                 return 0;
-        TRY(wake_referring(w, or_empty(o->meta.ns), o->meta.name, before || !w->listing, arena, &known));
+        TRY(wake_referring(w, key, before || !w->listing, &known));
         if (!known)
                 return 0;
         copy = mem_strdup(now);
@@ -133,6 +173,7 @@ static struct set_watch *watch_free(struct set_watch *w)
                 return NULL;
         follower_stop(w->follower);
         map_free(&w->versions);
+        arena_free(&w->arena);
         mem_free(w);
         return NULL;
 }
@@ -164,12 +205,17 @@ int set_watches_want(struct sets *s, enum set_awaited what, struct error *err)
         return ERR_NO_MEMORY;
 }
 
+static int one(void *ctx, const struct cluster_object_set *s, const struct object_set_ref *ref)
+{
+        return 1;
+}
+
 static bool is_wanted(struct sets *s, enum set_awaited what, const struct set_list *all)
 {
         for (size_t i = 0; i < all->n; i++) {
                 const struct set_memory *memory = map_get(&s->memory, all->at[i]->object.meta.name);
 
-                if (what == AWAITED_SECRET ? refers_to(all->at[i], "", NULL, NULL)
+                if (what == AWAITED_SECRET ? each_ref(all->at[i], one, NULL) > 0
                                            : memory && memory->awaits[what])
                         return true;
         }

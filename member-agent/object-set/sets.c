@@ -106,8 +106,10 @@ static void on_set(void *ctx, const struct informer_event *e)
         struct sets *s = ctx;
         enum queue_priority priority = e->initial ? QUEUE_LOW : QUEUE_HIGH;
 
-        if (calls_for_work(e))
+        if (calls_for_work(e)) {
+                set_watches_changed(s);
                 sets_enqueue(s, e->now->meta.name, priority);
+        }
         if (e->initial || !concerns_siblings(e))
                 return;
         wake_owner(s, e->now, QUEUE_NORMAL);
