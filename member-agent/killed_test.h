@@ -316,7 +316,7 @@ static void nothing_made_twice(const struct play *p)
 
 static void compare(const struct play *p, const struct play *whole)
 {
-        AUTO_BUF struct buf is, wanted;
+        AUTO_BUF struct buf is = { 0 }, wanted = { 0 };
 
         if (!p->before_what)
                 fail_msg("%s: point %zu was not reached again", p->story->name, p->killed_before);
