@@ -357,6 +357,35 @@ static int judge_member(struct fleet *f, const struct wish *w, unsigned index,
         return code;
 }
 
+/* ---- ClusterObjectSets, whether the member is in the fleet or not ---- */
+
+static int sets_read(struct kube_client *k, struct model_sets *ret, struct error *err)
+{
+        TRY(kube_doc_list(k, &wish_set_resource, NULL, NULL, &ret->sets, err));
+        TRY(kube_doc_list(k, wish_cargo_resource(CARGO_PLAIN), WISH_HARBOR, NULL, &ret->config_maps, err));
+        TRY(kube_doc_list(k, wish_cargo_resource(CARGO_CREW), WISH_HARBOR, NULL, &ret->deployments, err));
+        return kube_doc_list(k, wish_cargo_resource(CARGO_ROLE), NULL, LABEL_OF_APPS, &ret->roles, err);
+}
+
+static int judge_sets(struct fleet *f, const struct wish *w, unsigned index, struct error *err)
+{
+        struct model_sets live = { .sets = NULL };
+        struct kube_client *k;
+        char name[32];
+        int code;
+
+        snprintf(name, sizeof(name), "member-%u", index);
+        TRY(f->ops->client(f, name, &k, err));
+        code = sets_read(k, &live, err);
+        for (unsigned ship = 0; ship < WISH_SHIPS && code == 0; ship++)
+                code = model_judge_ship(&w->members[index].ships[ship], ship, &live, err);
+        json_decref(live.sets);
+        json_decref(live.config_maps);
+        json_decref(live.deployments);
+        json_decref(live.roles);
+        return code < 0 ? error_wrap(err, "%s", name) : 0;
+}
+
 /* ---- all ---- */
 
 int model_compare(struct fleet *f, const struct wish *w, struct error *err)
@@ -378,6 +407,9 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
                         code = judge_member(f, w, i, places, err);
+        for (unsigned i = 1; i <= w->n_members && code == 0; i++)
+                if (w->members[i].harbor)
+                        code = judge_sets(f, w, i, err);
         hub_view_clear(&hub);
         return code;
 }

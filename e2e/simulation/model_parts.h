@@ -96,6 +96,13 @@ struct model_runs {
 };
 int model_judge_runs(const struct wish *w, const struct model_runs *lists, struct error *err);
 
+/* What a member has of ClusterObjectSets and what they name: lists, each of more than that. */
+struct model_sets {
+        json_t *sets, *config_maps, *deployments, *roles;
+};
+int model_judge_ship(const struct wish_ship *wish, unsigned ship, const struct model_sets *live,
+                     struct error *err);
+
 struct model_difference {
         bool differs;    /* a field that is wanted is missing or of another value */
         bool more;       /* there are fields nobody wanted */

@@ -5,11 +5,14 @@
 #include "common/base/memory.h"
 #include "e2e/simulation/moves_internal.h"
 
-#define BAD_EVERY 5 /* after so many moves somebody wishes what the webhooks of the fleet refuse */
-#define BIG_SEEDS 8 /* percent that play big ConfigMaps: they cost */
-#define BEGINNING 4 /* so many first moves make applications and place them */
-#define DUE_EVERY 4 /* one move in so many is of the kinds whose turn it is */
-#define DUE_KINDS 3 /* in a seed */
+#define BAD_EVERY 5      /* after so many moves somebody wishes what the webhooks of the fleet refuse */
+#define BIG_SEEDS 8      /* percent that play big ConfigMaps: they cost */
+#define SET_EVERY 3      /* one seed in so many plays ClusterObjectSets */
+#define BEGINNING 4      /* so many first moves make applications and place them */
+#define DUE_EVERY 4      /* one move in so many is of the kinds whose turn it is */
+#define DUE_KINDS 3      /* in a seed */
+#define SET_BEGINNINGS 2 /* the first of these turns make sets */
+#define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -21,7 +24,7 @@ const struct move_kind move_kinds[] = {
         { "change-many", 5, move_change_many },
         { "delete", 5, move_delete },
         { "label", 7, move_label },
-        { "big", 8, move_big },
+        { "big", 8, move_big, SEEDS_BIG },
         { "delete-namespace", 2, move_delete_namespace },
         /* placements */
         { "place-accessible", 4, move_place_accessible },
@@ -81,6 +84,29 @@ const struct move_kind move_kinds[] = {
         { "delete-binding", 2, move_delete_binding },
         { "delete-snapshot", 2, move_delete_snapshot },
         { "delete-policy-snapshot", 2, move_delete_policy_snapshot },
+        /* ClusterObjectSets on members: in the seeds that have them */
+        { "set", 14, move_set_make, SEEDS_SETS },
+        { "set-next", 14, move_set_next, SEEDS_SETS },
+        { "set-next-fewer", 8, move_set_next_fewer, SEEDS_SETS },
+        { "set-next-more", 9, move_set_next_more, SEEDS_SETS },
+        { "set-next-moved", 8, move_set_next_moved, SEEDS_SETS },
+        { "set-next-stuck", 8, move_set_next_stuck, SEEDS_SETS },
+        { "set-again", 5, move_set_again, SEEDS_SETS },
+        { "set-archive", 7, move_set_archive, SEEDS_SETS },
+        { "set-delete", 7, move_set_delete, SEEDS_SETS },
+        { "set-orphan", 5, move_set_orphan, SEEDS_SETS },
+        { "set-foreground", 5, move_set_foreground, SEEDS_SETS },
+        { "set-fix", 8, move_set_fix, SEEDS_SETS },
+        { "set-spoil", 4, move_set_spoil, SEEDS_SETS },
+        { "set-secret", 12, move_set_secret, SEEDS_SETS },
+        { "set-secret-gone", 7, move_set_secret_gone, SEEDS_SETS },
+        { "set-seal", 8, move_set_seal, SEEDS_SETS },
+        { "set-stall", 8, move_set_stall, SEEDS_SETS },
+        { "set-go-on", 10, move_set_go_on, SEEDS_SETS },
+        { "set-edit", 9, move_set_edit, SEEDS_SETS },
+        { "set-take", 10, move_set_take, SEEDS_SETS },
+        { "set-stray", 11, move_set_stray, SEEDS_SETS },
+        { "set-stray-owned", 9, move_set_stray_owned, SEEDS_SETS },
         /* accidents */
         { "stop-member", 3, move_stop_member },
         { "kill-member", 5, move_kill_member },
@@ -115,12 +141,26 @@ static uint64_t all_weights(void)
         return all;
 }
 
-static bool is_for_big_seeds(unsigned kind)
+/* What a seed plays. */
+struct draw {
+        uint64_t seed;
+        bool plays[SEEDS_SETS + 1];
+};
+
+static struct draw begin_draw(uint64_t seed)
 {
-        return move_kinds[kind].play == move_big;
+        return (struct draw){ seed,
+                              { [SEEDS_ALL] = true,
+                                [SEEDS_BIG] = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS,
+                                [SEEDS_SETS] = seed % SET_EVERY == 0 } };
 }
 
-static unsigned draw_kind(struct dice *d, bool big)
+static bool is_played(const struct draw *w, unsigned kind)
+{
+        return w->plays[move_kinds[kind].seeds];
+}
+
+static unsigned draw_kind(const struct draw *w, struct dice *d)
 {
         for (;;) {
                 uint64_t left = dice_below(d, all_weights());
@@ -128,25 +168,56 @@ static unsigned draw_kind(struct dice *d, bool big)
 
                 for (; left >= move_kinds[kind].weight; kind++)
                         left -= move_kinds[kind].weight;
-                if (big || !is_for_big_seeds(kind))
+                if (is_played(w, kind))
                         return kind;
         }
 }
 
+/* The number of kinds that only seeds with sets play (`sets`), or of all others; *ret is the i-th of them. */
+static unsigned walk(bool sets, uint64_t i, unsigned *ret)
+{
+        unsigned n = 0;
+
+        for (unsigned kind = 0; kind < n_move_kinds; kind++)
+                if ((move_kinds[kind].seeds == SEEDS_SETS) == sets && n++ == i)
+                        *ret = kind;
+        return n;
+}
+
+static unsigned turn_of(bool sets, uint64_t turn)
+{
+        unsigned kind = 0;
+
+        (void)walk(sets, turn % walk(sets, UINT64_MAX, &kind), &kind);
+        return kind;
+}
+
 /* Seeds walk through the kinds: in any hundred of them each has its turn several times, often enough in a
  * seed that it finds something to do. */
-static bool is_due(uint64_t seed, uint64_t i, bool big, unsigned *ret_kind)
+static bool is_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
 {
         uint64_t turn = i / DUE_EVERY;
-        unsigned kind = (unsigned)((seed * DUE_KINDS + turn % DUE_KINDS) % n_move_kinds);
+        unsigned kind = turn_of(false, w->seed * DUE_KINDS + turn % DUE_KINDS);
 
         if (i < BEGINNING || i % DUE_EVERY != 0)
                 return false;
-        while (big && turn == 1 && !is_for_big_seeds(kind))
+        while (w->plays[SEEDS_BIG] && turn == 1 && move_kinds[kind].seeds != SEEDS_BIG)
                 kind = (unsigned)((kind + 1) % n_move_kinds);
-        if (is_for_big_seeds(kind) && !big)
+        if (!is_played(w, kind))
                 return false;
         *ret_kind = kind;
+        return true;
+}
+
+/* Without a first revision there is little to do. */
+static bool is_set_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
+{
+        uint64_t turn = i / DUE_EVERY;
+
+        if (!w->plays[SEEDS_SETS] || i < BEGINNING || i % DUE_EVERY != DUE_EVERY / 2)
+                return false;
+        *ret_kind =
+                turn_of(true, turn <= SET_BEGINNINGS ? 0 : w->seed / SET_EVERY * DUE_SETS + turn % DUE_SETS);
         return true;
 }
 
@@ -161,7 +232,7 @@ static int64_t draw_gap(struct dice *d, unsigned members)
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
 {
         VEC(struct move) moves = VEC_INIT;
-        bool big = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS;
+        const struct draw w = begin_draw(seed);
         int64_t at = 0;
 
         for (uint64_t i = 0;; i++) {
@@ -170,10 +241,11 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
 
                 dice_next(&d);
                 at += draw_gap(&d, members);
-                m = (struct move){ .at_ms = at, .kind = draw_kind(&d, big), .dice = dice_next(&d) };
+                m = (struct move){ .at_ms = at, .kind = draw_kind(&w, &d), .dice = dice_next(&d) };
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
-                is_due(seed, i, big, &m.kind);
+                if (!is_set_due(&w, i, &m.kind))
+                        is_due(&w, i, &m.kind);
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }

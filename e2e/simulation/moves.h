@@ -29,6 +29,9 @@ struct player {
         const char *playing; /* the kind of move that is on: how lines of it begin */
 };
 
+/* What not every seed plays: it costs, or needs many moves to tell a story. */
+enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS };
+
 struct move_kind {
         const char *name; /* "override-change" */
         unsigned weight;  /* among all */
@@ -36,6 +39,7 @@ struct move_kind {
          * now (there is no such thing yet). Negative: the play itself is broken; what a user is refused is
          * part of the game and 0. What it did goes to the log: one line of level info, "move". */
         int (*play)(struct player *p, struct dice *d, struct error *err);
+        enum move_seeds seeds; /* that play it */
 };
 extern const struct move_kind move_kinds[];
 extern const size_t n_move_kinds;

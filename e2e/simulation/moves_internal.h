@@ -75,6 +75,29 @@ MOVE_PLAY(move_delete_work);
 MOVE_PLAY(move_delete_binding);
 MOVE_PLAY(move_delete_snapshot);
 MOVE_PLAY(move_delete_policy_snapshot);
+/* ---- ClusterObjectSets on members: moves_set.c, moves_set_hand.c ---- */
+MOVE_PLAY(move_set_make);
+MOVE_PLAY(move_set_next);
+MOVE_PLAY(move_set_next_fewer);
+MOVE_PLAY(move_set_next_more);
+MOVE_PLAY(move_set_next_moved);
+MOVE_PLAY(move_set_next_stuck);
+MOVE_PLAY(move_set_again);
+MOVE_PLAY(move_set_archive);
+MOVE_PLAY(move_set_delete);
+MOVE_PLAY(move_set_orphan);
+MOVE_PLAY(move_set_foreground);
+MOVE_PLAY(move_set_fix);
+MOVE_PLAY(move_set_spoil);
+MOVE_PLAY(move_set_secret);
+MOVE_PLAY(move_set_secret_gone);
+MOVE_PLAY(move_set_seal);
+MOVE_PLAY(move_set_stall);
+MOVE_PLAY(move_set_go_on);
+MOVE_PLAY(move_set_edit);
+MOVE_PLAY(move_set_take);
+MOVE_PLAY(move_set_stray);
+MOVE_PLAY(move_set_stray_owned);
 /* ---- what webhooks refuse: moves_bad.c ---- */
 int moves_bad_wish(struct player *p, uint64_t dice, struct error *err); /* let in is an error */
 /* ---- accidents: moves_accident.c ---- */
@@ -144,3 +167,18 @@ int move_change_selected(struct player *p, struct dice *d, unsigned app, enum wi
                          struct words *words, struct error *err);
 /* The placement becomes External: moves_place.c; 1, 0 if refused. */
 int move_make_external(struct player *p, unsigned app, enum wish_place place, struct error *err);
+
+/* ---- shared by moves of ClusterObjectSets: moves_set.c ---- */
+
+struct berth { /* a revision of a ship on a member */
+        unsigned member, ship, revision;
+};
+typedef bool move_set_fits(const struct wish_ship *ship, unsigned revision);
+struct wish_ship *move_ship(struct player *p, const struct berth *b);
+struct wish_set *move_set(struct player *p, const struct berth *b);
+bool move_find_set(struct player *p, struct dice *d, move_set_fits *fits, struct berth *ret);
+int move_set_done(struct player *p, const struct berth *b, const char *what);
+int move_harbor(struct player *p, unsigned member, struct error *err); /* there is one: 1, 0 if refused */
+int move_put_secret(struct player *p, const struct berth *b,
+                    struct error *err);                       /* creates it; codes as they are */
+void move_note_stray(struct wish_ship *ship, unsigned cargo); /* sets that there are may take it over */

@@ -308,16 +308,72 @@ static void check_members(struct bench *b)
         }
 }
 
-/* All kinds up to the accidents. */
+/* A set, its Secret and a user's own objects; what sets would make nobody makes. */
+static void check_ship(struct bench *b, unsigned member, unsigned ship)
+{
+        static const struct kube_resource secrets = { "", "v1", "secrets", "Secret", true };
+        const struct wish_ship *s = &b->wish.members[member].ships[ship];
+        char cluster[32], name[WISH_SHIP_NAME];
+
+        snprintf(cluster, sizeof(cluster), "member-%u", member);
+        for (unsigned i = 0; i < WISH_REVISIONS; i++) {
+                AUTO_JSON json_t *doc = get(b, cluster, &wish_set_resource, NULL,
+                                            wish_set_name(ship, i, name)),
+                                 *secret = get(b, cluster, &secrets, WISH_HARBOR, name),
+                                 *wanted = wish_set_doc(&s->sets[i], ship, i);
+
+                doc_set_string(wanted, "spec.lifecycleState", s->sets[i].archived ? "Archived" : "Active");
+                assert_int_equal(doc != NULL, s->sets[i].exists);
+                assert_true(!doc || holds(doc, wanted));
+                assert_int_equal(secret != NULL,
+                                 s->sets[i].secret == SECRET_THERE || s->sets[i].secret == SECRET_MUTABLE);
+        }
+        for (unsigned i = 0; i < WISH_CARGO; i++) {
+                AUTO_JSON json_t *doc =
+                        get(b, cluster, wish_cargo_resource(i), WISH_HARBOR, wish_cargo_name(ship, i, name));
+                unsigned color;
+
+                assert_int_equal(doc != NULL, s->strays[i].there);
+                assert_true(!doc || (wish_cargo_color(i, doc, &color) && color == s->strays[i].color));
+        }
+}
+
+static void play_sets(struct bench *b)
+{
+        unsigned *done = mem_calloc(n_move_kinds, sizeof(*done));
+        struct dice d = { 5 };
+
+        for (unsigned i = 0; i < 1000; i++) {
+                unsigned kind = kind_of("set") + (unsigned)dice_below(&d, 22);
+
+                done[kind] += play(b, kind, dice_next(&d));
+                fiber_sleep(b->loop, 100);
+                if (i % 20 == 19)
+                        for (unsigned k = 0; k < 4; k++)
+                                check_ship(b, 1 + k / 2, k % 2);
+        }
+        for (unsigned i = 0; i < n_move_kinds; i++)
+                if (move_kinds[i].seeds == SEEDS_SETS && done[i] == 0)
+                        fail_msg("move %s never worked", move_kinds[i].name);
+        mem_free(done);
+}
+
+static void the_sets_are_what_the_servers_took(void **state)
+{
+        with_servers(play_sets);
+}
+
+/* All kinds up to the accidents, but for those above. */
 static void play_users(struct bench *b)
 {
         unsigned end = kind_of("stop-member"), *done = mem_calloc(end, sizeof(*done));
         struct dice d = { 11 };
 
-        for (unsigned i = 0; i < 3000; i++) {
+        for (unsigned i = 0; i < 4200; i++) {
                 unsigned kind = (unsigned)dice_below(&d, end);
 
-                if (kind == kind_of("delete-namespace") && dice_percent(&d, 80))
+                if (move_kinds[kind].seeds == SEEDS_SETS ||
+                    (kind == kind_of("delete-namespace") && dice_percent(&d, 80)))
                         continue;
                 done[kind] += play(b, kind, dice_next(&d));
                 fiber_sleep(b->loop, 100);
@@ -327,7 +383,8 @@ static void play_users(struct bench *b)
                         check_members(b);
         }
         for (unsigned i = 0; i < end; i++)
-                if (done[i] < 3 && !strstr(move_kinds[i].name, "-placed") &&
+                if (done[i] < 3 && move_kinds[i].seeds != SEEDS_SETS &&
+                    !strstr(move_kinds[i].name, "-placed") &&
                     !text_starts_with(move_kinds[i].name, "delete-") &&
                     !text_equal(move_kinds[i].name, "run-retry")) /* without agents no run ends */
                         fail_msg("move %s worked %u times", move_kinds[i].name, done[i]);
@@ -385,6 +442,7 @@ int main(void)
                 cmocka_unit_test(in_any_hundred_seeds_every_kind_has_its_turn_three_times),
                 cmocka_unit_test(a_placement_is_made_anew_only_when_the_old_one_is_gone),
                 cmocka_unit_test(the_wish_is_what_the_servers_took),
+                cmocka_unit_test(the_sets_are_what_the_servers_took),
         };
 
         mem_hook_libraries();

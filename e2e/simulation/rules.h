@@ -25,6 +25,7 @@
 #define RES_NS_RUNS "placement.kubernetes-fleet.io/stagedupdateruns"
 #define RES_APPROVALS "placement.kubernetes-fleet.io/clusterapprovalrequests"
 #define RES_NS_APPROVALS "placement.kubernetes-fleet.io/approvalrequests"
+#define RES_SETS "olm.operatorframework.io/clusterobjectsets"
 #define RES_LEASES "coordination.k8s.io/leases"
 
 /* the hub */
@@ -48,6 +49,10 @@ extern const struct rule rule_one_owner;          /* several only where they sha
 extern const struct rule rule_not_ours;           /* what is not ours is not written */
 extern const struct rule rule_origin; /* AppliedWorks say what their Works are of: rules_origin.c */
 extern const struct rule rule_back;   /* statuses come back as asked for: rules_back.c */
+/* ClusterObjectSets: rules_set.c */
+extern const struct rule rule_set_order;      /* phases up and down, and successors, one after the other */
+extern const struct rule rule_set_controller; /* never two, and it passes upwards */
+extern const struct rule rule_set_foreign;    /* only what collisionProtection allows */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */

@@ -353,10 +353,11 @@ const struct rule rule_one_owner = { .name = "one-owner", .changed = one_owner }
 
 /* ---- what is not ours ---- */
 
-static bool is_own_record(const char *resource)
+/* And what is of sets is judged by rules_set.c. */
+static bool is_own_record(const struct change *c)
 {
-        return text_equal(resource, RES_APPLIED_WORKS) || text_equal(resource, RES_LEASES) ||
-               text_ends_with(resource, "/events");
+        return text_equal(c->resource, RES_APPLIED_WORKS) || text_equal(c->resource, RES_LEASES) ||
+               text_ends_with(c->resource, "/events") || text_starts_with(c->name, "ship-");
 }
 
 /* A Work takes over what it may not: its member has seen that it never may. */
@@ -382,8 +383,7 @@ static void not_ours(struct watch *w, void *state, const struct change *c)
 {
         const char *taker;
 
-        if (!rule_is_member(c->cluster) || !rule_is_member(c->who) || !c->before ||
-            is_own_record(c->resource))
+        if (!rule_is_member(c->cluster) || !rule_is_member(c->who) || !c->before || is_own_record(c))
                 return;
         watch_judged(w, &rule_not_ours);
         if (count_owners(c->before) == 0 && (taker = taken_by_force(w, c)))

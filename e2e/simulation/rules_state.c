@@ -24,8 +24,48 @@ static const json_t *work_of(const struct state *s, sqlite3_stmt *row)
 
 static void say(const struct state *s, const char *table, sqlite3_stmt *row, const char *why)
 {
-        watch_broken(s->w, &rule_state, "the state file of member-%u has a row of Work %s in %s that %s",
+        watch_broken(s->w, &rule_state, "the state file of member-%u has a row of %s in %s that %s",
                      s->member, text(row, 0), table, why);
+}
+
+/* ---- rows of ClusterObjectSets stand beside those of Works ---- */
+
+#define SET_PREFIX "clusterobjectset/"
+
+static bool is_of_a_set(sqlite3_stmt *row)
+{
+        return text_starts_with(text(row, 0), SET_PREFIX);
+}
+
+static const json_t *set_of(const struct state *s, sqlite3_stmt *row)
+{
+        char cluster[32];
+
+        snprintf(cluster, sizeof(cluster), "member-%u", s->member);
+        return watch_get(s->w, cluster, RES_SETS, "", text(row, 0) + strlen(SET_PREFIX));
+}
+
+/* What is archived has nothing left. Of a set that went while its agent was away rows may stay. */
+static void check_set(const struct state *s, const char *table, sqlite3_stmt *row)
+{
+        if (text_equal(doc_get_string(set_of(s, row), "spec.lifecycleState"), "Archived"))
+                say(s, table, row, "is archived");
+}
+
+static void check_set_object(const struct state *s, const char *table, sqlite3_stmt *row)
+{
+        const char *set = text(row, 0) + strlen(SET_PREFIX);
+        unsigned ship, revision, of, cargo;
+        char why[400];
+
+        check_set(s, table, row);
+        if (!wish_set_of(set, &ship, &revision))
+                return;
+        if (wish_cargo_of(text(row, 4), &of, &cargo) && of == ship &&
+            watch_wish(s->w)->members[s->member].ships[ship].sets[revision].items[cargo].wanted)
+                return;
+        snprintf(why, sizeof(why), "does not name %s %s/%s", text(row, 2), text(row, 3), text(row, 4));
+        say(s, table, row, why);
 }
 
 /* ---- rows of Works: name, uid, generation ---- */
@@ -34,7 +74,9 @@ static void check_work(const struct state *s, const char *table, sqlite3_stmt *r
 {
         const json_t *work = work_of(s, row);
 
-        if (!work)
+        if (is_of_a_set(row))
+                check_set(s, table, row);
+        else if (!work)
                 say(s, table, row, "is no longer on the hub");
         else if (!text_equal(doc_get_string(work, "metadata.uid"), text(row, 1)))
                 say(s, table, row, "is another of that name");
@@ -99,6 +141,10 @@ static void check_object(const struct state *s, const char *table, sqlite3_stmt 
         const json_t *work = work_of(s, row);
         char why[400];
 
+        if (is_of_a_set(row)) {
+                check_set_object(s, table, row);
+                return;
+        }
         if (!work) {
                 say(s, table, row, "is no longer on the hub");
                 return;

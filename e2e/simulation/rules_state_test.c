@@ -72,12 +72,12 @@ static void stale_rows_of_each_table_break_the_rule(void **state)
         static const struct {
                 const char *rows, *says;
         } cases[] = {
-                { "INSERT INTO works VALUES ('gone', 'u', 1)", "Work gone in works that is no longer" },
-                { "INSERT INTO works VALUES ('w', 'u-old', 2)", "Work w in works that is another" },
-                { "INSERT INTO works VALUES ('w', 'u-w', 1)", "Work w in works that is of an old" },
+                { "INSERT INTO works VALUES ('gone', 'u', 1)", "gone in works that is no longer" },
+                { "INSERT INTO works VALUES ('w', 'u-old', 2)", "w in works that is another" },
+                { "INSERT INTO works VALUES ('w', 'u-w', 1)", "w in works that is of an old" },
                 { "INSERT INTO inventory VALUES ('gone', 'apps', 'Deployment', 'app-0', 'web', "
                   "'deployments')",
-                  "Work gone in inventory that is no longer" },
+                  "gone in inventory that is no longer" },
                 { "INSERT INTO inventory VALUES ('w', '', 'ConfigMap', 'app-0', 'old', 'configmaps')",
                   "inventory that it does not want: ConfigMap app-0/old" },
                 { "INSERT INTO inventory VALUES ('w', '', 'Deployment', 'app-0', 'web', 'deployments')",
@@ -97,6 +97,29 @@ static void stale_rows_of_each_table_break_the_rule(void **state)
         close_watch(&w);
 }
 
+#define SET_IS(state)                                                                                        \
+        "{'kind':'ClusterObjectSet','metadata':{'name':'ship-0-r1'},'spec':{'lifecycleState':'" state "'}}"
+#define SET_ROW(cargo)                                                                                       \
+        "INSERT INTO inventory VALUES ('clusterobjectset/ship-0-r1', '', 'ConfigMap', 'harbor', "            \
+        "'ship-0-" cargo "', 'configmaps')"
+
+static void rows_of_a_set_are_what_it_names_until_it_is_archived(void **state)
+{
+        struct watch w;
+
+        open_case(&w);
+        w.wish.members[1].ships[0].sets[0].items[CARGO_ASKED].wanted = true;
+        put(&w, "player", "member-1", RES_SETS, SET_IS("Active"));
+        look_at(&w, SCHEMA SET_ROW("a"));
+        FINE(&w);
+        look_at(&w, SCHEMA SET_ROW("b"));
+        BROKEN(&w, "does not name ConfigMap harbor/ship-0-b");
+        put(&w, "player", "member-1", RES_SETS, SET_IS("Archived"));
+        look_at(&w, SCHEMA SET_ROW("a"));
+        BROKEN(&w, "clusterobjectset/ship-0-r1 in inventory that is archived");
+        close_watch(&w);
+}
+
 static void a_file_of_another_kind_breaks_the_rule(void **state)
 {
         struct watch w;
@@ -112,6 +135,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_file_is_about_the_works_there_are_and_what_they_want),
                 cmocka_unit_test(stale_rows_of_each_table_break_the_rule),
+                cmocka_unit_test(rows_of_a_set_are_what_it_names_until_it_is_archived),
                 cmocka_unit_test(a_file_of_another_kind_breaks_the_rule),
         };
 

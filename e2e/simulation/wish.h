@@ -207,6 +207,68 @@ struct wish_app {
         int64_t by_hand_ms[WISH_PLACES]; /* when a user last deleted a Work, binding or snapshot; 0 = never */
 };
 
+/* ---- ClusterObjectSets that users make on members themselves: revisions of ships, which carry cargo ---- */
+
+#define WISH_SHIPS 2     /* owners of sets on each member: "ship-0", "ship-1" */
+#define WISH_REVISIONS 9 /* of a ship: sets "ship-0-r1" ... "ship-0-r9" */
+#define WISH_PHASES 3    /* of a set: phases "p0" ... "p2" */
+#define WISH_HARBOR "harbor"
+#define WISH_MASTER "master"
+
+enum wish_cargo {
+        CARGO_ASKED, /* ConfigMap "ship-0-a": whether it is ready a progressionProbe asks */
+        CARGO_PLAIN, /* ConfigMap "ship-0-b" */
+        CARGO_CREW,  /* Deployment "ship-0-c" */
+        CARGO_ROLE,  /* ClusterRole "ship-0-d" */
+        CARGO_LATE,  /* ConfigMap "ship-0-e" */
+        WISH_CARGO
+};
+enum wish_protection { PROTECT_UNSAID, PROTECT_PREVENT, PROTECT_IF_NO_CONTROLLER, PROTECT_NONE };
+enum wish_secret {
+        SECRET_UNUSED,  /* all manifests are in the set */
+        SECRET_MISSING, /* never was there */
+        SECRET_MUTABLE,
+        SECRET_THERE,
+        SECRET_GONE, /* was there as it should be */
+};
+
+struct wish_item { /* of a set */
+        bool wanted;
+        bool more;   /* ConfigMaps: a field that other revisions may not have */
+        bool by_ref; /* in the set's Secret, not in the set */
+        unsigned phase, color;
+        enum wish_protection protection; /* of the object alone */
+};
+
+struct wish_set {
+        bool made; /* once at least */
+        bool exists;
+        bool leaving;                   /* was deleted and may still be there */
+        bool archived;                  /* by a user */
+        bool outlived;                  /* a later revision was there while it was */
+        bool zipped;                    /* what is in its Secret */
+        bool asked_otherwise;           /* a user changed its probes */
+        bool asks, wants_yes, says_yes; /* it asks CARGO_ASKED to say yes or no; what that says */
+        enum wish_protection protection, phase_protection[WISH_PHASES];
+        enum wish_secret secret;
+        struct wish_item items[WISH_CARGO];
+};
+
+/* A user's own object where a set may want to put one. */
+struct wish_stray {
+        bool there;
+        bool owned; /* something else is its controller */
+        bool maybe; /* a set may have taken it over since */
+        bool left;  /* or an object of a set that was deleted, and which nobody may control since */
+        unsigned color;
+};
+
+struct wish_ship {
+        struct wish_set sets[WISH_REVISIONS]; /* revision i + 1 */
+        struct wish_stray strays[WISH_CARGO];
+        bool stalled; /* its Deployment is not available */
+};
+
 /* ---- clusters ---- */
 
 enum wish_membership { MEMBER_OUT, MEMBER_IN, MEMBER_LEAVING };
@@ -247,6 +309,8 @@ struct wish_member {
         } foreign[WISH_APPS];
         /* When a user last wrote or deleted a placed object there by hand: [app][slot], 0 = never. */
         int64_t meddled_ms[WISH_APPS][WISH_SLOTS];
+        bool harbor; /* namespace WISH_HARBOR, and in it ConfigMap "master" that may control strays */
+        struct wish_ship ships[WISH_SHIPS];
 };
 
 struct wish {
@@ -297,6 +361,27 @@ json_t *wish_stages_doc(const struct wish *w, unsigned app, enum wish_place plac
 json_t *wish_run_doc(const struct wish *w, unsigned run);
 /* A request as a user makes it who does not wait for the hub agent: for before or after one of its stages. */
 json_t *wish_approval_doc(const struct wish *w, unsigned run, unsigned stage, bool before);
+/* wish_set.c */
+extern const struct kube_resource wish_set_resource;
+#define WISH_SHIP_NAME 32
+const char *wish_ship_name(unsigned ship, char ret[WISH_SHIP_NAME]);                   /* "ship-0" */
+const char *wish_set_name(unsigned ship, unsigned revision, char ret[WISH_SHIP_NAME]); /* "ship-0-r1" of 0 */
+const char *wish_cargo_name(unsigned ship, unsigned cargo, char ret[WISH_SHIP_NAME]);
+bool wish_set_of(const char *name, unsigned *ret_ship, unsigned *ret_revision); /* the other way round */
+bool wish_cargo_of(const char *name, unsigned *ret_ship, unsigned *ret_cargo);
+const struct kube_resource *wish_cargo_resource(unsigned cargo);
+const char *wish_cargo_home(unsigned cargo); /* its namespace or NULL */
+bool wish_cargo_color(unsigned cargo, const json_t *doc, unsigned *ret);
+unsigned wish_cargo_slot(unsigned cargo);                                        /* what it is like */
+json_t *wish_cargo_doc(const struct wish_set *s, unsigned ship, unsigned cargo); /* the manifest */
+json_t *wish_stray_doc(unsigned ship, unsigned cargo, unsigned color);
+json_t *wish_set_doc(const struct wish_set *s, unsigned ship, unsigned revision);
+json_t *wish_set_probes(const struct wish_set *s); /* spec.progressionProbes */
+json_t *wish_set_secret(const struct wish_set *s, unsigned ship, unsigned revision); /* of the set's name */
+unsigned wish_set_phases(const struct wish_set *s);
+enum wish_protection wish_protection_of(const struct wish_set *s, unsigned cargo); /* as it works */
+/* May the set take what is no set's? */
+bool wish_may_adopt(const struct wish_set *s, unsigned cargo, bool has_controller);
 json_t *wish_member_labels(const struct wish_member_state *s); /* {"tier":..,"zone":..}, null where none */
 /* The slots that a placement selects now: bit s of slot s. The namespace itself comes with every selection of
  * MAIN but SELECT_ROLE. */
