@@ -132,15 +132,6 @@ const size_t n_move_kinds = ARRAY_LEN(move_kinds);
 
 /* ---- drawing ---- */
 
-static uint64_t all_weights(void)
-{
-        uint64_t all = 0;
-
-        for (size_t i = 0; i < n_move_kinds; i++)
-                all += move_kinds[i].weight;
-        return all;
-}
-
 /* What a seed plays. */
 struct draw {
         uint64_t seed;
@@ -160,14 +151,29 @@ static bool is_played(const struct draw *w, unsigned kind)
         return w->plays[move_kinds[kind].seeds];
 }
 
+/* In seeds without sets all is drawn as if there were none. */
+static unsigned weight_of(const struct draw *w, unsigned kind)
+{
+        return move_kinds[kind].seeds == SEEDS_SETS && !w->plays[SEEDS_SETS] ? 0 : move_kinds[kind].weight;
+}
+
+static uint64_t all_weights(const struct draw *w)
+{
+        uint64_t all = 0;
+
+        for (unsigned i = 0; i < n_move_kinds; i++)
+                all += weight_of(w, i);
+        return all;
+}
+
 static unsigned draw_kind(const struct draw *w, struct dice *d)
 {
         for (;;) {
-                uint64_t left = dice_below(d, all_weights());
+                uint64_t left = dice_below(d, all_weights(w));
                 unsigned kind = 0;
 
-                for (; left >= move_kinds[kind].weight; kind++)
-                        left -= move_kinds[kind].weight;
+                for (; left >= weight_of(w, kind); kind++)
+                        left -= weight_of(w, kind);
                 if (is_played(w, kind))
                         return kind;
         }
