@@ -177,6 +177,55 @@ static void a_wait_is_as_long_as_it_should_be(void **state)
         }
 }
 
+static void a_run_is_of_no_policy_that_was_given_up_before_it_was_made(void **state)
+{
+#define FIXES(name)                                                                                          \
+        "{'metadata':{'name':'app-0'},'spec':{'policy':{'placementType':'PickFixed','clusterNames':['" name  \
+        "']}}}"
+#define POLICY_OF(index, name)                                                                               \
+        "{'metadata':{'name':'app-0-" index                                                                  \
+        "'},'spec':{'policy':{'placementType':'PickFixed','clusterNames':['" name "']}}}"
+#define OF_POLICY(index)                                                                                     \
+        "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0'},'status':{"                     \
+        "'policySnapshotIndexUsed':'" index "','conditions':[" INITIALIZED "]}}"
+        static const struct {
+                const char *begun;
+                int64_t changed_after_ms; /* the run was made; < 0: before */
+                int64_t waited_ms;
+                bool fine;
+        } cases[] = {
+                { OF_POLICY("0"), -1, 10, false },   { OF_POLICY("1"), -1, 10, true },
+                { OF_POLICY("0"), 0, 10, true },     { OF_POLICY("0"), 5, 10, true },
+                { OF_POLICY("0"), -1, 20000, true }, /* it cannot be taken in */
+                { OF_POLICY("7"), -1, 10, true },    /* somebody deleted it */
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+
+                open_watch(&w, &rule_run_policy);
+                put(&w, "hub-agent", "hub", RES_POLICIES, POLICY_OF("0", "member-1"));
+                put(&w, "hub-agent", "hub", RES_POLICIES, POLICY_OF("1", "member-2"));
+                put(&w, "player", "hub", RES_PLACEMENTS, FIXES("member-1"));
+                if (cases[i].changed_after_ms >= 0)
+                        put(&w, "player", "hub", RES_RUNS,
+                            "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0'}}");
+                w.now += cases[i].changed_after_ms < 0 ? 1000 : cases[i].changed_after_ms;
+                put(&w, "player", "hub", RES_PLACEMENTS, FIXES("member-2"));
+                w.now++;
+                if (cases[i].changed_after_ms < 0)
+                        put(&w, "player", "hub", RES_RUNS,
+                            "{'metadata':{'name':'r','uid':'u'},'spec':{'placementName':'app-0'}}");
+                w.now += cases[i].waited_ms;
+                run(&w, cases[i].begun);
+                if (cases[i].fine)
+                        FINE(&w);
+                else
+                        BROKEN(&w, "run r is of policy app-0-0, which its placement had no more");
+                close_watch(&w);
+        }
+}
+
 static void a_run_takes_the_snapshot_it_was_asked_for(void **state)
 {
 #define SNAPSHOT_AT(index)                                                                                   \
@@ -417,6 +466,7 @@ int main(void)
                 cmocka_unit_test(nothing_is_done_without_approval),
                 cmocka_unit_test(a_wait_is_as_long_as_it_should_be),
                 cmocka_unit_test(a_run_takes_the_snapshot_it_was_asked_for),
+                cmocka_unit_test(a_run_is_of_no_policy_that_was_given_up_before_it_was_made),
                 cmocka_unit_test(a_placement_that_was_made_again_has_snapshots_of_its_own),
                 cmocka_unit_test(a_snapshot_that_a_user_deleted_is_not_counted_on_from),
                 cmocka_unit_test(so_many_clusters_are_under_way_as_may_be),
