@@ -189,24 +189,30 @@ static int measure_rollout(struct run *r, struct error *err)
         return 0;
 }
 
-/* What does not depend on what else runs. */
-static int count(struct run *r, struct error *err)
+/* Since they were reset. */
+static int print_requests(struct run *r, const char *what, struct error *err)
 {
         static const char *const verbs[] = { "get", "create", "patch", "update", "delete" };
         AUTO_JSON json_t *items = NULL;
+        TRY(bench_requests(r->member, &items, err));
+        for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+                bench_line(bench_count(items, verbs[i], "configmaps"), "requests",
+                           "object_set_%d_objects_%srequests:%s", PHASES * EACH, what, verbs[i]);
+        return 0;
+}
+
+/* What does not depend on what else runs. */
+static int count(struct run *r, struct error *err)
+{
         struct bench_usage before, after;
         double s;
         TRY(usage(r, &before, err));
         TRY(bench_reset_requests(r->member, err));
         TRY(roll_out(r, "counted", 1, &s, err));
-        TRY(bench_requests(r->member, &items, err));
         TRY(usage(r, &after, err));
         bench_line((double)(after.cpu_ns - before.cpu_ns) / 1e6, "ms", "object_set_%d_objects_cpu_ms",
                    PHASES * EACH);
-        for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-                bench_line(bench_count(items, verbs[i], "configmaps"), "requests",
-                           "object_set_%d_objects_requests:%s", PHASES * EACH, verbs[i]);
-        return 0;
+        return print_requests(r, "", err);
 }
 
 /* ---- a handover ---- */
@@ -246,7 +252,11 @@ static int measure_handover(struct run *r, struct error *err)
                 return err->code;
         while (!follower_current(f))
                 TRY(fiber_sleep(r->bench->loop, 1));
-        code = roll_out(r, "app-0", 2, &s, err);
+        code = bench_reset_requests(r->member, err);
+        if (code == 0)
+                code = roll_out(r, "app-0", 2, &s, err);
+        if (code == 0)
+                code = print_requests(r, "handover_", err);
         if (code == 0)
                 code = wait_until(r, "app-0", 1, REASON_SET_ARCHIVED, err);
         if (code == 0)
