@@ -101,6 +101,24 @@ USER_TEST(what_the_server_refuses_and_what_it_cannot_try_yet_are_told_apart, {
                "    ! ConfigMap default/twice  Duplicated\n        a duplicate manifest has been found\n");
 })
 
+#define WIDGET_AS(version, place)                                                                            \
+        "{'apiVersion':'example.com/" version "','kind':'Widget','metadata':{'name':'" version "'" place "}" \
+                                                                                                         "}"
+
+/* A definition beside it helps none that it does not serve. */
+USER_TEST(what_its_definition_would_not_serve_is_refused, {
+        add_member(u);
+        place(u->rig, "w", "", WIDGETS "," WIDGET_AS("v1", "") "," WIDGET_AS("v2", ",'namespace':'default'"));
+        expect(u, "w",
+               "  m1  1 to add, 0 to change, 0 to remove, 2 refused\n"
+               "    + CustomResourceDefinition widgets.example.com\n"
+               "    ! Widget v1  DecodingErred\n    ! Widget default/v2  DecodingErred\n");
+        invite(u->rig);
+        let_agent_work(u, "w");
+        assert_string_equal(manifest_reason(u->rig, "w", 1, "Applied"), "DecodingErred");
+        assert_string_equal(manifest_reason(u->rig, "w", 2, "Applied"), "DecodingErred");
+})
+
 USER_TEST(a_work_of_one_namespace_reaches_no_other, {
         add_member(u);
         place(u->rig, "w", "", CONFIG_MAP("c", "1"));
@@ -264,6 +282,7 @@ int main(void)
                 cmocka_unit_test(an_owner_beside_us_is_a_matter_of_co_ownership),
                 cmocka_unit_test(drift_is_told_as_the_member_would),
                 cmocka_unit_test(what_the_server_refuses_and_what_it_cannot_try_yet_are_told_apart),
+                cmocka_unit_test(what_its_definition_would_not_serve_is_refused),
                 cmocka_unit_test(a_work_of_one_namespace_reaches_no_other),
                 cmocka_unit_test(what_left_the_work_goes_unless_others_own_it),
                 cmocka_unit_test(what_another_work_of_the_placement_lists_is_handed_over),

@@ -40,6 +40,26 @@ static bool waits_for_namespace(const struct planning *p, const struct work_tria
         return false;
 }
 
+static bool is_served(const json_t *definition, const char *version)
+{
+        json_t *v;
+        size_t i;
+
+        json_array_foreach(doc_get_array(definition, "spec.versions"), i, v)
+                if (text_equal(doc_get_string(v, "name"), version) && json_is_true(doc_get(v, "served")))
+                        return true;
+        return false;
+}
+
+/* As manifest_map() will have it once the definition is there. */
+static bool would_be_mapped(const struct manifest *m, const json_t *definition)
+{
+        return text_equal(doc_get_string(definition, "spec.group"), m->group) &&
+               text_equal(doc_get_string(definition, "spec.names.kind"), m->kind) &&
+               text_equal(doc_get_string(definition, "spec.scope"), "Namespaced") == (m->ns != NULL) &&
+               is_served(definition, m->version);
+}
+
 static bool waits_for_definition(const struct planning *p, const struct work_trial *x)
 {
         const struct manifest *m = x->manifest;
@@ -50,8 +70,7 @@ static bool waits_for_definition(const struct planning *p, const struct work_tri
                 const struct manifest *other = p->tries->trials[i].manifest;
 
                 if (result_is_applied(other->result) && text_equal(other->kind, "CustomResourceDefinition") &&
-                    text_equal(doc_get_string(other->doc, "spec.group"), m->group) &&
-                    text_equal(doc_get_string(other->doc, "spec.names.kind"), m->kind))
+                    would_be_mapped(m, other->doc))
                         return true;
         }
         return false;
