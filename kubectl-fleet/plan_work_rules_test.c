@@ -103,7 +103,7 @@ USER_TEST(what_the_server_refuses_and_what_it_cannot_try_yet_are_told_apart, {
 
 #define WIDGET_AS(version, place)                                                                            \
         "{'apiVersion':'example.com/" version "','kind':'Widget','metadata':{'name':'" version "'" place "}" \
-                                                                                                         "}"
+        "}"
 
 /* A definition beside it helps none that it does not serve. */
 USER_TEST(what_its_definition_would_not_serve_is_refused, {
@@ -231,12 +231,9 @@ USER_TEST(of_a_work_that_is_being_deleted_all_goes, {
                "  m1  0 to add, 0 to change, 1 to remove\n    - ConfigMap default/a\n");
 })
 
-USER_TEST(a_job_that_ran_and_went_is_not_made_again, {
-        struct rig *r = u->rig;
-
-        add_member(u);
-        place(r, "w", "", JOB_LIKE);
-        expect(u, "w", "    + Job default/j\n");
+/* The servers tell of the Work's Job that it was applied, and it is gone. */
+static void let_job_go(struct rig *r)
+{
         post(r, MEMBER, APPLIED_WORKS,
              "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'AppliedWork','metadata':{'name':"
              "'w'},'spec':{'workName':'w','workNamespace':'fleet-member-m1'}}");
@@ -250,7 +247,43 @@ USER_TEST(a_job_that_ran_and_went_is_not_made_again, {
               "'namespace':'default','name':'j'},'conditions':[{'type':'Applied','status':'True','reason':'R'"
               ","
               "'message':'','lastTransitionTime':'2026-01-01T00:00:00Z'}]}]}}");
-        expect(u, "w", "    = Job default/j  it has run and gone, and is not made again\n");
+}
+
+#define RAN "    = Job default/j  it has run and gone, and is not made again\n"
+
+USER_TEST(a_job_that_ran_and_went_is_not_made_again, {
+        add_member(u);
+        place(u->rig, "w", "", JOB_LIKE);
+        expect(u, "w", "    + Job default/j\n");
+        let_job_go(u->rig);
+        expect(u, "w", RAN);
+})
+
+static void expect_of_file(struct user *u, const char *text, const char *lines)
+{
+        u->input = arena_strdup(&u->rig->arena, text);
+        assert_int_equal(FLEET_RUN(u, "plan", "-f", "-", ON_M1), 0);
+        assert_lines(u->out.data, lines);
+}
+
+/* The status in a file is of what the hub has, not of what the file makes of it. */
+USER_TEST(a_job_that_ran_is_made_again_when_the_file_has_another, {
+        struct rig *r = u->rig;
+        char *image;
+
+        add_member(u);
+        place(r, "w", "", JOB_LIKE);
+        let_job_go(r);
+        get(r, HUB, WORKS "/w");
+        expect_of_file(u, r->text, RAN);
+        expect_of_file(u,
+                       "{apiVersion: placement.kubernetes-fleet.io/v1beta1, kind: Work, metadata: {name: w}, "
+                       "spec: {workload: {manifests: [" JOB_LIKE "]}}}",
+                       RAN);
+        image = strstr(r->text, "\"image\":\"i\"");
+        assert_non_null(image);
+        image[9] = 'k';
+        expect_of_file(u, r->text, "    + Job default/j\n");
 })
 
 #define TWO_KEYS(k, more) AT_HOME("ConfigMap", "c", ",'data':{'k':'" k "','more':'" more "'}")
@@ -291,6 +324,7 @@ int main(void)
                 cmocka_unit_test(what_a_work_that_is_gone_left_behind_may_be_taken),
                 cmocka_unit_test(of_a_work_that_is_being_deleted_all_goes),
                 cmocka_unit_test(a_job_that_ran_and_went_is_not_made_again),
+                cmocka_unit_test(a_job_that_ran_is_made_again_when_the_file_has_another),
                 cmocka_unit_test(a_work_that_goes_over_to_server_side_apply_conflicts_with_others_alone),
         };
 

@@ -14,6 +14,9 @@ struct trying {
         struct session *s;
         struct work_tries *tries;
         const struct applied_work *applied; /* NULL = there is none */
+        const struct work *told;         /* the Work as the hub has it, with its status; NULL = it has not */
+        struct manifest *told_manifests; /* of that, if it is not the Work that is tried */
+        size_t n_told_manifests;
         struct kube_mapper *mapper;
         struct owner owner;
         struct work_set set; /* of the Work itself */
@@ -129,13 +132,21 @@ static int find(struct trying *t, size_t i, struct error *err)
         return x->before ? doc_keep(t->s->arena, x->before, err) : MIN(r, 0);
 }
 
+/* Whether what the hub tells is of this manifest: a file may have another. */
+static bool is_told_of(const struct trying *t, const struct manifest *m)
+{
+        for (size_t i = 0; i < t->n_told_manifests; i++)
+                if (text_equal(t->told_manifests[i].key, m->key) &&
+                    text_equal(t->told_manifests[i].hash, m->hash))
+                        return true;
+        return t->told == t->tries->work;
+}
+
 static bool has_run(const struct trying *t, const struct work_trial *x)
 {
-        const struct work *w = t->tries->work;
-
-        return !x->before && t->applied && t->tries->strategy.type != STRATEGY_REPORT_DIFF &&
-               manifest_goes_when_finished(x->manifest) &&
-               finished_told_uid(w->status, w->object.meta.generation, t->applied, x->manifest);
+        return !x->before && t->applied && t->told && t->tries->strategy.type != STRATEGY_REPORT_DIFF &&
+               manifest_goes_when_finished(x->manifest) && is_told_of(t, x->manifest) &&
+               finished_told_uid(t->told->status, t->told->object.meta.generation, t->applied, x->manifest);
 }
 
 static int try_steps(struct trying *t, struct work_trial *x, struct error *err)
@@ -322,6 +333,34 @@ static int decode(struct trying *t, struct error *err)
         return 0;
 }
 
+static bool has_jobs_that_go(const struct trying *t)
+{
+        for (size_t i = 0; i < t->tries->n_trials; i++)
+                if (manifest_goes_when_finished(t->tries->trials[i].manifest))
+                        return true;
+        return false;
+}
+
+/* What the hub tells is of the Work that it has, whatever status a file holds. */
+static int read_told(struct trying *t, struct error *err)
+{
+        const struct work *w = t->tries->work;
+        struct fetch f = { .kind = &work_kind,
+                           .ns = w->object.meta.ns,
+                           .name = w->object.meta.name,
+                           .whole = true,
+                           .may_lack = true };
+
+        t->told = w;
+        if (text_empty(t->s->options.file) || !has_jobs_that_go(t))
+                return 0;
+        TRY(fetch_all(t->s, &f, 1, err));
+        t->told = (const struct work *)(const void *)fetched(&f);
+        return t->told ? manifests_of_work(t->told, t->mapper, t->s->arena, &t->told_manifests,
+                                           &t->n_told_manifests, err)
+                       : 0;
+}
+
 /* Other Works matter only where one may hold, or get, an object. */
 static bool neighbours_matter(const struct trying *t)
 {
@@ -346,6 +385,7 @@ static int try_all(struct trying *t, struct error *err)
 
         TRY(read_applied_work(t, err));
         TRY(decode(t, err));
+        TRY(read_told(t, err));
         TRY(gather_leftovers(t, err));
         TRY(side_by_side(t, tries->n_trials, find, err));
         TRY(side_by_side(t, tries->n_leftovers, find_leftover, err));
