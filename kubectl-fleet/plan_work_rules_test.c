@@ -188,6 +188,33 @@ USER_TEST(what_another_work_of_the_placement_lists_is_handed_over, {
         expect(u, "w", "    - ConfigMap default/a\n");
 })
 
+/* Runs the agent until the object is gone. */
+static void let_agent_remove(struct user *u, const char *path)
+{
+        struct rig *r = u->rig;
+        struct agent a;
+
+        start(&a, r, ":memory:");
+        for (int i = 0; get(r, MEMBER, path) != 404; i++) {
+                if (i > 6000)
+                        fail_msg("it was not removed: %s", r->text);
+                assert_int_equal(fiber_sleep(r->loop, 100), 0);
+        }
+        stop(&a);
+        on(r, HUB);
+}
+
+/* A stranger that lists it where it may not be never gets a row of it, and so is no heir. */
+USER_TEST(what_a_work_lists_that_may_not_reach_it_is_not_handed_over, {
+        leave_two(u);
+        place(u->rig, "elsewhere", "", CONFIG_MAP("a", "1"));
+        expect(u, "w", "    = ConfigMap default/a  handed to Work elsewhere\n");
+        merge(u->rig, HUB, WORKS "/elsewhere",
+              "{'metadata':{'labels':{'kubernetes-fleet.io/parent-placement-namespace':'team'}}}");
+        expect(u, "w", "    - ConfigMap default/a\n");
+        let_agent_remove(u, CONFIG_MAP_PATH("a"));
+})
+
 /* A Work of the placement that still has the revision before may come to list it. */
 USER_TEST(what_may_be_listed_by_a_work_that_is_to_come_stays, {
         leave_two(u);
@@ -319,6 +346,7 @@ int main(void)
                 cmocka_unit_test(a_work_of_one_namespace_reaches_no_other),
                 cmocka_unit_test(what_left_the_work_goes_unless_others_own_it),
                 cmocka_unit_test(what_another_work_of_the_placement_lists_is_handed_over),
+                cmocka_unit_test(what_a_work_lists_that_may_not_reach_it_is_not_handed_over),
                 cmocka_unit_test(what_may_be_listed_by_a_work_that_is_to_come_stays),
                 cmocka_unit_test(nobody_is_to_come_where_the_work_is_all_of_its_set),
                 cmocka_unit_test(what_a_work_that_is_gone_left_behind_may_be_taken),

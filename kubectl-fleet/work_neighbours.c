@@ -2,6 +2,7 @@
 
 #include "hub-agent/common.h"
 #include "kubectl-fleet/fetch.h"
+#include "member-agent/apply/decode.h"
 
 static int add(struct session *s, const struct work *w, struct neighbours *l, struct error *err)
 {
@@ -12,7 +13,8 @@ static int add(struct session *s, const struct work *w, struct neighbours *l, st
                                            .deleting = is_deleting(&w->object),
                                            .known = true,
                                            .reports = strategy &&
-                                                      text_equal(strategy->type, APPLY_REPORT_DIFF) } };
+                                                      text_equal(strategy->type, APPLY_REPORT_DIFF) },
+                                 .only_ns = work_only_namespace(w) };
         if (work_set_of(&w->object, s->arena, &n->work.set) < 0)
                 return error_no_memory(err);
         TRY(wants_of_work(w, s->arena, &n->wants, &n->n_wants, err));
@@ -40,6 +42,11 @@ const struct neighbour *neighbours_find(const struct neighbours *l, const char *
                 if (text_equal(l->at[i].work.name, name))
                         return &l->at[i];
         return NULL;
+}
+
+bool neighbour_may_reach(const struct neighbour *n, const char *ns)
+{
+        return !n->only_ns || text_equal(n->only_ns, ns);
 }
 
 struct handover_work neighbour_regarding(const struct neighbour *n, const char *group, const char *kind,

@@ -218,6 +218,18 @@ static int find_leftover(struct trying *t, size_t i, struct error *err)
         return code == 0 || code == ERR_NOT_FOUND ? 0 : note_problem(t, l, &why, err);
 }
 
+/* A stranger's wish counts where the agent has it apply the object. */
+static struct handover_work heir_regarding(const struct trying *t, const struct neighbour *n,
+                                           const struct work_resource_identifier *id)
+{
+        struct handover_work w = neighbour_regarding(n, or_empty(id->group), or_empty(id->kind),
+                                                     or_empty(id->ns), or_empty(id->name));
+        bool sibling = t->set.binding[0] && text_equal(t->set.binding, w.set.binding);
+
+        w.wants &= sibling || neighbour_may_reach(n, or_empty(id->ns));
+        return w;
+}
+
 /* As if all had been waited for that the agent waits for. */
 static int ask_for_heirs(struct trying *t, struct work_leftover *l, struct error *err)
 {
@@ -235,8 +247,7 @@ static int ask_for_heirs(struct trying *t, struct work_leftover *l, struct error
         if (!others)
                 return error_no_memory(err);
         for (size_t i = 0; i < q.n; i++)
-                others[i] = neighbour_regarding(&t->neighbours.at[i], or_empty(id->group), or_empty(id->kind),
-                                                or_empty(id->ns), or_empty(id->name));
+                others[i] = heir_regarding(t, &t->neighbours.at[i], id);
         l->handover = handover_decide(&q, &to);
         l->to = l->handover == HANDOVER_GIVE ? to->name : NULL;
         return 0;
