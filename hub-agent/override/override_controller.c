@@ -16,17 +16,11 @@ static const struct kind *snapshot_kind(const char *ns)
 
 static int clean_up(struct reconcile *rc, const struct object *o, const struct object_list *snapshots)
 {
-        struct object *wanted;
-
         if (!object_has_finalizer(o, FINALIZER_OVERRIDE))
                 return 0;
         for (size_t i = 0; i < snapshots->n; i++)
                 TRY(rc_delete_any_version(rc, snapshots->at[i]));
-        wanted = object_copy(o, rc->arena);
-        if (!wanted)
-                return error_no_memory(rc->err);
-        object_remove_finalizer(wanted, FINALIZER_OVERRIDE);
-        return rc_patch_diff(rc, o, wanted, OBJECT_META_SPEC, NULL);
+        return rc_set_finalizer(rc, o, FINALIZER_OVERRIDE, false, NULL);
 }
 
 static int ensure_finalizer(struct reconcile *rc, const struct object *o, bool *ret_is_new)

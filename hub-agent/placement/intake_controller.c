@@ -83,16 +83,11 @@ static int clean_up(struct pass *s)
 {
         const struct object *p = &s->p->object;
         struct reconcile *rc = s->rc;
-        struct object *wanted;
 
         if (!object_has_finalizer(p, FINALIZER_PLACEMENT))
                 return 0;
         TRY(remove_snapshots(s));
-        wanted = object_copy(p, rc->arena);
-        if (!wanted)
-                return error_no_memory(rc->err);
-        object_remove_finalizer(wanted, FINALIZER_PLACEMENT);
-        TRY(rc_patch_diff(rc, p, wanted, OBJECT_META_SPEC, NULL));
+        TRY(rc_set_finalizer(rc, p, FINALIZER_PLACEMENT, false, NULL));
         rc_event(rc, p, "Normal", "PlacementCleanupFinalizerRemoved",
                  "Deleted the snapshots and removed the placement cleanup finalizer");
         return 0;

@@ -76,14 +76,9 @@ static int delete_approvals(struct pass *s)
 static int clean_up(struct pass *s)
 {
         const struct object *run = &s->run->object;
-        struct object *wanted;
 
         TRY(delete_approvals(s));
-        wanted = object_copy(run, s->rc->arena);
-        if (!wanted)
-                return error_no_memory(s->rc->err);
-        object_remove_finalizer(wanted, FINALIZER_UPDATE_RUN);
-        TRY(rc_patch_diff(s->rc, run, wanted, OBJECT_META_SPEC, NULL));
+        TRY(rc_set_finalizer(s->rc, run, FINALIZER_UPDATE_RUN, false, NULL));
         update_run_series_remove(s->agent->metrics, &s->memory->series, run->meta.ns, run->meta.name);
         return 0;
 }
