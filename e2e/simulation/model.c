@@ -195,6 +195,17 @@ const char *model_slot_text(unsigned app, unsigned slot, char ret[128])
         return ret;
 }
 
+const json_t *model_find(const json_t *list, const char *name)
+{
+        json_t *doc;
+        size_t i;
+
+        json_array_foreach(list, i, doc)
+                if (text_equal(doc_get_string(doc, "metadata.name"), name))
+                        return doc;
+        return NULL;
+}
+
 const json_t *model_condition(const json_t *owner, const char *type)
 {
         json_t *c;

@@ -3,17 +3,6 @@
 #include "e2e/simulation/eviction_words.h"
 #include "e2e/simulation/model_parts.h"
 
-static const json_t *find(const json_t *list, const char *name)
-{
-        json_t *doc;
-        size_t i;
-
-        json_array_foreach(list, i, doc)
-                if (text_equal(doc_get_string(doc, "metadata.name"), name))
-                        return doc;
-        return NULL;
-}
-
 /* ---- what it says ---- */
 
 static bool is_current(const json_t *doc, const json_t *condition)
@@ -127,7 +116,7 @@ int model_judge_evictions(const struct wish *w, const json_t *list, struct error
 
         for (unsigned i = 0; i < WISH_EVICTIONS; i++) {
                 wish_eviction_name(i, name);
-                if (judge(w, i, find(list, name), err) < 0)
+                if (judge(w, i, model_find(list, name), err) < 0)
                         return error_wrap(err, "eviction %s", name);
         }
         return 0;

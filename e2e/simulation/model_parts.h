@@ -124,4 +124,5 @@ const char *model_slot_text(unsigned app, unsigned slot, char ret[128]);
 /* The resource of a slot as members have it; of SLOT_HOME, too. */
 const struct kube_resource *model_resource(unsigned app, unsigned slot);
 void model_name(unsigned app, unsigned slot, char ret[64]);
+const json_t *model_find(const json_t *list, const char *name);       /* whatever its namespace; or NULL */
 const json_t *model_condition(const json_t *owner, const char *type); /* of owner's "conditions"; or NULL */

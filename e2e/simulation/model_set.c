@@ -19,17 +19,6 @@ struct voyage {
 
 /* ---- small things ---- */
 
-static const json_t *find(const json_t *list, const char *name)
-{
-        json_t *doc;
-        size_t i;
-
-        json_array_foreach(list, i, doc)
-                if (text_equal(doc_get_string(doc, "metadata.name"), name))
-                        return doc;
-        return NULL;
-}
-
 static bool stands(const struct voyage *v, unsigned revision)
 {
         return v->sets[revision] &&
@@ -357,12 +346,12 @@ static void look(struct voyage *v)
         char name[WISH_SHIP_NAME];
 
         for (unsigned i = 0; i < WISH_REVISIONS; i++)
-                v->sets[i] = find(v->live->sets, wish_set_name(v->ship, i, name));
+                v->sets[i] = model_find(v->live->sets, wish_set_name(v->ship, i, name));
         for (unsigned i = 0; i < WISH_CARGO; i++)
-                v->cargo[i] = find(i == CARGO_CREW   ? v->live->deployments
-                                   : i == CARGO_ROLE ? v->live->roles
-                                                     : v->live->config_maps,
-                                   wish_cargo_name(v->ship, i, name));
+                v->cargo[i] = model_find(i == CARGO_CREW   ? v->live->deployments
+                                         : i == CARGO_ROLE ? v->live->roles
+                                                           : v->live->config_maps,
+                                         wish_cargo_name(v->ship, i, name));
 }
 
 int model_judge_ship(const struct wish_ship *wish, unsigned ship, const struct model_sets *live,
