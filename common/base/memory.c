@@ -16,7 +16,7 @@ static struct {
 } heap;
 
 /* Most of what is allocated is allocated by the first thread, which needs no locked instruction to count what
- * nobody else counts: those took a sixth of the time of a simulation. */
+ * nobody else counts: those took a tenth of the time of a simulation. */
 static __thread bool is_first;
 
 __attribute__((constructor)) static void know_first_thread(void)
