@@ -39,9 +39,9 @@ struct intake_memory {
         char fingerprint[65];     /* of the metadata by which `known` was read */
         struct selected *known;   /* the selection that was read last; NULL if none */
         int64_t failing_since_ms; /* loop_now_ms(); not the user's doing; 0 = it does not fail */
-        /* Highest indexes of the snapshots that were asked for, 0 if none was. Also when the answer was lost
-         * none below follows, though who told of the indexes before them has gone since: that would be a
-         * second latest. */
+        /* Indexes of the snapshots that were asked for and of which nobody knows whether they were made, or
+         * yet will be; 0: there is none. None below is marked latest until then, though the same is wanted
+         * again, or who told of the indexes before has gone since: there would be two. */
         int64_t policy_asked_for, resources_asked_for;
         struct kept_finding *finding;
         bool taken; /* somebody selects resources and makes snapshots of them */

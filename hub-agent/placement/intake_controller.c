@@ -176,26 +176,35 @@ static int remove_all(struct reconcile *rc, const struct object **list, size_t n
         return 0;
 }
 
-static void note_index(const struct object *snapshot, const char *label, int64_t *asked_for)
+/* What was not answered may have been made, or may yet be. */
+static int create(struct pass *s, const struct object *snapshot, const char *label, int64_t *asked_for,
+                  const struct object **ret)
 {
-        int64_t index;
+        int64_t index, before = *asked_for;
+        int code;
 
         if (label_number(snapshot, label, &index, NULL) == 0)
-                *asked_for = MAX(*asked_for, index);
+                *asked_for = MAX(before, index);
+        code = rc_create(s->rc, snapshot, ret);
+        if (code == 0)
+                *asked_for = 0;
+        else if (code != ERR_EXISTS && error_is_refusal(s->rc->err))
+                *asked_for = before;
+        return code;
 }
 
 static int sync_policy(struct pass *s)
 {
         const struct object *relabelled = NULL;
         struct policy_snapshot_plan plan;
+        struct indexes indexes;
 
         TRY(check_policies(s));
-        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, s->given.policies, &plan, s->rc->err));
+        indexes = (struct indexes){ s->given.policies, s->memory->policy_asked_for };
+        TRY(plan_policy_snapshots(s->rc->arena, s->p, &s->policies, indexes, &plan, s->rc->err));
         TRY(relabel(s->rc, &plan.update, &relabelled));
-        if (plan.create) {
-                note_index(&plan.create->object, LABEL_POLICY_INDEX, &s->memory->policy_asked_for);
-                TRY(rc_create(s->rc, &plan.create->object, NULL));
-        }
+        if (plan.create)
+                TRY(create(s, &plan.create->object, LABEL_POLICY_INDEX, &s->memory->policy_asked_for, NULL));
         return remove_all(s->rc, plan.remove, plan.n_remove, &plan.update, relabelled);
 }
 
@@ -297,8 +306,8 @@ static int write_snapshots(struct pass *s, const struct resource_snapshot_plan *
         for (size_t i = 0; i < plan->n_unmark; i++)
                 TRY(relabel(s->rc, &plan->unmark[i], &stored));
         for (size_t i = 0; i < plan->n_create; i++) {
-                note_index(&plan->create[i]->object, LABEL_RESOURCE_INDEX, &s->memory->resources_asked_for);
-                TRY(rc_create(s->rc, &plan->create[i]->object, &stored));
+                TRY(create(s, &plan->create[i]->object, LABEL_RESOURCE_INDEX, &s->memory->resources_asked_for,
+                           &stored));
                 body_put(s->agent, stored, plan->create[i]);
                 if (i == 0 && !s->latest)
                         s->latest = (const struct resource_snapshot *)stored;
@@ -353,10 +362,12 @@ static int sync_selected(struct pass *s, const struct selection *selection,
                          const struct snapshot_timing *timing)
 {
         struct resource_snapshot_plan plan;
+        struct indexes indexes;
 
         TRY(check_resources(s));
-        TRY(plan_resource_snapshots(s->rc->arena, s->p, selection, &s->snapshots, s->given.resources,
-                                    &s->in_use, timing, &plan, s->rc->err));
+        indexes = (struct indexes){ s->given.resources, s->memory->resources_asked_for };
+        TRY(plan_resource_snapshots(s->rc->arena, s->p, selection, &s->snapshots, indexes, &s->in_use, timing,
+                                    &plan, s->rc->err));
         return write_snapshots(s, &plan);
 }
 
@@ -504,7 +515,7 @@ static int load(struct pass *s)
         TRY(cache_by_index(s->rc, s->scope->resource_snapshot, INDEX_OWNER, s->rc->key, &s->snapshots));
         drop_of_predecessors(&s->policies, &s->p->object);
         drop_of_predecessors(&s->snapshots, &s->p->object);
-        s->given = (struct given){ s->memory->policy_asked_for - 1, s->memory->resources_asked_for - 1 };
+        s->given = NONE_GIVEN;
         TRY(find_snapshots_in_use(s->rc, &s->p->object, s->taker, &s->in_use));
         return given_in_cache(s->rc, &s->p->object, &s->given);
 }

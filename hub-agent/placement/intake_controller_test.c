@@ -1,38 +1,6 @@
 /* Indexes of snapshots within a whole agent whose caches are behind, whose reads fail, or beside which
  * another agent was at work. */
-#include "hub-agent/common.h"
-#include "hub-agent/hub_agent_test.h"
-
-#define SNAPSHOTS FLEET "clusterresourcesnapshots"
-#define POLICIES FLEET "clusterschedulingpolicysnapshots"
-#define BINDINGS FLEET "clusterresourcebindings"
-
-static void start_on(struct rig *r, struct fleet *f, struct line *line)
-{
-        start(r, f);
-        line_lay(f, line);
-        start_again(r, f);
-        add_member(f, "member-1", "");
-        add_app(r);
-        place(r, "");
-        settle(f);
-        settle(f);
-        rig_get(r, FLEET "clusterresourceplacements/web");
-        assert_string_equal(condition_of(r, "ClusterResourcePlacementAvailable"), "True");
-}
-
-static void close_all(struct fleet *f)
-{
-        stop(f);
-        http_transport_free(f->world.transport);
-}
-
-static void find_binding(struct rig *r, char ret_path[256])
-{
-        rig_get(r, BINDINGS);
-        snprintf(ret_path, 256, BINDINGS "/%s",
-                 doc_get_string(json_array_get(json_object_get(r->answer, "items"), 0), "metadata.name"));
-}
+#include "hub-agent/placement/intake_test.h"
 
 /* As another agent did that led before. */
 static void bind(struct rig *r, const char *field, const char *snapshot)
@@ -49,29 +17,6 @@ static const char *bound_to(struct rig *r, const char *field)
         rig_get(r, BINDINGS);
         return or_empty(doc_get_string(
                 json_object_get(json_array_get(json_object_get(r->answer, "items"), 0), "spec"), field));
-}
-
-static bool is_there(struct rig *r, const char *snapshot)
-{
-        char path[256];
-
-        snprintf(path, sizeof(path), SNAPSHOTS "/%s", snapshot);
-        return rig_get(r, path) == 200;
-}
-
-static void change_content(struct rig *r, const char *value)
-{
-        char patch[64];
-
-        snprintf(patch, sizeof(patch), "{\"data\":{\"a\":\"%s\"}}", value);
-        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", patch);
-        assert_int_equal(r->status, 200);
-}
-
-static void wait_ms(struct rig *r, int64_t ms)
-{
-        fiber_sleep(r->loop, ms);
-        rig_settle(r);
 }
 
 RIG_TEST(an_index_that_a_binding_names_is_not_given_again_though_the_cache_of_bindings_is_behind, {
@@ -151,21 +96,6 @@ RIG_TEST(nothing_is_made_while_it_cannot_be_told_which_indexes_were_given, {
         assert_true(is_there(r, "web-1-snapshot"));
         close_all(&f);
 })
-
-/* A group and a policy that another agent made, for what the caches do not show yet. */
-#define MADE(kind, name, label, annotations, spec)                                                           \
-        "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":\"" kind                         \
-        "\",\"metadata\":{\"name\":\"" name "\",\"labels\":{\"kubernetes-fleet.io/parent-CRP\":\"web\","     \
-        "\"kubernetes-fleet.io/" label "\":\"1\",\"kubernetes-fleet.io/is-latest-snapshot\":\"true\"},"      \
-        "\"annotations\":{" annotations "}},\"spec\":" spec "}"
-static const char made_group[] = MADE("ClusterResourceSnapshot", "web-1-snapshot", "resource-index",
-                                      "\"kubernetes-fleet.io/resource-hash\":\"x\","
-                                      "\"kubernetes-fleet.io/number-of-resource-snapshots\":\"1\","
-                                      "\"kubernetes-fleet.io/number-of-enveloped-object\":\"0\"",
-                                      "{\"selectedResources\":[]}");
-static const char made_policy[] =
-        MADE("ClusterSchedulingPolicySnapshot", "web-1", "policy-index",
-             "\"kubernetes-fleet.io/CRP-generation\":\"1\"", "{\"policyHash\":\"eA==\"}");
 
 /* The other agent made a group that the cache does not show yet. Another one above it would be a second one
  * marked as the latest. */
@@ -250,55 +180,6 @@ RIG_TEST(a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_se
                          1);
         close_all(&f);
 })
-
-/* Deleted first, so that nobody gives it a finalizer again. */
-static void tear_out(struct rig *r, const char *path)
-{
-        rig_delete(r, path);
-        rig_merge(r, path, "{\"metadata\":{\"finalizers\":null}}");
-        assert_int_equal(rig_get(r, path), 404);
-}
-
-/* The answer to its creation is lost, and who told of the index before it goes: by what the server has now, a
- * lower one would be given. */
-static void give_again(struct rig *r, const char *kind, const char *snapshot, const char *next)
-{
-        char path[256], binding[256], latest[256], creation[64];
-        struct line line;
-        struct fleet f;
-
-        start_on(r, &f, &line);
-        find_binding(r, binding);
-        line.slow = "clusterresourcebindings?labelSelector=";
-        snprintf(path, sizeof(path), FLEET "%s/%s", kind, snapshot);
-        rig_delete(r, path);
-        fiber_sleep(r->loop, 500);
-        line.lagging = kind;
-        snprintf(creation, sizeof(creation), "%s?", kind);
-        line.path = line.slow = creation;
-        line.fate = ERR_CLOSED;
-        fiber_sleep(r->loop, SLOW_MS);
-        tear_out(r, binding);
-        tear_out(r, FLEET "namespaces/fleet-member-member-1/works/web-work");
-        fiber_sleep(r->loop, SLOW_MS);
-        snprintf(path, sizeof(path), FLEET "%s/%s", kind, next);
-        assert_int_equal(rig_get(r, path), 200);
-        line.path = NULL;
-        wait_ms(r, 60000);
-        line.slow = line.lagging = NULL;
-        wait_ms(r, 60000);
-        snprintf(latest, sizeof(latest),
-                 FLEET "%s?labelSelector=kubernetes-fleet.io%%2Fis-latest-snapshot%%3Dtrue", kind);
-        assert_int_equal(count(r, latest), 1);
-        assert_int_equal(rig_get(r, path), 200);
-        snprintf(path, sizeof(path), FLEET "%s/%s", kind, snapshot);
-        assert_int_equal(rig_get(r, path), 404);
-        close_all(&f);
-}
-RIG_TEST(a_policy_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index,
-         { give_again(r, "clusterschedulingpolicysnapshots", "web-0", "web-1"); })
-RIG_TEST(a_resource_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index,
-         { give_again(r, "clusterresourcesnapshots", "web-0-snapshot", "web-1-snapshot"); })
 
 RIG_TEST(a_history_limit_that_is_lowered_holds_though_the_selection_stays_the_same, {
         struct line line;
@@ -557,10 +438,6 @@ int main(void)
                 cmocka_unit_test(clusters_are_not_picked_by_the_policy_before_for_its_cache_is_behind),
                 cmocka_unit_test(
                         a_policy_snapshot_that_comes_to_light_meanwhile_is_not_followed_by_a_second_latest),
-                cmocka_unit_test(
-                        a_policy_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index),
-                cmocka_unit_test(
-                        a_resource_snapshot_that_may_have_been_made_is_not_followed_by_one_with_a_lower_index),
                 cmocka_unit_test(of_two_that_are_marked_latest_the_older_one_is_not_any_more),
                 cmocka_unit_test(a_snapshot_that_a_cluster_still_has_is_kept_though_there_are_too_many),
                 cmocka_unit_test(where_update_runs_cannot_be_listed_snapshots_are_made_and_none_goes),

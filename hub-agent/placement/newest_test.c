@@ -129,7 +129,7 @@ static void two_snapshots_in_one_place_are_refused_by_name(void **state)
                 selected = select_sizes(&s, (const size_t[]){ 1 }, 1);
                 for (size_t k = 0; k < 2; k++)
                         add_snapshot(&s, &rows[i].at[k]);
-                assert_int_equal(plan_resource_snapshots(&s.arena, s.p, &selected, &s.list, NO_INDEX,
+                assert_int_equal(plan_resource_snapshots(&s.arena, s.p, &selected, &s.list, NO_INDEXES,
                                                          &s.in_use, &at_once, &plan, &s.err),
                                  rows[i].words ? ERR_INVALID : 0);
                 if (rows[i].words)

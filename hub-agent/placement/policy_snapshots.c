@@ -232,10 +232,10 @@ static int plan_in_place(struct arena *arena, const struct placement *p, const s
 }
 
 static int plan_new(struct arena *arena, const struct placement *p, const struct indexed *list, size_t n,
-                    const char *hash, int64_t given, struct policy_snapshot_plan *plan)
+                    const char *hash, struct indexes indexes, struct policy_snapshot_plan *plan)
 {
         const struct object *last = n ? list[n - 1].o : NULL;
-        int64_t index = MAX(n ? list[n - 1].index : NO_INDEX, given) + 1;
+        int64_t index = next_index(indexes, n ? list[n - 1].index : NO_INDEX);
 
         for (size_t i = 0; i < n; i++)
                 if (label_is_true(list[i].o, LABEL_IS_LATEST_SNAPSHOT))
@@ -300,7 +300,7 @@ int policy_snapshot_is_current(struct arena *arena, const struct policy_snapshot
 }
 
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
-                          int64_t given, struct policy_snapshot_plan *ret, struct error *err)
+                          struct indexes indexes, struct policy_snapshot_plan *ret, struct error *err)
 {
         struct policy_snapshot_plan plan = { 0 };
         const struct policy_snapshot *latest = latest_policy_snapshot(existing);
@@ -316,11 +316,11 @@ int plan_policy_snapshots(struct arena *arena, const struct placement *p, const 
         TRY(sorted(arena, existing, &list, err));
         if (!latest && existing->n)
                 latest = (const struct policy_snapshot *)list[existing->n - 1].o;
-        if (latest && index_of(list, existing->n, &latest->object) >= given)
+        if (latest && index_of(list, existing->n, &latest->object) >= lowest_index(indexes))
                 TRY(holds_policy(arena, latest, hash, &same, err));
         if (same)
                 TRY(plan_in_place(arena, p, list, existing->n, latest, &plan, err));
-        else if (plan_new(arena, p, list, existing->n, hash, given, &plan) < 0)
+        else if (plan_new(arena, p, list, existing->n, hash, indexes, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;
         return 0;

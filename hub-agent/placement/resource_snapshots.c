@@ -347,20 +347,20 @@ bool resource_history_is_kept(const struct placement *p, const struct object_lis
 }
 
 /* Whether the group still stands for what was selected when it was made. */
-static bool is_valid(const struct member *list, size_t n, const struct member *head, int64_t given)
+static bool is_valid(const struct member *list, size_t n, const struct member *head, struct indexes indexes)
 {
         for (size_t i = 0; i < n; i++)
                 if (list[i].index == head->index && resource_snapshot_was_edited(list[i].o))
                         return false;
-        return head->index >= given;
+        return head->index >= lowest_index(indexes);
 }
 
 static int plan_group(struct arena *arena, const struct placement *p, const struct selection *s,
-                      const struct member *list, size_t n, const struct member *head, int64_t given,
+                      const struct member *list, size_t n, const struct member *head, struct indexes indexes,
                       const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
                       struct resource_snapshot_plan *plan)
 {
-        bool valid = head && is_valid(list, n, head, given);
+        bool valid = head && is_valid(list, n, head, indexes);
         int early;
 
         plan->latest = head ? (const struct resource_snapshot *)head->o : NULL;
@@ -386,7 +386,8 @@ static int plan_group(struct arena *arena, const struct placement *p, const stru
                 TRY(plan_relabel(arena, head->o, LABEL_FALSE, plan));
         plan->latest = NULL;
         TRY(plan_history(arena, list, n, snapshot_history_limit(p) - 1, NULL, in_use, plan));
-        return plan_members(arena, p, s, MAX(n ? list[n - 1].index : NO_INDEX, given) + 1, list, n, plan);
+        return plan_members(arena, p, s, next_index(indexes, n ? list[n - 1].index : NO_INDEX), list, n,
+                            plan);
 }
 
 static const struct member *find_head(const struct member *list, size_t n, const struct object *latest)
@@ -434,7 +435,7 @@ static int plan_unmark(struct arena *arena, const struct object_list *existing, 
 }
 
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
-                            const struct object_list *existing, int64_t given,
+                            const struct object_list *existing, struct indexes indexes,
                             const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
                             struct resource_snapshot_plan *ret, struct error *err)
 {
@@ -448,7 +449,7 @@ int plan_resource_snapshots(struct arena *arena, const struct placement *p, cons
         head = find_head(list, existing->n, latest ? &latest->object : NULL);
         if (head && !resource_group_is_whole(existing, head->o))
                 t = &at_once;
-        if (plan_group(arena, p, s, list, existing->n, head, given, in_use, t, &plan) < 0 ||
+        if (plan_group(arena, p, s, list, existing->n, head, indexes, in_use, t, &plan) < 0 ||
             plan_unmark(arena, existing, head ? head->o : NULL, &plan) < 0)
                 return error_no_memory(err);
         *ret = plan;

@@ -5,7 +5,7 @@
 
 static void plan_policy(struct scene *s, struct policy_snapshot_plan *plan)
 {
-        if (plan_policy_snapshots(&s->arena, s->p, &s->list, NO_INDEX, plan, &s->err) < 0)
+        if (plan_policy_snapshots(&s->arena, s->p, &s->list, NO_INDEXES, plan, &s->err) < 0)
                 fail_msg("%s", s->err.text);
 }
 

@@ -25,6 +25,23 @@ struct relabel {
         struct object *wanted;
 };
 
+/* Of snapshots that are not seen; NO_INDEX: there is none. */
+struct indexes {
+        int64_t given;     /* the highest that is named anywhere: it is not given again */
+        int64_t asked_for; /* of one that may have been made, or may yet be: the next one is asked for by this
+                            * index again, so that there cannot be two */
+};
+#define NO_INDEXES ((struct indexes){ NO_INDEX, NO_INDEX })
+/* Below it no snapshot is the latest; and what the next one gets, above those that there are. */
+static inline int64_t lowest_index(struct indexes i)
+{
+        return MAX(i.given, i.asked_for);
+}
+static inline int64_t next_index(struct indexes i, int64_t highest)
+{
+        return MAX(MAX(highest, i.given) + 1, i.asked_for);
+}
+
 struct policy_snapshot_plan {
         struct relabel update;        /* .now NULL = nothing; runs first */
         const struct object **remove; /* oldest first */
@@ -32,11 +49,11 @@ struct policy_snapshot_plan {
         struct policy_snapshot *create;       /* NULL = the latest one is right */
         const struct policy_snapshot *latest; /* after the plan, if nothing is created */
 };
-/* existing: all policy snapshots of the placement; given: the highest index that is named anywhere, or
- * NO_INDEX. A snapshot below that one is not the latest, whatever it says, nor one whose policy is not what
- * its hash is of. ERR_INVALID: broken labels, two marked latest. */
+/* existing: all policy snapshots of the placement. A snapshot below what `indexes` tells of is not the
+ * latest, whatever it says, nor one whose policy is not what its hash is of. ERR_INVALID: broken labels, two
+ * marked latest. */
 int plan_policy_snapshots(struct arena *arena, const struct placement *p, const struct object_list *existing,
-                          int64_t given, struct policy_snapshot_plan *ret, struct error *err);
+                          struct indexes indexes, struct policy_snapshot_plan *ret, struct error *err);
 
 /* What was selected, ready to be stored. */
 struct selection {
@@ -69,11 +86,11 @@ struct snapshots_in_use {
         bool unknown; /* who names them is not heard of yet, or has yet to say which: all stay */
 };
 bool resource_snapshot_is_in_use(const struct object *snapshot, const struct snapshots_in_use *in_use);
-/* given: the highest index that is named anywhere, or NO_INDEX. A group below that one, or one that somebody
- * edited, is not used again, and neither is a part of one if something else is selected by now. There is
- * nothing to be waited for then: the next one replaces it. */
+/* A group below what `indexes` tells of, or one that somebody edited, is not used again, and neither is a
+ * part of one if something else is selected by now. There is nothing to be waited for then: the next one
+ * replaces it. */
 int plan_resource_snapshots(struct arena *arena, const struct placement *p, const struct selection *s,
-                            const struct object_list *existing, int64_t given,
+                            const struct object_list *existing, struct indexes indexes,
                             const struct snapshots_in_use *in_use, const struct snapshot_timing *t,
                             struct resource_snapshot_plan *ret, struct error *err);
 

@@ -23,7 +23,7 @@ static void a_new_placement_gets_policy_snapshot_zero(void **state)
         struct scene s;
 
         begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         assert_string_equal(plan.create->object.meta.name, "web-0");
         assert_string_equal(label_of(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT), "true");
         assert_string_equal(label_of(&plan.create->object, LABEL_PARENT_PLACEMENT), "web");
@@ -42,15 +42,15 @@ static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapsh
         struct scene s;
 
         begin(&s, "\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":2}");
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         keep_created(&s, &plan);
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         assert_null(plan.update.now);
         assert_null(plan.create);
         s.p = (struct placement *)object_copy(&s.p->object, &s.arena);
         s.p->spec->policy->number_of_clusters = OPT_INT(5);
         s.p->object.meta.generation = 5;
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         assert_null(plan.create);
         assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_NUMBER_OF_CLUSTERS), "5");
         assert_string_equal(annotation_of(plan.update.wanted, ANNOTATION_PLACEMENT_GENERATION), "5");
@@ -58,7 +58,7 @@ static void a_changed_number_stays_in_place_and_any_other_change_is_a_new_snapsh
         assert_int_equal(
                 ((struct policy_snapshot *)plan.update.wanted)->spec->policy->number_of_clusters.value, 2);
         s.p->spec->policy->placement_type = "PickAll";
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         assert_string_equal(plan.create->object.meta.name, "web-1");
         assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
         arena_free(&s.arena);
@@ -73,7 +73,7 @@ static void the_history_limit_removes_the_oldest_first(void **state)
         for (int i = 0; i < 3; i++) {
                 s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
                 s.p->spec->policy->placement_type = i == 0 ? "A" : i == 1 ? "B" : "C";
-                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
                 keep_created(&s, &plan);
         }
         assert_int_equal(plan.n_remove, 1);
@@ -90,12 +90,12 @@ static void a_history_limit_that_is_lowered_holds_at_once(void **state)
         for (int i = 0; i < 3; i++) {
                 s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
                 s.p->spec->policy->placement_type = i == 0 ? "A" : i == 1 ? "B" : "C";
-                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
                 keep_created(&s, &plan);
         }
         assert_int_equal(plan.n_remove, 0);
         s.p->spec->revision_history_limit = OPT_INT(1);
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         assert_null(plan.create);
         assert_int_equal(plan.n_remove, 2);
         assert_string_equal(plan.remove[0]->meta.name, "web-0");
@@ -120,7 +120,8 @@ static void two_latest_policy_snapshots_are_an_error(void **state)
                          i, i);
                 s.existing[s.list.n++] = parse(&s, &cluster_scheduling_policy_snapshot_kind, json);
         }
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), ERR_INVALID);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err),
+                         ERR_INVALID);
         arena_free(&s.arena);
 }
 
@@ -129,11 +130,20 @@ static void a_policy_index_that_was_given_is_not_given_again(void **state)
 {
         static const struct {
                 bool left; /* "web-0" is still there, and holds the policy wanted */
-                int64_t given;
+                struct indexes indexes;
                 const char *made; /* NULL: the one that is there */
         } rows[] = {
-                { false, NO_INDEX, "web-0" }, { false, 1, "web-2" }, { true, 1, "web-2" }, { true, 0, NULL },
-                { true, NO_INDEX, NULL },
+                { false, { NO_INDEX, NO_INDEX }, "web-0" },
+                { false, { 1, NO_INDEX }, "web-2" },
+                { true, { 1, NO_INDEX }, "web-2" },
+                { true, { 0, NO_INDEX }, NULL },
+                { true, { NO_INDEX, NO_INDEX }, NULL },
+                { true, { NO_INDEX, 0 }, NULL },
+                { true, { NO_INDEX, 1 }, "web-1" }, /* that is made late, if at all */
+                { true, { 0, 1 }, "web-1" },
+                { true, { 1, 1 }, "web-2" },
+                { true, { 1, 3 }, "web-3" },
+                { false, { NO_INDEX, 1 }, "web-1" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -143,11 +153,11 @@ static void a_policy_index_that_was_given_is_not_given_again(void **state)
                 begin(&s, "\"policy\":{\"placementType\":\"PickAll\"}");
                 if (rows[i].left) {
                         assert_int_equal(
-                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
                         keep_created(&s, &plan);
                 }
-                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, rows[i].given, &plan, &s.err),
-                                 0);
+                assert_int_equal(
+                        plan_policy_snapshots(&s.arena, s.p, &s.list, rows[i].indexes, &plan, &s.err), 0);
                 if (rows[i].made)
                         assert_string_equal(plan.create->object.meta.name, rows[i].made);
                 else
@@ -163,12 +173,14 @@ static void a_policy_that_was_edited_in_its_snapshot_is_replaced(void **state)
         struct scene s;
 
         begin(&s, "\"policy\":{\"placementType\":\"PickFixed\",\"clusterNames\":[\"a\"]}");
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
         keep_created(&s, &plan);
         edited = (struct policy_snapshot *)object_copy(s.existing[0], &s.arena);
         edited->spec->policy->cluster_names.at[0] = "b";
         s.existing[0] = &edited->object;
-        assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, 0, &plan, &s.err), 0);
+        assert_int_equal(
+                plan_policy_snapshots(&s.arena, s.p, &s.list, (struct indexes){ 0, NO_INDEX }, &plan, &s.err),
+                0);
         assert_string_equal(label_of(plan.update.wanted, LABEL_IS_LATEST_SNAPSHOT), "false");
         assert_string_equal(plan.create->object.meta.name, "web-1");
         assert_string_equal(plan.create->spec->policy->cluster_names.at[0], "a");
@@ -335,13 +347,13 @@ static void policies_go_oldest_first_too(void **state)
                         s.p->spec->policy = arena_zalloc(&s.arena, sizeof(*s.p->spec->policy));
                         s.p->spec->policy->placement_type = arena_printf(&s.arena, "type %d", i);
                         assert_int_equal(
-                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                                plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
                         assert_int_equal(plan.n_remove, 0);
                         keep_created(&s, &plan);
                 }
                 put_in_order(&s, order);
                 s.p->spec->revision_history_limit = OPT_INT(2);
-                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEX, &plan, &s.err), 0);
+                assert_int_equal(plan_policy_snapshots(&s.arena, s.p, &s.list, NO_INDEXES, &plan, &s.err), 0);
                 assert_null(plan.create);
                 for (size_t i = 0; i < plan.n_remove; i++)
                         snprintf(removed + strlen(removed), sizeof(removed) - strlen(removed), "%s ",
@@ -375,6 +387,42 @@ static void changes_are_collected_before_a_new_group_is_made(void **state)
         assert_int_equal(plan.delay_ms, 0);
         assert_int_equal(plan.n_create, 1);
         arena_free(&s.arena);
+}
+
+/* What is selected is what "web-0" holds, and nobody knows whether "web-1" was made. */
+static void a_group_is_not_taken_up_again_below_one_that_may_have_been_made(void **state)
+{
+        static const struct {
+                struct indexes indexes;
+                const char *made; /* NULL: "web-0" is marked again */
+        } rows[] = {
+                { { NO_INDEX, 0 }, NULL },
+                { { NO_INDEX, 1 }, "web-1-snapshot" },
+                { { 1, 1 }, "web-2-snapshot" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct resource_snapshot_plan plan;
+                struct selection sel;
+                struct object *head;
+                struct scene s;
+
+                begin(&s, "");
+                sel = select_sizes(&s, (const size_t[]){ 1 }, 1);
+                plan_resources(&s, &sel, &at_once, &plan);
+                keep_resources(&s, &plan);
+                head = object_copy(s.existing[0], &s.arena);
+                assert_int_equal(set_label(head, LABEL_IS_LATEST_SNAPSHOT, LABEL_FALSE, &s.arena), 0);
+                s.existing[0] = head;
+                assert_int_equal(plan_resource_snapshots(&s.arena, s.p, &sel, &s.list, rows[i].indexes,
+                                                         &s.in_use, &at_once, &plan, &s.err),
+                                 0);
+                assert_int_equal(plan.n_create, rows[i].made ? 1 : 0);
+                if (rows[i].made)
+                        assert_string_equal(plan.create[0]->object.meta.name, rows[i].made);
+                assert_int_equal(plan.update.now != NULL, !rows[i].made);
+                arena_free(&s.arena);
+        }
 }
 
 /* Content comes and goes while somebody deletes the newest snapshot, or all of them, now and then, after the
@@ -568,9 +616,9 @@ static int plan_without_memory(void *ctx, struct arena *arena)
         int code;
 
         selection_hash(&selection);
-        code = plan_policy_snapshots(arena, s->p, &s->list, NO_INDEX, &policy, &s->err);
+        code = plan_policy_snapshots(arena, s->p, &s->list, NO_INDEXES, &policy, &s->err);
         return code < 0 ? code
-                        : plan_resource_snapshots(arena, s->p, &selection, &s->list, NO_INDEX, &s->in_use,
+                        : plan_resource_snapshots(arena, s->p, &selection, &s->list, NO_INDEXES, &s->in_use,
                                                   &at_once, &resources, &s->err);
 }
 
@@ -645,6 +693,7 @@ int main(void)
                 cmocka_unit_test(changes_are_collected_before_a_new_group_is_made),
                 cmocka_unit_test(a_policy_index_that_was_given_is_not_given_again),
                 cmocka_unit_test(a_policy_that_was_edited_in_its_snapshot_is_replaced),
+                cmocka_unit_test(a_group_is_not_taken_up_again_below_one_that_may_have_been_made),
                 cmocka_unit_test(no_name_ever_stands_for_two_contents),
                 cmocka_unit_test(an_older_group_is_not_taken_up_again_below_one_that_was_given),
                 cmocka_unit_test(a_group_that_was_edited_is_replaced_without_delay),

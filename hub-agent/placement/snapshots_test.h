@@ -73,7 +73,10 @@ static const struct snapshot_timing at_once __attribute__((unused)) = { NOW, 0, 
 static inline void plan_named(struct scene *s, struct selection *sel, int64_t given,
                               const struct snapshot_timing *t, struct resource_snapshot_plan *plan)
 {
-        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, given, &s->in_use, t, plan, &s->err) < 0)
+        struct indexes indexes = { given, NO_INDEX };
+
+        if (plan_resource_snapshots(&s->arena, s->p, sel, &s->list, indexes, &s->in_use, t, plan, &s->err) <
+            0)
                 fail_msg("%s", s->err.text);
 }
 
