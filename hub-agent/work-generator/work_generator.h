@@ -53,6 +53,10 @@ struct work_plan {
  * compared. */
 bool works_in_sync(struct arena *arena, const struct binding *b, const struct object_list *live,
                    const char *index, size_t n_expected, const char *labels);
+/* The same by what the Works say of themselves: how many there are to be, and that each of these is one. An
+ * agent that does not say how many is not believed. */
+bool works_are_complete(struct arena *arena, const struct binding *b, const struct object_list *live,
+                        const char *index);
 /* ERR_INTERNAL: several Works carry one envelope; none is touched, for nobody can tell which is right. */
 int plan_works(struct arena *arena, const struct binding *b, const struct wanted_works *wanted,
                const struct object_list *live, const char *labels, struct work_plan *ret, struct error *err);

@@ -300,16 +300,17 @@ static int load_overrides(struct pass *s)
 }
 
 /* Whether there is nothing to render: one plain Work per snapshot of the group, each up to date. Overrides
- * that cannot be read any more hold up only who has to render. */
+ * that cannot be read any more hold up only who has to render; then Works of envelopes are taken for up to
+ * date by their own marks, too. */
 static int nothing_to_render(struct pass *s, const struct object *master, bool *ret)
 {
-        const char *envelopes = annotation_of(master, ANNOTATION_NUMBER_OF_ENVELOPED_OBJECTS);
+        const char *envelopes = annotation_of(master, ANNOTATION_NUMBER_OF_ENVELOPED_OBJECTS),
+                   *index = label_of(master, LABEL_RESOURCE_INDEX);
+        bool plain = !envelopes || text_equal(envelopes, "0");
         int64_t parts;
         int code;
 
         *ret = false;
-        if (envelopes && !text_equal(envelopes, "0"))
-                return 0;
         if (annotation_number(master, ANNOTATION_NUMBER_OF_RESOURCE_SNAPSHOTS, &parts, NULL) < 0)
                 return 0;
         code = load_overrides(s);
@@ -317,8 +318,10 @@ static int nothing_to_render(struct pass *s, const struct object *master, bool *
                 error_clear(s->rc->err);
         else
                 TRY(code);
-        *ret = works_in_sync(s->rc->arena, s->b, &s->works, label_of(master, LABEL_RESOURCE_INDEX),
-                             (size_t)parts, s->labels);
+        if (plain)
+                *ret = works_in_sync(s->rc->arena, s->b, &s->works, index, (size_t)parts, s->labels);
+        else if (code == ERR_INVALID)
+                *ret = works_are_complete(s->rc->arena, s->b, &s->works, index);
         return 0;
 }
 

@@ -100,6 +100,15 @@ bool works_in_sync(struct arena *arena, const struct binding *b, const struct ob
         return true;
 }
 
+bool works_are_complete(struct arena *arena, const struct binding *b, const struct object_list *live,
+                        const char *index)
+{
+        for (size_t i = 0; i < live->n; i++)
+                if (!annotation_of(live->at[i], ANNOTATION_WORK_SET))
+                        return false;
+        return live->n > 0 && works_in_sync(arena, b, live, index, live->n, NULL);
+}
+
 /* An envelope's Work is known by its labels: older ones have other names. */
 static bool carries(const struct object *work, const struct wanted_work *w)
 {

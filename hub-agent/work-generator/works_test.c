@@ -315,12 +315,17 @@ static void works_of_a_binding_carry_the_set_they_make(void **state)
         assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
                             WORK_SET_OF_3 "1");
+        assert_false(works_are_complete(&s.arena, s.b, &s.live, "3")); /* there is none */
         add_work(&s, "web-work", "3", NULL, NULL, "");
+        assert_false(works_are_complete(&s.arena, s.b, &s.live, "3"));
         tell_set(&s, WORK_SET_OF_3 "1");
         assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 0);
+        assert_true(works_are_complete(&s.arena, s.b, &s.live, "3"));
+        assert_false(works_are_complete(&s.arena, s.b, &s.live, "4"));
         tell_set(&s, WORK_SET_OF_3 "2");
         assert_false(works_in_sync(&s.arena, s.b, &s.live, "3", 1, ""));
+        assert_false(works_are_complete(&s.arena, s.b, &s.live, "3"));
         assert_int_equal(plan_works(&s.arena, s.b, &w, &s.live, "", &plan, &s.err), 0);
         assert_int_equal(plan.n, 1);
         assert_string_equal(annotation_of(&plan.at[0].wanted->object, ANNOTATION_WORK_SET),
