@@ -20,6 +20,7 @@ extern const struct kind node_kind; /* struct node */
 extern const struct kind pod_kind; /* struct pod */
 extern const struct kind config_map_kind; /* struct config_map */
 extern const struct kind partial_object_kind; /* struct partial_object */
+extern const struct kind resource_set_input_provider_kind; /* struct input_provider */
 extern const struct kind internal_member_cluster_kind; /* struct internal_member_cluster */
 extern const struct kind member_cluster_kind; /* struct member_cluster */
 extern const struct kind cluster_object_set_kind; /* struct cluster_object_set */
@@ -32,6 +33,7 @@ extern const struct kind cluster_resource_placement_kind; /* struct placement */
 extern const struct kind resource_placement_kind; /* struct placement */
 extern const struct kind cluster_scheduling_policy_snapshot_kind; /* struct policy_snapshot */
 extern const struct kind scheduling_policy_snapshot_kind; /* struct policy_snapshot */
+extern const struct kind resource_set_kind; /* struct resource_set */
 extern const struct kind cluster_resource_snapshot_kind; /* struct resource_snapshot */
 extern const struct kind resource_snapshot_kind; /* struct resource_snapshot */
 extern const struct kind cluster_staged_update_run_kind; /* struct update_run */
@@ -107,6 +109,14 @@ extern const struct type pod_spec_type;
 extern const struct type container_type;
 extern const struct type container_resources_type;
 extern const struct type pod_status_type;
+extern const struct type input_provider_spec_type;
+extern const struct type secret_by_name_type;
+extern const struct type input_filter_type;
+extern const struct type input_skip_type;
+extern const struct type input_schedule_type;
+extern const struct type artifact_selector_type;
+extern const struct type input_provider_status_type;
+extern const struct type input_next_schedule_type;
 extern const struct type internal_member_cluster_spec_type;
 extern const struct type internal_member_cluster_status_type;
 extern const struct type member_cluster_spec_type;
@@ -152,6 +162,16 @@ extern const struct type placement_status_type;
 extern const struct type per_cluster_status_type;
 extern const struct type policy_snapshot_spec_type;
 extern const struct type policy_snapshot_status_type;
+extern const struct type resource_set_spec_type;
+extern const struct type resource_set_common_metadata_type;
+extern const struct type resource_set_input_strategy_type;
+extern const struct type input_provider_reference_type;
+extern const struct type resource_set_step_type;
+extern const struct type resource_set_dependency_type;
+extern const struct type resource_set_status_type;
+extern const struct type resource_set_inventory_type;
+extern const struct type resource_set_inventory_entry_type;
+extern const struct type resource_set_snapshot_type;
 extern const struct type resource_snapshot_spec_type;
 extern const struct type resource_snapshot_status_type;
 extern const struct type update_run_spec_type;

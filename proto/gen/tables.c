@@ -502,6 +502,83 @@ static const struct field partial_object_root_fields[] = {
 };
 static const struct type partial_object_root_type = { "partial_object", partial_object_root_fields, 2, sizeof(struct partial_object) };
 
+static const struct field input_provider_spec_fields[] = {
+        { "certSecretRef", FIELD_OBJECT, 0, offsetof(struct input_provider_spec, cert_secret_ref), &secret_by_name_type },
+        { "defaultValues", FIELD_RAW, 0, offsetof(struct input_provider_spec, default_values), NULL },
+        { "filter", FIELD_OBJECT, 0, offsetof(struct input_provider_spec, filter), &input_filter_type },
+        { "insecure", FIELD_BOOL, 0, offsetof(struct input_provider_spec, insecure), NULL },
+        { "schedule", FIELD_LIST, 0, offsetof(struct input_provider_spec, schedule), &input_schedule_type },
+        { "secretRef", FIELD_OBJECT, 0, offsetof(struct input_provider_spec, secret_ref), &secret_by_name_type },
+        { "selectors", FIELD_LIST, 0, offsetof(struct input_provider_spec, selectors), &artifact_selector_type },
+        { "serviceAccountName", FIELD_STRING, 0, offsetof(struct input_provider_spec, service_account_name), NULL },
+        { "skip", FIELD_OBJECT, 0, offsetof(struct input_provider_spec, skip), &input_skip_type },
+        { "type", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct input_provider_spec, type), NULL },
+        { "url", FIELD_STRING, 0, offsetof(struct input_provider_spec, url), NULL },
+};
+const struct type input_provider_spec_type = { "InputProviderSpec", input_provider_spec_fields, 11, sizeof(struct input_provider_spec) };
+
+static const struct field secret_by_name_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct secret_by_name, name), NULL },
+};
+const struct type secret_by_name_type = { "SecretByName", secret_by_name_fields, 1, sizeof(struct secret_by_name) };
+
+static const struct field input_filter_fields[] = {
+        { "excludeBranch", FIELD_STRING, 0, offsetof(struct input_filter, exclude_branch), NULL },
+        { "excludeEnvironment", FIELD_STRING, 0, offsetof(struct input_filter, exclude_environment), NULL },
+        { "excludeTag", FIELD_STRING, 0, offsetof(struct input_filter, exclude_tag), NULL },
+        { "includeBranch", FIELD_STRING, 0, offsetof(struct input_filter, include_branch), NULL },
+        { "includeEnvironment", FIELD_STRING, 0, offsetof(struct input_filter, include_environment), NULL },
+        { "includeTag", FIELD_STRING, 0, offsetof(struct input_filter, include_tag), NULL },
+        { "labels", FIELD_LIST, 0, offsetof(struct input_filter, labels), NULL },
+        { "limit", FIELD_INT, 0, offsetof(struct input_filter, limit), NULL },
+        { "semver", FIELD_STRING, 0, offsetof(struct input_filter, semver), NULL },
+};
+const struct type input_filter_type = { "InputFilter", input_filter_fields, 9, sizeof(struct input_filter) };
+
+static const struct field input_skip_fields[] = {
+        { "labels", FIELD_LIST, 0, offsetof(struct input_skip, labels), NULL },
+};
+const struct type input_skip_type = { "InputSkip", input_skip_fields, 1, sizeof(struct input_skip) };
+
+static const struct field input_schedule_fields[] = {
+        { "cron", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct input_schedule, cron), NULL },
+        { "timeZone", FIELD_STRING, 0, offsetof(struct input_schedule, time_zone), NULL },
+        { "window", FIELD_STRING, 0, offsetof(struct input_schedule, window), NULL },
+};
+const struct type input_schedule_type = { "InputSchedule", input_schedule_fields, 3, sizeof(struct input_schedule) };
+
+static const struct field artifact_selector_fields[] = {
+        { "matchExpressions", FIELD_LIST, 0, offsetof(struct artifact_selector, match_expressions), &label_requirement_type },
+        { "matchLabels", FIELD_STRING_MAP, 0, offsetof(struct artifact_selector, match_labels), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct artifact_selector, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct artifact_selector, ns), NULL },
+};
+const struct type artifact_selector_type = { "ArtifactSelector", artifact_selector_fields, 4, sizeof(struct artifact_selector) };
+
+static const struct field input_provider_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct input_provider_status, conditions), &condition_type },
+        { "exportedInputs", FIELD_RAW_LIST, 0, offsetof(struct input_provider_status, exported_inputs), NULL },
+        { "lastExportedRevision", FIELD_STRING, 0, offsetof(struct input_provider_status, last_exported_revision), NULL },
+        { "lastHandledForceAt", FIELD_STRING, 0, offsetof(struct input_provider_status, last_handled_force_at), NULL },
+        { "lastHandledReconcileAt", FIELD_STRING, 0, offsetof(struct input_provider_status, last_handled_reconcile_at), NULL },
+        { "nextSchedule", FIELD_OBJECT, 0, offsetof(struct input_provider_status, next_schedule), &input_next_schedule_type },
+};
+const struct type input_provider_status_type = { "InputProviderStatus", input_provider_status_fields, 6, sizeof(struct input_provider_status) };
+
+static const struct field input_next_schedule_fields[] = {
+        { "cron", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct input_next_schedule, cron), NULL },
+        { "timeZone", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct input_next_schedule, time_zone), NULL },
+        { "when", FIELD_TIME, FIELD_REQUIRED, offsetof(struct input_next_schedule, when_ms), NULL },
+        { "window", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct input_next_schedule, window), NULL },
+};
+const struct type input_next_schedule_type = { "InputNextSchedule", input_next_schedule_fields, 4, sizeof(struct input_next_schedule) };
+
+static const struct field input_provider_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct input_provider, spec), &input_provider_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct input_provider, status), &input_provider_status_type },
+};
+static const struct type input_provider_root_type = { "input_provider", input_provider_root_fields, 2, sizeof(struct input_provider) };
+
 static const struct field internal_member_cluster_spec_fields[] = {
         { "heartbeatPeriodSeconds", FIELD_INT, 0, offsetof(struct internal_member_cluster_spec, heartbeat_period_seconds), NULL },
         { "state", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct internal_member_cluster_spec, state), NULL },
@@ -871,6 +948,96 @@ static const struct field policy_snapshot_root_fields[] = {
 };
 static const struct type policy_snapshot_root_type = { "policy_snapshot", policy_snapshot_root_fields, 2, sizeof(struct policy_snapshot) };
 
+static const struct field resource_set_spec_fields[] = {
+        { "commonMetadata", FIELD_OBJECT, 0, offsetof(struct resource_set_spec, common_metadata), &resource_set_common_metadata_type },
+        { "dependsOn", FIELD_LIST, 0, offsetof(struct resource_set_spec, depends_on), &resource_set_dependency_type },
+        { "inputStrategy", FIELD_OBJECT, 0, offsetof(struct resource_set_spec, input_strategy), &resource_set_input_strategy_type },
+        { "inputs", FIELD_RAW_LIST, 0, offsetof(struct resource_set_spec, inputs), NULL },
+        { "inputsFrom", FIELD_LIST, 0, offsetof(struct resource_set_spec, inputs_from), &input_provider_reference_type },
+        { "resources", FIELD_RAW_LIST, 0, offsetof(struct resource_set_spec, resources), NULL },
+        { "resourcesTemplate", FIELD_STRING, 0, offsetof(struct resource_set_spec, resources_template), NULL },
+        { "serviceAccountName", FIELD_STRING, 0, offsetof(struct resource_set_spec, service_account_name), NULL },
+        { "steps", FIELD_LIST, 0, offsetof(struct resource_set_spec, steps), &resource_set_step_type },
+        { "wait", FIELD_BOOL, 0, offsetof(struct resource_set_spec, wait), NULL },
+};
+const struct type resource_set_spec_type = { "ResourceSetSpec", resource_set_spec_fields, 10, sizeof(struct resource_set_spec) };
+
+static const struct field resource_set_common_metadata_fields[] = {
+        { "annotations", FIELD_STRING_MAP, 0, offsetof(struct resource_set_common_metadata, annotations), NULL },
+        { "labels", FIELD_STRING_MAP, 0, offsetof(struct resource_set_common_metadata, labels), NULL },
+};
+const struct type resource_set_common_metadata_type = { "ResourceSetCommonMetadata", resource_set_common_metadata_fields, 2, sizeof(struct resource_set_common_metadata) };
+
+static const struct field resource_set_input_strategy_fields[] = {
+        { "includeEmptyProviders", FIELD_BOOL, 0, offsetof(struct resource_set_input_strategy, include_empty_providers), NULL },
+        { "name", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct resource_set_input_strategy, name), NULL },
+};
+const struct type resource_set_input_strategy_type = { "ResourceSetInputStrategy", resource_set_input_strategy_fields, 2, sizeof(struct resource_set_input_strategy) };
+
+static const struct field input_provider_reference_fields[] = {
+        { "apiVersion", FIELD_INTERNED, 0, offsetof(struct input_provider_reference, api_version), NULL },
+        { "kind", FIELD_INTERNED, 0, offsetof(struct input_provider_reference, kind), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct input_provider_reference, name), NULL },
+        { "selector", FIELD_OBJECT, 0, offsetof(struct input_provider_reference, selector), &label_selector_type },
+};
+const struct type input_provider_reference_type = { "InputProviderReference", input_provider_reference_fields, 4, sizeof(struct input_provider_reference) };
+
+static const struct field resource_set_step_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED, offsetof(struct resource_set_step, name), NULL },
+        { "resources", FIELD_RAW_LIST, 0, offsetof(struct resource_set_step, resources), NULL },
+        { "resourcesTemplate", FIELD_STRING, 0, offsetof(struct resource_set_step, resources_template), NULL },
+        { "timeout", FIELD_STRING, 0, offsetof(struct resource_set_step, timeout), NULL },
+};
+const struct type resource_set_step_type = { "ResourceSetStep", resource_set_step_fields, 4, sizeof(struct resource_set_step) };
+
+static const struct field resource_set_dependency_fields[] = {
+        { "apiVersion", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_dependency, api_version), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_dependency, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_dependency, name), NULL },
+        { "namespace", FIELD_STRING, 0, offsetof(struct resource_set_dependency, ns), NULL },
+        { "ready", FIELD_BOOL, 0, offsetof(struct resource_set_dependency, ready), NULL },
+        { "readyExpr", FIELD_STRING, 0, offsetof(struct resource_set_dependency, ready_expr), NULL },
+};
+const struct type resource_set_dependency_type = { "ResourceSetDependency", resource_set_dependency_fields, 6, sizeof(struct resource_set_dependency) };
+
+static const struct field resource_set_status_fields[] = {
+        { "conditions", FIELD_LIST, 0, offsetof(struct resource_set_status, conditions), &condition_type },
+        { "externalChecksumRefs", FIELD_LIST, 0, offsetof(struct resource_set_status, external_checksum_refs), NULL },
+        { "history", FIELD_LIST, 0, offsetof(struct resource_set_status, history), &resource_set_snapshot_type },
+        { "inventory", FIELD_OBJECT, 0, offsetof(struct resource_set_status, inventory), &resource_set_inventory_type },
+        { "lastAppliedRevision", FIELD_STRING, 0, offsetof(struct resource_set_status, last_applied_revision), NULL },
+        { "lastHandledReconcileAt", FIELD_STRING, 0, offsetof(struct resource_set_status, last_handled_reconcile_at), NULL },
+};
+const struct type resource_set_status_type = { "ResourceSetStatus", resource_set_status_fields, 6, sizeof(struct resource_set_status) };
+
+static const struct field resource_set_inventory_fields[] = {
+        { "entries", FIELD_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_inventory, entries), &resource_set_inventory_entry_type },
+};
+const struct type resource_set_inventory_type = { "ResourceSetInventory", resource_set_inventory_fields, 1, sizeof(struct resource_set_inventory) };
+
+static const struct field resource_set_inventory_entry_fields[] = {
+        { "id", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_inventory_entry, id), NULL },
+        { "v", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_inventory_entry, v), NULL },
+};
+const struct type resource_set_inventory_entry_type = { "ResourceSetInventoryEntry", resource_set_inventory_entry_fields, 2, sizeof(struct resource_set_inventory_entry) };
+
+static const struct field resource_set_snapshot_fields[] = {
+        { "digest", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_snapshot, digest), NULL },
+        { "firstReconciled", FIELD_TIME, FIELD_REQUIRED, offsetof(struct resource_set_snapshot, first_reconciled), NULL },
+        { "lastReconciled", FIELD_TIME, FIELD_REQUIRED, offsetof(struct resource_set_snapshot, last_reconciled), NULL },
+        { "lastReconciledDuration", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_snapshot, last_reconciled_duration), NULL },
+        { "lastReconciledStatus", FIELD_INTERNED, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_snapshot, last_reconciled_status), NULL },
+        { "metadata", FIELD_STRING_MAP, 0, offsetof(struct resource_set_snapshot, metadata), NULL },
+        { "totalReconciliations", FIELD_INT, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct resource_set_snapshot, total_reconciliations), NULL },
+};
+const struct type resource_set_snapshot_type = { "ResourceSetSnapshot", resource_set_snapshot_fields, 7, sizeof(struct resource_set_snapshot) };
+
+static const struct field resource_set_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct resource_set, spec), &resource_set_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct resource_set, status), &resource_set_status_type },
+};
+static const struct type resource_set_root_type = { "resource_set", resource_set_root_fields, 2, sizeof(struct resource_set) };
+
 static const struct field resource_snapshot_spec_fields[] = {
         { "selectedResources", FIELD_RAW_LIST, FIELD_REQUIRED | FIELD_EMIT_EMPTY | FIELD_BULK, offsetof(struct resource_snapshot_spec, selected_resources), NULL },
 };
@@ -1117,6 +1284,11 @@ const struct kind partial_object_kind = {
         "PartialObject", "partialobjects", "PartialObjectList", true, false, &partial_object_root_type,
 };
 
+const struct kind resource_set_input_provider_kind = {
+        "fluxcd.controlplane.io", "v1", "fluxcd.controlplane.io/v1",
+        "ResourceSetInputProvider", "resourcesetinputproviders", "ResourceSetInputProviderList", true, true, &input_provider_root_type,
+};
+
 const struct kind internal_member_cluster_kind = {
         "cluster.kubernetes-fleet.io", "v1beta1", "cluster.kubernetes-fleet.io/v1beta1",
         "InternalMemberCluster", "internalmemberclusters", "InternalMemberClusterList", true, true, &internal_member_cluster_root_type,
@@ -1177,6 +1349,11 @@ const struct kind scheduling_policy_snapshot_kind = {
         "SchedulingPolicySnapshot", "schedulingpolicysnapshots", "SchedulingPolicySnapshotList", true, true, &policy_snapshot_root_type,
 };
 
+const struct kind resource_set_kind = {
+        "fluxcd.controlplane.io", "v1", "fluxcd.controlplane.io/v1",
+        "ResourceSet", "resourcesets", "ResourceSetList", true, true, &resource_set_root_type,
+};
+
 const struct kind cluster_resource_snapshot_kind = {
         "placement.kubernetes-fleet.io", "v1beta1", "placement.kubernetes-fleet.io/v1beta1",
         "ClusterResourceSnapshot", "clusterresourcesnapshots", "ClusterResourceSnapshotList", false, true, &resource_snapshot_root_type,
@@ -1230,6 +1407,7 @@ const struct kind *const all_kinds[] = {
         &pod_kind,
         &config_map_kind,
         &partial_object_kind,
+        &resource_set_input_provider_kind,
         &internal_member_cluster_kind,
         &member_cluster_kind,
         &cluster_object_set_kind,
@@ -1242,6 +1420,7 @@ const struct kind *const all_kinds[] = {
         &resource_placement_kind,
         &cluster_scheduling_policy_snapshot_kind,
         &scheduling_policy_snapshot_kind,
+        &resource_set_kind,
         &cluster_resource_snapshot_kind,
         &resource_snapshot_kind,
         &cluster_staged_update_run_kind,

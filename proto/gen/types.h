@@ -57,6 +57,14 @@ struct pod_spec;
 struct container;
 struct container_resources;
 struct pod_status;
+struct input_provider_spec;
+struct secret_by_name;
+struct input_filter;
+struct input_skip;
+struct input_schedule;
+struct artifact_selector;
+struct input_provider_status;
+struct input_next_schedule;
 struct internal_member_cluster_spec;
 struct internal_member_cluster_status;
 struct member_cluster_spec;
@@ -102,6 +110,16 @@ struct placement_status;
 struct per_cluster_status;
 struct policy_snapshot_spec;
 struct policy_snapshot_status;
+struct resource_set_spec;
+struct resource_set_common_metadata;
+struct resource_set_input_strategy;
+struct input_provider_reference;
+struct resource_set_step;
+struct resource_set_dependency;
+struct resource_set_status;
+struct resource_set_inventory;
+struct resource_set_inventory_entry;
+struct resource_set_snapshot;
 struct resource_snapshot_spec;
 struct resource_snapshot_status;
 struct update_run_spec;
@@ -211,6 +229,16 @@ struct container_list {
         uint32_t n;
         bool set;
 };
+struct input_schedule_list {
+        struct input_schedule *at;
+        uint32_t n;
+        bool set;
+};
+struct artifact_selector_list {
+        struct artifact_selector *at;
+        uint32_t n;
+        bool set;
+};
 struct taint_list {
         struct taint *at;
         uint32_t n;
@@ -288,6 +316,31 @@ struct toleration_list {
 };
 struct per_cluster_status_list {
         struct per_cluster_status *at;
+        uint32_t n;
+        bool set;
+};
+struct input_provider_reference_list {
+        struct input_provider_reference *at;
+        uint32_t n;
+        bool set;
+};
+struct resource_set_step_list {
+        struct resource_set_step *at;
+        uint32_t n;
+        bool set;
+};
+struct resource_set_dependency_list {
+        struct resource_set_dependency *at;
+        uint32_t n;
+        bool set;
+};
+struct resource_set_inventory_entry_list {
+        struct resource_set_inventory_entry *at;
+        uint32_t n;
+        bool set;
+};
+struct resource_set_snapshot_list {
+        struct resource_set_snapshot *at;
         uint32_t n;
         bool set;
 };
@@ -811,6 +864,84 @@ struct partial_object {
         const char *kind; /* The object's kind. */
 };
 
+/* Where the sets come from, and which of them are taken. */
+struct input_provider_spec {
+        const char *type; /* Required. What kind of source it is. */
+        const char *url; /* The source's address. */
+        struct secret_by_name *secret_ref; /* The Secret with what the source asks for. */
+        struct secret_by_name *cert_secret_ref; /* The Secret with authorities (ca.crt) and a client's certificate (tls.crt, tls.key). */
+        const char *service_account_name; /* The service account of this namespace whose pull secrets, rights or identity are used. */
+        struct opt_bool insecure; /* Whether a source without TLS is taken. */
+        struct slice default_values; /* Values for keys that a set does not have. */
+        struct input_filter *filter; /* Which sets are taken. */
+        struct input_skip *skip; /* Which requests are left as they were exported last. */
+        struct input_schedule_list schedule; /* When the source is asked; by the interval alone if absent. */
+        struct artifact_selector_list selectors; /* Which ExternalArtifacts are taken. */
+};
+
+/* A Secret of the same namespace. */
+struct secret_by_name {
+        const char *name; /* Required. The Secret's name. */
+};
+
+/* Which sets are taken. */
+struct input_filter {
+        const char *include_branch; /* Regular expression that a branch's name has to match. */
+        const char *exclude_branch; /* Regular expression that a branch's name may not match. */
+        const char *include_tag; /* Regular expression that a tag has to match. */
+        const char *exclude_tag; /* Regular expression that a tag may not match. */
+        const char *include_environment; /* Regular expression that an environment's name has to match. */
+        const char *exclude_environment; /* Regular expression that an environment's name may not match. */
+        struct string_list labels; /* Labels that a request has to have, all of them. */
+        struct opt_int limit; /* How many sets there may be. Default 100. */
+        const char *semver; /* Range of versions that a tag has to be in; the highest come first. */
+};
+
+/* Which requests are left as they were exported last. */
+struct input_skip {
+        struct string_list labels; /* Labels of such requests; with ! before it, one that they do not have. */
+};
+
+/* When the source is asked. */
+struct input_schedule {
+        const char *cron; /* Required. Minute, hour, day of month, month and day of week, or @daily and its like. */
+        const char *time_zone; /* The time zone. Default UTC. */
+        const char *window; /* How long after each time the interval holds; 0s for ever. Default 0s. */
+};
+
+/* ExternalArtifacts, by name or by labels. */
+struct artifact_selector {
+        const char *name; /* The artifact's name. */
+        const char *ns; /* The artifacts' namespace: the provider's if absent, all if *. */
+        struct string_map match_labels; /* Labels that they have. */
+        struct label_requirement_list match_expressions; /* Further requirements on their labels. */
+};
+
+/* The sets. */
+struct input_provider_status {
+        struct condition_list conditions; /* Ready; Reconciling while the source is asked or retried; Stalled when only a change of the provider helps. */
+        struct raw_list exported_inputs; /* The sets, each with its id. */
+        const char *last_exported_revision; /* SHA-256 over the sets, as sha256:HEX. */
+        struct input_next_schedule *next_schedule; /* When the source is asked next. */
+        const char *last_handled_reconcile_at; /* The annotation reconcile.fluxcd.io/requestedAt that was acted on last. */
+        const char *last_handled_force_at; /* The annotation reconcile.fluxcd.io/forceAt that was acted on last. */
+};
+
+/* When the source is asked next. */
+struct input_next_schedule {
+        const char *cron; /* Required. The schedule. */
+        const char *time_zone; /* Required. Its time zone. */
+        const char *window; /* Required. Its window. */
+        int64_t when_ms; /* Required. The time. Wall ms. */
+};
+
+/* A family of kinds. */
+struct input_provider {
+        struct object object;
+        struct input_provider_spec *spec; /* Where the sets come from, and which of them are taken. */
+        struct input_provider_status *status; /* The sets. */
+};
+
 /* What the agents of a member cluster are asked to do. */
 struct internal_member_cluster_spec {
         const char *state; /* Required. Join or Leave. */
@@ -1190,6 +1321,97 @@ struct policy_snapshot {
         struct object object;
         struct policy_snapshot_spec *spec; /* Required. The policy. */
         struct policy_snapshot_status *status; /* The scheduler's decisions. */
+};
+
+/* What is made, and from what. */
+struct resource_set_spec {
+        struct resource_set_common_metadata *common_metadata; /* Labels and annotations of every object. */
+        struct resource_set_input_strategy *input_strategy; /* How the sets of several providers come together; Flatten if absent. */
+        struct raw_list inputs; /* Sets of inputs, each an object with freely chosen keys. The templates are rendered once for each. */
+        struct input_provider_reference_list inputs_from; /* ResourceSetInputProviders of the same namespace, whose sets are used, too. */
+        struct raw_list resources; /* Objects, whose YAML text is a template. */
+        const char *resources_template; /* A template of YAML documents, each an object. */
+        struct resource_set_step_list steps; /* Groups of objects: one begins when those before it are ready. In place of resources and resourcesTemplate. */
+        struct resource_set_dependency_list depends_on; /* Objects that have to be there, or ready, before anything is applied. */
+        const char *service_account_name; /* The service account of this namespace whose rights the objects are applied with. */
+        struct opt_bool wait; /* Whether the set is Ready only once all its objects are. */
+};
+
+/* Labels and annotations of every object; they win over those of the templates. */
+struct resource_set_common_metadata {
+        struct string_map labels; /* The labels. */
+        struct string_map annotations; /* The annotations. */
+};
+
+/* How the sets of several providers come together. */
+struct resource_set_input_strategy {
+        const char *name; /* Required. Flatten: one after the other. Permute: every combination of one set of each provider. */
+        struct opt_bool include_empty_providers; /* Whether a provider without sets counts, so that there are no combinations at all; otherwise it is passed over. */
+};
+
+/* ResourceSetInputProviders, by name or by labels. */
+struct input_provider_reference {
+        const char *api_version; /* The providers' API version. */
+        const char *kind; /* The providers' kind. */
+        const char *name; /* The provider's name. */
+        struct label_selector *selector; /* Labels that the providers have. */
+};
+
+/* Objects that are applied together. */
+struct resource_set_step {
+        const char *name; /* Required. The step's name. */
+        struct raw_list resources; /* Objects, whose YAML text is a template. */
+        const char *resources_template; /* A template of YAML documents, each an object. */
+        const char *timeout; /* How long the step's objects may take to become ready, as in 2m30s. */
+};
+
+/* An object that has to be there, or ready, before anything is applied. */
+struct resource_set_dependency {
+        const char *api_version; /* Required. The object's API version. */
+        const char *kind; /* Required. The object's kind. */
+        const char *name; /* Required. The object's name. */
+        const char *ns; /* The object's namespace; that of the set, if the kind has namespaces and none is given. */
+        struct opt_bool ready; /* Whether it has to be ready, and not only there. */
+        const char *ready_expr; /* A CEL expression over the object's fields that says whether it is ready; needs ready. */
+};
+
+/* What became of a set. */
+struct resource_set_status {
+        struct condition_list conditions; /* Ready; Reconciling while the set is worked on or retried; Stalled when only a change of it helps. */
+        struct resource_set_inventory *inventory; /* The objects that the set made. */
+        const char *last_applied_revision; /* SHA-256 over the objects that were applied last, as sha256:HEX. */
+        struct string_list external_checksum_refs; /* ConfigMaps and Secrets whose checksums are in the objects, as KIND/NAMESPACE/NAME. */
+        const char *last_handled_reconcile_at; /* The annotation reconcile.fluxcd.io/requestedAt that was acted on last. */
+        struct resource_set_snapshot_list history; /* What came of the last runs, newest first; at most five. */
+};
+
+/* The objects that a set made. */
+struct resource_set_inventory {
+        struct resource_set_inventory_entry_list entries; /* Required. The objects. */
+};
+
+/* One object that a set made. */
+struct resource_set_inventory_entry {
+        const char *id; /* Required. NAMESPACE_NAME_GROUP_KIND. */
+        const char *v; /* Required. The version of its API. */
+};
+
+/* Runs that applied the same objects with the same result. */
+struct resource_set_snapshot {
+        const char *digest; /* Required. SHA-256 over the objects, or over the spec when none could be built, as sha256:HEX. */
+        int64_t first_reconciled; /* Required. When the first of the runs ended. Wall ms. */
+        int64_t last_reconciled; /* Required. When the last of the runs ended. Wall ms. */
+        const char *last_reconciled_duration; /* Required. How long the last of the runs took, as in 2.818583s. */
+        const char *last_reconciled_status; /* Required. What came of the runs: the reason of Ready. */
+        struct opt_int total_reconciliations; /* Required. How many runs it were. */
+        struct string_map metadata; /* How many sets of inputs and objects there were. */
+};
+
+/* A family of kinds. */
+struct resource_set {
+        struct object object;
+        struct resource_set_spec *spec; /* What is made, and from what. */
+        struct resource_set_status *status; /* What became of it. */
 };
 
 /* Frozen resources. */
