@@ -1,12 +1,7 @@
 #include "common/base/timefmt.h"
 
-struct civil {
-        int64_t year;
-        unsigned month, day; /* from 1 */
-};
-
 /* Counts in eras of 400 years that begin on a 1st of March, so that the leap day is an era's last day. */
-static struct civil civil_from_days(int64_t days)
+struct date date_of_days(int64_t days)
 {
         days += 719468; /* 0000-03-01 */
         int64_t era = (days >= 0 ? days : days - 146096) / 146097;
@@ -14,13 +9,13 @@ static struct civil civil_from_days(int64_t days)
         unsigned year = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
         unsigned day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
         unsigned month = (5 * day_of_year + 2) / 153; /* 0 = March */
-        struct civil c = { .year = year + era * 400, .day = day_of_year - (153 * month + 2) / 5 + 1 };
+        struct date c = { .year = year + era * 400, .day = day_of_year - (153 * month + 2) / 5 + 1 };
         c.month = month < 10 ? month + 3 : month - 9;
         c.year += c.month <= 2;
         return c;
 }
 
-static int64_t days_from_civil(struct civil c)
+int64_t date_to_days(struct date c)
 {
         int64_t y = c.year - (c.month <= 2);
         int64_t era = (y >= 0 ? y : y - 399) / 400;
@@ -51,7 +46,7 @@ static int write_seconds(int64_t seconds, char ret[RFC3339_SIZE])
         seconds = MIN(MAX(seconds, INT64_C(-62167219200)), INT64_C(253402300799));
         int64_t days = floor_div(seconds, 86400);
         unsigned s = (unsigned)(seconds - days * 86400);
-        struct civil c = civil_from_days(days);
+        struct date c = date_of_days(days);
         char *at = put_number(ret, (unsigned)c.year % 10000, 4);
         const struct {
                 char before;
@@ -118,7 +113,7 @@ static bool take_date(struct slice *s, int64_t *ret_days)
 {
         static const unsigned char month_days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
         unsigned year;
-        struct civil c;
+        struct date c;
         if (!take_number(s, 4, &year) || !take_char(s, '-') || !take_number(s, 2, &c.month) ||
             !take_char(s, '-') || !take_number(s, 2, &c.day))
                 return false;
@@ -127,7 +122,7 @@ static bool take_date(struct slice *s, int64_t *ret_days)
             c.day > month_days[c.month - 1] + (leap && c.month == 2 ? 1u : 0u))
                 return false;
         c.year = year;
-        *ret_days = days_from_civil(c);
+        *ret_days = date_to_days(c);
         return true;
 }
 

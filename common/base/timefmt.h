@@ -17,6 +17,14 @@ int time_parse_rfc3339(struct slice s,
 int time_parse_lenient(struct slice s, int64_t *ret_wall_ms);
 int time_parse_rfc3339_micro(struct slice s, int64_t *ret_wall_us); /* the same in microseconds */
 
+/* The calendar; days are counted from 1970-01-01. */
+struct date {
+        int64_t year;
+        unsigned month, day; /* from 1 */
+};
+struct date date_of_days(int64_t days);
+int64_t date_to_days(struct date d);
+
 /* Go durations: "1h30m", "90s", "1.5h", "300ms"; ERR_INVALID otherwise. Result in nanoseconds. */
 int duration_parse_go(struct slice s, int64_t *ret_ns);
 void duration_format_go(int64_t ns, char *ret, size_t size);    /* as time.Duration.String(): "1m30s" */
