@@ -162,3 +162,25 @@ void sha256_hex(const void *data, size_t n, char ret[SHA256_HEX_SIZE])
         sha256_final(&s, raw);
         text_hex_encode(raw, sizeof(raw), ret);
 }
+
+#define ADLER_BASE 65521
+#define ADLER_RUN 5552 /* so many bytes cannot overflow 32 bits */
+
+uint32_t adler32_sum(const void *data, size_t n)
+{
+        const uint8_t *at = data;
+        uint32_t low = 1, high = 0;
+
+        while (n > 0) {
+                size_t run = MIN(n, (size_t)ADLER_RUN);
+
+                n -= run;
+                while (run-- > 0) {
+                        low += *at++;
+                        high += low;
+                }
+                low %= ADLER_BASE;
+                high %= ADLER_BASE;
+        }
+        return high << 16 | low;
+}

@@ -1,8 +1,7 @@
-/* SHA-1, Adler-32 and base32. */
+/* SHA-1 and base32. */
 #include "common/template/digests.h"
 
 #include <openssl/sha.h>
-#include <zlib.h>
 
 int sha1_hex(struct slice s, char ret[SHA1_HEX_SIZE])
 {
@@ -11,11 +10,6 @@ int sha1_hex(struct slice s, char ret[SHA1_HEX_SIZE])
                 return ERR_NO_MEMORY;
         text_hex_encode(sum, sizeof(sum), ret);
         return 0;
-}
-
-uint32_t adler32_sum(struct slice s)
-{
-        return (uint32_t)adler32_z(1, (const unsigned char *)s.data, s.len);
 }
 
 /* ---- base32 ---- */

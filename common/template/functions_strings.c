@@ -471,7 +471,7 @@ static int call_adler32(struct run *run, const struct value *args, size_t n, str
 {
         char text[16];
         TRY(run_spend_bytes(run, args[0].string.len));
-        snprintf(text, sizeof(text), "%u", adler32_sum(args[0].string));
+        snprintf(text, sizeof(text), "%u", adler32_sum(args[0].string.data, args[0].string.len));
         return run_copy(run, slice_of(text), ret);
 }
 
