@@ -65,7 +65,8 @@ struct curl_transfer {
         size_t header_bytes;
         int status;
         bool connected, head_done, done;
-        int failed; /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
+        const char *refused; /* what the address is that it may not be connected to */
+        int failed;          /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
         CURLcode result;
         struct buf body;
         struct waitq waits;

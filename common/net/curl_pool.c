@@ -190,7 +190,8 @@ static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
                                 e->bearer_token_file,
                                 e->username,
                                 e->password,
-                                e->insecure_skip_verify ? "insecure" : "" };
+                                e->insecure_skip_verify ? "insecure" : "",
+                                e->guarded ? "guarded" : "" };
         for (uint64_t k = 0; k < 2; k++) {
                 key[k] = hash_bytes(&e->generation, sizeof(e->generation), k);
                 for (size_t i = 0; i < ARRAY_LEN(parts); i++)

@@ -3,6 +3,7 @@
 #include <strings.h>
 #include <uv.h>
 
+#include "common/net/address_guard.h"
 #include "common/net/curl_internal.h"
 
 #define CONNECT_MS 10000
@@ -30,6 +31,18 @@ static size_t on_body(char *data, size_t size, size_t n, void *ctx)
                 tr->failed = r;
         touch(tr);
         return r < 0 ? 0 : size * n;
+}
+
+/* Of a guarded endpoint: the address that is about to be connected to, so no name can lead elsewhere later.
+ */
+static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *a)
+{
+        struct curl_transfer *tr = ctx;
+        const char *what = address_guard_refuses(&a->addr);
+        if (!what)
+                return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+        tr->refused = what;
+        return CURL_SOCKET_BAD;
 }
 
 /* The connection stands, the request is about to leave. */
@@ -257,6 +270,10 @@ static int configure(struct curl_transfer *tr, const struct http_request *rq, en
         TRY(add_headers(tr, rq));
         TRY(set_url(tr, rq));
         TRY(set_tls(tr->easy, e));
+        if (e->guarded) {
+                curl_easy_setopt(tr->easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+                curl_easy_setopt(tr->easy, CURLOPT_OPENSOCKETDATA, tr);
+        }
         TRY(set_body(tr->easy, rq, way));
         /* "" also keeps libcurl from the environment's proxies. */
         if (curl_easy_setopt(tr->easy, CURLOPT_PROXY, e->proxy_url ? e->proxy_url : "") != CURLE_OK)
@@ -450,6 +467,12 @@ static int network_error(const struct curl_transfer *tr, struct error *err)
         const char *words = tr->words[0] ? tr->words : curl_easy_strerror(tr->result);
         enum error_code code = classify(tr->result, words);
         long os = 0;
+        if (tr->result == CURLE_COULDNT_CONNECT && tr->refused) {
+                error_set(err, ERR_FORBIDDEN, "%s: this leads to %s, which is not asked", tr->what,
+                          tr->refused);
+                error_set_reason(err, HTTP_REASON_ADDRESS);
+                return ERR_FORBIDDEN;
+        }
         curl_easy_getinfo(tr->easy, CURLINFO_OS_ERRNO, &os);
         bool os_words = tr->result == CURLE_COULDNT_CONNECT && os > 0;
         error_set(err, code, "%s: %s", tr->what, os_words ? uv_strerror((int)-os) : words);
