@@ -36,6 +36,8 @@ bool cert_is_for(const char *cert_pem, const char *dns_name); /* whether a clien
 /* Signed tokens (JWT): ES256 with the key. payload is compact JSON. */
 int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token,
              struct error *err);
+/* The same with RS256 and an RSA key, for services that take nothing else. ERR_INVALID: it is none. */
+int jwt_sign_rs256(const char *key_pem, struct slice payload, char **ret_token, struct error *err);
 /* Checks the signature only; *ret_payload is the decoded JSON text (mem_free). ERR_UNAUTHORIZED if bad. */
 int jwt_verify(const char *key_or_cert_pem, const char *token, char **ret_payload, struct error *err);
 /* The payload without any check: what the holder of a token may know of it (its expiry), never whom to trust.

@@ -114,6 +114,40 @@ int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char
         return *ret_token ? 0 : error_no_memory(err);
 }
 
+/* ---- RS256 ---- */
+
+static int append_rs256(EVP_PKEY *key, struct buf *token, struct error *err)
+{
+        CLEANUP(digest_cleanup) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+        unsigned char raw[1024]; /* of keys up to 8192 bits */
+        size_t n = sizeof(raw);
+        if (EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_size(key) > (int)sizeof(raw))
+                return error_set(err, ERR_INVALID, "signing a token: not an RSA key");
+        if (!ctx || EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, key) <= 0 ||
+            EVP_DigestSign(ctx, raw, &n, (const unsigned char *)token->data, token->len) <= 0)
+                return openssl_error(err, ERR_INVALID, "signing a token");
+        buf_append_char(token, '.');
+        append_base64url(token, raw, n);
+        return buf_status(token, err, "token");
+}
+
+int jwt_sign_rs256(const char *key_pem, struct slice payload, char **ret_token, struct error *err)
+{
+        static const char header[] = "{\"alg\":\"RS256\",\"typ\":\"JWT\"}";
+        CLEANUP(key_cleanup) EVP_PKEY *key = openssl_read_key(key_pem, err);
+        if (!key)
+                return ERR_INVALID;
+        AUTO_BUF struct buf token;
+        buf_init(&token, LIMIT_TOKEN_BYTES);
+        append_base64url(&token, header, sizeof(header) - 1);
+        buf_append_char(&token, '.');
+        append_base64url(&token, payload.data, payload.len);
+        TRY(buf_status(&token, err, "token"));
+        TRY(append_rs256(key, &token, err));
+        *ret_token = buf_take(&token, NULL);
+        return *ret_token ? 0 : error_no_memory(err);
+}
+
 /* ---- checking ---- */
 
 static EVP_PKEY *read_public_key(const char *pem)
