@@ -57,8 +57,8 @@ static inline void object_text(struct buf *b, const char *name, const struct ent
                 return;
         b->len--; /* the object's brace */
         buf_append_str(b, ",\"x\":\"");
-        for (size_t i = 0; i < e->padding; i++)
-                buf_append_char(b, 'x');
+        memset(b->data + b->len, 'x', e->padding);
+        b->len += e->padding;
         buf_append_str(b, "\"}");
 }
 
