@@ -90,20 +90,25 @@ RIG_TEST(a_set_is_archived_without_the_state_file, {
         stop(&a);
 })
 
-static int rows_in(const struct sim_disk *d)
+static int rows_of(const struct sim_disk *d, const char *table)
 {
         sqlite3 *db = sim_disk_read(d);
+        AUTO_FREE char *sql = mem_printf("SELECT count(*) FROM %s", table);
         sqlite3_stmt *count;
         int n;
 
         assert_non_null(db);
-        assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM inventory", -1, &count, NULL),
-                         SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &count, NULL), SQLITE_OK);
         assert_int_equal(sqlite3_step(count), SQLITE_ROW);
         n = sqlite3_column_int(count, 0);
         sqlite3_finalize(count);
         sqlite3_close(db);
         return n;
+}
+
+static int rows_in(const struct sim_disk *d)
+{
+        return rows_of(d, "inventory");
 }
 
 /* What is not yet on the disk when the power fails: that the objects are gone. */
@@ -150,6 +155,36 @@ RIG_TEST(rows_that_an_archived_set_still_has_go_at_the_start, {
         sim_disk_free(d);
 })
 
+/* So that it gets no finalizer. */
+static int refuse_set(void *ctx, const struct http_request *rq)
+{
+        return text_equal(rq->method, "PATCH") && strstr(rq->path, "/clusterobjectsets/app-1?") ? 403 : 0;
+}
+
+/* It had no object yet, but what its Secret holds was read. */
+RIG_TEST(of_a_set_that_is_archived_before_it_has_begun_no_secret_is_kept, {
+        struct loopback_faults faults = { .fate = refuse_set };
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        meet(&a, &faults);
+        post(r, MEMBER, SECRETS,
+             "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s'},'immutable':true,'data':{'k':'"
+             "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnTWFwIiwibWV0YWRhdGEiOnsibmFtZSI6ImEi"
+             "LCJuYW1lc3BhY2UiOiJkZWZhdWx0In19'}}"); /* ConfigMap "a" */
+        post(r, MEMBER, SETS, SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", REF("s", "k"))));
+        settle(r, 12000); /* the next attempt is far */
+        assert_int_equal(rows_of(d, "works"), 1);
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        settle(r, 1000);
+        stop(&a);
+        assert_int_equal(rows_of(d, "works"), 0);
+        sim_disk_free(d);
+})
+
 /* spec/cluster-object-set.md checklist 99 */
 RIG_TEST(sets_work_without_a_hub, {
         struct agent a;
@@ -187,6 +222,7 @@ int main(void)
                 cmocka_unit_test(what_was_changed_meanwhile_is_put_right_after_a_restart),
                 cmocka_unit_test(a_set_is_archived_without_the_state_file),
                 cmocka_unit_test(rows_that_an_archived_set_still_has_go_at_the_start),
+                cmocka_unit_test(of_a_set_that_is_archived_before_it_has_begun_no_secret_is_kept),
                 cmocka_unit_test(sets_work_without_a_hub),
                 cmocka_unit_test(the_kind_is_found_when_it_comes),
         };

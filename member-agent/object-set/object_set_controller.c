@@ -339,8 +339,11 @@ static struct outcome archive_objects(struct set_pass *p)
 {
         const char *words = NULL;
 
-        if (!has_finalizer(p->set) && p->rows.n == 0)
+        if (!has_finalizer(p->set) && p->rows.n == 0) { /* what its Secrets held may have been kept already */
+                if (store_work_remove(p->agent->store, p->holder, p->rc->err) < 0)
+                        return failed(p->rc->err);
                 return conclude_with(p, FOUND_ARCHIVED, "");
+        }
         if (know_objects(p, p->rc->err) < 0 || set_teardown_run(p, &words, p->rc->err) < 0) {
                 error_wrap(p->rc->err, "error archiving revision");
                 return conclude_error(p);
