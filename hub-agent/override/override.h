@@ -15,6 +15,8 @@ int override_hash(const struct resource_override *o, char ret[65], struct error 
 
 struct override_snapshot_plan {
         struct relabel update;
+        struct relabel *unmark; /* older ones that are marked latest beside the newest, and stay */
+        size_t n_unmark;
         const struct object **remove;
         size_t n_remove;
         struct override_snapshot *create;

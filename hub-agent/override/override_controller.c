@@ -108,6 +108,8 @@ static int sync_snapshots(struct reconcile *rc, const struct object *o, const st
         TRY(plan_snapshots(rc, o, snapshots, is_new, &plan));
         if (plan.update.now)
                 TRY(rc_patch_diff(rc, plan.update.now, plan.update.wanted, OBJECT_META_SPEC, NULL));
+        for (size_t i = 0; i < plan.n_unmark; i++)
+                TRY(rc_patch_diff(rc, plan.unmark[i].now, plan.unmark[i].wanted, OBJECT_META_SPEC, NULL));
         for (size_t i = 0; i < plan.n_remove; i++)
                 TRY(rc_delete(rc, plan.remove[i]));
         return plan.create ? rc_create(rc, &plan.create->object, NULL) : 0;

@@ -102,6 +102,48 @@ static void go_along(struct rig *r, const struct scope_paths *p)
         stop(&f);
 }
 
+/* "tier-1" as it is asked for while the override says "silver". */
+static void post_late(struct rig *r, const struct scope_paths *p)
+{
+        const char *body = arena_printf(
+                &r->arena,
+                "{\"apiVersion\":\"placement.kubernetes-fleet.io/"
+                "v1beta1\",\"kind\":\"%sSnapshot\",\"metadata\":{"
+                "\"name\":\"tier-1\",\"labels\":{\"kubernetes-fleet.io/is-latest-snapshot\":\"true\","
+                "\"kubernetes-fleet.io/parent-resource-override\":\"tier\","
+                "\"kubernetes-fleet.io/override-index\":\"1\"}},\"spec\":{\"overrideHash\":\"eA==\","
+                "\"overrideSpec\":{%s," TIER("silver") "}}}",
+                p->kind, p->selectors);
+
+        if (rig_post(r, p->snapshots, body) != 201)
+                fail_msg("%s", r->text);
+        rig_settle(r);
+}
+
+/* What the override says comes back to what it was while nobody knows whether the next snapshot was made. */
+static void come_late(struct rig *r, const struct scope_paths *p)
+{
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, p);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        line.path = "overridesnapshots?";
+        line.fate = ERR_RETRY;
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("silver") "}}");
+        assert_string_equal(indexes(r, p), "0");
+        merge_and_settle(r, path_to(r, p->overrides, "tier"), "{\"spec\":{" TIER("gold") "}}");
+        line.path = NULL;
+        assert_string_equal(indexes(r, p), "0*");
+        post_late(r, p);
+        fiber_sleep(r->loop, 1000);
+        rig_settle(r);
+        assert_string_equal(indexes(r, p), "0 1 2*");
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+
 /* A name never stands for two contents: what a binding names is not given again. */
 static void come_again(struct rig *r, const struct scope_paths *p)
 {
@@ -174,6 +216,7 @@ static void keep_ten(struct rig *r, const struct scope_paths *p)
         RIG_TEST(name##_of_a_namespace, { fn(r, &scopes[1]); })
 
 FOR_BOTH(snapshots_follow_edits, follow_edits)
+FOR_BOTH(a_snapshot_that_is_made_late_leaves_one_marked_latest, come_late)
 FOR_BOTH(snapshots_go_with_their_override, go_along)
 FOR_BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index, come_again)
 FOR_BOTH(a_snapshot_that_somebody_edits_is_put_right, are_put_right)
@@ -186,6 +229,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 BOTH(snapshots_follow_edits),
+                BOTH(a_snapshot_that_is_made_late_leaves_one_marked_latest),
                 BOTH(snapshots_go_with_their_override),
                 BOTH(a_snapshot_that_somebody_deletes_comes_under_another_index),
                 BOTH(a_snapshot_that_somebody_edits_is_put_right),

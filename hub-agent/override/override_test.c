@@ -402,6 +402,57 @@ static void an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest(vo
         arena_free(&b.arena);
 }
 
+static const struct object *snapshot_of(struct bench *b, const char *value, int index, bool latest)
+{
+        const struct object_list none = { 0 };
+        struct override_snapshot_plan plan;
+
+        assert_int_equal(
+                plan_override_snapshots(&b->arena, override_of(b, value), &none, index - 1, &plan, &b->err),
+                0);
+        assert_int_equal(set_label(&plan.create->object, LABEL_IS_LATEST_SNAPSHOT,
+                                   latest ? LABEL_TRUE : LABEL_FALSE, &b->arena),
+                         0);
+        return &plan.create->object;
+}
+
+/* One that was made late, its answer lost, beside the one that was taken up again meanwhile. */
+static void of_several_override_snapshots_that_are_marked_latest_the_newest_stays_so(void **state)
+{
+        static const struct {
+                const char *wanted, *made, *unmarked;
+        } rows[] = {
+                { "2", "", "o-0 o-1 " },
+                { "0", "o-4", "o-2 o-0 o-1 " }, /* the newest at first, as without others */
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct override_snapshot_plan plan;
+                const char *unmarked = "";
+                const struct object *all[4];
+                struct object_list existing = { all, 3 };
+                struct bench b;
+
+                begin(&b);
+                all[0] = snapshot_of(&b, "2", 2, true);
+                all[1] = snapshot_of(&b, "0", 0, true);
+                all[2] = snapshot_of(&b, "1", 1, true);
+                assert_int_equal(plan_override_snapshots(&b.arena, override_of(&b, rows[i].wanted), &existing,
+                                                         *rows[i].made ? 3 : NO_INDEX, &plan, &b.err),
+                                 0);
+                if (plan.update.now)
+                        unmarked = arena_printf(&b.arena, "%s ", plan.update.now->meta.name);
+                for (size_t k = 0; k < plan.n_unmark; k++) {
+                        unmarked = arena_printf(&b.arena, "%s%s ", unmarked, plan.unmark[k].now->meta.name);
+                        assert_string_equal(label_of(plan.unmark[k].wanted, LABEL_IS_LATEST_SNAPSHOT),
+                                            LABEL_FALSE);
+                }
+                assert_string_equal(unmarked, rows[i].unmarked);
+                assert_string_equal(plan.create ? plan.create->object.meta.name : "", rows[i].made);
+                arena_free(&b.arena);
+        }
+}
+
 static void an_override_index_that_was_given_is_not_given_again(void **state)
 {
         static const struct {
@@ -558,6 +609,7 @@ int main(void)
                 cmocka_unit_test(variables_in_paths_are_left_alone),
                 cmocka_unit_test(a_failed_patch_names_snapshot_and_target),
                 cmocka_unit_test(an_override_keeps_ten_numbered_snapshots_the_newest_marked_latest),
+                cmocka_unit_test(of_several_override_snapshots_that_are_marked_latest_the_newest_stays_so),
                 cmocka_unit_test(an_override_index_that_was_given_is_not_given_again),
                 cmocka_unit_test(an_override_selects_by_group_version_kind_and_name),
                 cmocka_unit_test(each_selector_of_a_list_counts),

@@ -231,6 +231,33 @@ static int plan_new(struct arena *arena, const struct resource_override *o, cons
         return plan->create ? 0 : ERR_NO_MEMORY;
 }
 
+static bool is_removed(const struct override_snapshot_plan *plan, const struct object *o)
+{
+        for (size_t i = 0; i < plan->n_remove; i++)
+                if (plan->remove[i] == o)
+                        return true;
+        return false;
+}
+
+/* One that was made late is marked latest beside the one before it, which was taken up again meanwhile; and
+ * users set labels. All that are marked are in force. `list` ends with the newest. */
+static int plan_unmark(struct arena *arena, const struct indexed *list, size_t n,
+                       struct override_snapshot_plan *plan)
+{
+        plan->unmark = ARENA_NEW_ARRAY(arena, struct relabel, n + 1);
+        if (!plan->unmark)
+                return ERR_NO_MEMORY;
+        for (size_t i = 0; i + 1 < n; i++) {
+                const struct object *o = &list[i].s->object;
+
+                if (!label_is_true(o, LABEL_IS_LATEST_SNAPSHOT) || is_deleting(o) || is_removed(plan, o))
+                        continue;
+                TRY(plan_relabel(arena, o, LABEL_FALSE, &plan->unmark[plan->n_unmark]));
+                plan->n_unmark++;
+        }
+        return 0;
+}
+
 int plan_override_snapshots(struct arena *arena, const struct resource_override *o,
                             const struct object_list *existing, int64_t given,
                             struct override_snapshot_plan *ret, struct error *err)
@@ -254,6 +281,8 @@ int plan_override_snapshots(struct arena *arena, const struct resource_override 
                 TRY(same_spec(list[existing->n - 1].s, wanted, &same, err));
         if (same ? plan_relabel(arena, &list[existing->n - 1].s->object, LABEL_TRUE, &plan.update) < 0
                  : plan_new(arena, o, list, existing->n, given, hash, &plan) < 0)
+                return error_no_memory(err);
+        if (plan_unmark(arena, list, existing->n, &plan) < 0)
                 return error_no_memory(err);
         if (same)
                 TRY(put_hash_right(arena, list[existing->n - 1].s, wanted, hash, &plan.update, err));
