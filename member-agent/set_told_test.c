@@ -100,12 +100,53 @@ RIG_TEST(the_newest_five_archived_revisions_are_kept, {
         stop(&a);
 })
 
+/* Each has a label of its own at first, so that none archives another. */
+static void make_set(struct rig *r, int i)
+{
+        const char *name = arena_printf(&r->arena, "app-%d", i);
+
+        post(r, MEMBER, SETS,
+             arena_printf(&r->arena,
+                          SET("app-%d", OWNED_BY("app-%d"), "%d", "",
+                              PHASE("one", INLINE(CONFIG_MAP("c%d", "1")))),
+                          i, i, i, i));
+        wait_for_set(r, name, "Succeeded", "True/Succeeded");
+}
+
+static void archive_set(struct rig *r, int i)
+{
+        const char *name = arena_printf(&r->arena, "app-%d", i);
+
+        merge(r, MEMBER, arena_printf(&r->arena, SETS "/%s", name),
+              "{'metadata':{" OWNED_BY("app") "},'spec':{'lifecycleState':'Archived'}}");
+        wait_for_set(r, name, "Progressing", "False/Archived");
+}
+
+/* spec/cluster-object-set.md 16.3: nobody comes after it who would. */
+RIG_TEST(the_oldest_goes_though_it_is_archived_last, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        for (int i = 1; i <= 6; i++)
+                make_set(r, i);
+        for (int i = 2; i <= 6; i++)
+                archive_set(r, i);
+        settle(r, 5000);
+        merge(r, MEMBER, SETS "/app-1",
+              "{'metadata':{" OWNED_BY("app") "},'spec':{'lifecycleState':'Archived'}}");
+        settle(r, 10000);
+        assert_int_equal(get(r, MEMBER, SETS "/app-1"), 404);
+        assert_int_equal(get(r, MEMBER, SETS "/app-2"), 200);
+        stop(&a);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(each_change_of_a_set_is_told_once),
                 cmocka_unit_test(sets_are_counted),
                 cmocka_unit_test(the_newest_five_archived_revisions_are_kept),
+                cmocka_unit_test(the_oldest_goes_though_it_is_archived_last),
         };
 
         if (getenv("AGENT_TEST"))

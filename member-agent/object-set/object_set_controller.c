@@ -171,12 +171,14 @@ static int archive_replaced(struct set_pass *p, struct error *err)
         return 0;
 }
 
-/* 16.3: who finishes, or is archived, looks after the records of its owner. */
+/* 16.3: who finishes, or is archived, looks after the records of its owner, as they are by now: it may be one
+ * itself, and the last. */
 static int forget_records(struct set_pass *p, struct error *err)
 {
-        struct set_list old;
+        struct set_list all, old;
 
-        TRY(succession_forgotten(p->set, &p->others, p->arena, &old, err));
+        TRY(sets_list(p->agent->sets, p->arena, &all, err));
+        TRY(succession_forgotten(p->set, &all, p->arena, &old, err));
         for (size_t i = 0; i < old.n; i++)
                 if (kube_delete(p->rc->kube, &old.at[i]->object, true, err) < 0 && err->code != ERR_CONFLICT)
                         return err->code;
