@@ -177,11 +177,25 @@ static unsigned claimant_of(const struct voyage *v, unsigned cargo)
         return WISH_REVISIONS;
 }
 
+/* What was read of the manifests and what the state file said are both gone: a set that is archived waits for
+ * its Secret, and has what it has. docs/object-sets.md */
+static bool waits_for_secret(const struct voyage *v, unsigned revision)
+{
+        const struct wish_set *s = &v->wish->sets[revision];
+        const char *message = doc_get_string(condition_of(v->sets[revision], "Progressing"), "message");
+
+        return v->wish->disk_failed && (s->archived || s->outlived) && !stands(v, revision) &&
+               (s->secret == SECRET_GONE || s->secret == SECRET_MISSING) && lacks_secret(v, revision) &&
+               text_starts_with(message, "error archiving revision: ");
+}
+
 static int judge_held(const struct voyage *v, unsigned holder, unsigned cargo, struct error *err)
 {
         const struct wish_stray *stray = &v->wish->strays[cargo];
         unsigned claimant = claimant_of(v, cargo);
 
+        if (waits_for_secret(v, holder))
+                return judge_marks(v, holder, v->cargo[cargo], err);
         if (!stands(v, holder) || !v->wish->sets[holder].items[cargo].wanted)
                 return error_set(err, ERR_INVALID, "revision %u controls it, which should not", holder + 1);
         if (v->wish->sets[holder].secret == SECRET_MISSING || v->wish->sets[holder].secret == SECRET_MUTABLE)
@@ -280,6 +294,8 @@ static int judge_archived(const struct voyage *v, unsigned revision, struct erro
 
         if (!v->wish->sets[revision].archived && !v->wish->sets[revision].outlived)
                 return error_set(err, ERR_INVALID, "it is archived, nobody asked for that");
+        if (has_finalizer(set) && waits_for_secret(v, revision))
+                return expect(set, "Progressing", "True", "Retrying", err);
         if (has_finalizer(set))
                 return error_set(err, ERR_INVALID, "it is archived and has its finalizer");
         TRY(expect(set, "Progressing", "False", "Archived", err));

@@ -135,6 +135,38 @@ static void a_handover_that_is_over_is_right(void **state)
         close_bay(&b);
 }
 
+/* Archived by its user, of whose Secret and state file nothing is left. */
+static void open_waiting(struct bay *b)
+{
+        open_bay(b);
+        b->ship.disk_failed = true;
+        b->ship.sets[1].archived = true;
+        b->ship.sets[1].secret = SECRET_GONE;
+        doc_set_string(set(b, 1), "spec.lifecycleState", "Archived");
+        say(set(b, 1),
+            condition("Progressing", "True", "Retrying",
+                      "error archiving revision: getting Secret a/b: not found"),
+            condition("Available", "True", "ProbesSucceeded", ""), true);
+}
+
+static void a_set_waits_for_its_secret_only_when_nothing_else_tells_what_it_has(void **state)
+{
+        struct bay b;
+
+        open_waiting(&b);
+        good(&b);
+        b.ship.disk_failed = false;
+        bad(&b, "ship-0-r2: it is archived and has its finalizer");
+        b.ship.disk_failed = true;
+        b.ship.sets[1].secret = SECRET_THERE;
+        bad(&b, "ship-0-r2: it is archived and has its finalizer");
+        b.ship.sets[1].secret = SECRET_GONE;
+        say(set(&b, 1), condition("Progressing", "True", "Retrying", "error archiving revision: no reason"),
+            condition("Available", "True", "ProbesSucceeded", ""), true);
+        bad(&b, "ship-0-r2: it is archived and has its finalizer");
+        close_bay(&b);
+}
+
 static void objects_are_those_of_the_revision(void **state)
 {
         struct bay b;
@@ -247,6 +279,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_handover_that_is_over_is_right),
+                cmocka_unit_test(a_set_waits_for_its_secret_only_when_nothing_else_tells_what_it_has),
                 cmocka_unit_test(objects_are_those_of_the_revision),
                 cmocka_unit_test(nothing_is_left_of_who_is_archived),
                 cmocka_unit_test(a_users_own_is_taken_only_where_it_may_be),

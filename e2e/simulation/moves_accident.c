@@ -153,6 +153,8 @@ static int set_disk(struct player *p, unsigned member, bool full, struct error *
                 return 0;
         TRY(sim_fleet_set_disk_full(p->fleet, member, full, err));
         p->disk_full[member] = full;
+        for (unsigned i = 0; i < WISH_SHIPS; i++)
+                p->wish->members[member].ships[i].disk_failed = true;
         return move_done(p, "member-%u's disk %s", member, full ? "is full" : "has room");
 }
 

@@ -266,7 +266,8 @@ struct wish_stray {
 struct wish_ship {
         struct wish_set sets[WISH_REVISIONS]; /* revision i + 1 */
         struct wish_stray strays[WISH_CARGO];
-        bool stalled; /* its Deployment is not available */
+        bool stalled;     /* its Deployment is not available */
+        bool disk_failed; /* that of its member's agent: what a set has may be known by its manifests alone */
 };
 
 /* ---- clusters ---- */
