@@ -171,18 +171,20 @@ static int archive_replaced(struct set_pass *p, struct error *err)
         return 0;
 }
 
-/* 16.3: who finishes, or is archived, looks after the records of its owner, as they are by now: it may be one
+/* 16.3: who finishes, or is a record, looks after the records of its owner, as they are by now: it may be one
  * itself, and the last. */
-static int forget_records(struct set_pass *p, struct error *err)
+static int forget_records(struct reconcile *rc, struct member_agent *a, const struct cluster_object_set *s,
+                          struct arena *arena)
 {
         struct set_list all, old;
 
-        TRY(sets_list(p->agent->sets, p->arena, &all, err));
-        TRY(succession_forgotten(p->set, &all, p->arena, &old, err));
+        TRY(sets_list(a->sets, arena, &all, rc->err));
+        TRY(succession_forgotten(s, &all, arena, &old, rc->err));
         for (size_t i = 0; i < old.n; i++)
-                if (kube_delete(p->rc->kube, &old.at[i]->object, true, err) < 0 && err->code != ERR_CONFLICT)
-                        return err->code;
-        error_clear(err);
+                if (kube_delete(rc->kube, &old.at[i]->object, true, rc->err) < 0 &&
+                    rc->err->code != ERR_CONFLICT)
+                        return rc->err->code;
+        error_clear(rc->err);
         return 0;
 }
 
@@ -354,7 +356,7 @@ static struct outcome archive_objects(struct set_pass *p)
                 return conclude_with(p, FOUND_TEARING_DOWN, words);
         conclude_with(p, FOUND_ARCHIVED, "");
         if (p->rc->err->code < 0 || store_work_remove(p->agent->store, p->holder, p->rc->err) < 0 ||
-            remove_finalizer(p, p->rc->err) < 0 || forget_records(p, p->rc->err) < 0 ||
+            remove_finalizer(p, p->rc->err) < 0 || forget_records(p->rc, p->agent, p->set, p->arena) < 0 ||
             applied_watch_reconcile(p->agent->applied, p->rc->err) < 0)
                 return failed(p->rc->err);
         return done();
@@ -442,7 +444,7 @@ static struct outcome roll_out(struct set_pass *p)
         if (in.finding == FOUND_INCOMPLETE && set_look_ahead(p, n, &in.ahead, p->rc->err) < 0)
                 return conclude_error(p);
         if (in.finding == FOUND_COMPLETE &&
-            (archive_replaced(p, p->rc->err) < 0 || forget_records(p, p->rc->err) < 0))
+            (archive_replaced(p, p->rc->err) < 0 || forget_records(p->rc, p->agent, p->set, p->arena) < 0))
                 return conclude_error(p);
         return conclude(p, &in);
 }
@@ -578,8 +580,12 @@ static struct outcome look_after(struct reconcile *rc, struct arena *arena)
                 map_remove(&a->sets->memory, rc->name);
                 set_watches_settle(a->sets);
         }
-        if (!seen || is_record(seen)) /* of a record rows may be back: that they went was not durable */
-                return set_rows_forget(a, rc->name, arena, rc->err) < 0 ? failed(rc->err) : done();
+        if (!seen || is_record(seen)) { /* of a record rows may be back: that they went was not durable */
+                if (set_rows_forget(a, rc->name, arena, rc->err) < 0 ||
+                    (seen && forget_records(rc, a, seen, arena) < 0))
+                        return failed(rc->err);
+                return done();
+        }
         if (is_steady(rc, a, seen, arena, &steady, &after_ms) < 0)
                 return failed(rc->err);
         if (steady)
