@@ -79,3 +79,4 @@ int yaml_parse(struct slice text, json_t **ret, struct error *err); /* exactly o
 int yaml_parse_all(struct slice text, json_t **ret_array,
                    struct error *err);            /* stream; empty documents dropped; JSON too */
 int yaml_write(const json_t *doc, struct buf *b); /* block style, sorted keys, as kubectl -o yaml prints */
+int yaml_write_unfolded(const json_t *doc, struct buf *b); /* the same with lines of any length */

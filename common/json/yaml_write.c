@@ -196,7 +196,7 @@ static int write_stream(struct writer *w, const json_t *doc)
         return emit(w, &e, yaml_stream_end_event_initialize(&e));
 }
 
-int yaml_write(const json_t *doc, struct buf *b)
+static int write_with_width(const json_t *doc, int width, struct buf *b)
 {
         if (b->failed)
                 return b->failed;
@@ -205,9 +205,19 @@ int yaml_write(const json_t *doc, struct buf *b)
                 return b->failed = ERR_NO_MEMORY;
         yaml_emitter_set_output(&w.emitter, take_output, &w);
         yaml_emitter_set_unicode(&w.emitter, 1);
-        yaml_emitter_set_width(&w.emitter, 80);
+        yaml_emitter_set_width(&w.emitter, width);
         int code = write_stream(&w, doc);
         yaml_emitter_delete(&w.emitter);
         vec_free(&w.keys);
         return code;
+}
+
+int yaml_write(const json_t *doc, struct buf *b)
+{
+        return write_with_width(doc, 80, b);
+}
+
+int yaml_write_unfolded(const json_t *doc, struct buf *b)
+{
+        return write_with_width(doc, -1, b);
 }
