@@ -77,3 +77,7 @@
 #define LIMIT_TEMPLATE_CALLS 250     /* levels of all kinds together: a fiber's stack is small */
 #define LIMIT_TEMPLATE_ITEMS 100000  /* of a list that until, seq or repeat make */
 #define LIMIT_TEMPLATE_MEMORY_BYTES (64u << 20) /* values of one rendering */
+/* One ResourceSet. */
+#define LIMIT_RESOURCE_SET_PERMUTATIONS 10000
+#define LIMIT_RESOURCE_SET_OBJECTS 10000      /* their inventory has to fit into one object */
+#define LIMIT_RESOURCE_SET_BYTES (128u << 20) /* all rendered texts */
