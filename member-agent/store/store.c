@@ -437,12 +437,22 @@ int store_begin(struct store *s, bool durable, struct error *err)
         return simple(s, BEGIN, err);
 }
 
+/* What is written by itself, or next, need not wait for the disk because the last transaction did. Where this
+ * fails it waits. */
+static void end_durable(struct store *s)
+{
+        if (s->durable && s->db && !s->lost)
+                (void)set_synchronous(s, false, NULL);
+}
+
 int store_commit(struct store *s, struct error *err)
 {
         int r = simple(s, COMMIT, err);
 
         if (r < 0)
                 store_rollback(s);
+        else
+                end_durable(s);
         return r;
 }
 
@@ -450,6 +460,7 @@ void store_rollback(struct store *s)
 {
         if (s->db && !s->lost && !sqlite3_get_autocommit(s->db))
                 (void)simple(s, ROLLBACK, NULL);
+        end_durable(s);
 }
 
 /* ---- binding and reading ---- */
