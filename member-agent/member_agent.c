@@ -334,7 +334,10 @@ static int begin_work(struct member_agent *a, struct error *err)
         if (a->joined)
                 TRY(agent_enqueue_all(a, QUEUE_LOW, err));
         a->sweep = fiber_group_new(a->loop, a->group, "sweep");
-        return a->sweep && fiber_spawn(a->sweep, "sweep", sweep_fiber, a) ? 0 : error_no_memory(err);
+        return a->sweep && fiber_spawn(a->sweep, "sweep", sweep_fiber, a) &&
+                               fiber_spawn(a->sweep, "sets sweep", sets_sweep_fiber, a)
+                       ? 0
+                       : error_no_memory(err);
 }
 
 static void tear_down(struct member_agent *a)

@@ -185,6 +185,29 @@ RIG_TEST(of_a_set_that_is_archived_before_it_has_begun_no_secret_is_kept, {
         sim_disk_free(d);
 })
 
+/* It only collided, so nothing of it is on the cluster, and its rows are all that tells of it. */
+RIG_TEST(rows_of_a_set_that_went_while_the_agent_was_away_go_at_the_start, {
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        post(r, MEMBER, CONFIG_MAPS, CONFIG_MAP("a", "theirs"));
+        start_on(&a, r, d);
+        post(r, MEMBER, SETS,
+             SET("gone", OWNED_BY("app"), "1", "", PHASE("one", INLINE(CONFIG_MAP("a", "1")))));
+        wait_for_set(r, "gone", "Progressing", "True/Retrying");
+        stop(&a);
+        assert_int_equal(rows_in(d), 1);
+        merge(r, MEMBER, SETS "/gone", "{'metadata':{'finalizers':[]}}");
+        delete (r, MEMBER, SETS "/gone");
+        wait_until_gone(r, MEMBER, SETS "/gone");
+        start_on(&a, r, d);
+        settle(r, 60000);
+        assert_int_equal(rows_in(d), 0);
+        stop(&a);
+        sim_disk_free(d);
+})
+
 /* spec/cluster-object-set.md checklist 99 */
 RIG_TEST(sets_work_without_a_hub, {
         struct agent a;
@@ -223,6 +246,7 @@ int main(void)
                 cmocka_unit_test(a_set_is_archived_without_the_state_file),
                 cmocka_unit_test(rows_that_an_archived_set_still_has_go_at_the_start),
                 cmocka_unit_test(of_a_set_that_is_archived_before_it_has_begun_no_secret_is_kept),
+                cmocka_unit_test(rows_of_a_set_that_went_while_the_agent_was_away_go_at_the_start),
                 cmocka_unit_test(sets_work_without_a_hub),
                 cmocka_unit_test(the_kind_is_found_when_it_comes),
         };

@@ -45,10 +45,14 @@ static const json_t *set_of(const struct state *s, sqlite3_stmt *row)
         return watch_get(s->w, cluster, RES_SETS, "", text(row, 0) + strlen(SET_PREFIX));
 }
 
-/* What is archived has nothing left. Of a set that went while its agent was away rows may stay. */
+/* What is archived has nothing left, nor has what is gone. */
 static void check_set(const struct state *s, const char *table, sqlite3_stmt *row)
 {
-        if (text_equal(doc_get_string(set_of(s, row), "spec.lifecycleState"), "Archived"))
+        const json_t *set = set_of(s, row);
+
+        if (!set)
+                say(s, table, row, "is no longer on the member");
+        else if (text_equal(doc_get_string(set, "spec.lifecycleState"), "Archived"))
                 say(s, table, row, "is archived");
 }
 

@@ -117,6 +117,35 @@ static void on_set(void *ctx, const struct informer_event *e)
                 wake_owner(s, e->old, QUEUE_NORMAL);
 }
 
+/* ---- what went while nobody was there ---- */
+
+static int enqueue_vanished(struct sets *s, struct error *err)
+{
+        struct arena arena AUTO_ARENA = ARENA_INIT;
+        const char **holders;
+        size_t n = 0;
+
+        TRY(store_holders(s->agent->store, SET_HOLDER_PREFIX, &arena, &holders, &n, err));
+        for (size_t i = 0; i < n; i++) {
+                const char *name = holders[i] + strlen(SET_HOLDER_PREFIX);
+
+                if (!informer_get(s->informer, NULL, name))
+                        sets_enqueue(s, name, QUEUE_LOW);
+        }
+        return 0;
+}
+
+void sets_sweep_fiber(void *agent)
+{
+        struct member_agent *a = agent;
+        struct error err = { 0 };
+
+        if (informer_wait_synced(a->sets->informer, DEADLINE_NONE) == 0 &&
+            enqueue_vanished(a->sets, &err) < 0)
+                log_warn(a->log, "what is kept of ClusterObjectSets that are gone could not be looked for",
+                         "error", err.text);
+}
+
 /* ---- life ---- */
 
 int sets_start(struct member_agent *a, struct error *err)

@@ -14,6 +14,9 @@ extern const struct controller object_set_controller;
  * a failure, too, sets_free() is to be called, once the manager is gone. */
 int sets_start(struct member_agent *a, struct error *err);
 struct sets *sets_free(struct sets *s); /* from a fiber; returns NULL */
+/* Waits for the first list of the sets, and puts on the queue what the state file knows of and the list does
+ * not: it went while nobody was there. Ends before sets_free(). */
+void sets_sweep_fiber(void *agent);
 
 bool sets_holds(const char *holder); /* whether a row of the inventory is a set's, not a Work's */
 /* An object of that holder changed. Must not park. */

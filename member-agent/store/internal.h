@@ -22,6 +22,7 @@ enum statement {
         WANTS_OF_WORK,
         WANTED_BY,
         WORK_NAMES,
+        HOLDERS,
         ROW_PUT,
         ROW_ADD,
         ROW_REMOVE,

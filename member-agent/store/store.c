@@ -58,6 +58,8 @@ static const char *const statements[STATEMENTS] = {
         [WANTED_BY] =
                 "SELECT work FROM wants WHERE grp = ?1 AND kind = ?2 AND ns = ?3 AND name = ?4 ORDER BY work",
         [WORK_NAMES] = "SELECT name FROM works ORDER BY name",
+        [HOLDERS] = "SELECT work FROM inventory WHERE work > ?1 AND work < ?1 || char(1114111)"
+                    " UNION SELECT name FROM works WHERE name > ?1 AND name < ?1 || char(1114111)",
         [ROW_PUT] =
                 "INSERT INTO inventory (" ROW_COLUMNS
                 ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
@@ -725,5 +727,15 @@ int store_work_names(struct store *s, struct arena *arena, const char ***ret, si
         sqlite3_stmt *st AUTO_RESET = NULL;
 
         TRY(store_prepared(s, WORK_NAMES, &st, err));
+        return store_read_names(s, st, arena, ret, ret_n, err);
+}
+
+int store_holders(struct store *s, const char *prefix, struct arena *arena, const char ***ret, size_t *ret_n,
+                  struct error *err)
+{
+        sqlite3_stmt *st AUTO_RESET = NULL;
+
+        TRY(store_prepared(s, HOLDERS, &st, err));
+        store_bind_text(st, 1, prefix);
         return store_read_names(s, st, arena, ret, ret_n, err);
 }

@@ -76,6 +76,9 @@ int store_status_put(struct store *s, const char *name, int64_t generation, stru
 int store_work_remove(struct store *s, const char *name, struct error *err);
 int store_work_names(struct store *s, struct arena *arena, const char ***ret, size_t *ret_n,
                      struct error *err);
+/* Names that begin with prefix and go on, of what has rows in the inventory or is kept: each once, sorted. */
+int store_holders(struct store *s, const char *prefix, struct arena *arena, const char ***ret, size_t *ret_n,
+                  struct error *err);
 
 /* ---- inventory: what we applied, or were about to ---- */
 
