@@ -148,10 +148,10 @@ static void on_applied_work(void *ctx, const struct informer_event *e)
                 enqueue_if_orphan(ctx, e->now, QUEUE_LOW);
 }
 
-static void on_changed(void *ctx, const char *holder)
+static void on_changed(void *ctx, const char *holder, const struct object *now)
 {
         if (sets_holds(holder))
-                sets_changed(ctx, holder);
+                sets_changed(ctx, holder, now);
         else
                 agent_enqueue_work(ctx, holder, QUEUE_NORMAL);
 }

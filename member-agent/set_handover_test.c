@@ -60,6 +60,48 @@ RIG_TEST(a_later_revision_takes_over_and_archives_the_earlier, {
         stop(&a);
 })
 
+#define THREE(value) A(value) "," B(value) "," INLINE(CONFIG_MAP("c", value))
+#define SIX(value)                                                                                           \
+        PHASE("one", THREE(value))                                                                           \
+        "," PHASE("two", INLINE(CONFIG_MAP("d", value)) "," INLINE(CONFIG_MAP("e", value)) "," INLINE(       \
+                                 CONFIG_MAP("f", value)))
+
+/* By the later one that takes it, by the earlier one that lets go of it in the end, and by the later one that
+ * is told of that. What the earlier one loses meanwhile it loses one by one, and does not look at. */
+RIG_TEST(in_a_handover_each_object_is_looked_at_three_times, {
+        struct agent a;
+        uint64_t looks;
+
+        begin_first(&a, r, SET("app-1", OWNED_BY("app"), "1", "", SIX("1")));
+        settle(r, 10000);
+        looks = requests(r, "m1", "get", "configmaps");
+        post(r, MEMBER, SETS, SET("app-2", OWNED_BY("app"), "2", "", SIX("2")));
+        wait_for_set(r, "app-2", "Succeeded", "True/Succeeded");
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        settle(r, 60000);
+        assert_int_equal(requests(r, "m1", "get", "configmaps") - looks, 3 * 6);
+        stop(&a);
+})
+
+/* A later revision may stop half way. */
+RIG_TEST(what_an_earlier_revision_lost_is_looked_at_together_after_a_while, {
+        struct agent a;
+        uint64_t looks;
+
+        begin_first(&a, r, SET("app-1", OWNED_BY("app"), "1", "", SIX("1")));
+        settle(r, 10000);
+        post(r, MEMBER, SETS, SET("app-2", OWNED_BY("app"), "2", READY_PROBE, SIX("2")));
+        wait_for_set(r, "app-2", "Progressing", "True/RollingOut");
+        settle(r, 5000);
+        looks = requests(r, "m1", "get", "configmaps");
+        settle(r, 60000);
+        assert_int_equal(requests(r, "m1", "get", "configmaps") - looks, 3);
+        delete (r, MEMBER, CONFIG_MAP_PATH("f")); /* what it still has it makes again at once */
+        settle(r, 1000);
+        assert_string_equal(controller_of(r, CONFIG_MAP_PATH("f")), "app-1");
+        stop(&a);
+})
+
 /* spec/cluster-object-set.md checklist 65, 66, 67, 72 */
 RIG_TEST(an_earlier_revision_stays_and_keeps_the_rest_while_the_later_is_not_complete, {
         struct agent a;
@@ -203,6 +245,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_later_revision_takes_over_and_archives_the_earlier),
+                cmocka_unit_test(in_a_handover_each_object_is_looked_at_three_times),
+                cmocka_unit_test(what_an_earlier_revision_lost_is_looked_at_together_after_a_while),
                 cmocka_unit_test(
                         an_earlier_revision_stays_and_keeps_the_rest_while_the_later_is_not_complete),
                 cmocka_unit_test(a_revision_that_comes_late_creates_nothing),

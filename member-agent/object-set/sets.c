@@ -3,6 +3,10 @@
 #include "common/base/memory.h"
 #include "member-agent/object-set/set_pass.h"
 
+#define TAKEN_OVER_LOOK_MS                                                                                   \
+        10000 /* from the first object that a set loses to the look at all that it lost                      \
+               */
+
 bool sets_holds(const char *holder)
 {
         return text_starts_with(holder, SET_HOLDER_PREFIX);
@@ -11,12 +15,6 @@ bool sets_holds(const char *holder)
 void sets_enqueue(struct sets *s, const char *name, enum queue_priority priority)
 {
         manager_enqueue(s->agent->manager, &object_set_controller, name, priority);
-}
-
-void sets_changed(struct member_agent *a, const char *holder)
-{
-        if (a->sets)
-                sets_enqueue(a->sets, holder + strlen(SET_HOLDER_PREFIX), QUEUE_NORMAL);
 }
 
 struct set_memory *sets_memory(struct sets *s, const char *name)
@@ -115,6 +113,47 @@ static void on_set(void *ctx, const struct informer_event *e)
         wake_owner(s, e->now, QUEUE_NORMAL);
         if (e->type == INFORMER_UPDATED && !string_map_equal(&e->old->meta.labels, &e->now->meta.labels))
                 wake_owner(s, e->old, QUEUE_NORMAL);
+}
+
+/* ---- what becomes of objects ---- */
+
+static const struct cluster_object_set *controlling_set(struct sets *s, const struct object *o)
+{
+        for (size_t i = 0; i < o->meta.n_owners; i++) {
+                const struct owner_reference *r = &o->meta.owners[i];
+                const struct object *set;
+
+                if (!r->controller || !text_starts_with(or_empty(r->api_version), OLM_PREFIX) ||
+                    !text_equal(r->kind, KIND_CLUSTER_OBJECT_SET))
+                        continue;
+                set = informer_get(s->informer, NULL, or_empty(r->name));
+                return set && text_equal(set->meta.uid, r->uid) ? set_of(set) : NULL;
+        }
+        return NULL;
+}
+
+/* A later revision that is on its way has the object. */
+static bool was_taken_over(struct sets *s, const char *name, const struct object *o)
+{
+        const struct object *self = informer_get(s->informer, NULL, name);
+        const struct cluster_object_set *later = controlling_set(s, o);
+
+        return self && later && succession_replaces(later, set_of(self)) && !set_has_succeeded(later);
+}
+
+/* Whoever is being taken over has nothing to do about what it loses, loses one object after the other, and is
+ * archived in the end: it looks at all of them together. Whatever else happens to its objects is looked at at
+ * once. */
+void sets_changed(struct member_agent *a, const char *holder, const struct object *now)
+{
+        const char *name = holder + strlen(SET_HOLDER_PREFIX);
+
+        if (!a->sets)
+                return;
+        if (now && was_taken_over(a->sets, name, now))
+                manager_enqueue_after(a->manager, &object_set_controller, name, TAKEN_OVER_LOOK_MS);
+        else
+                sets_enqueue(a->sets, name, QUEUE_NORMAL);
 }
 
 /* ---- what went while nobody was there ---- */

@@ -19,5 +19,5 @@ struct sets *sets_free(struct sets *s); /* from a fiber; returns NULL */
 void sets_sweep_fiber(void *agent);
 
 bool sets_holds(const char *holder); /* whether a row of the inventory is a set's, not a Work's */
-/* An object of that holder changed. Must not park. */
-void sets_changed(struct member_agent *a, const char *holder);
+/* An object of that holder changed, and is so now; NULL: it is gone. Must not park. */
+void sets_changed(struct member_agent *a, const char *holder, const struct object *now);

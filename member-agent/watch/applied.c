@@ -39,9 +39,11 @@ static bool is_known(const struct row *row, const char *version)
                (text_equal(row->handled, version) && row->state == ROW_APPLIED);
 }
 
+/* now NULL: the object is gone. */
 static int take_note(struct followed *f, const struct rows *rows, const char *ns, const char *name,
-                     const char *version, struct error *err)
+                     const struct object *now, struct error *err)
 {
+        const char *version = now ? now->meta.resource_version : SEEN_GONE;
         struct applied_watch *w = f->owner;
         bool fresh = false;
 
@@ -52,7 +54,7 @@ static int take_note(struct followed *f, const struct rows *rows, const char *ns
         TRY(store_object_seen(w->o.store, f->group, f->plural, ns ? ns : "", name, version, err));
         for (size_t i = 0; i < rows->n; i++)
                 if (!is_known(&rows->at[i], version))
-                        w->o.changed(w->o.ctx, rows->at[i].work);
+                        w->o.changed(w->o.ctx, rows->at[i].work, now);
         return 0;
 }
 
@@ -89,7 +91,7 @@ static int note_object(struct followed *f, const struct object *o, bool deleted,
         }
         if (deleted)
                 TRY(note_taken(f, &rows, err));
-        return take_note(f, &rows, m->ns, m->name, deleted ? SEEN_GONE : m->resource_version, err);
+        return take_note(f, &rows, m->ns, m->name, deleted ? NULL : o, err);
 }
 
 /* An event comes once, and the call at which the state file is given up fails: the next one goes on in
@@ -130,7 +132,7 @@ static int note_absent(struct followed *f, struct error *err)
                 if (!key)
                         return error_no_memory(err);
                 if (row->state == ROW_APPLIED && !map_has(&f->listed, key))
-                        TRY(take_note(f, &one, row->ns, row->name, SEEN_GONE, err));
+                        TRY(take_note(f, &one, row->ns, row->name, NULL, err));
         }
         return 0;
 }

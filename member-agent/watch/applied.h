@@ -12,7 +12,9 @@ struct applied_watch_options {
         struct kube_client *kube;
         struct store *store;
         const struct log *log;
-        void (*changed)(void *ctx, const char *holder); /* a row's Work or set; must not park */
+        /* A row's Work or set, and the object's metadata as they are now; NULL if it is gone. Must not park.
+         */
+        void (*changed)(void *ctx, const char *holder, const struct object *now);
         void *ctx;
 };
 struct applied_watch *applied_watch_new(struct fiber_group *group, const struct applied_watch_options *o,

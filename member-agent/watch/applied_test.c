@@ -33,7 +33,7 @@ static void no_random(void *ctx, void *ret, size_t n)
         memset(ret, 1, n);
 }
 
-static void tell(void *ctx, const char *work)
+static void tell(void *ctx, const char *work, const struct object *now)
 {
         buf_printf(&((struct bench *)ctx)->told, "%s ", work);
 }
