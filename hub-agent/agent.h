@@ -13,6 +13,7 @@ struct body_cache;
 struct progress_series;
 struct scheduler_memory;
 struct webhook_serving;
+struct input_providers;
 
 struct hub_agent {
         const struct hub_agent_options *options;
@@ -28,9 +29,10 @@ struct hub_agent {
         struct catalog *catalog;
         struct body_cache *bodies;
         struct filter_rules filters;
-        struct webhook_serving *webhooks;   /* NULL = none are served */
-        struct progress_series *progress;   /* of placements, on /metrics */
-        struct scheduler_memory *scheduler; /* what it remembers of all placements and members */
+        struct webhook_serving *webhooks;        /* NULL = none are served */
+        struct progress_series *progress;        /* of placements, on /metrics */
+        struct input_providers *input_providers; /* NULL = they are left alone */
+        struct scheduler_memory *scheduler;      /* what it remembers of all placements and members */
         /* What their controllers remember of one object each; `not_reported` of placements,
          * `reported` of Works. */
         struct memories members, intakes, statuses, bindings, update_runs, not_reported, reported;

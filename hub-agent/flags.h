@@ -15,6 +15,7 @@ struct hub_flags {
         int64_t change_syncs, max_fleet_size, max_concurrent_placement;
         int64_t limiter_base_ms, limiter_max_ms, limiter_qps, limiter_bucket, verbosity;
         bool enable_v1beta1, staged_runs, external_snapshots, inventory, report_back;
+        bool resource_sets, local_input_providers;
         bool remove_webhooks;
         bool webhook, guard_rail, fixed_member_labels, pdbs, cert_manager, policy_manager, networking_agents;
         /* Accepted, checked and warned of: not in this version. */

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/eviction/eviction_agent.h"
+#include "hub-agent/input-provider/input_provider_agent.h"
 #include "hub-agent/override/override_index.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
@@ -81,6 +82,8 @@ static int add_controllers(struct hub_agent *a)
                 TRY(manager_add_controller(a->manager, &report_back_controller));
         if (!a->options->without_staged_runs)
                 TRY(add_staged_runs(a));
+        if (a->input_providers)
+                TRY(manager_add_controller(a->manager, &input_provider_controller));
         if (!a->options->without_inventory)
                 TRY(manager_add_controller(a->manager, &cluster_profile_controller));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
@@ -145,6 +148,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .bodies = body_cache_new(),
                 .progress = progress_series_new(),
                 .scheduler = scheduler_memory_new(),
+                .input_providers = o->resource_sets ? input_providers_new() : NULL,
                 .group = fiber_group_new(o->world->loop, NULL, "hub-agent"),
                 .snapshot_min_interval_ms =
                         or_default(o->resource_snapshot_min_interval_ms, SNAPSHOT_MIN_INTERVAL_MS),
@@ -163,7 +167,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->progress || !a->scheduler || !a->group ||
-            !a->mapper || !a->catalog)
+            !a->mapper || !a->catalog || (o->resource_sets && !a->input_providers))
                 return error_no_memory(err);
         workload_metrics_init(a->metrics);
         metric_set(a->metrics, METRIC_SCHEDULING_WORKERS, 0, NULL);
@@ -186,6 +190,7 @@ static void agent_close(struct hub_agent *a)
         kube_connection_free(a->connection);
         fiber_group_end(a->group);
         scheduler_memory_free(a->scheduler);
+        input_providers_free(a->input_providers);
         memories_free(&a->members);
         memories_free(&a->intakes);
         memories_free(&a->statuses);
@@ -282,11 +287,15 @@ static int check_definitions(struct hub_agent *a, struct error *err)
                 &cluster_resource_placement_eviction_kind, &cluster_resource_placement_disruption_budget_kind
         };
 
+        static const struct kind *const of_sets[] = { &resource_set_kind, &resource_set_input_provider_kind };
+
         TRY(check_all(a, always, ARRAY_LEN(always), NULL, err));
         if (!a->options->without_staged_runs)
                 TRY(check_all(a, of_runs, ARRAY_LEN(of_runs), "enable-staged-update-run-apis", err));
         if (!a->options->without_evictions)
                 TRY(check_all(a, of_evictions, ARRAY_LEN(of_evictions), "enable-eviction-apis", err));
+        if (a->options->resource_sets)
+                TRY(check_all(a, of_sets, ARRAY_LEN(of_sets), "enable-resource-sets", err));
         return a->options->without_inventory
                        ? 0
                        : check_definition(a, &cluster_profile_kind, "enable-cluster-inventory-apis", err);

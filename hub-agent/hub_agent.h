@@ -31,7 +31,9 @@ struct hub_agent_options {
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
         bool without_report_back;       /* what members report of statuses stays in the Works */
         bool without_staged_runs;       /* so are update runs */
-        bool no_external_snapshots;     /* of placements that update runs roll out, only the runs make some */
+        bool resource_sets; /* ResourceSets and their providers are worked on; their kinds are there */
+        bool local_input_providers; /* providers may ask addresses that address_guard.h refuses */
+        bool no_external_snapshots; /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
         const struct admission_policies *admission_policies;
         /* NULL = no webhooks are served, and configurations that lead to some are removed. */

@@ -15,6 +15,7 @@ struct fleet {
         struct metrics *metrics; /* NULL = the agent's own */
         int64_t snapshot_interval_ms, snapshot_collect_ms;
         const struct admission_policies *admission_policies;
+        bool resource_sets;
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         const struct webhook_options *webhooks;
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
@@ -78,6 +79,7 @@ static inline void agent_fiber(void *ctx)
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,
                                        .without_inventory = !f->inventory,
+                                       .resource_sets = f->resource_sets,
                                        .admission_policies = f->admission_policies,
                                        .webhooks = f->webhooks,
                                        .metrics_port = -1,

@@ -139,6 +139,8 @@ static int run_agent(struct agent *a, struct error *err)
                                        .networking_agents = f->networking_agents,
                                        .without_evictions = !f->evictions,
                                        .without_inventory = !f->inventory,
+                                       .resource_sets = f->resource_sets,
+                                       .local_input_providers = f->local_input_providers,
                                        .without_report_back = !f->report_back,
                                        .without_staged_runs = !f->staged_runs,
                                        .no_external_snapshots = !f->external_snapshots,

@@ -7,6 +7,8 @@
 LABELS(result, "result");
 LABELS(placement_labels, "namespace", "name", "generation", "conditionType", "status", "reason");
 LABELS(eviction_labels, "name", "isCompleted", "isValid");
+LABELS(input_provider_labels, "uid", "kind", "name", "exported_namespace", "ready", "reason", "suspended",
+       "url");
 LABELS(run_labels, "namespace", "name", "state", "condition", "status", "reason", "failureType");
 LABELS(approval_labels, "namespace", "name", "taskType");
 LABELS(stage_labels, "namespace", "name");
@@ -57,6 +59,11 @@ const struct metric_family metric_families[N_METRICS] = {
                               eviction_labels,
                               .help = "When an eviction was completed, or failed to be, in seconds since "
                                       "1970; gone with the eviction." },
+        [METRIC_INPUT_PROVIDER] = { "flux_resourcesetinputprovider_info", METRIC_GAUGE, METRIC_OF_HUB,
+                                    input_provider_labels,
+                                    .help = "1 for each ResourceSetInputProvider, with the state that it is "
+                                            "in; "
+                                            "gone with it." },
         [METRIC_RUN_STATUS] = { "fleet_workload_update_run_status_last_timestamp_seconds", METRIC_GAUGE,
                                 METRIC_OF_HUB, run_labels,
                                 .help = "When an update run was last seen in the state of its labels, in "

@@ -1,0 +1,79 @@
+/* flux_resourcesetinputprovider_info: spec/resource-set.md 16.2. */
+#include "common/base/memory.h"
+#include "hub-agent/input-provider/input_provider_agent.h"
+
+enum { UID, KIND, NAME, NAMESPACE, READY, REASON, SUSPENDED, URL, N_SHOWN };
+
+struct shown {
+        struct memory base;
+        struct metrics *metrics;
+        char *labels[N_SHOWN]; /* all or none */
+};
+
+static void take_off(struct shown *s)
+{
+        if (s->labels[0])
+                metric_remove(s->metrics, METRIC_INPUT_PROVIDER, (const char *const *)s->labels);
+        for (size_t i = 0; i < N_SHOWN; i++)
+                mem_free(TAKE_PTR(s->labels[i]));
+}
+
+static void clear(void *record)
+{
+        take_off(record);
+}
+
+static const struct memory_kind shown_kind = { sizeof(struct shown), clear };
+
+struct input_providers *input_providers_new(void)
+{
+        struct input_providers *p = NEW(struct input_providers);
+
+        if (!p)
+                return NULL;
+        source_memory_init(&p->sources);
+        memories_init(&p->shown, &shown_kind);
+        return p;
+}
+
+struct input_providers *input_providers_free(struct input_providers *p)
+{
+        if (!p)
+                return NULL;
+        source_memory_free(&p->sources);
+        memories_free(&p->shown);
+        mem_free(p);
+        return NULL;
+}
+
+/* What cannot be kept is not shown: a metric is not worth a failed reconcile. */
+void input_provider_show(struct reconcile *rc, const struct input_provider *p)
+{
+        struct shown *s = memory_of(&agent_of(rc)->input_providers->shown, &p->object, rc->arena);
+        const struct condition *ready =
+                p->status ? condition_find(&p->status->conditions, CONDITION_FLUX_READY) : NULL;
+        const char *url = p->spec ? source_public_url(or_empty(p->spec->url), rc->arena) : "";
+        const char *labels[N_SHOWN] = {
+                [UID] = p->object.meta.uid,
+                [KIND] = KIND_INPUT_PROVIDER,
+                [NAME] = p->object.meta.name,
+                [NAMESPACE] = p->object.meta.ns,
+                [READY] = ready ? ready->status : CONDITION_UNKNOWN,
+                [REASON] = ready ? ready->reason : "",
+                [SUSPENDED] = flux_is_suspended(&p->object) ? CONDITION_TRUE : CONDITION_FALSE,
+                [URL] = url,
+        };
+        bool all = true;
+
+        if (!s)
+                return;
+        take_off(s);
+        s->metrics = agent_of(rc)->metrics;
+        for (size_t i = 0; i < N_SHOWN; i++)
+                all &= (s->labels[i] = mem_strdup(or_empty(labels[i]))) != NULL;
+        if (all)
+                metric_set(s->metrics, METRIC_INPUT_PROVIDER, 1, (const char *const *)s->labels);
+        else
+                for (size_t i = 0; i < N_SHOWN; i++)
+                        mem_free(TAKE_PTR(s->labels[i]));
+}
