@@ -35,7 +35,8 @@ struct hub_agent {
         struct scheduler_memory *scheduler;      /* what it remembers of all placements and members */
         /* What their controllers remember of one object each; `not_reported` of placements,
          * `reported` of Works. */
-        struct memories members, intakes, statuses, bindings, update_runs, not_reported, reported;
+        struct memories members, intakes, statuses, bindings, update_runs, not_reported, reported,
+                resource_sets;
         struct held held;
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
@@ -48,7 +49,8 @@ static inline struct hub_agent *agent_of(struct reconcile *rc)
 /* Milliseconds until a status difference is to be written; 0 = now, as one that is settled always is. */
 int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled);
 extern const struct memory_kind member_memory_kind, intake_memory_kind, status_memory_kind,
-        binding_memory_kind, update_run_memory_kind, not_reported_memory_kind, reported_memory_kind;
+        binding_memory_kind, update_run_memory_kind, not_reported_memory_kind, reported_memory_kind,
+        resource_set_memory_kind;
 
 /* Index "owner": the key of the placement an object belongs to. */
 #define INDEX_OWNER "owner"

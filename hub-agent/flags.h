@@ -7,6 +7,9 @@
 struct hub_flags {
         bool help, json_logs, leader_elect, enable_workload, evictions;
         const char *kubeconfig, *health_address, *metrics_address, *leader_election_namespace;
+        const char *default_service_account, *watch_configs;
+        struct flag_strings override_managers;
+        int64_t requeue_dependency_ms;
         const char *skipped_apis, *allowed_apis, *skipped_namespaces;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t force_delete_wait_ms, unhealthy_threshold_ms, resync_ms;

@@ -8,6 +8,7 @@
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/placement/progress.h"
 #include "hub-agent/placement/workload_metrics.h"
+#include "hub-agent/resource-set/resource_set_agent.h"
 #include "hub-agent/scheduler/scheduler_agent.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/webhook/policies_agent.h"
@@ -86,6 +87,8 @@ static int add_controllers(struct hub_agent *a)
                 TRY(manager_add_controller(a->manager, &input_provider_controller));
         if (!a->options->without_inventory)
                 TRY(manager_add_controller(a->manager, &cluster_profile_controller));
+        if (a->options->resource_sets)
+                TRY(manager_add_controller(a->manager, &resource_set_controller));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 
@@ -113,7 +116,7 @@ static int make_manager(struct hub_agent *a, struct error *err)
                 return err && err->code ? err->code : error_no_memory(err);
         if (add_indexes(a) < 0 || add_controllers(a) < 0)
                 return error_no_memory(err);
-        return 0;
+        return o->resource_sets ? resource_sets_watch_configs(a, err) : 0;
 }
 
 static void connection_changed(void *ctx, const struct kube_connection_change *change)
@@ -164,6 +167,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         memories_init(&a->update_runs, &update_run_memory_kind);
         memories_init(&a->not_reported, &not_reported_memory_kind);
         memories_init(&a->reported, &reported_memory_kind);
+        memories_init(&a->resource_sets, &resource_set_memory_kind);
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->progress || !a->scheduler || !a->group ||
@@ -198,6 +202,7 @@ static void agent_close(struct hub_agent *a)
         memories_free(&a->update_runs);
         memories_free(&a->not_reported);
         memories_free(&a->reported);
+        memories_free(&a->resource_sets);
         progress_series_free(a->progress);
         body_cache_free(a->bodies);
         filter_rules_free(&a->filters);
@@ -290,12 +295,12 @@ static int check_definitions(struct hub_agent *a, struct error *err)
         static const struct kind *const of_sets[] = { &resource_set_kind, &resource_set_input_provider_kind };
 
         TRY(check_all(a, always, ARRAY_LEN(always), NULL, err));
+        if (a->options->resource_sets)
+                TRY(check_all(a, of_sets, ARRAY_LEN(of_sets), "enable-resource-sets", err));
         if (!a->options->without_staged_runs)
                 TRY(check_all(a, of_runs, ARRAY_LEN(of_runs), "enable-staged-update-run-apis", err));
         if (!a->options->without_evictions)
                 TRY(check_all(a, of_evictions, ARRAY_LEN(of_evictions), "enable-eviction-apis", err));
-        if (a->options->resource_sets)
-                TRY(check_all(a, of_sets, ARRAY_LEN(of_sets), "enable-resource-sets", err));
         return a->options->without_inventory
                        ? 0
                        : check_definition(a, &cluster_profile_kind, "enable-cluster-inventory-apis", err);

@@ -2,6 +2,7 @@
  * live in one process (the simulation does that). */
 #pragma once
 
+#include "common/base/flags.h"
 #include "common/ctrl/metrics.h"
 #include "common/kube/client.h"
 #include "common/net/http_server.h"
@@ -33,6 +34,12 @@ struct hub_agent_options {
         bool without_staged_runs;       /* so are update runs */
         bool resource_sets; /* ResourceSets and their providers are worked on; their kinds are there */
         bool local_input_providers; /* providers may ask addresses that address_guard.h refuses */
+        const char
+                *default_service_account; /* of ResourceSets that name none; NULL = the agent's own rights */
+        const char *watch_configs; /* label selector of ConfigMaps and Secrets that wake who copies them;
+                                      NULL = the spec's default */
+        const struct flag_strings *override_managers; /* whose fields generated objects are rid of; or NULL */
+        int64_t requeue_dependency_ms;                /* 0 = the spec's default */
         bool no_external_snapshots; /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
         const struct admission_policies *admission_policies;

@@ -686,6 +686,7 @@
 #define REASON_FLUX_FAILED "ReconciliationFailed"
 #define REASON_FLUX_BUILD_FAILED "BuildFailed"
 #define REASON_FLUX_HEALTH_FAILED "HealthCheckFailed"
+#define REASON_FLUX_HEALTH_CANCELED "HealthCheckCanceled"
 #define REASON_FLUX_DEPENDENCY "DependencyNotReady"
 #define REASON_FLUX_INVALID_CEL "InvalidCELExpression"
 #define REASON_FLUX_PROGRESSING "Progressing"

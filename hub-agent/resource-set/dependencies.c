@@ -85,7 +85,7 @@ static bool has_ready_of_ours(const json_t *live)
 }
 
 /* A Job that has been started is enough for one who only waits for it. */
-static bool is_started_job(const json_t *live, enum health h)
+static bool is_started_job(const json_t *live, enum object_health h)
 {
         return h == HEALTH_IN_PROGRESS && text_equal(doc_get_string(live, "kind"), "Job") &&
                doc_get(live, "status.startTime");
@@ -95,7 +95,7 @@ const char *dependency_judge(struct arena *arena, const struct dependency *d, co
                              int64_t now_ms)
 {
         const char *words = or_empty(dependency_words(arena, d));
-        enum health h;
+        enum object_health h;
 
         if (!d->wanted->ready.value)
                 return NULL;

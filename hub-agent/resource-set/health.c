@@ -2,7 +2,7 @@
 
 #define UNSCHEDULABLE_MS 15000
 
-const char *health_word(enum health h)
+const char *health_word(enum object_health h)
 {
         static const char *const words[] = { "Current", "InProgress", "Failed", "Terminating", "NotFound" };
 
@@ -25,7 +25,7 @@ static bool is(const json_t *live, const char *type, const char *status)
         return text_equal(doc_condition(live, type, "status"), status);
 }
 
-static enum health current_if(bool so)
+static enum object_health current_if(bool so)
 {
         return so ? HEALTH_CURRENT : HEALTH_IN_PROGRESS;
 }
@@ -51,7 +51,7 @@ bool health_is_ready(const json_t *live)
 
 /* ---- by kind ---- */
 
-static enum health of_deployment(const json_t *o, int64_t now_ms)
+static enum object_health of_deployment(const json_t *o, int64_t now_ms)
 {
         int64_t wanted = doc_get_int(o, "spec.replicas", 1);
 
@@ -69,7 +69,7 @@ static enum health of_deployment(const json_t *o, int64_t now_ms)
         return current_if(is(o, "Available", "True"));
 }
 
-static enum health of_stateful_set(const json_t *o, int64_t now_ms)
+static enum object_health of_stateful_set(const json_t *o, int64_t now_ms)
 {
         int64_t wanted = doc_get_int(o, "spec.replicas", 1);
         int64_t partition = doc_get_int(o, "spec.updateStrategy.rollingUpdate.partition", 0);
@@ -86,7 +86,7 @@ static enum health of_stateful_set(const json_t *o, int64_t now_ms)
                                      doc_get_string(o, "status.updateRevision")));
 }
 
-static enum health of_daemon_set(const json_t *o, int64_t now_ms)
+static enum object_health of_daemon_set(const json_t *o, int64_t now_ms)
 {
         int64_t wanted = doc_get_int(o, "status.desiredNumberScheduled", -1);
 
@@ -97,7 +97,7 @@ static enum health of_daemon_set(const json_t *o, int64_t now_ms)
                           status_number(o, "numberReady") >= wanted);
 }
 
-static enum health of_replica_set(const json_t *o, int64_t now_ms)
+static enum object_health of_replica_set(const json_t *o, int64_t now_ms)
 {
         int64_t wanted = doc_get_int(o, "spec.replicas", 1);
 
@@ -129,7 +129,7 @@ static bool finds_no_node(const json_t *o, int64_t now_ms)
                now_ms - since > UNSCHEDULABLE_MS;
 }
 
-static enum health of_pod(const json_t *o, int64_t now_ms)
+static enum object_health of_pod(const json_t *o, int64_t now_ms)
 {
         const char *phase = or_empty(doc_get_string(o, "status.phase"));
 
@@ -143,25 +143,25 @@ static enum health of_pod(const json_t *o, int64_t now_ms)
         return text_equal(phase, "Pending") && finds_no_node(o, now_ms) ? HEALTH_FAILED : HEALTH_IN_PROGRESS;
 }
 
-static enum health of_job(const json_t *o, int64_t now_ms)
+static enum object_health of_job(const json_t *o, int64_t now_ms)
 {
         if (doc_get_bool(o, "spec.suspend", false) || is(o, "Complete", "True"))
                 return HEALTH_CURRENT;
         return is(o, "Failed", "True") ? HEALTH_FAILED : HEALTH_IN_PROGRESS;
 }
 
-static enum health of_claim(const json_t *o, int64_t now_ms)
+static enum object_health of_claim(const json_t *o, int64_t now_ms)
 {
         return current_if(text_equal(doc_get_string(o, "status.phase"), "Bound"));
 }
 
-static enum health of_service(const json_t *o, int64_t now_ms)
+static enum object_health of_service(const json_t *o, int64_t now_ms)
 {
         return current_if(!text_equal(doc_get_string(o, "spec.type"), "LoadBalancer") ||
                           !text_empty(doc_get_string(o, "spec.clusterIP")));
 }
 
-static enum health of_definition(const json_t *o, int64_t now_ms)
+static enum object_health of_definition(const json_t *o, int64_t now_ms)
 {
         if (is(o, "NamesAccepted", "False") ||
             (is(o, "Established", "False") &&
@@ -170,12 +170,12 @@ static enum health of_definition(const json_t *o, int64_t now_ms)
         return current_if(is(o, "Established", "True"));
 }
 
-static enum health of_namespace(const json_t *o, int64_t now_ms)
+static enum object_health of_namespace(const json_t *o, int64_t now_ms)
 {
         return current_if(text_equal(doc_get_string(o, "status.phase"), "Active"));
 }
 
-static enum health of_what_is_at_once(const json_t *o, int64_t now_ms)
+static enum object_health of_what_is_at_once(const json_t *o, int64_t now_ms)
 {
         return HEALTH_CURRENT;
 }
@@ -198,7 +198,7 @@ static bool holds_now(const json_t *o, const char *prefix, const char *type)
 
 /* It is what it placed: without this one would count as ready at once. Of an Available that is not there the
  * step before it is asked. */
-static enum health of_placement(const json_t *o, int64_t now_ms)
+static enum object_health of_placement(const json_t *o, int64_t now_ms)
 {
         const char *prefix = or_empty(doc_get_string(o, "kind"));
         char available[64], applied[64];
@@ -215,7 +215,7 @@ static enum health of_placement(const json_t *o, int64_t now_ms)
 
 static const struct {
         const char *group, *kind;
-        enum health (*rule)(const json_t *o, int64_t now_ms);
+        enum object_health (*rule)(const json_t *o, int64_t now_ms);
 } rules[] = {
         { "apps", "Deployment", of_deployment },
         { "apps", "StatefulSet", of_stateful_set },
@@ -243,7 +243,7 @@ static struct slice group_of(const json_t *o)
         return (struct slice){ version, slash ? (size_t)(slash - version) : 0 };
 }
 
-static enum health of_kind(const json_t *o, int64_t now_ms)
+static enum object_health of_kind(const json_t *o, int64_t now_ms)
 {
         const char *kind = or_empty(doc_get_string(o, "kind"));
         const char *ready = doc_condition(o, "Ready", "status");
@@ -254,7 +254,7 @@ static enum health of_kind(const json_t *o, int64_t now_ms)
         return current_if(!*ready || text_equal(ready, "True"));
 }
 
-enum health health_of(const json_t *live, int64_t now_ms)
+enum object_health health_of(const json_t *live, int64_t now_ms)
 {
         static const char *const by_ready[] = { KIND_RESOURCE_SET, KIND_INPUT_PROVIDER, "FluxInstance" };
         const json_t *observed;

@@ -4,11 +4,17 @@
 
 #include "hub-agent/common.h"
 
-enum health { HEALTH_CURRENT, HEALTH_IN_PROGRESS, HEALTH_FAILED, HEALTH_TERMINATING, HEALTH_NOT_FOUND };
+enum object_health {
+        HEALTH_CURRENT,
+        HEALTH_IN_PROGRESS,
+        HEALTH_FAILED,
+        HEALTH_TERMINATING,
+        HEALTH_NOT_FOUND
+};
 
 /* `live` NULL = it is not there. Wall time: a Pod may wait 15 s for a node. */
-enum health health_of(const json_t *live, int64_t now_ms);
-const char *health_word(enum health h); /* "InProgress" */
+enum object_health health_of(const json_t *live, int64_t now_ms);
+const char *health_word(enum object_health h); /* "InProgress" */
 /* Of a kind whose Ready condition says all: every one is True, and of the current generation. */
 bool health_is_ready(const json_t *live);
 /* The status of a condition; "" if there is none. */

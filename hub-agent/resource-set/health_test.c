@@ -23,7 +23,7 @@
 
 static const struct {
         const char *object;
-        enum health wanted;
+        enum object_health wanted;
 } rows[] = {
         { OTHER(", deletionTimestamp: x}"), HEALTH_TERMINATING },
         { OTHER("}, status: {observedGeneration: 1}"), HEALTH_IN_PROGRESS },
@@ -135,7 +135,7 @@ static void objects_are_judged_by_their_kind(void **state)
 {
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
-                enum health got = health_of(yaml_of(&arena, rows[i].object), NOW_MS);
+                enum object_health got = health_of(yaml_of(&arena, rows[i].object), NOW_MS);
 
                 if (got != rows[i].wanted)
                         fail_msg("%s: wanted %s, got %s", rows[i].object, health_word(rows[i].wanted),
@@ -150,7 +150,7 @@ static void a_placement_is_ready_when_it_is_available(void **state)
 {
         static const struct {
                 const char *object;
-                enum health wanted;
+                enum object_health wanted;
         } cases[] = {
                 { PLACED("ClusterResourcePlacement", "", ""), HEALTH_IN_PROGRESS },
                 { PLACED("ClusterResourcePlacement", "",

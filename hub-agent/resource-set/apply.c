@@ -1,0 +1,376 @@
+/* Applies what was built, stage by stage: spec/resource-set.md 9. */
+#include "common/kube/mapping.h"
+#include "hub-agent/resource-set/health.h"
+#include "hub-agent/resource-set/pass.h"
+
+#define STAGE_WAIT_MS 60000
+#define GONE_POLL_MS 2000
+#define PROBLEMS_MAX 20
+#define TRIAL_NAME "resourceset-trial"
+
+static const struct kube_write dry_run = { .field_manager = FLUX_MANAGER, .force = true, .dry_run = true };
+static const struct kube_write for_real = { .field_manager = FLUX_MANAGER, .force = true };
+
+int pass_read(struct set_pass *p, struct kube_client *kube, const struct kube_resource *r, const char *ns,
+              const char *name, json_t **ret, struct error *err)
+{
+        json_t *live = NULL;
+        int code = kube_doc_get(kube, r, ns, name, &live, err);
+
+        *ret = NULL;
+        if (code == ERR_NOT_FOUND) {
+                error_clear(err);
+                return 0;
+        }
+        if (code == 0)
+                code = doc_keep(p->rc->arena, live, err);
+        if (code == 0)
+                *ret = live;
+        return code;
+}
+
+/* ---- looking ---- */
+
+static int map_item(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        struct object_place place = place_of_doc(item->object->doc);
+        struct kube_mapped mapped;
+
+        item->words = object_words(p->rc->arena, item->object->doc);
+        if (!item->words)
+                return error_no_memory(err);
+        if (kube_mapper_api_version(agent_of(p->rc)->mapper, doc_get_string(item->object->doc, "apiVersion"),
+                                    place.kind, &mapped, err) < 0)
+                return error_wrap(err, "%s dry-run failed", item->words);
+        item->resource = mapped.resource;
+        item->ns = mapped.resource.namespaced ? place.ns : NULL;
+        item->name = place.name;
+        if (mapped.resource.namespaced && !*place.ns)
+                return error_set(err, ERR_INVALID, "%s namespace not specified: %s is namespaced",
+                                 item->words, place.kind);
+        item->id = inventory_id(p->rc->arena, &place, mapped.resource.namespaced);
+        return item->id ? 0 : error_no_memory(err);
+}
+
+static int send(struct set_pass *p, const struct set_item *item, const struct kube_write *how, json_t **ret,
+                struct error *err)
+{
+        return kube_doc_patch(&p->kube, &item->resource, item->ns, item->name, KUBE_PATCH_APPLY,
+                              item->object->doc, how, ret, err);
+}
+
+/* Another set that is there, up to date, and lists the object: it would be taken back and forth. */
+static int check_owner(struct set_pass *p, const struct set_item *item, struct error *err)
+{
+        const char *const name_path[] = { "metadata", "labels", LABEL_SET_NAME };
+        const char *const ns_path[] = { "metadata", "labels", LABEL_SET_NAMESPACE };
+        const char *name = json_string_value(doc_get_keys(item->live, name_path, 3));
+        const char *ns = json_string_value(doc_get_keys(item->live, ns_path, 3));
+        const struct object *o = NULL;
+        inventory theirs;
+
+        if (!item->live || text_empty(name) || text_empty(ns) || is_made_by(p->set, item->live))
+                return 0;
+        TRY(cache_get(p->rc, &resource_set_kind, ns, name, &o));
+        if (!o || is_deleting(o) || is_suspended(o))
+                return 0;
+        theirs = inventory_of((const struct resource_set *)o);
+        for (uint32_t i = 0; i < theirs.n; i++)
+                if (text_equal(theirs.at[i].id, item->id)) {
+                        rc_event(p->rc, &p->set->object, "Warning", "OwnershipConflict",
+                                 "%s is managed by ResourceSet/%s/%s", item->words, ns, name);
+                        return error_set(err, ERR_CONFLICT, "%s is managed by ResourceSet/%s/%s", item->words,
+                                         ns, name);
+                }
+        return 0;
+}
+
+/* Of a creation under another name: whether the object as such would be taken. */
+static bool is_creatable(struct set_pass *p, const struct set_item *item)
+{
+        AUTO_JSON json_t *trial = doc_copy(item->object->doc);
+        AUTO_JSON json_t *made = NULL;
+        struct error err = { 0 };
+
+        return trial && doc_set_string(trial, "metadata.name", TRIAL_NAME) == 0 &&
+               kube_doc_create(&p->kube, &item->resource, item->ns, trial, &dry_run, &made, &err) == 0;
+}
+
+static int refused(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        enum force force = force_decide(item->object->doc, item->live, is_forced(&p->set->object), err);
+
+        if (force == FORCE_YES || (force == FORCE_IF_CREATABLE && is_creatable(p, item))) {
+                error_clear(err);
+                item->write = item->recreate = true;
+                return 0;
+        }
+        if (err->code == ERR_NOT_FOUND)
+                return error_wrap(err, "%s not found", item->words);
+        return *err->reason ? error_wrap(err, "%s dry-run failed (%s)", item->words, err->reason)
+                            : error_wrap(err, "%s dry-run failed", item->words);
+}
+
+static int examine(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        const struct flag_strings *managers = agent_of(p->rc)->options->override_managers;
+        AUTO_JSON json_t *dry = NULL;
+
+        TRY(map_item(p, item, err));
+        TRY(pass_read(p, &p->kube, &item->resource, item->ns, item->name, &item->live, err) < 0
+                    ? error_wrap(err, "%s dry-run failed", item->words)
+                    : 0);
+        TRY(check_owner(p, item, err));
+        if (send(p, item, &dry_run, &dry, err) < 0)
+                return refused(p, item, err);
+        item->action = item->live ? ACTION_UNCHANGED : ACTION_CREATED;
+        item->write = !item->live;
+        if (!item->live)
+                return 0;
+        TRY(live_cleaning(item->live, managers ? managers->at : NULL, managers ? managers->n : 0,
+                          &item->cleaning, err));
+        if (item->cleaning)
+                TRY(doc_keep(p->rc->arena, item->cleaning, err));
+        item->write = item->cleaning || live_differs(item->live, dry);
+        if (item->write)
+                item->action = ACTION_CONFIGURED;
+        return 0;
+}
+
+/* ---- writing ---- */
+
+static int recreate(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        const char *uid = or_empty(doc_get_string(item->live, "metadata.uid"));
+        int code = kube_doc_delete(&p->kube, &item->resource, item->ns, item->name, uid, "Background", err);
+        json_t *live = NULL;
+
+        if (code < 0 && code != ERR_NOT_FOUND)
+                return error_wrap(err, "%s immutable field detected, failed to delete object", item->words);
+        error_clear(err);
+        for (;;) {
+                if (pass_read(p, &p->kube, &item->resource, item->ns, item->name, &live, err) < 0)
+                        return error_wrap(
+                                err, "%s immutable field detected, failed to wait for object to be deleted",
+                                item->words);
+                if (!live || !text_equal(doc_get_string(live, "metadata.uid"), uid))
+                        break;
+                if (loop_now_ms(agent_of(p->rc)->world->loop) >= p->deadline_ms)
+                        return error_set(err, ERR_TIMEOUT,
+                                         "%s immutable field detected, failed to wait for object to be "
+                                         "deleted: it is still there",
+                                         item->words);
+                TRY(fiber_sleep(agent_of(p->rc)->world->loop, GONE_POLL_MS));
+        }
+        item->action = ACTION_CREATED;
+        return 0;
+}
+
+static int write_item(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        AUTO_JSON json_t *cleaned = NULL;
+        AUTO_JSON json_t *applied = NULL;
+
+        if (item->recreate)
+                TRY(recreate(p, item, err));
+        if (item->cleaning && !item->recreate &&
+            kube_doc_patch(&p->kube, &item->resource, item->ns, item->name, KUBE_PATCH_JSON, item->cleaning,
+                           &for_real, &cleaned, err) < 0)
+                return error_wrap(err, "%s metadata.managedFields cleanup failed", item->words);
+        if (send(p, item, &for_real, &applied, err) < 0)
+                return error_wrap(err, "%s apply failed", item->words);
+        return pass_tell(p, item->words, item->action == ACTION_CREATED ? "created" : "configured");
+}
+
+/* ---- a stage ---- */
+
+struct stage {
+        struct set_pass *p;
+        struct set_item *at;
+        size_t n;
+        int (*fn)(struct set_pass *p, struct set_item *item, struct error *err);
+};
+
+/* A problem is of the item: the others go on. */
+static int one_item(struct reconcile *one, void *ctx, size_t i)
+{
+        struct stage *s = ctx;
+        struct set_item *item = &s->at[i];
+        struct error err = { 0 };
+        int code = s->fn(s->p, item, &err);
+
+        if (code == 0)
+                return 0;
+        if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
+                return error_set(one->err, code, "%s", err.text);
+        item->problem = *item->object->provider ? arena_printf(s->p->rc->arena, "%s (%s, id %s)", err.text,
+                                                               item->object->provider, item->object->set_id)
+                                                : arena_strdup(s->p->rc->arena, err.text);
+        return item->problem ? 0 : error_no_memory(one->err);
+}
+
+static int tell_problems(const struct stage *s, struct error *err)
+{
+        AUTO_BUF struct buf b;
+        size_t n = 0;
+
+        buf_init(&b, 64u << 10);
+        for (size_t i = 0; i < s->n; i++)
+                if (s->at[i].problem && n++ < PROBLEMS_MAX)
+                        buf_printf(&b, "%s%s", b.len ? "; " : "", s->at[i].problem);
+        if (n > PROBLEMS_MAX)
+                buf_printf(&b, "; and %zu more", n - PROBLEMS_MAX);
+        return n ? error_set(err, ERR_RETRY, "%s", or_empty(b.data)) : 0;
+}
+
+static int for_all(struct stage *s, int (*fn)(struct set_pass *, struct set_item *, struct error *),
+                   struct error *err)
+{
+        s->fn = fn;
+        if (rc_for_each(s->p->rc, s->n, one_item, s) < 0)
+                return s->p->rc->err->code;
+        return tell_problems(s, err);
+}
+
+/* What is about to be made stands in the inventory before it is made. */
+static int note_ahead(struct set_pass *p, const struct stage *s, struct error *err)
+{
+        struct resource_set_inventory_entry *more =
+                ARENA_NEW_ARRAY(p->rc->arena, struct resource_set_inventory_entry, p->applied.n + s->n + 1);
+        inventory all, here = { .at = more, .set = true }, stored = inventory_of(p->wanted);
+        struct resource_set_inventory *into = ARENA_NEW(p->rc->arena, struct resource_set_inventory);
+
+        if (!more || !into)
+                return error_no_memory(err);
+        for (uint32_t i = 0; i < p->applied.n; i++)
+                more[here.n++] = p->applied.at[i];
+        for (size_t i = 0; i < s->n; i++)
+                more[here.n++] =
+                        (struct resource_set_inventory_entry){ s->at[i].id, s->at[i].resource.version };
+        p->applied = here;
+        TRY(inventory_union(p->rc->arena, &p->before, &here, &all, err));
+        if (inventory_equal(&all, &stored))
+                return 0;
+        into->entries = all;
+        p->wanted->status->inventory = into;
+        return pass_write_status(p);
+}
+
+static int write_marked(struct set_pass *p, struct set_item *item, struct error *err)
+{
+        return item->write ? write_item(p, item, err) : 0;
+}
+
+static bool is_waited_for(const struct set_item *item, enum apply_stage stage)
+{
+        return (stage == STAGE_DEFINITIONS || stage == STAGE_CLASSES) && item->write;
+}
+
+static int await_stage(struct set_pass *p, struct stage *s, enum apply_stage stage, struct error *err)
+{
+        struct set_item *some = ARENA_NEW_ARRAY(p->rc->arena, struct set_item, s->n + 1);
+        size_t n = 0;
+
+        if (!some)
+                return error_no_memory(err);
+        for (size_t i = 0; i < s->n; i++)
+                if (is_waited_for(&s->at[i], stage))
+                        some[n++] = s->at[i];
+        return n ? pass_await_health(p, some, n, STAGE_WAIT_MS, err) : 0;
+}
+
+static int apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum apply_stage stage,
+                       struct error *err)
+{
+        struct stage s = { .p = p, .at = at, .n = n };
+
+        if (n == 0)
+                return 0;
+        TRY(for_all(&s, examine, err));
+        TRY(note_ahead(p, &s, err));
+        TRY(for_all(&s, write_marked, err));
+        return await_stage(p, &s, stage, err);
+}
+
+/* ---- all ---- */
+
+static int by_stage(const void *a, const void *b)
+{
+        const struct set_item *x = a, *y = b;
+        struct object_place of_x = place_of_doc(x->object->doc), of_y = place_of_doc(y->object->doc);
+        enum apply_stage stage_x = apply_stage_of(&of_x), stage_y = apply_stage_of(&of_y);
+
+        if (x->object->step != y->object->step)
+                return x->object->step < y->object->step ? -1 : 1;
+        if (stage_x != stage_y)
+                return stage_x < stage_y ? -1 : 1;
+        return apply_compare(&of_x, &of_y);
+}
+
+static enum apply_stage stage_of(const struct set_item *item)
+{
+        struct object_place place = place_of_doc(item->object->doc);
+
+        return apply_stage_of(&place);
+}
+
+/* [from, *to): those of one step and stage. */
+static size_t end_of_stage(const struct set_pass *p, size_t from)
+{
+        size_t to = from;
+
+        while (to < p->build.n && p->items[to].object->step == p->items[from].object->step &&
+               stage_of(&p->items[to]) == stage_of(&p->items[from]))
+                to++;
+        return to;
+}
+
+static int64_t timeout_of_step(const struct set_pass *p, unsigned step)
+{
+        const struct resource_set_step_list *l = &p->set->spec->steps;
+        int64_t ns;
+
+        if (step < l->n && l->at[step].timeout && duration_parse_go(slice_of(l->at[step].timeout), &ns) == 0)
+                return ns / 1000000;
+        return annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, 300000);
+}
+
+/* Only what comes after it waits for a step; the last is waited for at the end of the run. */
+static int end_step(struct set_pass *p, size_t first, size_t end, struct error *err)
+{
+        unsigned step = p->items[first].object->step;
+        const char *name = step < p->set->spec->steps.n ? or_empty(p->set->spec->steps.at[step].name) : "";
+
+        if (end == p->build.n)
+                return 0;
+        pass_flush(p);
+        if (pass_await_health(p, p->items + first, end - first, timeout_of_step(p, step), err) == 0)
+                return 0;
+        return error_wrap(err, "step \"%s\" health check failed", name);
+}
+
+int pass_apply(struct set_pass *p, struct error *err)
+{
+        size_t first = 0;
+
+        p->items = ARENA_NEW_ARRAY(p->rc->arena, struct set_item, p->build.n + 1);
+        if (!p->items)
+                return error_no_memory(err);
+        for (size_t i = 0; i < p->build.n; i++)
+                p->items[i].object = &p->build.at[i];
+        qsort(p->items, p->build.n, sizeof(*p->items), by_stage);
+        for (size_t from = 0, to; from < p->build.n; from = to) {
+                unsigned step = p->items[from].object->step;
+
+                to = end_of_stage(p, from);
+                if (apply_stage(p, p->items + from, to - from, stage_of(&p->items[from]), err) < 0)
+                        return p->set->spec->steps.n ? error_wrap(err, "step \"%s\" apply failed",
+                                                                  or_empty(p->set->spec->steps.at[step].name))
+                                                     : err->code;
+                if (to < p->build.n && p->items[to].object->step == step)
+                        continue;
+                TRY(end_step(p, first, to, err));
+                first = to;
+        }
+        return 0;
+}

@@ -1,0 +1,135 @@
+/* Deletes what is not wanted any more: spec/resource-set.md 11.3. */
+#include "common/kube/mapping.h"
+#include "hub-agent/resource-set/pass.h"
+
+#define GONE_WAIT_MS 60000
+#define GONE_POLL_MS 5000
+
+struct stale_object {
+        struct object_place place;
+        struct kube_resource resource;
+        const char *ns, *words;
+        const char *uid; /* what was deleted; NULL = nothing was */
+};
+
+/* False: its kind is not served any more, and the object gone with it. */
+static int find(struct set_pass *p, const struct resource_set_inventory_entry *entry, struct stale_object *o,
+                bool *ret_served, struct error *err)
+{
+        struct kube_mapped mapped;
+        const char *group;
+        int code;
+
+        *ret_served = false;
+        if (!inventory_parse(p->rc->arena, or_empty(entry->id), &o->place))
+                return 0;
+        group = arena_strndup(p->rc->arena, o->place.group.data, o->place.group.len);
+        o->words = arena_printf(p->rc->arena, "%s/%s%s%s", o->place.kind, o->place.ns,
+                                *o->place.ns ? "/" : "", o->place.name);
+        if (!group || !o->words)
+                return error_no_memory(err);
+        code = kube_mapper_kind(agent_of(p->rc)->mapper, group, entry->v, o->place.kind, &mapped, err);
+        if (code == ERR_NOT_FOUND)
+                code = kube_mapper_kind(agent_of(p->rc)->mapper, group, NULL, o->place.kind, &mapped, err);
+        if (code == ERR_NOT_FOUND && !kube_mapper_doubts(agent_of(p->rc)->mapper, group)) {
+                error_clear(err);
+                return 0;
+        }
+        if (code < 0)
+                return code;
+        o->resource = mapped.resource;
+        o->ns = mapped.resource.namespaced ? o->place.ns : NULL;
+        *ret_served = true;
+        return 0;
+}
+
+static int delete_one(struct set_pass *p, const struct resource_set_inventory_entry *entry,
+                      struct stale_object *o, struct error *err)
+{
+        json_t *live = NULL;
+        bool served;
+        int code;
+
+        TRY(find(p, entry, o, &served, err));
+        if (served)
+                TRY(pass_read(p, &p->kube, &o->resource, o->ns, o->place.name, &live, err));
+        if (!live)
+                return o->words ? pass_tell(p, o->words, "deleted") : 0;
+        if (collect_decide(p->set, live) == COLLECT_SKIP)
+                return pass_tell(p, o->words, "skipped");
+        o->uid = or_empty(doc_get_string(live, "metadata.uid"));
+        code = kube_doc_delete(&p->kube, &o->resource, o->ns, o->place.name, o->uid, "Background", err);
+        if (code < 0 && code != ERR_NOT_FOUND)
+                return code;
+        error_clear(err);
+        return pass_tell(p, o->words, "deleted");
+}
+
+static bool is_there(struct set_pass *p, const struct stale_object *o)
+{
+        struct error err = { 0 };
+        json_t *live = NULL;
+
+        return o->uid && pass_read(p, &p->kube, &o->resource, o->ns, o->place.name, &live, &err) == 0 &&
+               live && text_equal(doc_get_string(live, "metadata.uid"), o->uid);
+}
+
+/* That it runs out is only logged: what hangs on them has had its time. */
+static int await_gone(struct set_pass *p, struct stale_object *all, size_t n)
+{
+        struct loop *loop = agent_of(p->rc)->world->loop;
+        int64_t deadline_ms = loop_now_ms(loop) + GONE_WAIT_MS;
+
+        for (size_t i = 0; i < n; i++) {
+                while (is_there(p, &all[i])) {
+                        if (loop_now_ms(loop) >= deadline_ms) {
+                                log_warn(&p->rc->log, "an object that was deleted is still there", "object",
+                                         all[i].words);
+                                return 0;
+                        }
+                        TRY(fiber_sleep(loop, GONE_POLL_MS));
+                }
+        }
+        return 0;
+}
+
+static int collect_part(struct set_pass *p, const inventory *stale, bool first, struct buf *problems)
+{
+        struct stale_object *all = ARENA_NEW_ARRAY(p->rc->arena, struct stale_object, stale->n + 1);
+
+        if (!all)
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < stale->n; i++) {
+                struct object_place place = { 0 };
+                struct error err = { 0 };
+
+                if (!inventory_parse(p->rc->arena, or_empty(stale->at[i].id), &place) ||
+                    collected_first(place.group) != first)
+                        continue;
+                if (delete_one(p, &stale->at[i], &all[i], &err) == 0)
+                        continue;
+                if (err.code == ERR_CANCELLED)
+                        return err.code;
+                buf_printf(problems, "%s%s delete failed: %s", problems->len ? "; " : "",
+                           or_empty(all[i].words), err.text);
+        }
+        return first ? await_gone(p, all, stale->n) : 0;
+}
+
+int pass_collect(struct set_pass *p, const inventory *stale, struct error *err)
+{
+        AUTO_BUF struct buf problems;
+        int code;
+
+        buf_init(&problems, 64u << 10);
+        if (stale->n == 0)
+                return 0;
+        code = collect_part(p, stale, true, &problems);
+        if (code == 0)
+                code = collect_part(p, stale, false, &problems);
+        if (code == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        if (code < 0)
+                return error_set(err, code, "cancelled");
+        return problems.len ? error_set(err, ERR_RETRY, "delete failed, errors: %s;", problems.data) : 0;
+}

@@ -1,0 +1,63 @@
+/* One run of one ResourceSet: what its steps share. Private to this folder. */
+#pragma once
+
+#include "common/base/memory.h"
+#include "common/base/vec.h"
+#include "hub-agent/agent.h"
+#include "hub-agent/resource-set/inventory.h"
+#include "hub-agent/resource-set/live.h"
+#include "hub-agent/resource-set/state.h"
+
+struct set_memory {
+        struct memory memory;
+        char *trigger; /* "Kind/ns/name" of what wants another run; NULL = nothing does */
+        char *copied;  /* " Kind/ns/name " of each object that the last build copied from, one after the other
+                        */
+};
+
+enum set_action { ACTION_UNCHANGED, ACTION_CREATED, ACTION_CONFIGURED };
+struct set_item {
+        const struct built_object *object;
+        struct kube_resource resource;
+        const char *ns, *name; /* ns NULL = cluster scope */
+        const char *id;        /* of the inventory */
+        const char *words;     /* "Kind/ns/name" */
+        json_t *live;          /* of the arena; NULL = absent */
+        json_t *cleaning;      /* of the arena; NULL = none */
+        bool write, recreate;
+        enum set_action action;
+        const char *problem; /* NULL = none */
+};
+
+struct set_pass {
+        struct reconcile *rc;
+        struct set_memory *memory;
+        const struct resource_set *set; /* as it was read */
+        const struct object *now;       /* as it is stored by now */
+        struct resource_set *wanted;    /* a copy to change: its status is written */
+        struct kube_client kube;        /* as whom objects are read and written */
+        struct build build;
+        char digest[BUILD_DIGEST_SIZE];
+        struct set_item *items;
+        inventory before, applied;
+        struct buf lines; /* of the event */
+        size_t n_lines;
+        int64_t began_ms, deadline_ms; /* of the loop */
+        const char *reason;            /* why it failed: of Ready */
+};
+
+int pass_write_status(struct set_pass *p);
+/* "Kind/ns/name created", a line of the event. */
+int pass_tell(struct set_pass *p, const char *words, const char *what);
+void pass_flush(struct set_pass *p); /* the event itself, if there is a line */
+
+int pass_copy(struct set_pass *p, struct error *err);  /* copyFrom of all objects */
+int pass_apply(struct set_pass *p, struct error *err); /* all steps */
+int pass_collect(struct set_pass *p, const inventory *stale, struct error *err);
+int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n, int64_t timeout_ms,
+                      struct error *err);
+/* A live document; *ret NULL if there is none. Kept in the arena. */
+int pass_read(struct set_pass *p, struct kube_client *kube, const struct kube_resource *r, const char *ns,
+              const char *name, json_t **ret, struct error *err);
+/* Whether something happened that another run is for. */
+bool pass_is_overtaken(struct set_pass *p);

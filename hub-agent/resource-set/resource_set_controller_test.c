@@ -1,0 +1,486 @@
+/* ResourceSets within a whole agent. */
+#include "hub-agent/hub_agent_test.h"
+#include "hub-agent/resource-set/testing.h"
+
+#define SETS "/apis/fluxcd.controlplane.io/v1/namespaces/default/resourcesets"
+#define SET SETS "/tenants"
+#define PROVIDERS "/apis/fluxcd.controlplane.io/v1/namespaces/default/resourcesetinputproviders"
+#define MAPS(ns) "/api/v1/namespaces/" ns "/configmaps"
+#define HEAD(annotations)                                                                                    \
+        "{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":\"ResourceSet\",\"metadata\":{\"name\":"     \
+        "\"tenants\",\"annotations\":{" annotations "}},\"spec\":{"
+#define TENANT(name) "{\"id\":\"" name "\",\"tenant\":\"" name "\"}"
+#define NAMESPACE                                                                                            \
+        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"<< inputs.tenant >>\"}}"
+#define CONFIG(data)                                                                                         \
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"settings\",\"namespace\":"   \
+        "\"<< inputs.tenant >>\"},\"data\":{" data "}}"
+#define OBJECTS NAMESPACE "," CONFIG("\"of\":\"<< inputs.tenant >>\"")
+#define PLAIN(annotations, inputs, objects)                                                                  \
+        HEAD(annotations) "\"inputs\":[" inputs "],\"resources\":[" objects "]}}"
+
+static void begin(struct rig *r, struct fleet *f)
+{
+        start(r, f);
+        stop(f);
+        f->resource_sets = true;
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"default\"}}");
+        start_again(r, f);
+}
+
+static void create(struct rig *r, const char *body)
+{
+        if (rig_post(r, SETS, body) != 201)
+                fail_msg("%s", r->text);
+        rig_settle(r);
+}
+
+/* "Ready/Reason: message" of the set. */
+static void assert_ready(struct rig *r, const char *status, const char *reason, const char *message)
+{
+        size_t i;
+        json_t *c;
+
+        assert_int_equal(rig_get(r, SET), 200);
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c) {
+                if (!text_equal(doc_get_string(c, "type"), "Ready"))
+                        continue;
+                if (text_equal(doc_get_string(c, "status"), status) &&
+                    text_equal(doc_get_string(c, "reason"), reason) &&
+                    strstr(doc_get_string(c, "message"), message))
+                        return;
+        }
+        fail_msg("wanted %s/%s %s: %s", status, reason, message,
+                 json_of(&r->arena, doc_get(r->answer, "status.conditions")));
+}
+
+static void assert_inventory(struct rig *r, size_t n)
+{
+        assert_int_equal(rig_get(r, SET), 200);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.inventory.entries")), n);
+}
+
+static bool was_told(struct rig *r, const char *reason, const char *words)
+{
+        size_t i;
+        json_t *e;
+
+        rig_get(r, "/api/v1/namespaces/default/events");
+        json_array_foreach(json_object_get(r->answer, "items"), i, e)
+                if (text_equal(doc_get_string(e, "reason"), reason) &&
+                    strstr(doc_get_string(e, "message"), words))
+                        return true;
+        return false;
+}
+
+/* spec/resource-set.md checklist 65, 66, 70, 85, 102, 103 */
+RIG_TEST(a_table_of_tenants_becomes_their_objects, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1") "," TENANT("team2"), OBJECTS));
+        assert_ready(r, "True", "ReconciliationSucceeded", "Reconciliation finished in ");
+        assert_inventory(r, 4);
+        assert_non_null(strstr(r->text, "\"_team1__Namespace\""));
+        assert_non_null(strstr(r->text, "\"team2_settings__ConfigMap\""));
+        assert_non_null(strstr(r->text, "fluxcd.controlplane.io/finalizer"));
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.history")), 1);
+        assert_true(was_told(r, "ApplySucceeded", "ConfigMap/team1/settings created"));
+        assert_true(was_told(r, "ReconciliationSucceeded", "Reconciliation finished in "));
+        assert_int_equal(rig_get(r, MAPS("team2") "/settings"), 200);
+        assert_string_equal(rig_string(r, "data.of"), "team2");
+        assert_non_null(strstr(r->text, "\"resourceset.fluxcd.controlplane.io/name\":\"tenants\""));
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 72, 73, 96, 103 */
+RIG_TEST(what_is_as_it_should_be_is_not_written_and_drift_is_undone, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        AUTO_FREE char *version = mem_strdup(rig_string(r, "metadata.resourceVersion"));
+        merge_and_settle(r, SET,
+                         "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"1\"}}}");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+        assert_int_equal(rig_get(r, SET), 200);
+        assert_string_equal(rig_string(r, "status.lastHandledReconcileAt"), "1");
+        assert_false(was_told(r, "ApplySucceeded", "configured"));
+        merge(r, MAPS("team1") "/settings", "{\"data\":{\"of\":\"me\",\"mine\":\"x\"}}");
+        fiber_sleep(r->loop, 4000000);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_string_equal(rig_string(r, "data.of"), "team1");
+        assert_string_equal(rig_string(r, "data.mine"), "x");
+        assert_true(was_told(r, "ApplySucceeded", "ConfigMap/team1/settings configured"));
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 86, 87, 88 */
+RIG_TEST(what_is_wanted_no_more_goes_unless_it_is_protected, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1") "," TENANT("team2"), CONFIG("")));
+        assert_ready(r, "False", "ReconciliationFailed", "ConfigMap/team1/settings");
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team1\"}}");
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team2\"}}");
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team3\"}}");
+        fiber_sleep(r->loop, 5000);
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        merge(r, MAPS("team1") "/settings",
+              "{\"metadata\":{\"annotations\":{\"fluxcd.controlplane.io/prune\":\"disabled\"}}}");
+        merge_and_settle(r, SET, "{\"spec\":{\"inputs\":[" TENANT("team3") "]}}");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_int_equal(rig_get(r, MAPS("team2") "/settings"), 404);
+        assert_int_equal(rig_get(r, MAPS("team3") "/settings"), 200);
+        assert_true(was_told(r, "ApplySucceeded", "ConfigMap/team2/settings deleted"));
+        assert_true(was_told(r, "ApplySucceeded", "ConfigMap/team1/settings skipped"));
+        assert_inventory(r, 1);
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 67 */
+RIG_TEST(a_template_that_is_wrong_stalls_and_deletes_nothing, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        merge_and_settle(r, SET, "{\"spec\":{\"resources\":[" CONFIG("\"x\":\"<< inputs.nope >>\"") "]}}");
+        assert_ready(r, "False", "BuildFailed",
+                     "build failed: failed to build resources[0]: failed to execute template: ");
+        assert_string_equal(condition_of(r, "Stalled"), "True");
+        assert_string_equal(condition_of(r, "Reconciling"), "absent");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_inventory(r, 2);
+        merge_and_settle(r, SET, "{\"spec\":{\"resources\":[" OBJECTS "]}}");
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_string_equal(condition_of(r, "Stalled"), "absent");
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 68, 71, 76 */
+RIG_TEST(one_object_that_is_refused_holds_its_stage_and_is_named, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"),
+                        NAMESPACE "," CONFIG("") ","
+                                                 "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":"
+                                                 "{\"name\":\"Bad_Name\","
+                                                 "\"namespace\":\"team1\"}}"));
+        assert_ready(r, "False", "ReconciliationFailed",
+                     "reconciliation failed: ConfigMap/team1/Bad_Name dry-run failed (Invalid): ");
+        assert_ready(r, "False", "ReconciliationFailed", "(ResourceSet/tenants, id team1)");
+        assert_string_equal(condition_of(r, "Reconciling"), "True");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 404);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 200);
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 75 */
+RIG_TEST(an_object_without_its_namespace_is_told, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"),
+                        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}}"));
+        assert_ready(r, "False", "ReconciliationFailed", "ConfigMap/a namespace not specified");
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 91, 92 */
+RIG_TEST(what_a_set_made_goes_with_it, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        rig_delete(r, SET);
+        rig_settle(r);
+        fiber_sleep(r->loop, 10000);
+        assert_int_equal(rig_get(r, SET), 404);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 404);
+        assert_true(was_told(r, "UninstallSucceeded", "ConfigMap/team1/settings deleted"));
+        create(r, PLAIN("", TENANT("team2"), OBJECTS));
+        merge_and_settle(
+                r, SET,
+                "{\"metadata\":{\"annotations\":{\"fluxcd.controlplane.io/reconcile\":\"Disabled\"}}}");
+        rig_delete(r, SET);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, SET), 404);
+        assert_int_equal(rig_get(r, MAPS("team2") "/settings"), 200);
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 48, 95 */
+RIG_TEST(a_suspended_set_is_left_alone_until_it_is_resumed, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("\"fluxcd.controlplane.io/reconcile\":\"Disabled\"", TENANT("team1"), OBJECTS));
+        assert_ready(r, "True", "ReconciliationDisabled", "Initialized with reconciliation suspended");
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 404);
+        assert_true(was_told(r, "ReconciliationDisabled", "Reconciliation is disabled"));
+        merge_and_settle(
+                r, SET,
+                "{\"metadata\":{\"annotations\":{\"fluxcd.controlplane.io/reconcile\":\"enabled\"}}}");
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 200);
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 59, 60 */
+RIG_TEST(a_set_waits_for_what_it_depends_on, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, HEAD("") "\"dependsOn\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"gate\","
+                           "\"ready\":"
+                           "true,\"readyExpr\":\"data.open == 'yes'\"}],\"inputs\":[" TENANT(
+                                   "team1") "],"
+                                            "\"resources\":[" OBJECTS "]}}");
+        assert_ready(r, "False", "DependencyNotReady",
+                     "Retrying dependency check: dependency v1/ConfigMap/default/gate not found: ");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.history")), 0);
+        assert_true(was_told(r, "DependencyNotReady", "not found"));
+        rig_post(r, MAPS("default"), "{\"metadata\":{\"name\":\"gate\"},\"data\":{\"open\":\"no\"}}");
+        fiber_sleep(r->loop, 6000);
+        rig_settle(r);
+        assert_ready(r, "False", "DependencyNotReady", "not ready: expression 'data.open == 'yes''");
+        merge(r, MAPS("default") "/gate", "{\"data\":{\"open\":\"yes\"}}");
+        fiber_sleep(r->loop, 6000);
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 62 */
+RIG_TEST(a_malformed_expression_stalls_until_it_is_mended, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, HEAD("") "\"dependsOn\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"gate\","
+                           "\"ready\":"
+                           "true,\"readyExpr\":\"status.(\"}],\"resources\":[]}}");
+        assert_ready(
+                r, "False", "InvalidCELExpression",
+                "Reconciliation failed terminally due to configuration error: failed to parse expression");
+        assert_string_equal(condition_of(r, "Stalled"), "True");
+        merge_and_settle(r, SET,
+                         "{\"spec\":{\"dependsOn\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+                         "\"gate\"}]}}");
+        assert_ready(r, "False", "DependencyNotReady", "");
+        assert_string_equal(condition_of(r, "Stalled"), "absent");
+        stop(&f);
+})
+
+static void add_provider(struct rig *r, const char *name, const char *inputs, const char *revision)
+{
+        AUTO_FREE char *path = mem_printf(PROVIDERS "/%s/status", name);
+        AUTO_FREE char *body = mem_printf("{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":"
+                                          "\"ResourceSetInputProvider\",\"metadata\":{\"name\":\"%s\"},"
+                                          "\"spec\":{\"type\":\"Static\"}}",
+                                          name);
+        AUTO_FREE char *status = mem_printf(
+                "{\"status\":{\"exportedInputs\":[%s],\"lastExportedRevision\":\"%s\"}}", inputs, revision);
+
+        rig_post(r, PROVIDERS, body);
+        rig_settle(r);
+        if (revision)
+                merge_and_settle(r, path, status);
+}
+
+/* spec/resource-set.md checklist 16, 99 */
+RIG_TEST(inputs_come_from_providers_as_they_export_them, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, HEAD("") "\"inputsFrom\":[{\"name\":\"teams\"}],\"resources\":[" OBJECTS "]}}");
+        assert_ready(r, "False", "ReconciliationFailed",
+                     "failed to compute inputs: failed to get provider default/teams: ");
+        add_provider(r, "teams", "", NULL);
+        assert_ready(r, "False", "DependencyNotReady", "provider default/teams has not exported inputs yet");
+        add_provider(r, "teams", TENANT("team1") "," TENANT("team2"), "sha256:1");
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_inventory(r, 4);
+        add_provider(r, "teams", TENANT("team1"), "sha256:2");
+        assert_inventory(r, 2);
+        assert_int_equal(rig_get(r, MAPS("team2") "/settings"), 404);
+        rig_delete(r, PROVIDERS "/teams");
+        rig_settle(r);
+        assert_ready(r, "False", "ReconciliationFailed", "failed to get provider");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        stop(&f);
+})
+
+#define COPY                                                                                                 \
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"copy\",\"namespace\":"       \
+        "\"default\",\"annotations\":{\"fluxcd.controlplane.io/copyFrom\":\"default/source\"}}}"
+
+/* spec/resource-set.md checklist 54, 55, 56, 98 */
+RIG_TEST(data_is_copied_and_follows_its_source, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, HEAD("") "\"resources\":[" COPY "]}}");
+        assert_ready(r, "False", "ReconciliationFailed",
+                     "failed to copy data from ConfigMap/default/source: ");
+        rig_post(r, MAPS("default"),
+                 "{\"metadata\":{\"name\":\"source\",\"labels\":{\"reconcile.fluxcd.io/watch\":\"Enabled\"}},"
+                 "\"data\":{\"a\":\"1\",\"b\":\"2\"}}");
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_int_equal(rig_get(r, MAPS("default") "/copy"), 200);
+        assert_string_equal(rig_string(r, "data.b"), "2");
+        assert_null(strstr(r->text, "reconcile.fluxcd.io/watch"));
+        merge_and_settle(r, MAPS("default") "/source", "{\"data\":{\"a\":\"3\",\"b\":null}}");
+        assert_int_equal(rig_get(r, MAPS("default") "/copy"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "3");
+        assert_null(doc_get(r->answer, "data.b"));
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 69, 82 */
+RIG_TEST(a_set_that_waits_is_ready_when_its_objects_are, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r,
+               HEAD("\"fluxcd.controlplane.io/reconcileTimeout\":\"30s\"") "\"wait\":true,\"resources\":["
+                                                                           "{\"apiVersion\":\"fluxcd."
+                                                                           "controlplane.io/"
+                                                                           "v1\",\"kind\":"
+                                                                           "\"ResourceSetInputProvider\","
+                                                                           "\"metadata\":"
+                                                                           "{\"name\":\"slow\",\"namespace\":"
+                                                                           "\"default\"},\"spec\":{\"type\":"
+                                                                           "\"Static\"}}]}}");
+        fiber_sleep(r->loop, 20000);
+        assert_ready(r, "Unknown", "Progressing", "Reconciliation in progress");
+        fiber_sleep(r->loop, 20000);
+        assert_true(was_told(r, "HealthCheckFailed",
+                             "reconciliation failed: timeout waiting for: "
+                             "[ResourceSetInputProvider/default/slow status: 'InProgress']"));
+        assert_ready(r, "Unknown", "Progressing", "");
+        assert_non_null(strstr(r->text, "\"lastReconciledStatus\":\"HealthCheckFailed\""));
+        merge(r, PROVIDERS "/slow/status",
+              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"R\","
+              "\"message\":"
+              "\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}]}}");
+        fiber_sleep(r->loop, 20000);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 83 */
+RIG_TEST(an_edit_ends_the_wait_for_health, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r,
+               HEAD("") "\"wait\":true,\"resources\":["
+                        "{\"apiVersion\":\"fluxcd.controlplane.io/"
+                        "v1\",\"kind\":\"ResourceSetInputProvider\",\"metadata\":"
+                        "{\"name\":\"slow\",\"namespace\":\"default\"},\"spec\":{\"type\":\"Static\"}}]}}");
+        fiber_sleep(r->loop, 20000);
+        merge(r, SET, "{\"spec\":{\"wait\":false}}");
+        fiber_sleep(r->loop, 10000);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_true(was_told(r, "HealthCheckCanceled",
+                             "Health checks canceled due to new reconciliation triggered by "
+                             "ResourceSet/default/tenants"));
+        assert_int_equal(rig_get(r, SET), 200);
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.history")), 1);
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 88 */
+RIG_TEST(two_sets_do_not_take_an_object_back_and_forth, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        rig_post(r, SETS,
+                 "{\"apiVersion\":\"fluxcd.controlplane.io/"
+                 "v1\",\"kind\":\"ResourceSet\",\"metadata\":{\"name\":\"other\"},\"spec\":{\"inputs\":"
+                 "[" TENANT("team1") "],\"resources\":[" CONFIG("\"of\":\"other\"") "]}}");
+        rig_settle(r);
+        assert_true(was_told(r, "OwnershipConflict",
+                             "ConfigMap/team1/settings is managed by ResourceSet/default/tenants"));
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_string_equal(rig_string(r, "data.of"), "team1");
+        rig_delete(r, SETS "/other");
+        rig_settle(r);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        stop(&f);
+})
+
+/* As whom requests were sent. */
+struct seen {
+        struct loopback_faults faults;
+        int as_account, as_agent, reads_of_gate_as_account;
+};
+
+static int look_who_asks(void *ctx, const struct http_request *rq)
+{
+        struct seen *seen = ctx;
+        bool is_account = false;
+
+        for (size_t i = 0; i < rq->headers.n; i++)
+                is_account = is_account ||
+                             (text_equal(rq->headers.at[i].name, "Impersonate-User") &&
+                              text_equal(rq->headers.at[i].value, "system:serviceaccount:default:flux"));
+        if (strstr(rq->path, "/configmaps/settings")) {
+                seen->as_account += is_account;
+                seen->as_agent += !is_account;
+        }
+        seen->reads_of_gate_as_account += is_account && strstr(rq->path, "/configmaps/gate");
+        return 0;
+}
+
+/* spec/resource-set.md checklist 93, 94 */
+RIG_TEST(objects_are_reached_as_the_account_and_nothing_else_is, {
+        struct fleet f;
+        struct seen seen = { .faults = { .ctx = &seen, .fate = look_who_asks } };
+
+        begin(r, &f);
+        stop(&f);
+        f.default_service_account = "flux";
+        f.world.transport = loopback_transport(r->net, &f.world, &seen.faults);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team1\"}}");
+        rig_post(r, MAPS("default"), "{\"metadata\":{\"name\":\"gate\"}}");
+        start_again(r, &f);
+        create(r, HEAD("") "\"dependsOn\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"gate\"}],"
+                           "\"inputs\":[" TENANT("team1") "],\"resources\":[" CONFIG("") "]}}");
+        assert_int_equal(seen.as_agent, 0);
+        assert_true(seen.as_account > 0);
+        assert_int_equal(seen.reads_of_gate_as_account, 0);
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_table_of_tenants_becomes_their_objects),
+                cmocka_unit_test(what_is_as_it_should_be_is_not_written_and_drift_is_undone),
+                cmocka_unit_test(what_is_wanted_no_more_goes_unless_it_is_protected),
+                cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
+                cmocka_unit_test(one_object_that_is_refused_holds_its_stage_and_is_named),
+                cmocka_unit_test(an_object_without_its_namespace_is_told),
+                cmocka_unit_test(what_a_set_made_goes_with_it),
+                cmocka_unit_test(a_suspended_set_is_left_alone_until_it_is_resumed),
+                cmocka_unit_test(a_set_waits_for_what_it_depends_on),
+                cmocka_unit_test(a_malformed_expression_stalls_until_it_is_mended),
+                cmocka_unit_test(inputs_come_from_providers_as_they_export_them),
+                cmocka_unit_test(data_is_copied_and_follows_its_source),
+                cmocka_unit_test(a_set_that_waits_is_ready_when_its_objects_are),
+                cmocka_unit_test(an_edit_ends_the_wait_for_health),
+                cmocka_unit_test(objects_are_reached_as_the_account_and_nothing_else_is),
+                cmocka_unit_test(two_sets_do_not_take_an_object_back_and_forth),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* What wakes a ResourceSet: spec/resource-set.md 14.2. */
+#include "hub-agent/resource-set/watches.h"
+#include "common/kube/selector.h"
+#include "hub-agent/resource-set/inputs.h"
+#include "hub-agent/resource-set/pass.h"
+#include "hub-agent/resource-set/resource_set_agent.h"
+
+#define WATCHED_BY_DEFAULT "reconcile.fluxcd.io/watch=Enabled"
+
+/* A run that waits for health is to end for it. */
+static void note_trigger(struct hub_agent *a, const char *key, const struct object *by, const char *kind)
+{
+        struct set_memory *m = map_get(&a->resource_sets.by_key, key);
+
+        if (!m)
+                return;
+        mem_free(m->trigger);
+        m->trigger = mem_printf("%s/%s/%s", kind, or_empty(by->meta.ns), by->meta.name);
+}
+
+static void wake(struct hub_agent *a, const struct object *set, const struct object *by, const char *kind,
+                 key_emit emit, void *to)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+        const char *text = key_text(&key, set->meta.ns, set->meta.name);
+
+        if (text)
+                note_trigger(a, text, by, kind);
+        emit(to, text);
+}
+
+static bool is_news(const struct informer_event *e)
+{
+        if (e->type != INFORMER_UPDATED)
+                return true;
+        return e->old->meta.generation != e->now->meta.generation ||
+               (e->now->meta.deletion_ms != TIME_NONE) != (e->old->meta.deletion_ms != TIME_NONE) ||
+               !string_map_equal(&e->old->meta.annotations, &e->now->meta.annotations);
+}
+
+void map_set(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        if (is_news(e))
+                wake(agent, e->now, e->now, KIND_RESOURCE_SET, emit, to);
+}
+
+static const char *revision_of(const struct object *o)
+{
+        const struct input_provider *p = (const struct input_provider *)o;
+
+        return p->status ? or_empty(p->status->last_exported_revision) : "";
+}
+
+static bool has_other_inputs(const struct informer_event *e)
+{
+        return e->type != INFORMER_UPDATED || !text_equal(revision_of(e->old), revision_of(e->now)) ||
+               labels_changed(e);
+}
+
+/* Those that picked it before, too: their inputs are fewer now. */
+void map_provider(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct hub_agent *a = agent;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+
+        if (!has_other_inputs(e))
+                return;
+        if (informer_list(manager_informer(a->manager, &resource_set_kind), &arena, &all) < 0) {
+                emit(to, NULL);
+                return;
+        }
+        for (size_t i = 0; i < all.n; i++) {
+                const struct resource_set *set = (const struct resource_set *)all.at[i];
+
+                if (inputs_pick(set, e->now) || (e->old && inputs_pick(set, e->old)))
+                        wake(a, all.at[i], e->now, KIND_INPUT_PROVIDER, emit, to);
+        }
+}
+
+/* ---- sources of copies ---- */
+
+static void source_changed(struct hub_agent *a, const struct informer_event *e, const char *kind)
+{
+        AUTO_FREE char *word = mem_printf(" %s/%s/%s ", kind, or_empty(e->now->meta.ns), e->now->meta.name);
+
+        if (!word || e->initial)
+                return;
+        map_for_each(&a->resource_sets.by_key, entry) {
+                const struct set_memory *m = entry->value;
+
+                if (!m->copied || !strstr(m->copied, word))
+                        continue;
+                note_trigger(a, entry->key, e->now, kind);
+                manager_enqueue(a->manager, &resource_set_controller, entry->key, QUEUE_FOLLOW_UP);
+        }
+}
+
+static void config_map_changed(void *ctx, const struct informer_event *e)
+{
+        source_changed(ctx, e, "ConfigMap");
+}
+
+static void secret_changed(void *ctx, const struct informer_event *e)
+{
+        source_changed(ctx, e, "Secret");
+}
+
+int resource_sets_watch_configs(struct hub_agent *a, struct error *err)
+{
+        static const struct kube_resource resources[] = { { "", "v1", "configmaps", "ConfigMap", true },
+                                                          { "", "v1", "secrets", "Secret", true } };
+        static const informer_handler handlers[] = { config_map_changed, secret_changed };
+        const char *selector = a->options->watch_configs ? a->options->watch_configs : WATCHED_BY_DEFAULT;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct label_query *query;
+
+        TRY(label_query_parse(&arena, selector, &query, err) < 0
+                    ? error_wrap(err, "watch-configs-label-selector")
+                    : 0);
+        for (size_t i = 0; i < ARRAY_LEN(resources); i++) {
+                struct informer_options o = { .kind = &partial_object_kind,
+                                              .resource = &resources[i],
+                                              .label_selector = *selector ? selector : NULL,
+                                              .flags = DECODE_PROJECTION,
+                                              .interns = a->interns };
+                struct informer *informer;
+
+                if (manager_add_informer(a->manager, &o, &informer) < 0 ||
+                    informer_add_handler(informer, handlers[i], a) < 0)
+                        return error_no_memory(err);
+        }
+        return 0;
+}
