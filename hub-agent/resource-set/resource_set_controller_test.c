@@ -35,6 +35,9 @@ static void create(struct rig *r, const char *body)
         rig_settle(r);
 }
 
+/* What providers say is up to the tests. */
+#define LEFT_ALONE "\"annotations\":{\"fluxcd.controlplane.io/reconcile\":\"disabled\"}"
+
 /* "Ready/Reason: message" of the set. */
 static void assert_ready(struct rig *r, const char *status, const char *reason, const char *message)
 {
@@ -280,10 +283,11 @@ RIG_TEST(a_malformed_expression_stalls_until_it_is_mended, {
 static void add_provider(struct rig *r, const char *name, const char *inputs, const char *revision)
 {
         AUTO_FREE char *path = mem_printf(PROVIDERS "/%s/status", name);
-        AUTO_FREE char *body = mem_printf("{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":"
-                                          "\"ResourceSetInputProvider\",\"metadata\":{\"name\":\"%s\"},"
-                                          "\"spec\":{\"type\":\"Static\"}}",
-                                          name);
+        AUTO_FREE char *body =
+                mem_printf("{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":"
+                           "\"ResourceSetInputProvider\",\"metadata\":{\"name\":\"%s\"," LEFT_ALONE "},"
+                           "\"spec\":{\"type\":\"Static\"}}",
+                           name);
         AUTO_FREE char *status = mem_printf(
                 "{\"status\":{\"exportedInputs\":[%s],\"lastExportedRevision\":\"%s\"}}", inputs, revision);
 
@@ -343,33 +347,33 @@ RIG_TEST(data_is_copied_and_follows_its_source, {
         stop(&f);
 })
 
+/* There is no member to pick. */
+#define SLOW                                                                                                 \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/"                                                   \
+        "v1\",\"kind\":\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"slow\"},"                       \
+        "\"spec\":{\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":1},\"resourceSelectors\":[{" \
+        "\"group\":\"\",\"version\":\"v1\","                                                                 \
+        "\"kind\":\"Namespace\",\"name\":\"app\"}]}}"
+
 /* spec/resource-set.md checklist 69, 82 */
 RIG_TEST(a_set_that_waits_is_ready_when_its_objects_are, {
         struct fleet f;
 
         begin(r, &f);
-        create(r,
-               HEAD("\"fluxcd.controlplane.io/reconcileTimeout\":\"30s\"") "\"wait\":true,\"resources\":["
-                                                                           "{\"apiVersion\":\"fluxcd."
-                                                                           "controlplane.io/"
-                                                                           "v1\",\"kind\":"
-                                                                           "\"ResourceSetInputProvider\","
-                                                                           "\"metadata\":"
-                                                                           "{\"name\":\"slow\",\"namespace\":"
-                                                                           "\"default\"},\"spec\":{\"type\":"
-                                                                           "\"Static\"}}]}}");
+        create(r, HEAD("\"fluxcd.controlplane.io/reconcileTimeout\":\"30s\"") "\"wait\":true,\"resources\":"
+                                                                              "[" SLOW "]}}");
         fiber_sleep(r->loop, 20000);
         assert_ready(r, "Unknown", "Progressing", "Reconciliation in progress");
         fiber_sleep(r->loop, 20000);
         assert_true(was_told(r, "HealthCheckFailed",
                              "reconciliation failed: timeout waiting for: "
-                             "[ResourceSetInputProvider/default/slow status: 'InProgress']"));
+                             "[ClusterResourcePlacement/slow status: 'InProgress']"));
         assert_ready(r, "Unknown", "Progressing", "");
         assert_non_null(strstr(r->text, "\"lastReconciledStatus\":\"HealthCheckFailed\""));
-        merge(r, PROVIDERS "/slow/status",
-              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"R\","
-              "\"message\":"
-              "\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}]}}");
+        add_member(&f, "member-1", "");
+        add_app(r);
+        settle(&f);
+        settle(&f);
         fiber_sleep(r->loop, 20000);
         assert_ready(r, "True", "ReconciliationSucceeded", "");
         stop(&f);
@@ -380,11 +384,7 @@ RIG_TEST(an_edit_ends_the_wait_for_health, {
         struct fleet f;
 
         begin(r, &f);
-        create(r,
-               HEAD("") "\"wait\":true,\"resources\":["
-                        "{\"apiVersion\":\"fluxcd.controlplane.io/"
-                        "v1\",\"kind\":\"ResourceSetInputProvider\",\"metadata\":"
-                        "{\"name\":\"slow\",\"namespace\":\"default\"},\"spec\":{\"type\":\"Static\"}}]}}");
+        create(r, HEAD("") "\"wait\":true,\"resources\":[" SLOW "]}}");
         fiber_sleep(r->loop, 20000);
         merge(r, SET, "{\"spec\":{\"wait\":false}}");
         fiber_sleep(r->loop, 10000);
