@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "e2e/devcluster/rig.h"
+#include "e2e/devcluster/rig_definitions.h"
 #include "hub-agent/hub_agent.h"
 
 #define FLEET "/apis/placement.kubernetes-fleet.io/v1beta1/"
@@ -18,10 +18,9 @@
 
 static inline void install_kinds(struct rig *r)
 {
-        for (size_t i = 0; hub_agent_crd(i); i++)
-                assert_int_equal(rig_post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                                          hub_agent_crd(i)),
-                                 201);
+        static struct rig_definitions kept;
+
+        rig_define(r, &kept, hub_agent_crd);
         rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-system\"}}");
         rig_settle(r);
 }

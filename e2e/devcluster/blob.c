@@ -57,6 +57,16 @@ struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, u
         return b;
 }
 
+struct blob *blob_copy(const struct blob *b)
+{
+        struct blob *copy = mem_alloc(sizeof(*b) + b->end);
+        if (!copy)
+                return NULL;
+        memcpy(copy, b, sizeof(*b) + b->end);
+        copy->refs = 1;
+        return copy;
+}
+
 static int append_key(struct buf *b, const char *key)
 {
         TRY(buf_append_json_string(b, key, strlen(key)));

@@ -14,7 +14,7 @@ void custom_resource_unref(struct custom_resource *r)
 {
         if (!r || --r->refs > 0)
                 return;
-        if (map_get(&r->devcluster->compiled, r->hash) == r)
+        if (r->devcluster && map_get(&r->devcluster->compiled, r->hash) == r)
                 map_remove(&r->devcluster->compiled, r->hash);
         arena_free(&r->arena);
         json_decref(r->spec);
@@ -237,12 +237,9 @@ static bool is_established(const json_t *crd)
         return false;
 }
 
-int crd_install(struct devcluster *d, struct cluster *c, const json_t *crd, struct error *err)
+/* Takes r. */
+static int serve(struct cluster *c, struct custom_resource *r, struct error *err)
 {
-        if (!is_established(crd))
-                return 0;
-        struct custom_resource *r;
-        TRY(crd_compile(d, json_object_get(crd, "spec"), &r, err));
         c->custom.destroy = unref_entry;
         struct custom_resource *old = map_get(&c->custom, r->resource.table_key);
         if (old == r) {
@@ -258,6 +255,29 @@ int crd_install(struct devcluster *d, struct cluster *c, const json_t *crd, stru
         }
         c->schema_version++;
         return 0;
+}
+
+int crd_install(struct devcluster *d, struct cluster *c, const json_t *crd, struct error *err)
+{
+        if (!is_established(crd))
+                return 0;
+        struct custom_resource *r;
+        TRY(crd_compile(d, json_object_get(crd, "spec"), &r, err));
+        return serve(c, r, err);
+}
+
+int crd_serve_kept(struct devcluster *d, struct cluster *c, struct custom_resource *r, struct error *err)
+{
+        ASSERT(!r->devcluster);
+        if (map_put(&d->compiled, r->hash, r) < 0)
+                return error_no_memory(err);
+        return serve(c, custom_resource_ref(r), err);
+}
+
+struct custom_resource *crd_keep(struct custom_resource *r)
+{
+        r->devcluster = NULL;
+        return custom_resource_ref(r);
 }
 
 void crd_uninstall(struct cluster *c, const json_t *crd)

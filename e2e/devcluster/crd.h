@@ -6,7 +6,7 @@
 
 struct custom_resource {
         struct resource resource;
-        struct devcluster *devcluster;
+        struct devcluster *devcluster; /* that finds it by its hash; NULL = kept */
         uint32_t refs;
         char hash[65];
         struct arena arena; /* all it points to */
@@ -24,3 +24,8 @@ int crd_compile(struct devcluster *d, const json_t *spec, struct custom_resource
 int crd_install(struct devcluster *d, struct cluster *c, const json_t *crd, struct error *err);
 void crd_uninstall(struct cluster *c, const json_t *crd);
 int crd_load_all(struct devcluster *d, struct cluster *c, struct error *err); /* after a restart */
+
+/* A descriptor is immutable, so that a process may keep it for all its devclusters to come: one reference is
+ * never given back. Serving it leaves it to be found by its hash. */
+struct custom_resource *crd_keep(struct custom_resource *r);
+int crd_serve_kept(struct devcluster *d, struct cluster *c, struct custom_resource *r, struct error *err);

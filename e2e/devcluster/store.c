@@ -207,18 +207,10 @@ static void record(struct table *t, struct event *e, enum event_type type, struc
                 s->options.observer.changed(s->options.observer.ctx, t, type, previous, object);
 }
 
-int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err)
+/* Puts b, which has the version that follows, in its place; takes b and e. */
+static void put_blob(struct table *t, struct event *e, struct blob *b)
 {
-        struct event *e;
-        TRY(reserve_write(t, &e, err));
-        struct blob *b;
-        int r = blob_from_doc(doc, t->cluster->rv + 1, &b, err);
-        if (r < 0) {
-                mem_free(e);
-                return r;
-        }
         t->cluster->rv++;
-
         size_t i = api_store_lower_bound(t, blob_ns(b), blob_name(b));
         bool exists = i < t->items.n && compare_key(t->items.at[i], blob_ns(b), blob_name(b)) == 0;
         struct blob *previous = exists ? t->items.at[i] : NULL;
@@ -232,8 +224,35 @@ int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error 
         t->items.at[i] = b;
         record(t, e, exists ? EVENT_MODIFIED : EVENT_ADDED, previous, b);
         blob_unref(previous);
+}
+
+int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err)
+{
+        struct event *e;
+        TRY(reserve_write(t, &e, err));
+        struct blob *b;
+        int r = blob_from_doc(doc, t->cluster->rv + 1, &b, err);
+        if (r < 0) {
+                mem_free(e);
+                return r;
+        }
+        put_blob(t, e, b);
         if (ret)
                 *ret = b;
+        return 0;
+}
+
+int api_store_put_copy(struct table *t, const struct blob *of, struct error *err)
+{
+        ASSERT(of->rv == t->cluster->rv + 1);
+        struct event *e;
+        TRY(reserve_write(t, &e, err));
+        struct blob *b = blob_copy(of);
+        if (!b) {
+                mem_free(e);
+                return error_no_memory(err);
+        }
+        put_blob(t, e, b);
         return 0;
 }
 

@@ -44,3 +44,4 @@ void api_store_sort_loaded(struct cluster *c);
 /* ---- blob.c ---- */
 struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, uint16_t n_labels,
                       uint16_t n_owners);
+struct blob *blob_copy(const struct blob *b); /* with its version; NULL without memory */
