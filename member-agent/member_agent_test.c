@@ -444,6 +444,29 @@ static void lost_state_body(struct rig *r)
         stop(&a);
 }
 
+/* What drifted is not applied, so that no AppliedWork lists it. */
+static void lost_drift_body(struct rig *r)
+{
+        struct agent a;
+
+        begin(&a, r);
+        place(r, "w", "'applyStrategy':{'whenToApply':'IfNotDrifted'},",
+              CONFIG_MAP("c", "1") "," CONFIG_MAP("d", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        merge(r, MEMBER, CONFIG_MAP_PATH("c"), "{'data':{'k':'theirs'}}");
+        wait_for(r, HUB, WORKS "/w", "type=Applied", "SomeManifestsAreNotApplied");
+        stop(&a);
+        replace_manifests(r, "w", CONFIG_MAP("d", "1"));
+        start(&a, r, ":memory:");
+        wait_until_gone(r, MEMBER, CONFIG_MAP_PATH("c"));
+        stop(&a);
+}
+
+static void what_had_drifted_goes_though_the_state_file_was_lost(void **state)
+{
+        rig_run(lost_drift_body);
+}
+
 /* spec/member-agent.md checklist 60 */
 static void a_lost_state_file_leaks_no_object_and_deletes_none_wrongly(void **state)
 {
@@ -735,6 +758,7 @@ int main(void)
                 cmocka_unit_test(nothing_is_touched_before_joining),
                 cmocka_unit_test(a_restarted_agent_keeps_the_desired_state_without_the_hub),
                 cmocka_unit_test(a_lost_state_file_leaks_no_object_and_deletes_none_wrongly),
+                cmocka_unit_test(what_had_drifted_goes_though_the_state_file_was_lost),
                 cmocka_unit_test(an_object_made_again_by_hand_is_no_leftover),
                 cmocka_unit_test(cut_watches_are_opened_again_and_nothing_is_missed),
                 cmocka_unit_test(a_duplicate_is_told_and_an_empty_work_is_available),

@@ -105,6 +105,82 @@ static int index_manifests(const struct pass *p, struct map *ret, struct error *
         return 0;
 }
 
+/* ---- without the state file ---- */
+
+/* Looks whether the object is ours, and gives it a row then: nothing else tells of it once the status is
+ * written anew. */
+static int adopt_told(struct pass *p, const struct work_resource_identifier *id, struct rows *rows,
+                      struct error *err)
+{
+        struct row row = { .work = p->name,
+                           .group = or_empty(id->group),
+                           .version = or_empty(id->version),
+                           .kind = or_empty(id->kind),
+                           .plural = or_empty(id->resource),
+                           .ns = or_empty(id->ns),
+                           .name = or_empty(id->name),
+                           .namespaced = !text_empty(id->ns),
+                           .work_generation = p->work->object.meta.generation,
+                           .hash = "",
+                           .handled = "",
+                           .seen = "",
+                           .first_drift_ms = TIME_NONE,
+                           .first_diff_ms = TIME_NONE };
+        struct kube_resource r = { row.group, row.version, row.plural, row.kind, row.namespaced };
+        AUTO_JSON json_t *live = NULL;
+        int result = kube_doc_get(&p->agent->member, &r, row.ns, row.name, &live, err);
+
+        if (result < 0 && result != ERR_NOT_FOUND)
+                return result;
+        error_clear(err);
+        if (!live || !owner_find(live, &p->owner))
+                return 0;
+        row.uid = arena_strdup(p->arena, or_empty(doc_get_string(live, "metadata.uid")));
+        if (!row.uid)
+                return error_no_memory(err);
+        TRY(store_row_put(p->agent->store, &row, err));
+        rows->at[rows->n++] = row;
+        return 0;
+}
+
+/* What drifted is ours and stands in no AppliedWork, only in what was told of an earlier generation:
+ * spec/member-agent.md, design 1. */
+static int add_told(struct pass *p, const struct map *listed, struct rows *rows, struct error *err)
+{
+        const struct condition *c = p->told ? condition_find(&p->told->conditions, CONDITION_APPLIED) : NULL;
+        struct map known CLEANUP(map_free);
+        struct row *all;
+
+        map_init(&known, MAP_BORROW_KEYS, NULL);
+        if (!c || c->observed_generation.value == p->work->object.meta.generation)
+                return 0;
+        all = ARENA_NEW_ARRAY(p->arena, struct row, rows->n + p->told->manifest_conditions.n + 1);
+        if (!all)
+                return error_no_memory(err);
+        for (size_t i = 0; i < rows->n; i++) {
+                const char *key = row_key(&rows->at[i], p->arena);
+
+                all[i] = rows->at[i];
+                if (!key || map_put(&known, key, &all[i]) < 0)
+                        return error_no_memory(err);
+        }
+        rows->at = all;
+        for (uint32_t i = 0; i < p->told->manifest_conditions.n; i++) {
+                const struct work_resource_identifier *id = p->told->manifest_conditions.at[i].identifier;
+                const char *key;
+
+                if (!id || text_empty(id->name) || text_empty(id->resource))
+                        continue;
+                key = object_identity(or_empty(id->group), or_empty(id->kind), or_empty(id->ns), id->name,
+                                      p->arena);
+                if (!key)
+                        return error_no_memory(err);
+                if (!map_has(listed, key) && !map_has(&known, key))
+                        TRY(adopt_told(p, id, rows, err));
+        }
+        return 0;
+}
+
 int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
 {
         struct work_memory *memory = agent_memory(p->agent, p->name);
@@ -125,6 +201,7 @@ int leftover_remove(struct pass *p, size_t *ret_left, struct error *err)
         g.waited_ms = handover_waited(memory, g.generation, loop_now_ms(p->agent->loop));
         TRY(index_manifests(p, &listed, err));
         TRY(applied_work_add_rows(p->applied_work, p->name, p->arena, &rows, err));
+        TRY(add_told(p, &listed, &rows, err));
         p->lingering = (struct rows){ .at = ARENA_NEW_ARRAY(p->arena, struct row, rows.n + 1) };
         if (!p->lingering.at)
                 return error_no_memory(err);
