@@ -128,6 +128,9 @@ loopback_free(struct loopback *lb); /* in a fiber: ends open exchanges; outside:
 int loopback_listen(struct loopback *lb, const char *authority, http_handler_fn handle, void *ctx);
 /* For handlers: when the client sent it (loop_now_ms). */
 int64_t loopback_sent_ms(const struct http_exchange *x);
+/* For handlers: whether the client will hear their answer, as far as it is known by now: no fault takes it,
+ * and the client still waits. */
+bool loopback_is_heard(const struct http_exchange *x);
 /* A transport for one client; client certificates and bearer tokens travel as on the wire (a client
  * certificate arrives as peer_common_name and peer_organizations). `w` gives the token files; `faults`
  * (borrowed) may be NULL. NULL on no memory. */

@@ -300,6 +300,13 @@ int64_t loopback_sent_ms(const struct http_exchange *x)
         return ((const struct loopback_call *)x)->sent_ms;
 }
 
+bool loopback_is_heard(const struct http_exchange *x)
+{
+        const struct loopback_call *c = (const struct loopback_call *)x;
+
+        return !c->answer_lost && !c->client_gone;
+}
+
 struct http_transport *loopback_transport(struct loopback *lb, struct world *w,
                                           const struct loopback_faults *faults)
 {

@@ -26,6 +26,7 @@ struct rig {
         uint64_t token_stamp;
         int served, code, pieces;
         int64_t delay_ms, sent_ms;
+        bool heard;
         int fate;
         void (*body)(struct rig *r);
 };
@@ -115,6 +116,7 @@ static void echo(void *ctx, struct http_exchange *x)
         struct rig *r = ctx;
         r->served++;
         r->sent_ms = loopback_sent_ms(x);
+        r->heard = loopback_is_heard(x);
         const char *text = arena_printf(
                 x->arena, "%s %s limit=%s q=%s body=%s agent=%s auth=%s cn=%s o=%s", x->method, x->path,
                 http_query_get(x, "limit"), http_query_get(x, "q"), x->body.data,
@@ -357,6 +359,7 @@ static void delay_body(struct rig *r)
         assert_int_equal(get(r, &a, &err), 0);
         assert_int_equal(loop_now_ms(r->loop), start + 80);
         assert_int_equal(r->sent_ms, start);
+        assert_true(r->heard);
         r->delay_ms = 700;
         assert_int_equal(get(r, &a, &err), ERR_TIMEOUT);
         assert_int_equal(r->served, 2);
@@ -365,6 +368,7 @@ static void delay_body(struct rig *r)
         assert_int_equal(r->served, 2);
         fiber_sleep(r->loop, 1000);
         assert_int_equal(r->served, 3);
+        assert_false(r->heard);
 }
 static void delays_are_waited_out_and_may_pass_the_deadline(void **state)
 {
@@ -397,8 +401,10 @@ static void fate_body(struct rig *r)
         assert_int_equal(get(r, &a, &err), ERR_RETRY);
         assert_int_equal(r->served, 0);
         r->fate = ERR_CLOSED;
+        r->heard = true;
         assert_int_equal(get(r, &a, &err), ERR_RETRY);
         assert_int_equal(r->served, 1);
+        assert_false(r->heard);
         r->fate = ERR_TIMEOUT;
         assert_int_equal(get(r, &a, &err), ERR_TIMEOUT);
         assert_int_equal(r->served, 1);
