@@ -183,7 +183,8 @@ static void tell(struct mirror *m, const struct written *w, struct mirror_object
                             .before = before->blob ? parsed(before) : NULL,
                             .after = after ? parsed(after) : NULL,
                             .who = w->by.who,
-                            .asked_ms = w->by.asked_ms };
+                            .asked_ms = w->by.asked_ms,
+                            .unheard = w->by.unheard };
 
         m->options.changed(m->options.ctx, &c);
 }

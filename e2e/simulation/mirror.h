@@ -21,6 +21,7 @@ void mirror_set_silent(struct mirror *m, bool silent);
 struct author {
         const char *who; /* lives as long as the mirror */
         int64_t asked_ms;
+        bool unheard;
 };
 void mirror_write(struct mirror *m, const struct table *t, enum event_type type, struct blob *object,
                   const struct author *by);

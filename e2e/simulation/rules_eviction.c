@@ -7,7 +7,10 @@
  *
  * A decision rests on what the server had at some time before it was asked to be stored, and after the last
  * decision about the same placement: one comes after the other. So all budgets and all counts of that time
- * are kept, and there has to be one of each that it follows from. */
+ * are kept, and there has to be one of each that it follows from.
+ *
+ * An agent that does not hear that its decision was stored deletes nothing by it: it decides again, with what
+ * it decided meanwhile in its count. Until then others may be decided with that one or without it. */
 
 struct limit {
         struct eviction_limit limit;
@@ -16,18 +19,20 @@ struct limit {
 struct count {
         unsigned available, total;
         uint64_t decided; /* members whose binding is available, and which some eviction said it deletes */
+        uint64_t unheard; /* those of them whose decision nobody heard of */
         int64_t until_ms;
 };
 struct history {
         VEC(struct limit) limits; /* the last one is in force */
         VEC(struct count) counts;
-        int64_t decided_ms; /* the last decision about it was stored */
+        int64_t decided_ms; /* the last decision about it was stored, and heard of */
 };
 
 struct evictions {
         bool begun;
         struct map histories; /* placement -> struct history */
         struct map decided;   /* "uid/version" of a binding that some eviction said it deletes -> anything */
+        struct map unheard;   /* uid of a binding whose decision nobody heard of -> anything */
 };
 
 static void history_free(void *value)
@@ -47,6 +52,7 @@ static void evictions_end(void *state)
                 return;
         map_free(&s->histories);
         map_free(&s->decided);
+        map_free(&s->unheard);
 }
 
 static struct history *history_of(struct evictions *s, const char *placement)
@@ -115,6 +121,7 @@ static bool is_available(const json_t *binding)
 
 struct counting {
         struct watch *w;
+        const struct evictions *s;
         const char *placement;
         struct count now;
 };
@@ -128,17 +135,23 @@ static uint64_t bit_of(const char *member)
 
 static bool count_binding(void *ctx, const json_t *binding)
 {
+        const char *uid = doc_get_string(binding, "metadata.uid");
         struct counting *c = ctx;
+        uint64_t bit;
 
         if (!text_equal(rule_label(binding, LABEL_PARENT_PLACEMENT), c->placement))
                 return true;
         c->now.total++;
         if (!is_available(binding) || rule_is_leaving(binding))
                 return true;
-        if (is_decided(c->w, doc_get_string(binding, "metadata.uid"), NULL))
-                c->now.decided |= bit_of(doc_get_string(binding, "spec.targetCluster"));
-        else
+        if (!is_decided(c->w, uid, NULL)) {
                 c->now.available++;
+                return true;
+        }
+        bit = bit_of(doc_get_string(binding, "spec.targetCluster"));
+        c->now.decided |= bit;
+        if (map_get(&c->s->unheard, uid))
+                c->now.unheard |= bit;
         return true;
 }
 
@@ -154,7 +167,7 @@ static void note(struct watch *w, struct evictions *s, const char *placement, in
 {
         struct history *h = history_of(s, placement);
         struct limit limit = { limit_now(w, placement), INT64_MAX };
-        struct counting c = { w, placement, { .until_ms = INT64_MAX } };
+        struct counting c = { w, s, placement, { .until_ms = INT64_MAX } };
 
         watch_each(w, "hub", RES_BINDINGS, NULL, count_binding, &c);
         if (h->limits.n > 0)
@@ -172,7 +185,8 @@ static void note(struct watch *w, struct evictions *s, const char *placement, in
 static bool follows(const struct eviction_said *said, uint64_t target, const struct limit *l,
                     const struct count *c)
 {
-        unsigned available = c->available + !!(c->decided & target);
+        unsigned least = c->available + !!(c->decided & target),
+                 most = least + (unsigned)__builtin_popcountll(c->unheard & ~target);
 
         switch (said->word) {
         case WORD_NO_BUDGET:
@@ -182,8 +196,9 @@ static bool follows(const struct eviction_said *said, uint64_t target, const str
         case WORD_ALLOWED:
         case WORD_BLOCKED:
                 return l->limit.exists && !eviction_limit_unmeasurable(&l->limit) &&
-                       available == said->available && c->total == said->total &&
-                       eviction_limit_allows(&l->limit, available, c->total) == (said->word == WORD_ALLOWED);
+                       said->available >= least && said->available <= most && c->total == said->total &&
+                       eviction_limit_allows(&l->limit, said->available, c->total) ==
+                               (said->word == WORD_ALLOWED);
         default:
                 return true; /* not by a budget */
         }
@@ -285,6 +300,19 @@ static void judge_end(struct watch *w, const struct change *c)
                              doc_get_string(executed, "message"));
 }
 
+/* Once it was heard of, a decision about a binding stays so, whatever becomes of the answers to later ones.
+ */
+static void note_heard(struct watch *w, struct evictions *s, const struct change *c, const char *uid)
+{
+        bool known = text_equal(doc_get_string(c->before, "status.decision.bindingUID"), uid) ||
+                     is_decided(w, uid, c->name);
+
+        if (!c->unheard)
+                map_remove(&s->unheard, uid);
+        else if (!known)
+                ASSERT(map_put(&s->unheard, uid, s) == 0);
+}
+
 static void eviction_changed(struct watch *w, struct evictions *s, const struct change *c)
 {
         const char *placement = doc_get_string(c->after ? c->after : c->before, "spec.placementName"),
@@ -299,6 +327,8 @@ static void eviction_changed(struct watch *w, struct evictions *s, const struct 
         if (written) {
                 judge_end(w, c);
                 judge_decision(w, s, c);
+                if (uid)
+                        note_heard(w, s, c, uid);
         }
         note(w, s, placement, c->at_ms);
         if (!written)
@@ -306,7 +336,8 @@ static void eviction_changed(struct watch *w, struct evictions *s, const struct 
         if (uid && version) {
                 snprintf(key, sizeof(key), "%s/%s", uid, version);
                 ASSERT(map_put(&s->decided, key, s) == 0);
-                history_of(s, placement)->decided_ms = c->at_ms;
+                if (!c->unheard)
+                        history_of(s, placement)->decided_ms = c->at_ms;
         }
 }
 
@@ -358,6 +389,7 @@ static void evictions_changed(struct watch *w, void *state, const struct change 
         if (!s->begun) {
                 map_init(&s->histories, MAP_OWN_KEYS, history_free);
                 map_init(&s->decided, MAP_OWN_KEYS, NULL);
+                map_init(&s->unheard, MAP_OWN_KEYS, NULL);
         }
         s->begun = true;
         if (text_equal(c->resource, RES_EVICTIONS)) {

@@ -141,6 +141,63 @@ static void of_a_target_it_does_not_matter_who_else_evicts_it(void **state)
         close_watch(&w);
 }
 
+/* Who did not hear that its decision was stored deletes nothing by it before it decides again: what it
+ * decides of others meanwhile may count with it and without. */
+static void a_decision_that_was_not_heard_of_may_be_counted_or_not(void **state)
+{
+        static const struct {
+                bool unheard;
+                const char *status;
+                bool fine;
+        } cases[] = {
+                { true, DECISION("b2", "1", ALLOWED TWO_OF_TWO), true },
+                { true, NOT_EXECUTED(BLOCKED ONE_OF_TWO), true },
+                { true, DECISION("b2", "1", ALLOWED ONE_OF_TWO), false },
+                { true, NOT_EXECUTED(BLOCKED TWO_OF_TWO), false },
+                { true, NOT_EXECUTED(BLOCKED "availablePlacements: 0, totalPlacements: 2"), false },
+                { false, DECISION("b2", "1", ALLOWED TWO_OF_TWO), false },
+                { false, NOT_EXECUTED(BLOCKED ONE_OF_TWO), true },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                struct watch w;
+                char text[1024];
+
+                place_evictable(&w);
+                w.unheard = cases[i].unheard;
+                say(&w, DECISION("b1", "1", ALLOWED TWO_OF_TWO));
+                w.unheard = false;
+                w.now += 1000;
+                put(&w, "player", "hub", RES_EVICTIONS, EVICTION_FROM("other", "member-2", ""));
+                w.now += RULE_LAG_MS * 4;
+                snprintf(text, sizeof(text), EVICTION_FROM("other", "member-2", "%s"), cases[i].status);
+                put(&w, "hub-agent", "hub", RES_EVICTIONS, text);
+                if (cases[i].fine)
+                        FINE(&w);
+                else
+                        BROKEN(&w, "eviction other of app-0");
+                close_watch(&w);
+        }
+}
+
+static void a_decision_that_is_taken_again_and_heard_of_counts(void **state)
+{
+        struct watch w;
+
+        place_evictable(&w);
+        w.unheard = true;
+        say(&w, DECISION("b1", "1", ALLOWED TWO_OF_TWO));
+        w.unheard = false;
+        put(&w, "player", "hub", RES_BINDINGS, CHOSEN("b1", "member-1", "2", ""));
+        say(&w, DECISION("b1", "2", ALLOWED TWO_OF_TWO));
+        put(&w, "player", "hub", RES_EVICTIONS, EVICTION_FROM("other", "member-2", ""));
+        w.now += RULE_LAG_MS * 4;
+        put(&w, "hub-agent", "hub", RES_EVICTIONS,
+            EVICTION_FROM("other", "member-2", DECISION("b2", "1", ALLOWED TWO_OF_TWO)));
+        BROKEN(&w, "eviction other of app-0");
+        close_watch(&w);
+}
+
 static void nothing_is_evicted_without_an_eviction(void **state)
 {
         struct watch w;
@@ -190,6 +247,8 @@ int main(void)
                 cmocka_unit_test(an_eviction_says_what_follows_from_budget_and_bindings),
                 cmocka_unit_test(an_eviction_is_decided_after_the_one_before),
                 cmocka_unit_test(of_a_target_it_does_not_matter_who_else_evicts_it),
+                cmocka_unit_test(a_decision_that_was_not_heard_of_may_be_counted_or_not),
+                cmocka_unit_test(a_decision_that_is_taken_again_and_heard_of_counts),
                 cmocka_unit_test(nothing_is_evicted_without_an_eviction),
                 cmocka_unit_test(an_eviction_is_executed_when_the_binding_goes),
         };

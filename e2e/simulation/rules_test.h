@@ -23,6 +23,7 @@ struct watch {
         struct wish wish;
         int64_t now, shift_ms; /* shift_ms: of the time of day */
         int64_t asked_ms;      /* asked_ms: what is shown was asked for then; 0 = now */
+        bool unheard;          /* who asks from now on hears no answer */
         VEC(struct stored) stored;
         unsigned judged;
         char broken[512];
@@ -148,7 +149,8 @@ static inline void show(struct watch *w, const struct stored *s, const char *who
                             .before = before,
                             .after = after,
                             .who = who,
-                            .asked_ms = w->asked_ms ? w->asked_ms : w->now };
+                            .asked_ms = w->asked_ms ? w->asked_ms : w->now,
+                            .unheard = w->unheard };
 
         if (w->rule->changed)
                 w->rule->changed(w, w->state, &c);

@@ -53,7 +53,8 @@ static const char *agent_of(struct sim_server *s, const struct http_exchange *x)
 
 static void writer_add(struct sim_server *s, const struct http_exchange *x)
 {
-        struct writer w = { .fiber = fiber_self(s->loop), .author = { agent_of(s, x), loopback_sent_ms(x) } };
+        struct writer w = { .fiber = fiber_self(s->loop),
+                            .author = { agent_of(s, x), loopback_sent_ms(x), !loopback_is_heard(x) } };
         struct traffic_target to;
 
         if (traffic_target_of(x->path, &to))
@@ -81,7 +82,7 @@ static struct author who_writes(const struct sim_server *s, const struct table *
         vec_for_each(&s->writers, w)
                 if (w->fiber == self && slash && slice_is(w->resource, slash + 1))
                         return w->author;
-        return (struct author){ server, loop_now_ms(s->loop) };
+        return (struct author){ server, loop_now_ms(s->loop), false };
 }
 
 static void store_changed(void *ctx, struct table *t, enum event_type type, struct blob *previous,

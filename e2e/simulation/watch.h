@@ -21,6 +21,7 @@ struct change {
          * the API server does by itself (garbage collection, namespaces, workloads). */
         const char *who;
         int64_t asked_ms; /* when `who` sent the request; at_ms if it was the server */
+        bool unheard; /* `who` is not told that it was stored: the answer is lost, or nobody waits for it */
 };
 
 struct watch;
