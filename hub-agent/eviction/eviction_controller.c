@@ -114,7 +114,9 @@ int eviction_add_index(struct hub_agent *a)
         return i ? informer_add_index(i, INDEX_DECIDED, emit_decided) : ERR_NO_MEMORY;
 }
 
-/* From the cache: one worker makes all decisions, and sees its own writes there. */
+/* From the cache: one worker makes all decisions, and sees its own writes there. One that was stored while
+ * the answer was lost may be missing, and does no harm: its binding is not deleted before it is decided
+ * again, by what is available then. */
 static int find_decided(struct reconcile *rc, struct eviction_input *in)
 {
         struct object_list all;

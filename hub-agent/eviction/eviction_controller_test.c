@@ -308,6 +308,37 @@ RIG_TEST(what_is_decided_rests_on_what_the_server_has_now, {
         end(r, &s);
 })
 
+static int64_t watch_of_evictions_lags(void *ctx, const struct http_request *rq, bool answer)
+{
+        return answer && strstr(rq->path, "placementevictions?watch=true") ? 20000 : 0;
+}
+
+/* The first one's decision is stored, and nobody hears of it before the second is decided without it: both
+ * found room for one, and only one is carried out. */
+RIG_TEST(a_decision_that_was_not_heard_of_is_taken_again_before_anything_is_deleted, {
+        char before[128], now[128];
+        struct scene s;
+
+        begin(r, &s, PICK_3, 3);
+        allow(r, "\"maxUnavailable\":1");
+        binding_on(r, "member-1", "metadata.uid", before);
+        s.faults.delay = watch_of_evictions_lags;
+        s.way = (struct way){ "PATCH", "evictions/first/status", .fate = ERR_CLOSED };
+        evict(r, "first", "member-1");
+        evict(r, "second", "member-2");
+        fiber_sleep(r->loop, 30000);
+        expect(r, "first", "True", "absent");
+        assert_non_null(doc_get(r->answer, "status.decision"));
+        expect(r, "second", "True", "True");
+        assert_string_equal(executed_message(r), ALLOWED(3, 3));
+        s.way = (struct way){ 0 };
+        fiber_sleep(r->loop, 60000);
+        expect(r, "first", "True", "False");
+        assert_string_equal(executed_message(r), BLOCKED(2, 4));
+        assert_string_equal(binding_on(r, "member-1", "metadata.uid", now), before);
+        end(r, &s);
+})
+
 /* A definition of bindings that lets anything in, as another maker's may. */
 static void loosen(struct rig *r)
 {
@@ -509,6 +540,7 @@ int main(void)
                 cmocka_unit_test(of_two_evictions_at_once_the_second_finds_the_budget_used),
                 cmocka_unit_test(a_decision_that_is_not_carried_out_yet_uses_the_budget_too),
                 cmocka_unit_test(what_is_decided_rests_on_what_the_server_has_now),
+                cmocka_unit_test(a_decision_that_was_not_heard_of_is_taken_again_before_anything_is_deleted),
                 cmocka_unit_test(a_binding_that_nobody_can_read_is_there_and_not_available),
                 cmocka_unit_test(a_binding_that_changes_meanwhile_is_decided_about_again),
                 cmocka_unit_test(after_a_crash_before_the_deletion_the_decision_is_made_again),
