@@ -2,21 +2,25 @@
  * off it. */
 #include <sqlite3.h>
 
-#include "e2e/simulation/sim_disk.h"
-#include "member-agent/member_agent_test.h"
+#include "member-agent/disk_test.h"
+#include "member-agent/object_set_test.h"
 
-/* Nothing reaches the disk from the moment on at which the first such request leaves. */
+/* The first such request is the last that leaves, and nothing reaches the disk from then on. */
 struct outage {
         struct sim_disk *disk;
         const char *cluster, *method, *path; /* NULL: not yet */
+        bool dark;
 };
 
 static int fail_power(void *ctx, const struct http_request *rq)
 {
-        const struct outage *o = ctx;
+        struct outage *o = ctx;
 
-        if (o->path && text_equal(rq->endpoint->base_url, o->cluster) && text_equal(rq->method, o->method) &&
-            text_starts_with(rq->path, o->path))
+        if (o->dark)
+                return ERR_RETRY;
+        o->dark = o->path && text_equal(rq->endpoint->base_url, o->cluster) &&
+                  text_equal(rq->method, o->method) && text_starts_with(rq->path, o->path);
+        if (o->dark)
                 sim_disk_set_halted(o->disk, true);
         return 0;
 }
@@ -28,7 +32,7 @@ static void begin_on_disk(struct agent *a, struct rig *r, struct outage *o, stru
         assert_non_null(o->disk);
         prepare_clusters(r);
         invite(r);
-        start(a, r, sim_disk_uri(o->disk));
+        start_on(a, r, o->disk);
         meet(a, faults);
 }
 
@@ -106,6 +110,42 @@ static void removed_body(struct rig *r)
 static void a_work_that_the_hub_has_let_go_is_off_the_disk(void **state)
 {
         rig_run(removed_body);
+}
+
+#define SEALED_MAP /* a ConfigMap of no data, in base64 */                                                   \
+        "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnTWFwIiwibWV0YWRh"                                       \
+        "dGEiOnsibmFtZSI6ImMiLCJuYW1lc3BhY2UiOiJkZWZhdWx0In19"
+
+/* spec/cluster-object-set.md 12.1: archiving needs no Secrets, also while nothing is in the inventory yet. */
+static void digested_body(struct rig *r)
+{
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        o.cluster = MEMBER;
+        o.method = "PATCH";
+        o.path = SETS "/app-1/status";
+        post(r, MEMBER, SECRETS,
+             "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s'},'immutable':true,'data':{'k':"
+             "'" SEALED_MAP "'}}");
+        post(r, MEMBER, SETS, SET("app-1", OWNED_BY("app"), "1", "", PHASE("one", REF("s", "k"))));
+        settle(r, 5000);
+        get(r, MEMBER, SETS "/app-1");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.observedPhases")), 1);
+        lose_power(&a, &o);
+        delete (r, MEMBER, SECRETS "/s");
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        start_on(&a, r, o.disk);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        stop(&a);
+        sim_disk_free(o.disk);
+}
+
+static void what_is_noted_of_a_secret_outlives_it(void **state)
+{
+        rig_run(digested_body);
 }
 
 static void run_sql(const struct outage *o, const char *sql)
@@ -220,6 +260,7 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
                 cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
+                cmocka_unit_test(what_is_noted_of_a_secret_outlives_it),
                 cmocka_unit_test(nothing_is_applied_while_one_of_its_rows_cannot_be_written),
                 cmocka_unit_test(what_happens_at_the_moment_the_disk_is_full_is_noticed),
                 cmocka_unit_test(what_left_a_work_is_removed_though_the_state_file_was_lost),

@@ -1,5 +1,7 @@
 /* What a set's Secrets held when it was complete in them, sealed in the state file like the specs of Works:
- * it stands in for a Secret that is gone, as long as the digests fit: spec/cluster-object-set.md 19.4. */
+ * it stands in for a Secret that is gone, as long as the digests fit: spec/cluster-object-set.md 19.4. It is
+ * on the disk before the digests are noted: who finds digests, no rows and no copy has lost the state file.
+ */
 #include "common/base/limits.h"
 #include "member-agent/object-set/set_pass.h"
 
@@ -39,8 +41,8 @@ static int keep(struct set_pass *p, const struct content_secrets *secrets, struc
                 TRY(add(p, &secrets->at[i], all, err));
         if (doc_write(all, &text) < 0)
                 return text.failed == ERR_NO_MEMORY ? error_no_memory(err) : 0; /* too much to be kept */
-        return store_work_put(p->agent->store, p->holder, p->self.uid, COPY_GENERATION,
-                              (struct slice){ text.data, text.len }, NULL, 0, err);
+        return store_copy_put(p->agent->store, p->holder, p->self.uid, COPY_GENERATION,
+                              (struct slice){ text.data, text.len }, err);
 }
 
 int set_copy_keep(struct set_pass *p, const struct content_secrets *secrets, struct error *err)

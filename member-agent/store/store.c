@@ -564,19 +564,32 @@ static int end(struct store *s, int r, struct error *err)
         return r;
 }
 
-int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
-                   struct object_name *wants, size_t n_wants, struct error *err)
+static int seal_and_put(struct store *s, const char *name, const char *uid, int64_t generation,
+                        struct slice spec, struct object_name *wants, size_t n_wants, bool durable,
+                        struct error *err)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
         struct slice sealed;
         int r;
 
         TRY(seal_as(s, "spec", name, uid, generation, spec, &arena, &sealed, err));
-        TRY(store_begin(s, false, err));
+        TRY(store_begin(s, durable, err));
         r = put_work(s, name, uid, generation, sealed, err);
         if (r == 0 && sqlite3_changes(s->db) > 0)
                 r = store_wants_put(s, name, wants, n_wants, err);
         return end(s, r, err);
+}
+
+int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
+                   struct object_name *wants, size_t n_wants, struct error *err)
+{
+        return seal_and_put(s, name, uid, generation, spec, wants, n_wants, false, err);
+}
+
+int store_copy_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice copy,
+                   struct error *err)
+{
+        return seal_and_put(s, name, uid, generation, copy, NULL, 0, true, err);
 }
 
 int store_work_is_kept(struct store *s, const char *name, const char *uid, int64_t generation, bool *ret,

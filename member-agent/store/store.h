@@ -60,6 +60,10 @@ struct object_name {
  * generation older than the one that is there is not kept. */
 int store_work_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice spec,
                    struct object_name *wants, size_t n_wants, struct error *err);
+/* Keeps, in the place of a Work, what wants nothing and cannot be asked for again: it is on the disk when
+ * this returns. */
+int store_copy_put(struct store *s, const char *name, const char *uid, int64_t generation, struct slice copy,
+                   struct error *err);
 /* Whether this very generation of the Work is kept, so that what it wants is known. */
 int store_work_is_kept(struct store *s, const char *name, const char *uid, int64_t generation, bool *ret,
                        struct error *err);
