@@ -118,9 +118,16 @@ struct wanted {
         struct want by[WISH_PLACES]; /* an object is of one application */
 };
 
+/* One placement on one member. */
+struct presence {
+        unsigned works; /* that live */
+        int64_t left_ms;
+};
+
 struct wants {
         bool begun;
         struct map of;     /* "member-1 apps/v1 Deployment ns/name" -> struct wanted */
+        struct map places; /* "member-1 ns/name" -> struct presence */
         struct map doomed; /* uid of an AppliedWork that goes -> when its agent asked for that */
 };
 
@@ -179,6 +186,42 @@ static bool is_applying(const json_t *work)
                !text_equal(doc_get_string(work, "spec.applyStrategy.type"), "ReportDiff");
 }
 
+static struct presence *presence_of(struct wants *s, const char *cluster, const json_t *work)
+{
+        char placement[192] = "", key[320];
+        struct presence *p;
+
+        rule_placement_of(work, placement);
+        snprintf(key, sizeof(key), "%s %s", cluster, placement);
+        p = map_get(&s->places, key);
+        if (p)
+                return p;
+        p = mem_must(NEW(struct presence));
+        p->left_ms = -GAP_MS - 1;
+        if (map_put(&s->places, key, p) < 0)
+                abort();
+        return p;
+}
+
+static void count_presence(struct wants *s, const char *cluster, const json_t *work, int by, int64_t now)
+{
+        struct presence *p;
+
+        if (!work || rule_is_leaving(work))
+                return;
+        p = presence_of(s, cluster, work);
+        p->works = (unsigned)((int)p->works + by);
+        if (p->works == 0)
+                p->left_ms = now;
+}
+
+/* It moves from one Work to the next, unless all of its placement was off the member meanwhile. */
+static bool is_moving(struct wants *s, const char *cluster, const json_t *work, const struct want *want,
+                      int64_t now)
+{
+        return now - want->dropped_ms <= GAP_MS && presence_of(s, cluster, work)->left_ms < want->dropped_ms;
+}
+
 static void count_wants(struct wants *s, const char *cluster, const json_t *work, int by, int64_t now)
 {
         json_t *manifest;
@@ -193,7 +236,7 @@ static void count_wants(struct wants *s, const char *cluster, const json_t *work
                 if (!want_key(cluster, manifest, key))
                         continue;
                 want = &wanted_of(s, key)->by[place_of(work)];
-                if (by > 0 && want->works == 0 && now - want->dropped_ms > GAP_MS)
+                if (by > 0 && want->works == 0 && !is_moving(s, cluster, work, want, now))
                         want->known_ms = NEVER;
                 want->works = (unsigned)((int)want->works + by);
                 if (want->works == 0)
@@ -210,6 +253,8 @@ static void work_changes(struct wants *s, const struct change *c)
         if (!text_starts_with(c->ns, NAMESPACE_MEMBER_PREFIX))
                 return;
         snprintf(cluster, sizeof(cluster), "%s", c->ns + strlen(NAMESPACE_MEMBER_PREFIX));
+        count_presence(s, cluster, c->after, 1, c->at_ms);
+        count_presence(s, cluster, c->before, -1, c->at_ms);
         count_wants(s, cluster, c->after, 1, c->at_ms);
         count_wants(s, cluster, c->before, -1, c->at_ms);
 }
@@ -289,6 +334,7 @@ static void wanted_stays(struct watch *w, void *state, const struct change *c)
 
         if (!s->begun) {
                 map_init(&s->of, MAP_OWN_KEYS, mem_free);
+                map_init(&s->places, MAP_OWN_KEYS, mem_free);
                 map_init(&s->doomed, MAP_OWN_KEYS, NULL);
         }
         s->begun = true;
@@ -309,6 +355,7 @@ static void wanted_stays_end(void *state)
         if (!s->begun)
                 return;
         map_free(&s->of);
+        map_free(&s->places);
         map_free(&s->doomed);
 }
 

@@ -428,6 +428,13 @@ static void a_ready_binding_may_be_taken_away_while_another_goes(void **state)
         "'ConfigMap','metadata':{'name':'c','namespace':'app-0'}}]}},'status':{'conditions':[{'type':"       \
         "'Applied','status':'True','observedGeneration':1}]}}"
 
+/* That its member has not seen. */
+#define NEW_HUB_WORK(name, manifests)                                                                        \
+        "{'kind':'Work','metadata':{'name':'" name                                                           \
+        "','namespace':'fleet-member-member-1','generation':1," OF_APP                                       \
+        "}},'spec':{'workload':{'manifests':[" manifests "]}}}"
+#define MAP "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','namespace':'app-0'}}"
+
 static void a_work_goes_after_its_objects(void **state)
 {
         struct watch w;
@@ -509,6 +516,40 @@ static void users_and_works_that_go_may_take_it_away(void **state)
         take(&w, "player", "hub", RES_WORKS, "fleet-member-member-1", "w");
         take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
         FINE(&w);
+        close_watch(&w);
+}
+
+/* The object is another placement's, which goes, too; its Work is asked to go before the new one is seen. */
+static void a_placement_that_comes_back_to_a_cluster_is_known_anew(void **state)
+{
+        struct watch w;
+
+        place_a_map(&w);
+        put(&w, "member-1", "member-1", RES_APPLIED_WORKS, APPLIED_WORK("old", ""));
+        put(&w, "member-1", "member-1", "/configmaps", CONFIG_MAP(OWNER("old")));
+        w.now += 5000;
+        take(&w, "member-1", "hub", RES_WORKS, "fleet-member-member-1", "w");
+        w.now += 500;
+        put(&w, "hub-agent", "hub", RES_WORKS, NEW_HUB_WORK("w", MAP));
+        put(&w, "member-1", "member-1", RES_APPLIED_WORKS, APPLIED_WORK("old", GOING));
+        take(&w, "server", "member-1", "/configmaps", "app-0", "c");
+        FINE(&w);
+        close_watch(&w);
+}
+
+/* From one Work of a placement to the next. */
+static void what_moves_between_works_is_wanted_all_the_time(void **state)
+{
+        struct watch w;
+
+        place_a_map(&w);
+        put(&w, "hub-agent", "hub", RES_WORKS, NEW_HUB_WORK("v", ""));
+        w.now += 5000;
+        take(&w, "member-1", "hub", RES_WORKS, "fleet-member-member-1", "w");
+        w.now += 500;
+        put(&w, "hub-agent", "hub", RES_WORKS, NEW_HUB_WORK("v", MAP));
+        take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
+        BROKEN(&w, "member-1 v1 ConfigMap app-0/c was deleted by member-1 while a Work wants it");
         close_watch(&w);
 }
 
@@ -729,6 +770,8 @@ int main(void)
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
                 cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),
                 cmocka_unit_test(users_and_works_that_go_may_take_it_away),
+                cmocka_unit_test(a_placement_that_comes_back_to_a_cluster_is_known_anew),
+                cmocka_unit_test(what_moves_between_works_is_wanted_all_the_time),
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(what_is_not_ours_is_not_taken_by_one_that_never_may),
