@@ -69,14 +69,19 @@ static void a_new_message_moves_the_time_and_a_long_one_is_cut(void **state)
         assert_true(text_ends_with(condition_find(&l, "Ready")->message, "xxx..."));
 }
 
-/* spec/resource-set.md checklist 66 and 97 */
+/* spec/resource-set.md checklist 48, 66 and 97 */
 static void durations_are_read_and_told(void **state)
 {
         static const struct {
                 int64_t ms;
                 const char *text;
-        } table[] = { { 52, "52ms" },   { 999, "999ms" },  { 1499, "1s" },
-                      { 52000, "52s" }, { 65400, "1m5s" }, { 0, "0s" } };
+        } table[] = { { 52, "52ms" },   { 999, "999ms" },  { 1499, "1s" }, { 1500, "2s" },
+                      { 52499, "52s" }, { 65400, "1m5s" }, { 0, "0s" } };
+        static const struct {
+                const char *text;
+                int64_t ms;
+        } given[] = { { "1h", 3600000 }, { "1.5s", 1500 }, { "1us", 1 },
+                      { "0s", 0 },       { "-1s", -1000 }, { "soon", 7 } };
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object *o = object_new(&resource_set_input_provider_kind, "a", "b", &arena);
         char text[FLUX_TOOK_SIZE];
@@ -86,15 +91,15 @@ static void durations_are_read_and_told(void **state)
                 assert_string_equal(text, table[i].text);
         }
         assert_int_equal(flux_annotated_ms(o, "k", 7), 7);
-        set_annotation(o, "k", "1h", &arena);
-        assert_int_equal(flux_annotated_ms(o, "k", 7), 3600000);
-        set_annotation(o, "k", "1us", &arena);
-        assert_int_equal(flux_annotated_ms(o, "k", 7), 1);
-        set_annotation(o, "k", "soon", &arena);
-        assert_int_equal(flux_annotated_ms(o, "k", 7), 7);
+        for (size_t i = 0; i < ARRAY_LEN(given); i++) {
+                set_annotation(o, "k", given[i].text, &arena);
+                assert_int_equal(flux_annotated_ms(o, "k", 7), given[i].ms);
+        }
         assert_false(flux_is_suspended(o));
         set_annotation(o, ANNOTATION_FLUX_RECONCILE, "Disabled", &arena);
         assert_true(flux_is_suspended(o));
+        set_annotation(o, ANNOTATION_FLUX_RECONCILE, "no", &arena);
+        assert_false(flux_is_suspended(o));
 }
 
 int main(void)

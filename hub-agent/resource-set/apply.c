@@ -72,7 +72,7 @@ static int check_owner(struct set_pass *p, const struct set_item *item, struct e
         if (!item->live || text_empty(name) || text_empty(ns) || is_made_by(p->set, item->live))
                 return 0;
         TRY(cache_get(p->rc, &resource_set_kind, ns, name, &o));
-        if (!o || is_deleting(o) || is_suspended(o))
+        if (!o || is_deleting(o) || flux_is_suspended(o))
                 return 0;
         theirs = inventory_of((const struct resource_set *)o);
         for (uint32_t i = 0; i < theirs.n; i++)
@@ -332,7 +332,7 @@ static int64_t timeout_of_step(const struct set_pass *p, unsigned step)
 
         if (step < l->n && l->at[step].timeout && duration_parse_go(slice_of(l->at[step].timeout), &ns) == 0)
                 return ns / 1000000;
-        return annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, 300000);
+        return flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, 300000);
 }
 
 /* Only what comes after it waits for a step; the last is waited for at the end of the run. */

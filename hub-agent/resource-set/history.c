@@ -20,7 +20,7 @@ static int put_number(struct string_map *m, const char *key, size_t n, struct ar
 
 static int fill(struct resource_set_snapshot *s, const struct history_note *note, struct arena *arena)
 {
-        char took[TOOK_SIZE];
+        char took[FLUX_TOOK_SIZE];
 
         duration_format_go(note->took_ms * 1000000, took, sizeof(took));
         s->last_reconciled = note->now_ms;

@@ -72,13 +72,14 @@ int pass_write_status(struct set_pass *p)
         return p->wanted && status_of(p->wanted, p->rc->arena) ? 0 : error_no_memory(p->rc->err);
 }
 
-static int say(struct set_pass *p, enum state state, const char *reason, const char *message)
+static int say(struct set_pass *p, enum flux_state state, const char *reason, const char *message)
 {
         const char *requested = annotation_of(&p->set->object, ANNOTATION_FLUX_REQUESTED);
 
-        if (state_set(p->wanted, state, reason, message, loop_wall_ms(loop_of(p)), p->rc->arena) < 0)
+        if (flux_state_set(&p->wanted->status->conditions, p->wanted->object.meta.generation, state, reason,
+                           message, loop_wall_ms(loop_of(p)), p->rc->arena) < 0)
                 return error_no_memory(p->rc->err);
-        if (requested && state != STATE_RUNNING)
+        if (requested && state != FLUX_RUNNING)
                 p->wanted->status->last_handled_reconcile_at = requested;
         return pass_write_status(p);
 }
@@ -102,7 +103,7 @@ static int note_history(struct set_pass *p, const char *status, bool built)
 /* Only a change of the set, or of what it reads, helps. */
 static struct outcome stalled(struct set_pass *p, const char *reason, const char *message)
 {
-        if (!message || say(p, STATE_STALLED, reason, message) < 0)
+        if (!message || say(p, FLUX_STALLED, reason, message) < 0)
                 return failed(p->rc->err);
         log_warn(&p->rc->log, "nothing can be applied until the ResourceSet is changed", "why", message);
         rc_event(p->rc, &p->set->object, "Warning", reason, "%s", message);
@@ -132,7 +133,7 @@ static struct outcome retried(struct set_pass *p, const struct error *why)
                 return failed(p->rc->err);
         error_clear(p->rc->err);
         pass_flush(p);
-        if (note_history(p, reason, true) < 0 || say(p, STATE_FAILED, reason, message) < 0)
+        if (note_history(p, reason, true) < 0 || say(p, FLUX_FAILED, reason, message) < 0)
                 return failed(p->rc->err);
         rc_event(p->rc, &p->set->object, "Warning", reason, "%s", message);
         return (struct outcome){ .code = error_set(p->rc->err, ERR_RETRY, "%s", kept.text) };
@@ -146,7 +147,7 @@ static struct outcome waiting(struct set_pass *p, const char *why)
 
         if (!message)
                 error_no_memory(p->rc->err);
-        if (!message || say(p, STATE_WAITING, REASON_FLUX_DEPENDENCY, message) < 0)
+        if (!message || say(p, FLUX_WAITING, REASON_FLUX_DEPENDENCY, message) < 0)
                 return failed(p->rc->err);
         if (!was)
                 rc_event(p->rc, &p->set->object, "Normal", REASON_FLUX_DEPENDENCY, "%s", message);
@@ -164,7 +165,7 @@ static struct outcome overtaken(struct set_pass *p, const struct error *why)
         error_clear(p->rc->err);
         rc_event(p->rc, &p->set->object, "Normal", REASON_FLUX_HEALTH_CANCELED,
                  "Health checks canceled due to new reconciliation triggered by %s", p->memory->trigger);
-        code = say(p, STATE_FAILED, REASON_FLUX_HEALTH_CANCELED, kept.text);
+        code = say(p, FLUX_FAILED, REASON_FLUX_HEALTH_CANCELED, kept.text);
         if (code < 0 && code != ERR_CONFLICT)
                 return failed(p->rc->err);
         error_clear(p->rc->err);
@@ -173,7 +174,7 @@ static struct outcome overtaken(struct set_pass *p, const struct error *why)
 
 static struct outcome ended(struct set_pass *p)
 {
-        int64_t every = annotated_ms(&p->set->object, ANNOTATION_FLUX_EVERY, EVERY_MS), jitter;
+        int64_t every = flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_EVERY, EVERY_MS), jitter;
 
         if (every <= 0)
                 return done();
@@ -185,10 +186,10 @@ static struct outcome ended(struct set_pass *p)
 
 static struct outcome succeeded(struct set_pass *p)
 {
-        char took[TOOK_SIZE];
+        char took[FLUX_TOOK_SIZE];
         const char *message;
 
-        took_text(loop_now_ms(loop_of(p)) - p->began_ms, took);
+        flux_took_text(loop_now_ms(loop_of(p)) - p->began_ms, took);
         message = arena_printf(p->rc->arena, "Reconciliation finished in %s", took);
         p->wanted->status->last_applied_revision = arena_strdup(p->rc->arena, p->digest);
         if (!message || !p->wanted->status->last_applied_revision) {
@@ -196,7 +197,7 @@ static struct outcome succeeded(struct set_pass *p)
                 return failed(p->rc->err);
         }
         if (note_history(p, REASON_FLUX_SUCCEEDED, true) < 0 ||
-            say(p, STATE_READY, REASON_FLUX_SUCCEEDED, message) < 0)
+            say(p, FLUX_DONE, REASON_FLUX_SUCCEEDED, message) < 0)
                 return failed(p->rc->err);
         rc_event(p->rc, &p->set->object, "Normal", REASON_FLUX_SUCCEEDED, "%s", message);
         return ended(p);
@@ -328,7 +329,8 @@ static int apply_and_collect(struct set_pass *p, struct error *err)
         if (!p->set->spec->wait.value)
                 return 0;
         return pass_await_health(p, p->items, p->build.n,
-                                 annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS), err);
+                                 flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS),
+                                 err);
 }
 
 static struct outcome run_built(struct set_pass *p)
@@ -360,7 +362,7 @@ static struct outcome run_with(struct set_pass *p, const struct object_list *pro
                 return waiting(p, or_empty(arena_printf(
                                           p->rc->arena, "provider %s/%s has not exported inputs yet",
                                           or_empty(silent->object.meta.ns), silent->object.meta.name)));
-        if (say(p, STATE_RUNNING, NULL, NULL) < 0)
+        if (say(p, FLUX_RUNNING, NULL, NULL) < 0)
                 return failed(err);
         if (build_check(p->set, err) < 0)
                 return build_failed(p, "build failed", err);
@@ -431,12 +433,12 @@ static const char *account_of(struct set_pass *p)
 static int uninstall(struct set_pass *p)
 {
         const inventory none = { 0 };
-        char took[TOOK_SIZE];
+        char took[FLUX_TOOK_SIZE];
         inventory stale;
 
         TRY(inventory_stale(p->rc->arena, &p->before, &none, &stale, p->rc->err));
         TRY(pass_collect(p, &stale, p->rc->err));
-        took_text(loop_now_ms(loop_of(p)) - p->began_ms, took);
+        flux_took_text(loop_now_ms(loop_of(p)) - p->began_ms, took);
         cut_lines(p);
         rc_event(p->rc, &p->set->object, "Normal", "UninstallSucceeded", "%s%sUninstallation completed in %s",
                  or_empty(p->lines.data), p->lines.len ? "\n" : "", took);
@@ -450,7 +452,7 @@ static struct outcome end(struct set_pass *p)
 
         if (!object_has_finalizer(&p->set->object, FLUX_FINALIZER))
                 return done();
-        if (!is_suspended(&p->set->object) && p->before.n) {
+        if (!flux_is_suspended(&p->set->object) && p->before.n) {
                 if (account_is_there(p, account_of(p), &there) < 0)
                         return failed(err);
                 if (!there)
@@ -479,7 +481,7 @@ static int begin(struct set_pass *p, const struct object *o)
         p->memory->trigger = NULL;
         p->before = inventory_of(p->set);
         p->began_ms = loop_now_ms(loop_of(p));
-        p->deadline_ms = p->began_ms + annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
+        p->deadline_ms = p->began_ms + flux_annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
         p->kube = *p->rc->kube;
         account = account_of(p);
         if (text_empty(account))
@@ -498,10 +500,10 @@ static int initialize(struct set_pass *p)
         p->wanted = (struct resource_set *)object_copy(p->now, p->rc->arena);
         if (!p->wanted || !status_of(p->wanted, p->rc->arena))
                 return error_no_memory(p->rc->err);
-        if (is_suspended(&p->set->object))
-                return say(p, STATE_SUSPENDED, REASON_FLUX_DISABLED,
+        if (flux_is_suspended(&p->set->object))
+                return say(p, FLUX_SUSPENDED, REASON_FLUX_DISABLED,
                            "Initialized with reconciliation suspended");
-        return say(p, STATE_RUNNING, NULL, NULL);
+        return say(p, FLUX_RUNNING, NULL, NULL);
 }
 
 static struct outcome reconcile_set(struct set_pass *p, const struct object *o)
@@ -514,7 +516,7 @@ static struct outcome reconcile_set(struct set_pass *p, const struct object *o)
                 return done();
         if (initialize(p) < 0)
                 return failed(p->rc->err);
-        if (!is_suspended(o))
+        if (!flux_is_suspended(o))
                 return run(p);
         log_warn(&p->rc->log, "Reconciliation is disabled");
         rc_event(p->rc, o, "Warning", REASON_FLUX_DISABLED, "Reconciliation is disabled");
