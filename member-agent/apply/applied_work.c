@@ -278,52 +278,25 @@ int applied_work_write_status(struct pass *p, struct error *err)
         return agent_observe(p->agent, p->agent->applied_works, answer, err);
 }
 
-static struct row row_of(const char *work, const struct applied_resource *r)
-{
-        return (struct row){ .work = work,
-                             .group = r->id.group ? r->id.group : "",
-                             .version = r->id.version ? r->id.version : "",
-                             .kind = r->id.kind ? r->id.kind : "",
-                             .plural = r->id.resource ? r->id.resource : "",
-                             .ns = r->id.ns ? r->id.ns : "",
-                             .name = r->id.name ? r->id.name : "",
-                             .namespaced = !text_empty(r->id.ns),
-                             .uid = r->uid ? r->uid : "",
-                             .hash = "",
-                             .handled = "",
-                             .seen = "" };
-}
-
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
                           struct rows *rows, struct error *err)
 {
         const struct applied_work *w = (const struct applied_work *)(const void *)applied_work;
         const struct applied_resource_list *listed = w->status ? &w->status->applied_resources : NULL;
-        struct map known CLEANUP(map_free);
-        struct row *all;
+        struct map *known;
 
-        map_init(&known, MAP_BORROW_KEYS, NULL);
         if (!listed || listed->n == 0)
                 return 0;
-        all = ARENA_NEW_ARRAY(arena, struct row, rows->n + listed->n);
-        if (!all)
-                return error_no_memory(err);
-        for (size_t i = 0; i < rows->n; i++) {
-                const char *key = row_key(&rows->at[i], arena);
-
-                all[i] = rows->at[i];
-                if (!key || map_put(&known, key, &all[i]) < 0)
-                        return error_no_memory(err);
-        }
+        TRY(rows_extend(rows, listed->n, arena, &known, err));
         for (uint32_t i = 0; i < listed->n; i++) {
-                struct row row = row_of(name, &listed->at[i]);
-                const char *key = row_key(&row, arena);
+                const struct applied_resource *r = &listed->at[i];
+                bool lacks;
 
-                if (!key)
-                        return error_no_memory(err);
-                if (!map_has(&known, key) && !text_empty(row.name) && !text_empty(row.plural))
-                        all[rows->n++] = row;
+                TRY(rows_lack(known, &r->id, arena, &lacks, err));
+                if (!lacks)
+                        continue;
+                rows->at[rows->n] = row_of_identifier(name, &r->id);
+                rows->at[rows->n++].uid = or_empty(r->uid);
         }
-        rows->at = all;
         return 0;
 }

@@ -112,24 +112,13 @@ static int index_manifests(const struct pass *p, struct map *ret, struct error *
 static int adopt_told(struct pass *p, const struct work_resource_identifier *id, struct rows *rows,
                       struct error *err)
 {
-        struct row row = { .work = p->name,
-                           .group = or_empty(id->group),
-                           .version = or_empty(id->version),
-                           .kind = or_empty(id->kind),
-                           .plural = or_empty(id->resource),
-                           .ns = or_empty(id->ns),
-                           .name = or_empty(id->name),
-                           .namespaced = !text_empty(id->ns),
-                           .work_generation = p->work->object.meta.generation,
-                           .hash = "",
-                           .handled = "",
-                           .seen = "",
-                           .first_drift_ms = TIME_NONE,
-                           .first_diff_ms = TIME_NONE };
+        struct row row = row_of_identifier(p->name, id);
         struct kube_resource r = { row.group, row.version, row.plural, row.kind, row.namespaced };
         AUTO_JSON json_t *live = NULL;
-        int result = kube_doc_get(&p->agent->member, &r, row.ns, row.name, &live, err);
+        int result;
 
+        row.work_generation = p->work->object.meta.generation;
+        result = kube_doc_get(&p->agent->member, &r, row.ns, row.name, &live, err);
         if (result < 0 && result != ERR_NOT_FOUND)
                 return result;
         error_clear(err);
@@ -148,34 +137,21 @@ static int adopt_told(struct pass *p, const struct work_resource_identifier *id,
 static int add_told(struct pass *p, const struct map *listed, struct rows *rows, struct error *err)
 {
         const struct condition *c = p->told ? condition_find(&p->told->conditions, CONDITION_APPLIED) : NULL;
-        struct map known CLEANUP(map_free);
-        struct row *all;
+        const struct manifest_condition_list *told = c ? &p->told->manifest_conditions : NULL;
+        struct map *known;
 
-        map_init(&known, MAP_BORROW_KEYS, NULL);
         if (!c || c->observed_generation.value == p->work->object.meta.generation)
                 return 0;
-        all = ARENA_NEW_ARRAY(p->arena, struct row, rows->n + p->told->manifest_conditions.n + 1);
-        if (!all)
-                return error_no_memory(err);
-        for (size_t i = 0; i < rows->n; i++) {
-                const char *key = row_key(&rows->at[i], p->arena);
+        TRY(rows_extend(rows, told->n, p->arena, &known, err));
+        for (uint32_t i = 0; i < told->n; i++) {
+                const struct work_resource_identifier *id = told->at[i].identifier;
+                bool lacks = false, left = false;
 
-                all[i] = rows->at[i];
-                if (!key || map_put(&known, key, &all[i]) < 0)
-                        return error_no_memory(err);
-        }
-        rows->at = all;
-        for (uint32_t i = 0; i < p->told->manifest_conditions.n; i++) {
-                const struct work_resource_identifier *id = p->told->manifest_conditions.at[i].identifier;
-                const char *key;
-
-                if (!id || text_empty(id->name) || text_empty(id->resource))
-                        continue;
-                key = object_identity(or_empty(id->group), or_empty(id->kind), or_empty(id->ns), id->name,
-                                      p->arena);
-                if (!key)
-                        return error_no_memory(err);
-                if (!map_has(listed, key) && !map_has(&known, key))
+                if (id)
+                        TRY(rows_lack(known, id, p->arena, &lacks, err));
+                if (lacks)
+                        TRY(rows_lack(listed, id, p->arena, &left, err));
+                if (left)
                         TRY(adopt_told(p, id, rows, err));
         }
         return 0;
