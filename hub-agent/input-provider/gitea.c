@@ -3,17 +3,8 @@
 
 #define FORM "a Gitea repository address such as https://host/owner/repo"
 
-static const struct listing_fields fields[] = {
-        [LIST_BRANCHES] = { .name = "name", .sha = "commit.id" },
-        [LIST_TAGS] = { .name = "name", .sha = "commit.sha" },
-        [LIST_REQUESTS] = { .number = "number",
-                            .name = "head.ref",
-                            .sha = "head.sha",
-                            .title = "title",
-                            .author = "user.login",
-                            .labels = "labels",
-                            .label_name = "name" },
-};
+/* All else is called as by GitHub. */
+static const struct listing_fields branches = { .name = "name", .sha = "commit.id" };
 static const char *const words[] = { "Gitea branches", "Gitea tags", "Gitea pull requests" };
 static const char *const paths[] = { "branches?limit=100", "tags?limit=100", "pulls?state=open&limit=100" };
 
@@ -23,7 +14,7 @@ int gitea_collect(struct source *s, enum listing_of what, struct error *err)
                              .what = what,
                              .words = words[what],
                              .form = FORM,
-                             .fields = &fields[what],
+                             .fields = what == LIST_BRANCHES ? &branches : listing_github_fields(what),
                              .next = listing_next_by_link };
         const char *token = s->credentials.password, *repository;
         struct source_url u;

@@ -3,17 +3,6 @@
 
 #define FORM "a GitHub repository address such as https://github.com/owner/repo"
 
-static const struct listing_fields fields[] = {
-        [LIST_BRANCHES] = { .name = "name", .sha = "commit.sha" },
-        [LIST_TAGS] = { .name = "name", .sha = "commit.sha" },
-        [LIST_REQUESTS] = { .number = "number",
-                            .name = "head.ref",
-                            .sha = "head.sha",
-                            .title = "title",
-                            .author = "user.login",
-                            .labels = "labels",
-                            .label_name = "name" },
-};
 static const char *const words[] = { "GitHub branches", "GitHub tags", "GitHub pull requests" };
 static const char *const paths[] = { "branches?per_page=100", "tags?per_page=100",
                                      "pulls?state=open&per_page=100" };
@@ -44,7 +33,7 @@ int github_collect(struct source *s, enum listing_of what, struct error *err)
                              .what = what,
                              .words = words[what],
                              .form = FORM,
-                             .fields = &fields[what],
+                             .fields = listing_github_fields(what),
                              .next = listing_next_by_link };
         struct source_url u;
         const char *token, *repository, *api;

@@ -3,6 +3,23 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 
+const struct listing_fields *listing_github_fields(enum listing_of what)
+{
+        static const struct listing_fields fields[] = {
+                [LIST_BRANCHES] = { .name = "name", .sha = "commit.sha" },
+                [LIST_TAGS] = { .name = "name", .sha = "commit.sha" },
+                [LIST_REQUESTS] = { .number = "number",
+                                    .name = "head.ref",
+                                    .sha = "head.sha",
+                                    .title = "title",
+                                    .author = "user.login",
+                                    .labels = "labels",
+                                    .label_name = "name" },
+        };
+
+        return &fields[what];
+}
+
 /* ---- pages ---- */
 
 int listing_enter_page(struct listing_pages *p, const char *url, struct arena *arena, struct error *err)

@@ -16,6 +16,9 @@ struct listing_fields {
         bool with_slug;
 };
 
+/* What GitHub calls them, and those that took its API over. */
+const struct listing_fields *listing_github_fields(enum listing_of what);
+
 struct listing {
         struct source *source;
         enum listing_of what;
