@@ -54,33 +54,39 @@ size_t rune_count(struct slice s)
         return n;
 }
 
-static bool in_ranges(const struct range *at, size_t n, uint32_t c)
+_Static_assert(offsetof(struct mapped, low) == offsetof(struct range, low) &&
+                       offsetof(struct mapped, high) == offsetof(struct range, high),
+               "both kinds of rows begin with a range");
+
+/* The first of n rows of `size` bytes whose range does not end before c; n = none. */
+static size_t find_range(const void *at, size_t size, size_t n, uint32_t c)
 {
         size_t low = 0, high = n;
         while (low < high) {
                 size_t middle = (low + high) / 2;
-                if (c > at[middle].high)
+                struct range r;
+                memcpy(&r, (const char *)at + middle * size, sizeof(r));
+                if (c > r.high)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        return low < n && c >= at[low].low;
+        return low;
+}
+
+static bool in_ranges(const struct range *at, size_t n, uint32_t c)
+{
+        size_t i = find_range(at, sizeof(*at), n, c);
+        return i < n && c >= at[i].low;
 }
 
 /* Where the table says nothing of c, it becomes `other`. */
 static uint32_t map_rune(const struct mapped *at, size_t n, uint32_t c, uint32_t other)
 {
-        size_t low = 0, high = n;
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-                if (c > at[middle].high)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low == n || c < at[low].low || (c - at[low].low) % at[low].step)
+        size_t i = find_range(at, sizeof(*at), n, c);
+        if (i == n || c < at[i].low || (c - at[i].low) % at[i].step)
                 return other;
-        return (uint32_t)((int32_t)c + at[low].by);
+        return (uint32_t)((int32_t)c + at[i].by);
 }
 
 static bool is_ascii_letter(uint32_t c)
