@@ -34,6 +34,7 @@ struct member_agent {
         struct kube_mapper *mapper;
         struct event_recorder *hub_events;
         struct store *store;
+        struct keeper *keeper;             /* of the state file */
         char owner[SHA256_HEX_SIZE];       /* this member of this hub: marks the AppliedWorks that are made */
         struct informer *works, *clusters; /* hub side, projections */
         struct informer *applied_works;    /* member side */

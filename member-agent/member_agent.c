@@ -173,7 +173,7 @@ static int open_store(struct member_agent *a, struct error *err)
         TRY(store_meta_get(a->store, "joined", &arena, &joined, err));
         a->joined = text_equal(joined, "true");
         keeper.store = a->store;
-        return keeper_start(a->loop, a->group, &keeper, err);
+        return keeper_start(a->loop, a->group, &keeper, &a->keeper, err);
 }
 
 static void set_clients(struct member_agent *a)
@@ -359,6 +359,7 @@ static void tear_down(struct member_agent *a)
         connections_close(a);
         fiber_group_end(a->group);
         kube_mapper_free(a->mapper);
+        keeper_end(a->keeper);
         store_close(a->store);
         map_free(&a->memory);
         intern_table_free(a->interns);

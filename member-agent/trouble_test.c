@@ -187,6 +187,53 @@ static void so_is_one_that_is_read_only_or_spoilt_when_the_agent_starts(void **s
                 rig_run_for(found_body, (void *)(uintptr_t)&changes[i]);
 }
 
+static void wait_until_given_up(struct scene *s)
+{
+        while (!s->said.data || !strstr(s->said.data, GIVEN_UP))
+                assert_int_equal(fiber_sleep(s->rig->loop, 1000), 0);
+}
+
+static void soon_body(struct rig *r)
+{
+        struct scene s;
+
+        set_scene(&s, r);
+        sim_disk_set_full(s.disk, true);
+        assert_in_line(&s, "2");
+        wait_until_given_up(&s);
+        sim_disk_set_full(s.disk, false);
+        assert_int_equal(fiber_sleep(r->loop, 5000), 0);
+        assert_said(&s, MENDED, 1);
+        assert_remembers(&s);
+        strike(&s);
+}
+
+static void a_disk_that_was_full_for_a_moment_is_used_again_soon(void **state)
+{
+        rig_run_for(soon_body, NULL);
+}
+
+static void end_body(struct rig *r)
+{
+        struct scene s;
+
+        set_scene(&s, r);
+        sim_disk_set_full(s.disk, true);
+        assert_in_line(&s, "2");
+        assert_int_equal(fiber_sleep(r->loop, 300000), 0);
+        assert_said(&s, MENDED, 0);
+        sim_disk_set_full(s.disk, false);
+        assert_remembers(&s);
+        assert_said(&s, MENDED, 1);
+        strike(&s);
+}
+
+/* A try at 247 s after the file was given up, the next a minute later. */
+static void what_is_in_memory_only_goes_to_the_file_at_the_end(void **state)
+{
+        rig_run_for(end_body, NULL);
+}
+
 /* ---- the clock ---- */
 
 static uint64_t heartbeats(struct rig *r)
@@ -373,6 +420,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_disk_that_is_full_or_read_only_is_told_and_used_again),
+                cmocka_unit_test(a_disk_that_was_full_for_a_moment_is_used_again_soon),
+                cmocka_unit_test(what_is_in_memory_only_goes_to_the_file_at_the_end),
                 cmocka_unit_test(so_is_one_that_is_read_only_or_spoilt_when_the_agent_starts),
                 cmocka_unit_test(a_clock_that_is_set_is_told_and_holds_nothing_up),
                 cmocka_unit_test(after_a_week_without_the_hub_all_that_changed_is_caught_up_with),

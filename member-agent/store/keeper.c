@@ -4,7 +4,8 @@
 #include "common/base/text.h"
 
 #define LOOK_MS 10000
-#define MEND_MS 60000
+#define FIRST_PAUSE_MS 1000 /* between tries to mend the file, doubling */
+#define LAST_PAUSE_MS 60000
 #define BURST_ALLOCATIONS 50000 /* so many since the last look have left gaps worth giving back */
 #define CLOCK_PLAY_MS 5000      /* what a clock is slewed by meanwhile is nobody's news */
 
@@ -13,6 +14,7 @@ struct keeper {
         struct loop *loop;
         bool told;             /* that the file was given up */
         int64_t tried_ms;      /* to mend it */
+        int64_t pause_ms;      /* until the next try */
         uint64_t allocations;  /* of the process, when memory was given back the last time */
         int64_t wall_ahead_ms; /* of the loop's clock, at the last look */
 };
@@ -20,7 +22,6 @@ struct keeper {
 static void say_given_up(struct keeper *k, const char *problem)
 {
         k->told = true;
-        k->tried_ms = loop_now_ms(k->loop);
         metric_set(k->options.metrics, METRIC_STATE_GOOD, 0, NULL);
         log_error(k->options.log,
                   "the state file cannot be used: state is kept in memory only, and lost with the process",
@@ -32,6 +33,7 @@ static void try_to_mend(struct keeper *k)
         struct error err = { 0 };
 
         k->tried_ms = loop_now_ms(k->loop);
+        k->pause_ms = MIN(2 * k->pause_ms, LAST_PAUSE_MS);
         if (store_mend(k->options.store, &err) < 0)
                 return;
         k->told = false;
@@ -39,14 +41,24 @@ static void try_to_mend(struct keeper *k)
         log_info(k->options.log, "the state file is written again", "file", k->options.path);
 }
 
+/* Pauses go on growing when the file is given up again soon after it was mended: all of it is written each
+ * time. */
 static void look_at_file(struct keeper *k)
 {
         const char *problem = store_problem(k->options.store);
+        int64_t since = loop_now_ms(k->loop) - k->tried_ms;
 
+        if (!problem[0] && since >= LAST_PAUSE_MS)
+                k->pause_ms = FIRST_PAUSE_MS;
         if (problem[0] && !k->told)
                 say_given_up(k, problem);
-        else if (k->told && loop_now_ms(k->loop) - k->tried_ms >= MEND_MS)
+        else if (k->told && since >= k->pause_ms)
                 try_to_mend(k);
+}
+
+static int64_t until_next_look(const struct keeper *k)
+{
+        return k->told ? MIN(k->pause_ms, LOOK_MS) : LOOK_MS;
 }
 
 static void look_at_clock(struct keeper *k)
@@ -76,11 +88,11 @@ static void keeper_fiber(void *ctx)
                 look_at_file(k);
                 look_at_clock(k);
                 look_at_memory(k);
-        } while (fiber_sleep(k->loop, LOOK_MS) == 0);
-        mem_free(k);
+        } while (fiber_sleep(k->loop, until_next_look(k)) == 0);
 }
 
-int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_options *o, struct error *err)
+int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_options *o,
+                 struct keeper **ret, struct error *err)
 {
         struct keeper *k = NEW(struct keeper);
 
@@ -88,6 +100,7 @@ int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_
                 return error_no_memory(err);
         *k = (struct keeper){ .options = *o,
                               .loop = l,
+                              .pause_ms = FIRST_PAUSE_MS,
                               .allocations = mem_alloc_count(),
                               .wall_ahead_ms = loop_wall_ms(l) - loop_now_ms(l) };
         if (!fiber_spawn(group, "keeper", keeper_fiber, k)) {
@@ -95,5 +108,14 @@ int keeper_start(struct loop *l, struct fiber_group *group, const struct keeper_
                 return error_no_memory(err);
         }
         metric_set(k->options.metrics, METRIC_STATE_GOOD, 1, NULL);
+        *ret = k;
         return 0;
+}
+
+struct keeper *keeper_end(struct keeper *k)
+{
+        if (k && store_problem(k->options.store)[0])
+                try_to_mend(k);
+        mem_free(k);
+        return NULL;
 }
