@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
+#include "hub-agent/resource-set/account.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
 
@@ -110,8 +111,10 @@ const struct flag hub_flag_table[] = {
         { "enable-eviction-apis", FLAG_BOOL, "true", AT(evictions),
           "Evictions of placements from clusters are executed, within disruption budgets." },
         { "default-service-account", FLAG_STRING, "", AT(default_service_account),
-          "Service account, of the ResourceSet's namespace, whose rights those have that name none; the "
-          "agent's own if empty." },
+          "Service account, of the ResourceSet's namespace, whose rights those have that name none." },
+        { "resource-set-account", FLAG_STRING, "", AT(resource_set_account),
+          "NAMESPACE/NAME of the service account whose rights ResourceSets have that name none, without "
+          "default-service-account; the agent's own if empty." },
         { "watch-configs-label-selector", FLAG_STRING, "reconcile.fluxcd.io/watch=Enabled", AT(watch_configs),
           "ConfigMaps and Secrets that wake the ResourceSets which copy them; all if empty." },
         { "override-manager", FLAG_STRINGS, "", AT(override_managers),
@@ -142,6 +145,12 @@ static void check_range(struct buf *b, const char *flag, int64_t ms, int64_t lea
         duration_format_go(least_ms * 1000000, least, sizeof(least));
         duration_format_go(most_ms * 1000000, most, sizeof(most));
         buf_printf(b, "%s must be %s to %s; ", flag, least, most);
+}
+
+static void check_sets(struct buf *b, const struct hub_flags *f)
+{
+        if (!text_empty(f->resource_set_account) && !set_account_is_named(f->resource_set_account))
+                buf_append_str(b, "resource-set-account must be NAMESPACE/NAME; ");
 }
 
 static void check_webhook(struct buf *b, const struct hub_flags *f)
@@ -189,6 +198,7 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
                 buf_append_str(&b,
                                "the KubeFleet v1beta1 APIs are the storage version and must be enabled; ");
         check_webhook(&b, f);
+        check_sets(&b, f);
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);

@@ -7,7 +7,7 @@
 struct hub_flags {
         bool help, json_logs, leader_elect, enable_workload, evictions;
         const char *kubeconfig, *health_address, *metrics_address, *leader_election_namespace;
-        const char *default_service_account, *watch_configs;
+        const char *default_service_account, *resource_set_account, *watch_configs;
         struct flag_strings override_managers;
         int64_t requeue_dependency_ms;
         const char *skipped_apis, *allowed_apis, *skipped_namespaces;

@@ -328,6 +328,21 @@ static void certificates_from_cert_manager_go_with_workloads_on_the_hub(void **s
         assert_true(f.cert_manager && f.enable_workload);
 }
 
+static void the_account_of_sets_has_its_namespace(void **state)
+{
+        static const char *const wrong[] = { "--resource-set-account=x", "--resource-set-account=/x",
+                                             "--resource-set-account=x/", "--resource-set-account=a/b/c" };
+        struct error err = { 0 };
+        struct hub_flags f;
+
+        for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+                assert_int_equal(parse(&f, wrong[i], NULL, &err), ERR_INVALID);
+                assert_string_equal(err.text, "resource-set-account must be NAMESPACE/NAME");
+        }
+        assert_int_equal(parse(&f, "--resource-set-account=fleet-system/sets", NULL, NULL), 0);
+        assert_int_equal(parse(&f, "--resource-set-account=", NULL, NULL), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -341,6 +356,7 @@ int main(void)
                 cmocka_unit_test(all_violations_are_told_together),
                 cmocka_unit_test(what_is_obsolete_is_refused_or_has_no_effect),
                 cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
+                cmocka_unit_test(the_account_of_sets_has_its_namespace),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct fleet {
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         const struct webhook_options *webhooks;
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
-        const char *default_service_account;
+        const char *default_service_account, *resource_set_account;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -82,6 +82,7 @@ static inline void agent_fiber(void *ctx)
                                        .without_inventory = !f->inventory,
                                        .resource_sets = f->resource_sets,
                                        .default_service_account = f->default_service_account,
+                                       .resource_set_account = f->resource_set_account,
                                        .admission_policies = f->admission_policies,
                                        .webhooks = f->webhooks,
                                        .metrics_port = -1,

@@ -142,6 +142,7 @@ static int run_agent(struct agent *a, struct error *err)
                                        .resource_sets = f->resource_sets,
                                        .local_input_providers = f->local_input_providers,
                                        .default_service_account = f->default_service_account,
+                                       .resource_set_account = f->resource_set_account,
                                        .watch_configs = f->watch_configs,
                                        .override_managers = &f->override_managers,
                                        .requeue_dependency_ms = f->requeue_dependency_ms,

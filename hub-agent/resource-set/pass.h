@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/vec.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/resource-set/account.h"
 #include "hub-agent/resource-set/inventory.h"
 #include "hub-agent/resource-set/live.h"
 #include "hub-agent/resource-set/state.h"
@@ -35,7 +36,8 @@ struct set_pass {
         const struct resource_set *set; /* as it was read */
         const struct object *now;       /* as it is stored by now */
         struct resource_set *wanted;    /* a copy to change: its status is written */
-        struct kube_client kube;        /* as whom objects are read and written */
+        struct set_account account;
+        struct kube_client kube; /* as whom objects are read and written */
         struct build build;
         char digest[BUILD_DIGEST_SIZE];
         struct set_item *items;

@@ -409,25 +409,19 @@ static struct outcome run(struct set_pass *p)
 
 /* ---- the end of a set ---- */
 
-/* Who would delete as an account that is gone deletes nothing. */
-static int account_is_there(struct set_pass *p, const char *account, bool *ret)
+/* Who would delete as an account that is gone deletes nothing. Nobody but the operator removes that of all
+ * sets, and then deleting fails and is tried again. */
+static int account_is_there(struct set_pass *p, bool *ret)
 {
         static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
         json_t *live;
 
         *ret = true;
-        if (text_empty(account))
+        if (!p->account.of_set)
                 return 0;
-        TRY(pass_read(p, p->rc->kube, &accounts, p->set->object.meta.ns, account, &live, p->rc->err));
+        TRY(pass_read(p, p->rc->kube, &accounts, p->account.ns, p->account.name, &live, p->rc->err));
         *ret = live != NULL;
         return 0;
-}
-
-static const char *account_of(struct set_pass *p)
-{
-        const char *own = p->set->spec ? p->set->spec->service_account_name : NULL;
-
-        return text_empty(own) ? agent_of(p->rc)->options->default_service_account : own;
 }
 
 static int uninstall(struct set_pass *p)
@@ -453,11 +447,11 @@ static struct outcome end(struct set_pass *p)
         if (!object_has_finalizer(&p->set->object, FLUX_FINALIZER))
                 return done();
         if (!flux_is_suspended(&p->set->object) && p->before.n) {
-                if (account_is_there(p, account_of(p), &there) < 0)
+                if (account_is_there(p, &there) < 0)
                         return failed(err);
                 if (!there)
                         log_warn(&p->rc->log, "skip pruning for deleted resource: its account is gone",
-                                 "account", account_of(p));
+                                 "account", p->account.name);
                 if (there && uninstall(p) < 0)
                         return retried(p, err);
         }
@@ -469,7 +463,6 @@ static struct outcome end(struct set_pass *p)
 static int begin(struct set_pass *p, const struct object *o)
 {
         struct hub_agent *a = agent_of(p->rc);
-        const char *account;
 
         p->set = (const struct resource_set *)o;
         p->now = o;
@@ -483,12 +476,12 @@ static int begin(struct set_pass *p, const struct object *o)
         p->began_ms = loop_now_ms(loop_of(p));
         p->deadline_ms = p->began_ms + flux_annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
         p->kube = *p->rc->kube;
-        account = account_of(p);
-        if (text_empty(account))
+        if (set_account_of(p->rc->arena, p->set, a->options, &p->account) < 0)
+                return error_no_memory(p->rc->err);
+        if (!p->account.name)
                 return 0;
         p->kube.connection = NULL;
-        p->kube.impersonate =
-                arena_printf(p->rc->arena, "system:serviceaccount:%s:%s", or_empty(o->meta.ns), account);
+        p->kube.impersonate = set_account_user(p->rc->arena, &p->account);
         return p->kube.impersonate ? 0 : error_no_memory(p->rc->err);
 }
 

@@ -421,6 +421,7 @@ RIG_TEST(two_sets_do_not_take_an_object_back_and_forth, {
 /* As whom requests were sent. */
 struct seen {
         struct loopback_faults faults;
+        const char *account;
         int as_account, as_agent, reads_of_gate_as_account;
 };
 
@@ -430,9 +431,8 @@ static int look_who_asks(void *ctx, const struct http_request *rq)
         bool is_account = false;
 
         for (size_t i = 0; i < rq->headers.n; i++)
-                is_account = is_account ||
-                             (text_equal(rq->headers.at[i].name, "Impersonate-User") &&
-                              text_equal(rq->headers.at[i].value, "system:serviceaccount:default:flux"));
+                is_account = is_account || (text_equal(rq->headers.at[i].name, "Impersonate-User") &&
+                                            text_equal(rq->headers.at[i].value, seen->account));
         if (strstr(rq->path, "/configmaps/settings")) {
                 seen->as_account += is_account;
                 seen->as_agent += !is_account;
@@ -444,11 +444,12 @@ static int look_who_asks(void *ctx, const struct http_request *rq)
 /* spec/resource-set.md checklist 93, 94 */
 RIG_TEST(objects_are_reached_as_the_account_and_nothing_else_is, {
         struct fleet f;
-        struct seen seen = { .faults = { .ctx = &seen, .fate = look_who_asks } };
+        struct seen seen = { { .ctx = &seen, .fate = look_who_asks }, "system:serviceaccount:default:flux" };
 
         begin(r, &f);
         stop(&f);
         f.default_service_account = "flux";
+        f.resource_set_account = "fleet-system/sets";
         f.world.transport = loopback_transport(r->net, &f.world, &seen.faults);
         rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team1\"}}");
         rig_post(r, MAPS("default"), "{\"metadata\":{\"name\":\"gate\"}}");
@@ -458,6 +459,38 @@ RIG_TEST(objects_are_reached_as_the_account_and_nothing_else_is, {
         assert_int_equal(seen.as_agent, 0);
         assert_true(seen.as_account > 0);
         assert_int_equal(seen.reads_of_gate_as_account, 0);
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
+#define MAY_ALL                                                                                              \
+        "{\"metadata\":{\"name\":\"sets\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","         \
+        "\"kind\":"                                                                                          \
+        "\"ClusterRole\",\"name\":\"cluster-admin\"},\"subjects\":[{\"kind\":\"ServiceAccount\","            \
+        "\"namespace\":"                                                                                     \
+        "\"fleet-system\",\"name\":\"sets\"}]}"
+
+/* spec/resource-set.md 13: an account of the operator's, which no set's namespace has. */
+RIG_TEST(one_account_serves_all_sets_and_need_not_be_found_to_delete, {
+        struct fleet f;
+        struct seen seen = { { .ctx = &seen, .fate = look_who_asks },
+                             "system:serviceaccount:fleet-system:sets" };
+
+        begin(r, &f);
+        stop(&f);
+        f.resource_set_account = "fleet-system/sets";
+        assert_int_equal(rig_post(r, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", MAY_ALL), 201);
+        f.world.transport = loopback_transport(r->net, &f.world, &seen.faults);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team1\"}}");
+        start_again(r, &f);
+        create(r, PLAIN("", TENANT("team1"), CONFIG("")));
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        rig_delete(r, SET);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 404);
+        assert_int_equal(rig_get(r, SET), 404);
+        assert_int_equal(seen.as_agent, 0);
+        assert_true(seen.as_account > 0);
         stop(&f);
         http_transport_free(f.world.transport);
 })
@@ -480,6 +513,7 @@ int main(void)
                 cmocka_unit_test(a_set_that_waits_is_ready_when_its_objects_are),
                 cmocka_unit_test(an_edit_ends_the_wait_for_health),
                 cmocka_unit_test(objects_are_reached_as_the_account_and_nothing_else_is),
+                cmocka_unit_test(one_account_serves_all_sets_and_need_not_be_found_to_delete),
                 cmocka_unit_test(two_sets_do_not_take_an_object_back_and_forth),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
