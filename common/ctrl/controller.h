@@ -86,6 +86,7 @@ struct controller {
         int64_t backoff_base_ms, backoff_max_ms;
         int64_t resync_ms;        /* 0 = never */
         const char *event_source; /* who events of it are from; NULL = the manager's component */
+        bool optional; /* its kinds may go away again: nobody else waits for its caches, nor does readiness */
 };
 unsigned controller_concurrency(const struct controller *c);
 enum reconcile_result outcome_result(const struct outcome *o); /* as metrics call it */
@@ -103,14 +104,17 @@ struct manager_options {
 };
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err);
-/* The cache of a kind in all namespaces and without a selector: made with DECODE_PROJECTION unless there is
- * one, and awaited. That of each kind in a controller's watches is made in the same way. */
+/* The cache of a kind in all namespaces and without a selector: unless there is one it is made, with
+ * DECODE_PROJECTION, and awaited. That of each kind in a controller's watches is made in the same way, and
+ * awaited unless the controller is optional. */
 struct informer *manager_informer(struct manager *m, const struct kind *kind);
 /* Another cache, which nobody waits for: it may fail for long, come late and be removed at any time. */
 int manager_add_informer(struct manager *m, const struct informer_options *o, struct informer **ret);
 /* The manager is ready only with this cache in sync, and gives it 30 s before it goes for the lease. */
 void manager_await_informer(struct manager *m, struct informer *i);
 void manager_remove_informer(struct manager *m, struct informer *i); /* stops it; from a fiber */
+/* At any time, from outside of reconciles: while the manager leads the controller begins at once, else with
+ * the others. ERR_NO_MEMORY: the same call again goes on where it stopped. */
 int manager_add_controller(struct manager *m, const struct controller *c);
 /* Puts a key on a controller's queue from outside (timers, other controllers, custom sources). */
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p);

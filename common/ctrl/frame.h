@@ -27,6 +27,7 @@ struct running_metrics {
 
 struct running {
         struct running_watch *watches; /* one per watch of the controller */
+        size_t n_watched;              /* so many of them are followed by now */
         struct manager *manager;
         const struct controller *controller;
         struct work_queue *queue;
@@ -57,6 +58,7 @@ struct manager {
         struct leader leader;
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
+        bool governing;        /* controllers run: one that is added begins at once */
         int64_t unanswered_ms; /* when a write was last given up without an answer; INT64_MIN = never */
         uint64_t next_id;
 };

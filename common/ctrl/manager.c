@@ -105,7 +105,9 @@ struct informer *manager_informer(struct manager *m, const struct kind *kind)
         struct informer *i = manager_find_informer(m, kind, NULL);
         struct informer_options o = { .kind = kind, .flags = DECODE_PROJECTION };
 
-        if (!i && manager_add_informer(m, &o, &i) < 0)
+        if (i)
+                return i;
+        if (manager_add_informer(m, &o, &i) < 0)
                 return NULL;
         manager_await_informer(m, i);
         return i;
@@ -141,26 +143,40 @@ static struct running *running_free(struct running *r)
         return NULL;
 }
 
+static struct informer *watched_cache(struct manager *m, const struct controller *c, const struct kind *kind)
+{
+        const struct informer_options o = { .kind = kind, .flags = DECODE_PROJECTION };
+        struct informer *i = c->optional ? manager_find_informer(m, kind, NULL) : manager_informer(m, kind);
+
+        if (!i && c->optional && manager_add_informer(m, &o, &i) < 0)
+                return NULL;
+        if (i && !c->optional)
+                manager_await_informer(m, i);
+        return i;
+}
+
+/* Goes on where it stopped for want of memory: a handler stays where it was put. */
 static int watch_all(struct manager *m, struct running *r)
 {
         const struct controller *c = r->controller;
 
-        for (size_t i = 0; i < c->n_watches; i++) {
-                struct informer *informer = manager_informer(m, c->watches[i].kind);
+        for (; r->n_watched < c->n_watches; r->n_watched++) {
+                struct informer *informer = watched_cache(m, c, c->watches[r->n_watched].kind);
 
-                if (!informer || informer_add_handler(informer, frame_handle_event, &r->watches[i]) < 0)
+                if (!informer ||
+                    informer_add_handler(informer, frame_handle_event, &r->watches[r->n_watched]) < 0)
                         return ERR_NO_MEMORY;
         }
         return 0;
 }
 
-int manager_add_controller(struct manager *m, const struct controller *c)
+static struct running *running_new(struct manager *m, const struct controller *c)
 {
         struct queue_options queue = { c->backoff_base_ms, c->backoff_max_ms, c->name };
         struct running *r = NEW(struct running);
 
         if (!r)
-                return ERR_NO_MEMORY;
+                return NULL;
         frame_queue_metrics(m->options.metrics, c->name, &queue);
         *r = (struct running){ .manager = m,
                                .controller = c,
@@ -169,13 +185,11 @@ int manager_add_controller(struct manager *m, const struct controller *c)
         map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
         doubts_init(&r->doubts);
         running_metrics_init(r);
-        if (!r->queue || !r->watches || vec_push(&m->running, r) < 0) {
-                running_free(r);
-                return ERR_NO_MEMORY;
-        }
+        if (!r->queue || !r->watches || vec_push(&m->running, r) < 0)
+                return running_free(r);
         for (size_t i = 0; i < c->n_watches; i++)
                 r->watches[i] = (struct running_watch){ r, &c->watches[i] };
-        return watch_all(m, r);
+        return r;
 }
 
 static struct running *find_running(struct manager *m, const struct controller *c)
@@ -184,6 +198,19 @@ static struct running *find_running(struct manager *m, const struct controller *
                 if ((*r)->controller == c)
                         return *r;
         return NULL;
+}
+
+int manager_add_controller(struct manager *m, const struct controller *c)
+{
+        struct running *r = find_running(m, c);
+
+        if (!r && !(r = running_new(m, c)))
+                return ERR_NO_MEMORY;
+        TRY(watch_all(m, r));
+        if (!m->governing || r->group || running_start(r) == 0)
+                return 0;
+        running_stop(r);
+        return ERR_NO_MEMORY;
 }
 
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p)
@@ -271,25 +298,28 @@ int running_await_caches(struct running *r)
 
 static int start_controllers(struct manager *m)
 {
+        m->governing = true;
         vec_for_each(&m->running, r)
-                if (running_start(*r) < 0)
+                if ((*r)->n_watched == (*r)->controller->n_watches && running_start(*r) < 0)
                         return ERR_NO_MEMORY;
         return 0;
 }
 
-/* None of them begins anything while others come to an end. */
+/* None of them begins anything while others come to an end. Meanwhile one may be added, which is not started:
+ * the list may move. */
 static void stop_controllers(struct manager *m)
 {
         struct loop *l = m->options.world->loop;
         int64_t deadline = loop_now_ms(l) + DRAIN_MS;
 
+        m->governing = false;
         fiber_mask_cancel(l);
         vec_for_each(&m->running, r)
                 (*r)->stopping = true;
-        vec_for_each(&m->running, r)
-                running_drain(*r, deadline);
-        vec_for_each(&m->running, r)
-                running_stop(*r);
+        for (size_t i = 0; i < m->running.n; i++)
+                running_drain(m->running.at[i], deadline);
+        for (size_t i = 0; i < m->running.n; i++)
+                running_stop(m->running.at[i]);
         fiber_unmask_cancel(l);
 }
 
