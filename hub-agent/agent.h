@@ -38,6 +38,7 @@ struct hub_agent {
         struct memories members, intakes, statuses, bindings, update_runs, not_reported, reported,
                 resource_sets;
         struct held held;
+        size_t n_watched_configs; /* kinds that ResourceSets copy from, followed by now */
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
 

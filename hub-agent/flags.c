@@ -96,7 +96,7 @@ const struct flag hub_flag_table[] = {
           "Each member that has joined gets a ClusterProfile in fleet-system; its definition must be "
           "there." },
         { "enable-resource-sets", FLAG_BOOL, "false", AT(resource_sets),
-          "ResourceSets and ResourceSetInputProviders are worked on; their definitions must be there." },
+          "ResourceSets and ResourceSetInputProviders are worked on, once their definitions are there." },
         { "allow-local-input-providers", FLAG_BOOL, "false", AT(local_input_providers),
           "Input providers may ask addresses of this machine, its link and a cloud's metadata service." },
         { "enable-staged-update-run-apis", FLAG_BOOL, "true", AT(staged_runs),

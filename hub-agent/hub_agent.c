@@ -83,12 +83,8 @@ static int add_controllers(struct hub_agent *a)
                 TRY(manager_add_controller(a->manager, &report_back_controller));
         if (!a->options->without_staged_runs)
                 TRY(add_staged_runs(a));
-        if (a->input_providers)
-                TRY(manager_add_controller(a->manager, &input_provider_controller));
         if (!a->options->without_inventory)
                 TRY(manager_add_controller(a->manager, &cluster_profile_controller));
-        if (a->options->resource_sets)
-                TRY(manager_add_controller(a->manager, &resource_set_controller));
         return a->options->without_evictions ? 0 : manager_add_controller(a->manager, &eviction_controller);
 }
 
@@ -116,7 +112,7 @@ static int make_manager(struct hub_agent *a, struct error *err)
                 return err && err->code ? err->code : error_no_memory(err);
         if (add_indexes(a) < 0 || add_controllers(a) < 0)
                 return error_no_memory(err);
-        return o->resource_sets ? resource_sets_watch_configs(a, err) : 0;
+        return 0;
 }
 
 static void connection_changed(void *ctx, const struct kube_connection_change *change)
@@ -292,11 +288,7 @@ static int check_definitions(struct hub_agent *a, struct error *err)
                 &cluster_resource_placement_eviction_kind, &cluster_resource_placement_disruption_budget_kind
         };
 
-        static const struct kind *const of_sets[] = { &resource_set_kind, &resource_set_input_provider_kind };
-
         TRY(check_all(a, always, ARRAY_LEN(always), NULL, err));
-        if (a->options->resource_sets)
-                TRY(check_all(a, of_sets, ARRAY_LEN(of_sets), "enable-resource-sets", err));
         if (!a->options->without_staged_runs)
                 TRY(check_all(a, of_runs, ARRAY_LEN(of_runs), "enable-staged-update-run-apis", err));
         if (!a->options->without_evictions)
@@ -380,6 +372,8 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = first_discovery(&a, err);
         if (code == 0)
                 code = await_definitions(&a, err);
+        if (code == 0 && o->resource_sets)
+                code = resource_sets_start(&a, err);
         if (code == 0)
                 code = start_webhooks(&a, err);
         if (code == 0)

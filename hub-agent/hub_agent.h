@@ -32,7 +32,7 @@ struct hub_agent_options {
         bool without_evictions;         /* evictions are left alone, and their kinds need not be there */
         bool without_report_back;       /* what members report of statuses stays in the Works */
         bool without_staged_runs;       /* so are update runs */
-        bool resource_sets; /* ResourceSets and their providers are worked on; their kinds are there */
+        bool resource_sets; /* ResourceSets and their providers are worked on, once their kinds are there */
         bool local_input_providers;          /* providers may ask addresses that address_guard.h refuses */
         const char *default_service_account; /* of ResourceSets that name none, in their namespace; or NULL */
         /* "NAMESPACE/NAME": as whom sets act for whom the two say nothing; NULL = by the agent's own rights

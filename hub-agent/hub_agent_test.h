@@ -20,6 +20,7 @@ struct fleet {
         const struct webhook_options *webhooks;
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
         const char *default_service_account, *resource_set_account;
+        bool leader_election;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -76,6 +77,7 @@ static inline void agent_fiber(void *ctx)
                                        .log = &f->log,
                                        .hub = &f->rig->endpoint,
                                        .metrics = f->metrics,
+                                       .leader_election = f->leader_election,
                                        .without_staged_runs = f->without_staged_runs,
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,

@@ -351,4 +351,5 @@ const struct controller input_provider_controller = {
         .backoff_base_ms = PROVIDER_BACKOFF_MS,
         .backoff_max_ms = PROVIDER_BACKOFF_MAX_MS,
         .event_source = FLUX_MANAGER,
+        .optional = true,
 };

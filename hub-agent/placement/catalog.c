@@ -17,7 +17,7 @@ static const int64_t look_gaps_ms[] = { 100, 900, 4000, 10000 };
 struct catalog {
         struct hub_agent *agent;
         VEC(struct catalog_entry *) entries;
-        struct waitq changed;
+        struct waitq changed, was_read_again;
         int64_t look_ms;                /* loop time of the next reading */
         size_t step;                    /* of look_gaps_ms; LOOKS = nothing changed */
         size_t failures;                /* in a row */
@@ -452,7 +452,14 @@ int catalog_refresh(struct catalog *c, struct error *err)
                 plan_after_failure(c);
         else
                 plan_after_success(c);
+        if (code == 0)
+                waitq_wake_all(&c->was_read_again);
         return code;
+}
+
+int catalog_await_reading(struct catalog *c)
+{
+        return waitq_wait(c->agent->world->loop, &c->was_read_again, DEADLINE_NONE);
 }
 
 void catalog_follow(void *catalog)

@@ -49,6 +49,8 @@ void catalog_entry_unref(void *entry);
 /* The entry's cache is not filled: the placements it concerns are queued when it is. Milliseconds since
  * somebody began to wait. Does not park. */
 int64_t catalog_await(struct catalog_entry *e);
+/* Parks until the kinds of the hub have been read again: 0 or ERR_CANCELLED. */
+int catalog_await_reading(struct catalog *c);
 /* Whether a kind of the group that the catalog lacks is not served for good, as far as discovery tells; if it
  * is too early to say, it is looked at again in time. Definitions are not asked. */
 bool catalog_lacks_for_good(struct catalog *c, const char *group);

@@ -549,4 +549,5 @@ const struct controller resource_set_controller = {
         .backoff_base_ms = BACKOFF_LEAST_MS,
         .backoff_max_ms = BACKOFF_MOST_MS,
         .event_source = FLUX_MANAGER,
+        .optional = true,
 };

@@ -1,11 +1,8 @@
 /* What wakes a ResourceSet: spec/resource-set.md 14.2. */
 #include "hub-agent/resource-set/watches.h"
-#include "common/kube/selector.h"
 #include "hub-agent/resource-set/inputs.h"
 #include "hub-agent/resource-set/pass.h"
 #include "hub-agent/resource-set/resource_set_agent.h"
-
-#define WATCHED_BY_DEFAULT "reconcile.fluxcd.io/watch=Enabled"
 
 /* A run that waits for health is to end for it. */
 static void note_trigger(struct hub_agent *a, const char *key, const struct object *by, const char *kind)
@@ -106,29 +103,31 @@ static void secret_changed(void *ctx, const struct informer_event *e)
         source_changed(ctx, e, "Secret");
 }
 
-int resource_sets_watch_configs(struct hub_agent *a, struct error *err)
+static int watch_configs(struct hub_agent *a, const char *selector, const struct kube_resource *resource,
+                         informer_handler handler)
+{
+        struct informer_options o = { .kind = &partial_object_kind,
+                                      .resource = resource,
+                                      .label_selector = *selector ? selector : NULL,
+                                      .flags = DECODE_PROJECTION,
+                                      .interns = a->interns };
+        struct informer *informer;
+
+        TRY(manager_add_informer(a->manager, &o, &informer));
+        if (informer_add_handler(informer, handler, a) == 0)
+                return 0;
+        manager_remove_informer(a->manager, informer);
+        return ERR_NO_MEMORY;
+}
+
+int resource_sets_watch_configs(struct hub_agent *a, const char *selector)
 {
         static const struct kube_resource resources[] = { { "", "v1", "configmaps", "ConfigMap", true },
                                                           { "", "v1", "secrets", "Secret", true } };
         static const informer_handler handlers[] = { config_map_changed, secret_changed };
-        const char *selector = a->options->watch_configs ? a->options->watch_configs : WATCHED_BY_DEFAULT;
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct label_query *query;
 
-        TRY(label_query_parse(&arena, selector, &query, err) < 0
-                    ? error_wrap(err, "watch-configs-label-selector")
-                    : 0);
-        for (size_t i = 0; i < ARRAY_LEN(resources); i++) {
-                struct informer_options o = { .kind = &partial_object_kind,
-                                              .resource = &resources[i],
-                                              .label_selector = *selector ? selector : NULL,
-                                              .flags = DECODE_PROJECTION,
-                                              .interns = a->interns };
-                struct informer *informer;
-
-                if (manager_add_informer(a->manager, &o, &informer) < 0 ||
-                    informer_add_handler(informer, handlers[i], a) < 0)
-                        return error_no_memory(err);
-        }
+        for (; a->n_watched_configs < ARRAY_LEN(resources); a->n_watched_configs++)
+                TRY(watch_configs(a, selector, &resources[a->n_watched_configs],
+                                  handlers[a->n_watched_configs]));
         return 0;
 }
