@@ -184,15 +184,24 @@ static void check_binding(const json_t *objects, const json_t *o, struct buf *pr
         }
 }
 
+/* The right to act as any service account is worth what all of them may do: it stands in a role of its own, which
+ * says so by its name. */
+static bool is_for_any_account(const json_t *role)
+{
+        const char *name = text_of(role, "metadata.name"), *end = strstr(name, "-impersonate");
+
+        return end && !strcmp(end, "-impersonate") && json_array_size(doc_get_array(role, "rules")) == 1;
+}
+
 /* A named account's right to be impersonated is worth what that account may do; any other's, everything. */
-static bool is_unbounded(const json_t *rule, const char *verb)
+static bool is_unbounded(const json_t *role, const json_t *rule, const char *verb)
 {
         const json_t *resources = doc_get_array(rule, "resources");
 
         if (text_equal(verb, "*"))
                 return true;
         return text_equal(verb, "impersonate") &&
-               (json_array_size(doc_get_array(rule, "resourceNames")) == 0 ||
+               ((json_array_size(doc_get_array(rule, "resourceNames")) == 0 && !is_for_any_account(role)) ||
                 json_array_size(resources) != 1 ||
                 !text_equal(json_string_value(json_array_get(resources, 0)), "serviceaccounts"));
 }
@@ -207,7 +216,7 @@ static void check_role(const json_t *o, struct buf *problems)
                 buf_printf(problems, "%s has no rules\n", text_of(o, "metadata.name"));
         json_array_foreach(doc_get_array(o, "rules"), i, rule)
                 json_array_foreach(doc_get_array(rule, "verbs"), j, verb)
-                        if (is_unbounded(rule, json_string_value(verb)))
+                        if (is_unbounded(o, rule, json_string_value(verb)))
                                 buf_printf(problems, "%s may do everything\n", text_of(o, "metadata.name"));
 }
 

@@ -57,6 +57,20 @@
 {{- $args = append $args (printf "--admission-policy-manager-config=%s/%s" $v.additionalConfigDataMountPath .) -}}
 {{- end -}}
 {{- end -}}
+{{- with $v.resourceSets -}}
+{{- $args = append $args (printf "--enable-resource-sets=%t" .enabled) -}}
+{{- if .enabled -}}
+{{- if .defaultServiceAccount -}}
+{{- $args = append $args (printf "--default-service-account=%s" .defaultServiceAccount) -}}
+{{- else -}}
+{{- $args = append $args (printf "--resource-set-account=%s/%s" $v.namespace (include "hub-agent.setsAccountName" $)) -}}
+{{- end -}}
+{{- $args = append $args (printf "--watch-configs-label-selector=%s" .watchConfigsLabelSelector) -}}
+{{- $args = append $args (printf "--requeue-dependency=%s" .requeueDependency) -}}
+{{- $args = append $args (printf "--allow-local-input-providers=%t" .allowLocalInputProviders) -}}
+{{- range .overrideManagers }}{{ $args = append $args (printf "--override-manager=%s" .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- range concat $args $v.extraArgs }}
 - {{ . | quote }}
 {{- end -}}

@@ -20,6 +20,11 @@
 {{- include "hub-agent.fullname" . -}}-sa
 {{- end -}}
 
+{{- /* As whom ResourceSets act that name no account. */ -}}
+{{- define "hub-agent.setsAccountName" -}}
+{{- include "hub-agent.fullname" . | trunc 49 | trimSuffix "-" -}}-resource-sets
+{{- end -}}
+
 {{- define "hub-agent.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "hub-agent.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -20,6 +20,7 @@
 {{- include "hub-agent.validateAPILists" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validateWebhook" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validatePolicyManager" (dict "to" $to "values" $v) -}}
+{{- include "hub-agent.validateResourceSets" (dict "to" $to "sets" $v.resourceSets) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
@@ -72,4 +73,20 @@
 {{- if and $v.enableAdmissionPolicyManager $name (not (hasKey $v.additionalConfigData $name)) -}}
 {{- include "checks.add" (dict "to" .to "text" (printf "admissionPolicyManagerConfigName: additionalConfigData has no %q" $name)) -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "hub-agent.validateResourceSets" -}}
+{{- $to := .to -}}
+{{- $s := .sets -}}
+{{- $name := "^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$" -}}
+{{- with $s.defaultServiceAccount -}}
+{{- include "checks.match" (dict "to" $to "name" "resourceSets.defaultServiceAccount" "value" . "pattern" $name "rule" "a service account's name") -}}
+{{- end -}}
+{{- range $s.serviceAccounts -}}
+{{- include "checks.match" (dict "to" $to "name" "resourceSets.serviceAccounts" "value" . "pattern" $name "rule" "names of service accounts") -}}
+{{- end -}}
+{{- if and $s.defaultServiceAccount $s.rules -}}
+{{- include "checks.add" (dict "to" $to "text" "resourceSets.rules have no effect with resourceSets.defaultServiceAccount") -}}
+{{- end -}}
+{{- include "checks.duration" (dict "to" $to "name" "resourceSets.requeueDependency" "value" $s.requeueDependency "least" "100ms" "most" "1h") -}}
 {{- end -}}
