@@ -89,6 +89,21 @@ int exports_of_sets(const struct export_rules *rules, const json_t *sets, json_t
         return 0;
 }
 
+int exports_defaults(struct slice text, struct arena *arena, json_t **ret, struct error *err)
+{
+        json_t *doc = NULL;
+
+        *ret = NULL;
+        if (!text.data || slice_is(slice_trim(text), "null"))
+                return 0;
+        TRY(doc_parse(text, &doc, err));
+        TRY(doc_keep(arena, doc, err));
+        if (!json_is_object(doc))
+                return error_set(err, ERR_INVALID, "spec.defaultValues: must be an object");
+        *ret = doc;
+        return 0;
+}
+
 int exports_static(const json_t *defaults, const char *uid, json_t **ret, struct error *err)
 {
         char id[INPUT_ID_SIZE];
@@ -111,5 +126,31 @@ int exports_revision(const json_t *exports, char ret[EXPORTS_REVISION_SIZE], str
         TRY(buf_status(&text, err, "exported inputs"));
         memcpy(ret, "sha256:", 7);
         sha256_hex(text.data, text.len, ret + 7);
+        return 0;
+}
+
+int exports_store(const json_t *exports, struct input_provider_status *into, struct arena *arena,
+                  struct error *err)
+{
+        char *revision = arena_alloc(arena, EXPORTS_REVISION_SIZE);
+        size_t n = json_array_size(exports), i;
+        struct slice *at = ARENA_NEW_ARRAY(arena, struct slice, n + 1);
+        json_t *set;
+
+        if (!revision || !at)
+                return error_no_memory(err);
+        TRY(exports_revision(exports, revision, err));
+        json_array_foreach(exports, i, set) {
+                AUTO_BUF struct buf text;
+
+                buf_init(&text, LIMIT_OBJECT_BYTES);
+                doc_write_canonical(set, &text);
+                TRY(buf_status(&text, err, "an input"));
+                at[i] = (struct slice){ arena_strndup(arena, text.data, text.len), text.len };
+                if (!at[i].data)
+                        return error_no_memory(err);
+        }
+        into->exported_inputs = (struct raw_list){ at, (uint32_t)n, n > 0 };
+        into->last_exported_revision = revision;
         return 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hub-agent/input-provider/filter.h"
+#include "proto/gen/types.h"
 
 #define EXPORTS_REVISION_SIZE 72 /* "sha256:" and the digest */
 
@@ -17,7 +18,12 @@ struct export_rules {
 int exports_of_refs(const struct export_rules *rules, const struct input_ref *refs, size_t n, json_t **ret,
                     struct error *err);
 int exports_of_sets(const struct export_rules *rules, const json_t *sets, json_t **ret, struct error *err);
+/* spec.defaultValues, of the arena; NULL = none. ERR_INVALID: it is no object. */
+int exports_defaults(struct slice text, struct arena *arena, json_t **ret, struct error *err);
 int exports_static(const json_t *defaults, const char *uid, json_t **ret, struct error *err);
 
 /* A function of the contents alone. */
 int exports_revision(const json_t *exports, char ret[EXPORTS_REVISION_SIZE], struct error *err);
+/* As the status holds them, with their revision; of the arena. */
+int exports_store(const json_t *exports, struct input_provider_status *into, struct arena *arena,
+                  struct error *err);

@@ -1,6 +1,5 @@
 #include "hub-agent/input-provider/input_provider.h"
 
-#include "common/base/limits.h"
 #include "hub-agent/input-provider/source.h"
 
 /* ---- the spec ---- */
@@ -54,21 +53,6 @@ static int read_schedule(struct provider_plan *plan, const struct zone_source *z
         return schedule_parse(s, zones, arena, err);
 }
 
-static int read_defaults(struct provider_plan *plan, struct arena *arena, struct error *err)
-{
-        struct slice text = plan->provider->spec->default_values;
-        json_t *doc = NULL;
-
-        if (!text.data || slice_is(slice_trim(text), "null"))
-                return 0;
-        TRY(doc_parse(text, &doc, err));
-        TRY(doc_keep(arena, doc, err));
-        if (!json_is_object(doc))
-                return error_set(err, ERR_INVALID, "spec.defaultValues: must be an object");
-        plan->defaults = doc;
-        return 0;
-}
-
 static int read_filter(struct provider_plan *plan, struct arena *arena, struct error *err)
 {
         const struct input_filter *f = plan->provider->spec->filter;
@@ -116,7 +100,7 @@ int provider_plan(const struct input_provider *p, const struct zone_source *zone
         *ret_reason = REASON_FLUX_INVALID_SCHEDULE;
         TRY(read_schedule(ret, zones, arena, err));
         *ret_reason = REASON_FLUX_INVALID_DEFAULTS;
-        TRY(read_defaults(ret, arena, err));
+        TRY(exports_defaults(p->spec->default_values, arena, &ret->defaults, err));
         *ret_reason = REASON_FLUX_INVALID_SPEC;
         problem = spec_problem(p->spec, arena);
         if (problem)
@@ -190,27 +174,8 @@ int provider_set_exports(struct input_provider *p, const json_t *exports, struct
                          struct error *err)
 {
         struct input_provider_status *s = provider_status(p, arena);
-        char *revision = arena_alloc(arena, EXPORTS_REVISION_SIZE);
-        size_t n = json_array_size(exports), i;
-        struct slice *at = ARENA_NEW_ARRAY(arena, struct slice, n + 1);
-        json_t *set;
 
-        if (!s || !revision || !at)
-                return error_no_memory(err);
-        TRY(exports_revision(exports, revision, err));
-        json_array_foreach(exports, i, set) {
-                AUTO_BUF struct buf text;
-
-                buf_init(&text, LIMIT_OBJECT_BYTES);
-                doc_write_canonical(set, &text);
-                TRY(buf_status(&text, err, "an input"));
-                at[i] = (struct slice){ arena_strndup(arena, text.data, text.len), text.len };
-                if (!at[i].data)
-                        return error_no_memory(err);
-        }
-        s->exported_inputs = (struct raw_list){ at, (uint32_t)n, n > 0 };
-        s->last_exported_revision = revision;
-        return 0;
+        return s ? exports_store(exports, s, arena, err) : error_no_memory(err);
 }
 
 bool provider_is_new(const struct input_provider *p)

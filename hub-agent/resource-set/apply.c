@@ -297,14 +297,8 @@ static int apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum a
 static int by_stage(const void *a, const void *b)
 {
         const struct set_item *x = a, *y = b;
-        struct object_place of_x = place_of_doc(x->object->doc), of_y = place_of_doc(y->object->doc);
-        enum apply_stage stage_x = apply_stage_of(&of_x), stage_y = apply_stage_of(&of_y);
 
-        if (x->object->step != y->object->step)
-                return x->object->step < y->object->step ? -1 : 1;
-        if (stage_x != stage_y)
-                return stage_x < stage_y ? -1 : 1;
-        return apply_compare(&of_x, &of_y);
+        return built_compare(x->object, y->object);
 }
 
 static enum apply_stage stage_of(const struct set_item *item)

@@ -42,6 +42,26 @@ bool inputs_pick(const struct resource_set *set, const struct object *provider)
         return false;
 }
 
+void inputs_narrow(const struct resource_set *set, struct object_list *providers, const char **ret_missing)
+{
+        const struct input_provider_reference_list *from = &set->spec->inputs_from;
+        size_t n = 0;
+
+        for (size_t i = 0; i < providers->n; i++)
+                if (inputs_pick(set, providers->at[i]))
+                        providers->at[n++] = providers->at[i];
+        providers->n = n;
+        *ret_missing = NULL;
+        for (uint32_t i = 0; i < from->n && !*ret_missing; i++) {
+                bool there = text_empty(from->at[i].name);
+
+                for (size_t k = 0; k < n; k++)
+                        there = there || text_equal(providers->at[k]->meta.name, from->at[i].name);
+                if (!there)
+                        *ret_missing = from->at[i].name;
+        }
+}
+
 const struct input_provider *inputs_not_exported(const struct object_list *providers)
 {
         for (size_t i = 0; i < providers->n; i++) {

@@ -8,6 +8,8 @@
 int inputs_check(const struct resource_set *set, struct error *err);
 /* Whether inputsFrom names or selects a provider of the set's namespace. */
 bool inputs_pick(const struct resource_set *set, const struct object *provider);
+/* Leaves those that are picked; *ret_missing: the first that is named and not among them, NULL = none. */
+void inputs_narrow(const struct resource_set *set, struct object_list *providers, const char **ret_missing);
 /* The first of `providers` that has never exported anything; NULL if there is none. */
 const struct input_provider *inputs_not_exported(const struct object_list *providers);
 

@@ -70,6 +70,18 @@ struct object_place place_of_doc(const json_t *doc)
                                       or_empty(doc_get_string(doc, "metadata.name")) };
 }
 
+int built_compare(const struct built_object *a, const struct built_object *b)
+{
+        struct object_place of_a = place_of_doc(a->doc), of_b = place_of_doc(b->doc);
+        enum apply_stage stage_a = apply_stage_of(&of_a), stage_b = apply_stage_of(&of_b);
+
+        if (a->step != b->step)
+                return a->step < b->step ? -1 : 1;
+        if (stage_a != stage_b)
+                return stage_a < stage_b ? -1 : 1;
+        return apply_compare(&of_a, &of_b);
+}
+
 bool collected_first(struct slice group)
 {
         return slice_is(group, "kustomize.toolkit.fluxcd.io") || slice_is(group, "helm.toolkit.fluxcd.io") ||

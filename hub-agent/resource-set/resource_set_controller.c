@@ -253,25 +253,10 @@ static int check_dependencies(struct set_pass *p, struct dependency *all, const 
 
 /* ---- inputs and objects ---- */
 
-static int find_providers(struct set_pass *p, struct object_list *ret, const char **ret_missing,
-                          struct error *err)
+static int find_providers(struct set_pass *p, struct object_list *ret, const char **ret_missing)
 {
-        const struct input_provider_reference_list *from = &p->set->spec->inputs_from;
-        size_t n = 0;
-
         TRY(cache_list(p->rc, &resource_set_input_provider_kind, ret));
-        for (size_t i = 0; i < ret->n; i++)
-                if (inputs_pick(p->set, ret->at[i]))
-                        ret->at[n++] = ret->at[i];
-        ret->n = n;
-        for (uint32_t i = 0; i < from->n && !*ret_missing; i++) {
-                bool there = text_empty(from->at[i].name);
-
-                for (size_t k = 0; k < n; k++)
-                        there = there || text_equal(ret->at[k]->meta.name, from->at[i].name);
-                if (!there)
-                        *ret_missing = from->at[i].name;
-        }
+        inputs_narrow(p->set, ret, ret_missing);
         return 0;
 }
 
@@ -398,7 +383,7 @@ static struct outcome run(struct set_pass *p)
                 return waiting(p, why);
         if (inputs_check(p->set, err) < 0)
                 return build_failed(p, "failed to compute inputs", err);
-        if (find_providers(p, &providers, &missing, err) < 0)
+        if (find_providers(p, &providers, &missing) < 0)
                 return failed(err);
         if (!missing)
                 return run_with(p, &providers);
