@@ -30,6 +30,53 @@ int manifest_text(struct session *s, const char *path, char **ret, size_t *ret_l
         return 0;
 }
 
+static int add_file(struct session *s, const char *path, json_t *docs, struct error *err)
+{
+        AUTO_JSON json_t *read = NULL;
+        AUTO_FREE char *text = NULL;
+        size_t len;
+
+        TRY(manifest_text(s, path, &text, &len, err));
+        if (yaml_parse_all((struct slice){ text, len }, &read, err) < 0)
+                return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
+        return json_array_extend(docs, read) < 0 ? error_no_memory(err) : 0;
+}
+
+static bool is_manifest(const char *name)
+{
+        return text_ends_with(name, ".yaml") || text_ends_with(name, ".yml") || text_ends_with(name, ".json");
+}
+
+/* As kubectl reads a folder: its manifests, not those of folders in it. */
+static int add_folder(struct session *s, const char *path, const char *names, json_t *docs, struct error *err)
+{
+        size_t n = 0;
+
+        for (const char *name = names; *name; name += strlen(name) + 1) {
+                const char *file = is_manifest(name) ? arena_printf(s->arena, "%s/%s", path, name) : NULL;
+
+                if (!is_manifest(name))
+                        continue;
+                if (!file)
+                        return error_no_memory(err);
+                TRY(add_file(s, file, docs, err));
+                n++;
+        }
+        return n ? 0 : error_set(err, ERR_NOT_FOUND, "%s: holds no .yaml, .yml or .json", path);
+}
+
+int manifest_documents(struct session *s, const char *path, json_t *docs, struct error *err)
+{
+        const struct world_files *files = s->world->files;
+        AUTO_FREE char *names = NULL;
+        int code = text_equal(path, "-") || !files->list ? ERR_UNSUPPORTED
+                                                         : files->list(s->world->ctx, path, &names, err);
+
+        if (code == ERR_UNSUPPORTED)
+                return add_file(s, path, docs, err);
+        return code < 0 ? code : add_folder(s, path, names, docs, err);
+}
+
 /* ---- the definitions ---- */
 
 static const char *definition_of(const struct kind *kind)
@@ -160,9 +207,9 @@ static int take(struct session *s, const struct sought *w, json_t *doc, const st
 
         if (text_empty(name))
                 return error_set(err, ERR_INVALID, "%s: metadata.name: is required", kind->kind);
-        if (!text_starts_with(api_version, GROUP_PLACEMENT "/"))
+        if (!text_starts_with(api_version, kind->group) || api_version[strlen(kind->group)] != '/')
                 return error_set(err, ERR_INVALID, "%s \"%s\": apiVersion: must begin with %s/, is \"%s\"",
-                                 kind->kind, name, GROUP_PLACEMENT, api_version);
+                                 kind->kind, name, kind->group, api_version);
         if (kind->namespaced && !doc_get(doc, "metadata.namespace"))
                 TRY(doc_set_string(doc, "metadata.namespace", session_namespace(s)));
         if (complete(s, kind, doc, err) < 0 || object_from_doc(kind, doc, s->arena, &o, err) < 0)
@@ -208,5 +255,35 @@ int manifest_read_work(struct session *s, const char *path, const char *name, co
 
         TRY(read_sought(s, &works, path, name, &o, err));
         *ret = (const struct work *)(const void *)o;
+        return 0;
+}
+
+int manifest_each(struct session *s, const char *path, const struct kind *const kinds[2],
+                  int (*each)(void *ctx, const struct object *o, struct error *err), void *ctx,
+                  size_t *ret_others, struct error *err)
+{
+        const struct sought w = { .kinds = { kinds[0], kinds[1] } };
+        AUTO_JSON json_t *docs = json_array();
+        AUTO_JSON json_t *all = NULL;
+        json_t *doc;
+        size_t i;
+
+        if (!docs)
+                return error_no_memory(err);
+        TRY(manifest_documents(s, path, docs, err));
+        all = unpack(docs);
+        if (!all)
+                return error_no_memory(err);
+        json_array_foreach(all, i, doc) {
+                const struct object *o = NULL;
+
+                if (!kind_of(&w, doc)) {
+                        (*ret_others)++;
+                        continue;
+                }
+                if (take(s, &w, doc, &o, err) < 0)
+                        return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
+                TRY(each(ctx, o, err));
+        }
         return 0;
 }

@@ -6,6 +6,8 @@
 #include "common/base/timefmt.h"
 #include "proto/gen/kinds.h"
 
+#define FLUSH_BYTES (64u << 10) /* of a long stream: it is not kept whole */
+
 struct screen session_screen(struct session *s)
 {
         const char *colour = s->options.colour;
@@ -42,11 +44,60 @@ int output_document(struct session *s, json_t *taken, struct error *err)
         return s->out.len && s->out.data[s->out.len - 1] == '\n' ? 0 : buf_append_char(&s->out, '\n');
 }
 
+static void write_kind(struct buf *b, struct slice group, const char *kind)
+{
+        for (const char *c = kind; *c; c++)
+                buf_append_char(b, (char)tolower((unsigned char)*c));
+        if (group.len)
+                buf_printf(b, ".%.*s", (int)group.len, group.data);
+}
+
 void output_kind(struct buf *b, const struct kind *kind)
 {
-        for (const char *c = kind->kind; *c; c++)
-                buf_append_char(b, (char)tolower((unsigned char)*c));
-        buf_printf(b, ".%s", kind->group);
+        write_kind(b, slice_of(kind->group), kind->kind);
+}
+
+void output_object(struct buf *b, struct slice group, const char *kind, const char *name)
+{
+        write_kind(b, group, kind);
+        buf_printf(b, "/%s\n", name);
+}
+
+static int write_manifest(struct session *s, json_t *doc, bool first, struct error *err)
+{
+        struct slice version = slice_of(or_empty(doc_get_string(doc, "apiVersion"))), group;
+
+        if (output_is(s, "name")) {
+                if (!slice_cut(&version, '/', &group))
+                        group = (struct slice){ 0 };
+                output_object(&s->out, group, or_empty(doc_get_string(doc, "kind")),
+                              or_empty(doc_get_string(doc, "metadata.name")));
+        } else {
+                if (!first)
+                        buf_append_str(&s->out, "---\n");
+                yaml_write(doc, &s->out);
+        }
+        TRY(buf_status(&s->out, err, "the output"));
+        if (s->out.len > FLUSH_BYTES)
+                session_flush(s);
+        return 0;
+}
+
+int output_manifests(struct session *s, json_t *taken, struct error *err)
+{
+        AUTO_JSON json_t *all = taken;
+        json_t *doc;
+        size_t i;
+
+        if (!all)
+                return error_no_memory(err);
+        if (output_is(s, "json"))
+                return output_document(
+                        s, json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", all),
+                        err);
+        json_array_foreach(all, i, doc)
+                TRY(write_manifest(s, doc, i == 0, err));
+        return 0;
 }
 
 void output_name(struct session *s, const struct object *o)

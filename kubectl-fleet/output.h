@@ -9,10 +9,15 @@ bool output_is(const struct session *s, const char *format); /* "json", "yaml", 
 bool output_is_document(const struct session *s);            /* json or yaml */
 /* Takes the document; NULL is ERR_NO_MEMORY. */
 int output_document(struct session *s, json_t *taken, struct error *err);
+/* Objects to be applied, an array that is taken: a YAML stream, with -o json a List, with -o name their
+ * names. NULL is ERR_NO_MEMORY. */
+int output_manifests(struct session *s, json_t *taken, struct error *err);
 /* "clusterresourceplacement.placement.kubernetes-fleet.io/web", a line. */
 void output_name(struct session *s, const struct object *o);
 /* The same without the name. */
 void output_kind(struct buf *b, const struct kind *kind);
+/* "deployment.apps/web", "configmap/x", a line. */
+void output_object(struct buf *b, struct slice group, const char *kind, const char *name);
 /* "5d" */
 #define AGE_SIZE 32
 const char *age_of(const struct session *s, int64_t since_ms, char ret[AGE_SIZE]); /* "" for TIME_NONE */

@@ -6,55 +6,6 @@
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/pack.h"
 
-/* ---- what is packed ---- */
-
-static int add_file(struct session *s, const char *path, json_t *docs, struct error *err)
-{
-        AUTO_JSON json_t *read = NULL;
-        AUTO_FREE char *text = NULL;
-        size_t len;
-
-        TRY(manifest_text(s, path, &text, &len, err));
-        if (yaml_parse_all((struct slice){ text, len }, &read, err) < 0)
-                return error_wrap(err, "%s", text_equal(path, "-") ? "standard input" : path);
-        return json_array_extend(docs, read) < 0 ? error_no_memory(err) : 0;
-}
-
-static bool is_manifest(const char *name)
-{
-        return text_ends_with(name, ".yaml") || text_ends_with(name, ".yml") || text_ends_with(name, ".json");
-}
-
-/* As kubectl reads a folder: its manifests, not those of folders in it. */
-static int add_folder(struct session *s, const char *path, const char *names, json_t *docs, struct error *err)
-{
-        size_t n = 0;
-
-        for (const char *name = names; *name; name += strlen(name) + 1) {
-                const char *file = is_manifest(name) ? arena_printf(s->arena, "%s/%s", path, name) : NULL;
-
-                if (!is_manifest(name))
-                        continue;
-                if (!file)
-                        return error_no_memory(err);
-                TRY(add_file(s, file, docs, err));
-                n++;
-        }
-        return n ? 0 : error_set(err, ERR_NOT_FOUND, "%s: holds no .yaml, .yml or .json", path);
-}
-
-static int read_manifests(struct session *s, const char *path, json_t *docs, struct error *err)
-{
-        const struct world_files *files = s->world->files;
-        AUTO_FREE char *names = NULL;
-        int code = text_equal(path, "-") || !files->list ? ERR_UNSUPPORTED
-                                                         : files->list(s->world->ctx, path, &names, err);
-
-        if (code == ERR_UNSUPPORTED)
-                return add_file(s, path, docs, err);
-        return code < 0 ? code : add_folder(s, path, names, docs, err);
-}
-
 /* ---- which revision ---- */
 
 static const struct cluster_object_set *newest_of(const struct object_list *sets)
@@ -129,37 +80,13 @@ static int pack_next(struct session *s, struct pack_wish *wish, const json_t *ma
 
 /* ---- what comes out ---- */
 
-static int print_stream(struct session *s, const struct packed *p, struct error *err)
+static json_t *all_of(const struct packed *p)
 {
-        json_t *secret;
-        size_t i;
+        AUTO_JSON json_t *all = json_array();
 
-        json_array_foreach(p->secrets, i, secret) {
-                TRY(yaml_write(secret, &s->out));
-                buf_append_str(&s->out, "---\n");
-        }
-        yaml_write(p->set, &s->out);
-        return buf_status(&s->out, err, "the output");
-}
-
-static json_t *list_of(const struct packed *p)
-{
-        AUTO_JSON json_t *items = json_array();
-
-        if (!items || json_array_extend(items, p->secrets) < 0 || json_array_append(items, p->set) < 0)
+        if (!all || json_array_extend(all, p->secrets) < 0 || json_array_append(all, p->set) < 0)
                 return NULL;
-        return json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", items);
-}
-
-static void print_names(struct session *s, const struct packed *p)
-{
-        json_t *secret;
-        size_t i;
-
-        json_array_foreach(p->secrets, i, secret)
-                buf_printf(&s->out, "secret/%s\n", doc_get_string(secret, "metadata.name"));
-        output_kind(&s->out, &cluster_object_set_kind);
-        buf_printf(&s->out, "/%s\n", doc_get_string(p->set, "metadata.name"));
+        return TAKE_PTR(all);
 }
 
 static void warn(struct session *s, const struct packed *p)
@@ -176,17 +103,6 @@ static void free_packed(void *p)
         packed_free(p);
 }
 
-static int print(struct session *s, const struct packed *p, struct error *err)
-{
-        warn(s, p);
-        if (output_is(s, "json"))
-                return output_document(s, list_of(p), err);
-        if (!output_is(s, "name"))
-                return print_stream(s, p, err);
-        print_names(s, p);
-        return 0;
-}
-
 static int run_pack(struct session *s, struct error *err)
 {
         struct pack_wish wish = { .owner = s->options.owner,
@@ -199,10 +115,11 @@ static int run_pack(struct session *s, struct error *err)
 
         if (!manifests || !p || arena_defer(s->arena, free_packed, p) < 0)
                 return error_no_memory(err);
-        TRY(read_manifests(s, session_argument(s, 0), manifests, err));
+        TRY(manifest_documents(s, session_argument(s, 0), manifests, err));
         TRY(wish.revision ? pack_set(&wish, manifests, s->arena, p, err)
                           : pack_next(s, &wish, manifests, p, err));
-        return print(s, p, err);
+        warn(s, p);
+        return output_manifests(s, all_of(p), err);
 }
 
 static int check_pack(const struct session *s, struct error *err)

@@ -1,7 +1,5 @@
 #include "kubectl-fleet/plan_work.h"
 
-#include <ctype.h>
-
 #include "hub-agent/common.h"
 #include "kubectl-fleet/fetch.h"
 #include "kubectl-fleet/manifest.h"
@@ -75,12 +73,9 @@ static void print_names(struct session *s, const struct work_plan *p)
         for (size_t i = 0; i < p->n; i++) {
                 const struct planned_object *o = &p->at[i].object;
 
-                if (!text_in(o->change, moved, ARRAY_LEN(moved)))
-                        continue;
-                for (const char *c = or_empty(o->kind); *c; c++)
-                        buf_append_char(&s->out, (char)tolower((unsigned char)*c));
-                buf_printf(&s->out, "%s%s/%s\n", text_empty(o->group) ? "" : ".", or_empty(o->group),
-                           or_empty(o->name));
+                if (text_in(o->change, moved, ARRAY_LEN(moved)))
+                        output_object(&s->out, slice_of(or_empty(o->group)), or_empty(o->kind),
+                                      or_empty(o->name));
         }
 }
 
