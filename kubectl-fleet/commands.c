@@ -1,13 +1,26 @@
 #include "kubectl-fleet/command.h"
 
 extern const struct command status_command, runs_command, where_command, why_command, diff_command,
-        plan_command, pack_command, approve_command, draincluster_command, uncordoncluster_command,
-        completion_command, man_command, version_command, help_command;
+        plan_command, template_command, pack_command, approve_command, draincluster_command,
+        uncordoncluster_command, completion_command, man_command, version_command, help_command;
 
 static const struct command *const commands[] = {
-        &status_command,     &runs_command, &where_command,   &why_command,          &diff_command,
-        &plan_command,       &pack_command, &approve_command, &draincluster_command, &uncordoncluster_command,
-        &completion_command, &man_command,  &version_command, &help_command,         NULL,
+        &status_command,
+        &runs_command,
+        &where_command,
+        &why_command,
+        &diff_command,
+        &plan_command,
+        &template_command,
+        &pack_command,
+        &approve_command,
+        &draincluster_command,
+        &uncordoncluster_command,
+        &completion_command,
+        &man_command,
+        &version_command,
+        &help_command,
+        NULL,
 };
 
 const struct command root_command = {

@@ -16,7 +16,9 @@ const char *session_argument(const struct session *s, size_t i)
 
 const char *session_namespace(const struct session *s)
 {
-        return text_empty(s->options.namespace) ? s->config.namespace_ : s->options.namespace;
+        if (!text_empty(s->options.namespace))
+                return s->options.namespace;
+        return s->config.namespace_ ? s->config.namespace_ : "default";
 }
 
 /* ---- the hub ---- */

@@ -51,7 +51,7 @@ int session_connect(struct session *s, struct error *err);
 /* The same with `member` for the context that --member-context names. */
 int session_connect_member(struct session *s, struct error *err);
 void session_disconnect(struct session *s);
-/* The namespace that -n names, or the context's. */
+/* The namespace that -n names, or the context's; "default" where no kubeconfig was read. */
 const char *session_namespace(const struct session *s);
 /* " --hub-cluster-context hub": flags that make another command speak to the same hub; "" on no memory. */
 const char *session_hub_words(const struct session *s);
