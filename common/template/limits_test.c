@@ -151,6 +151,7 @@ static void costly_functions_count_as_many_steps(void **state)
                      "more than 1000000 steps");
 }
 
+/* spec/resource-set.md checklist 40 */
 static void a_template_leaves_its_data_alone(void **state)
 {
         AUTO_JSON json_t *inputs = json_pack("{s:{s:i}}", "m", "k", 1);

@@ -66,15 +66,29 @@ static void table_holds(const char *path)
                 fail_msg("%s: %zu of %zu differ", path, bad, json_array_size(cases));
 }
 
-#define TABLE(name)                                                                                          \
+#define TABLE_TEST(name)                                                                                     \
         static void cases_of_##name(void **state)                                                            \
         {                                                                                                    \
                 table_holds("common/template/cases/" #name ".json");                                         \
         }
 
-TABLE(language)
-TABLE(printf)
-TABLE(functions)
+/* spec/resource-set.md checklist 23-25, 27-30 */
+TABLE_TEST(language)
+/* spec/resource-set.md checklist 31 */
+TABLE_TEST(printf)
+/* spec/resource-set.md checklist 32-40, 42-44 */
+TABLE_TEST(functions)
+
+/* Go has them in any order, so the tables cannot. spec/resource-set.md checklist 40 */
+static void keys_and_values_are_sorted_by_key(void **state)
+{
+        AUTO_JSON json_t *inputs = json_pack("{s:i,s:i,s:i}", "c", 1, "a", 3, "b", 2);
+        AUTO_BUF struct buf out;
+
+        buf_init(&out, 1000);
+        assert_int_equal(render(SLICE("<< keys inputs >><< values inputs >>"), inputs, &out, NULL), 0);
+        assert_string_equal(out.data, "[a b c][3 2 1]");
+}
 
 int main(void)
 {
@@ -82,6 +96,7 @@ int main(void)
                 cmocka_unit_test(cases_of_language),
                 cmocka_unit_test(cases_of_printf),
                 cmocka_unit_test(cases_of_functions),
+                cmocka_unit_test(keys_and_values_are_sorted_by_key),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
