@@ -305,7 +305,7 @@ RIG_TEST(gitea_is_asked_in_its_own_way, {
 #define AZURE "https://dev.azure.com/org/project/_git/app"
 #define AZURE_API "GET dev.azure.com/org/project/_apis/git/repositories/app/"
 
-/* spec/resource-set.md checklist 109 and 113 */
+/* spec/resource-set.md checklist 109, 113 */
 RIG_TEST(annotated_tags_of_azure_are_resolved_to_their_commit, {
         static const struct route routes[] = {
                 { AZURE_API "refs?filter=tags&$top=100&api-version=7.1",

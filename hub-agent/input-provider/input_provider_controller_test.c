@@ -163,7 +163,7 @@ RIG_TEST(a_static_provider_exports_its_defaults, {
         end(r, &f);
 })
 
-/* spec/resource-set.md checklist 104 and 108 */
+/* spec/resource-set.md checklist 104, 108 */
 RIG_TEST(a_failing_source_leaves_what_was_exported_and_is_tried_again, {
         struct fleet f;
         struct service s;

@@ -1,80 +1,5 @@
 /* ResourceSets within a whole agent. */
-#include "hub-agent/hub_agent_test.h"
-#include "hub-agent/resource-set/testing.h"
-
-#define SETS "/apis/fluxcd.controlplane.io/v1/namespaces/default/resourcesets"
-#define SET SETS "/tenants"
-#define PROVIDERS "/apis/fluxcd.controlplane.io/v1/namespaces/default/resourcesetinputproviders"
-#define MAPS(ns) "/api/v1/namespaces/" ns "/configmaps"
-#define HEAD(annotations)                                                                                    \
-        "{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":\"ResourceSet\",\"metadata\":{\"name\":"     \
-        "\"tenants\",\"annotations\":{" annotations "}},\"spec\":{"
-#define TENANT(name) "{\"id\":\"" name "\",\"tenant\":\"" name "\"}"
-#define NAMESPACE                                                                                            \
-        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"<< inputs.tenant >>\"}}"
-#define CONFIG(data)                                                                                         \
-        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"settings\",\"namespace\":"   \
-        "\"<< inputs.tenant >>\"},\"data\":{" data "}}"
-#define OBJECTS NAMESPACE "," CONFIG("\"of\":\"<< inputs.tenant >>\"")
-#define PLAIN(annotations, inputs, objects)                                                                  \
-        HEAD(annotations) "\"inputs\":[" inputs "],\"resources\":[" objects "]}}"
-
-static void begin(struct rig *r, struct fleet *f)
-{
-        start(r, f);
-        stop(f);
-        f->resource_sets = true;
-        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"default\"}}");
-        start_again(r, f);
-}
-
-static void create(struct rig *r, const char *body)
-{
-        if (rig_post(r, SETS, body) != 201)
-                fail_msg("%s", r->text);
-        rig_settle(r);
-}
-
-/* What providers say is up to the tests. */
-#define LEFT_ALONE "\"annotations\":{\"fluxcd.controlplane.io/reconcile\":\"disabled\"}"
-
-/* "Ready/Reason: message" of the set. */
-static void assert_ready(struct rig *r, const char *status, const char *reason, const char *message)
-{
-        size_t i;
-        json_t *c;
-
-        assert_int_equal(rig_get(r, SET), 200);
-        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c) {
-                if (!text_equal(doc_get_string(c, "type"), "Ready"))
-                        continue;
-                if (text_equal(doc_get_string(c, "status"), status) &&
-                    text_equal(doc_get_string(c, "reason"), reason) &&
-                    strstr(doc_get_string(c, "message"), message))
-                        return;
-        }
-        fail_msg("wanted %s/%s %s: %s", status, reason, message,
-                 json_of(&r->arena, doc_get(r->answer, "status.conditions")));
-}
-
-static void assert_inventory(struct rig *r, size_t n)
-{
-        assert_int_equal(rig_get(r, SET), 200);
-        assert_int_equal(json_array_size(doc_get_array(r->answer, "status.inventory.entries")), n);
-}
-
-static bool was_told(struct rig *r, const char *reason, const char *words)
-{
-        size_t i;
-        json_t *e;
-
-        rig_get(r, "/api/v1/namespaces/default/events");
-        json_array_foreach(json_object_get(r->answer, "items"), i, e)
-                if (text_equal(doc_get_string(e, "reason"), reason) &&
-                    strstr(doc_get_string(e, "message"), words))
-                        return true;
-        return false;
-}
+#include "hub-agent/resource-set/resource_set_test.h"
 
 /* spec/resource-set.md checklist 65, 66, 70, 85, 102, 103 */
 RIG_TEST(a_table_of_tenants_becomes_their_objects, {
@@ -162,6 +87,16 @@ RIG_TEST(a_template_that_is_wrong_stalls_and_deletes_nothing, {
         merge_and_settle(r, SET, "{\"spec\":{\"resources\":[" OBJECTS "]}}");
         assert_ready(r, "True", "ReconciliationSucceeded", "");
         assert_string_equal(condition_of(r, "Stalled"), "absent");
+        stop(&f);
+})
+
+/* spec/resource-set.md checklist 41 */
+RIG_TEST(what_a_template_fails_with_is_told, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), CONFIG("\"x\":\"<< fail `no quota: 100%` >>\"")));
+        assert_ready(r, "False", "BuildFailed", "error calling fail: no quota: 100%");
         stop(&f);
 })
 
@@ -280,23 +215,6 @@ RIG_TEST(a_malformed_expression_stalls_until_it_is_mended, {
         stop(&f);
 })
 
-static void add_provider(struct rig *r, const char *name, const char *inputs, const char *revision)
-{
-        AUTO_FREE char *path = mem_printf(PROVIDERS "/%s/status", name);
-        AUTO_FREE char *body =
-                mem_printf("{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":"
-                           "\"ResourceSetInputProvider\",\"metadata\":{\"name\":\"%s\"," LEFT_ALONE "},"
-                           "\"spec\":{\"type\":\"Static\"}}",
-                           name);
-        AUTO_FREE char *status = mem_printf(
-                "{\"status\":{\"exportedInputs\":[%s],\"lastExportedRevision\":\"%s\"}}", inputs, revision);
-
-        rig_post(r, PROVIDERS, body);
-        rig_settle(r);
-        if (revision)
-                merge_and_settle(r, path, status);
-}
-
 /* spec/resource-set.md checklist 16, 99 */
 RIG_TEST(inputs_come_from_providers_as_they_export_them, {
         struct fleet f;
@@ -346,14 +264,6 @@ RIG_TEST(data_is_copied_and_follows_its_source, {
         assert_null(doc_get(r->answer, "data.b"));
         stop(&f);
 })
-
-/* There is no member to pick. */
-#define SLOW                                                                                                 \
-        "{\"apiVersion\":\"placement.kubernetes-fleet.io/"                                                   \
-        "v1\",\"kind\":\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"slow\"},"                       \
-        "\"spec\":{\"policy\":{\"placementType\":\"PickN\",\"numberOfClusters\":1},\"resourceSelectors\":[{" \
-        "\"group\":\"\",\"version\":\"v1\","                                                                 \
-        "\"kind\":\"Namespace\",\"name\":\"app\"}]}}"
 
 /* spec/resource-set.md checklist 69, 82 */
 RIG_TEST(a_set_that_waits_is_ready_when_its_objects_are, {
@@ -502,6 +412,7 @@ int main(void)
                 cmocka_unit_test(what_is_as_it_should_be_is_not_written_and_drift_is_undone),
                 cmocka_unit_test(what_is_wanted_no_more_goes_unless_it_is_protected),
                 cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
+                cmocka_unit_test(what_a_template_fails_with_is_told),
                 cmocka_unit_test(one_object_that_is_refused_holds_its_stage_and_is_named),
                 cmocka_unit_test(an_object_without_its_namespace_is_told),
                 cmocka_unit_test(what_a_set_made_goes_with_it),
