@@ -7,6 +7,8 @@
 LABELS(result, "result");
 LABELS(placement_labels, "namespace", "name", "generation", "conditionType", "status", "reason");
 LABELS(eviction_labels, "name", "isCompleted", "isValid");
+LABELS(resource_set_labels, "uid", "kind", "name", "exported_namespace", "ready", "reason", "suspended",
+       "resources", "revision");
 LABELS(input_provider_labels, "uid", "kind", "name", "exported_namespace", "ready", "reason", "suspended",
        "url");
 LABELS(run_labels, "namespace", "name", "state", "condition", "status", "reason", "failureType");
@@ -59,6 +61,9 @@ const struct metric_family metric_families[N_METRICS] = {
                               eviction_labels,
                               .help = "When an eviction was completed, or failed to be, in seconds since "
                                       "1970; gone with the eviction." },
+        [METRIC_RESOURCE_SET] = { "flux_resourceset_info", METRIC_GAUGE, METRIC_OF_HUB, resource_set_labels,
+                                  .help = "1 for each ResourceSet, with the state that it is in, how many "
+                                          "objects it has and of which revision; gone with it." },
         [METRIC_INPUT_PROVIDER] = { "flux_resourcesetinputprovider_info", METRIC_GAUGE, METRIC_OF_HUB,
                                     input_provider_labels,
                                     .help = "1 for each ResourceSetInputProvider, with the state that it is "

@@ -10,7 +10,7 @@
 
 #define SERIES_SEPARATOR '\xff'
 #define SERIES_KEY_MAX 4096
-#define LABELS_MAX 8
+#define LABELS_MAX 9
 
 struct metric_series {
         const struct metric_family *family;

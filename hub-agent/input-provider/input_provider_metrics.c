@@ -1,26 +1,18 @@
 /* flux_resourcesetinputprovider_info: spec/resource-set.md 16.2. */
 #include "common/base/memory.h"
+#include "hub-agent/flux_info.h"
 #include "hub-agent/input-provider/input_provider_agent.h"
 
 enum { UID, KIND, NAME, NAMESPACE, READY, REASON, SUSPENDED, URL, N_SHOWN };
 
 struct shown {
         struct memory base;
-        struct metrics *metrics;
-        char *labels[N_SHOWN]; /* all or none */
+        struct flux_info info;
 };
-
-static void take_off(struct shown *s)
-{
-        if (s->labels[0])
-                metric_remove(s->metrics, METRIC_INPUT_PROVIDER, (const char *const *)s->labels);
-        for (size_t i = 0; i < N_SHOWN; i++)
-                mem_free(TAKE_PTR(s->labels[i]));
-}
 
 static void clear(void *record)
 {
-        take_off(record);
+        flux_info_clear(&((struct shown *)record)->info);
 }
 
 static const struct memory_kind shown_kind = { sizeof(struct shown), clear };
@@ -46,7 +38,6 @@ struct input_providers *input_providers_free(struct input_providers *p)
         return NULL;
 }
 
-/* What cannot be kept is not shown: a metric is not worth a failed reconcile. */
 void input_provider_show(struct reconcile *rc, const struct input_provider *p)
 {
         struct shown *s = memory_of(&agent_of(rc)->input_providers->shown, &p->object, rc->arena);
@@ -63,17 +54,7 @@ void input_provider_show(struct reconcile *rc, const struct input_provider *p)
                 [SUSPENDED] = flux_is_suspended(&p->object) ? CONDITION_TRUE : CONDITION_FALSE,
                 [URL] = url,
         };
-        bool all = true;
 
-        if (!s)
-                return;
-        take_off(s);
-        s->metrics = agent_of(rc)->metrics;
-        for (size_t i = 0; i < N_SHOWN; i++)
-                all &= (s->labels[i] = mem_strdup(or_empty(labels[i]))) != NULL;
-        if (all)
-                metric_set(s->metrics, METRIC_INPUT_PROVIDER, 1, (const char *const *)s->labels);
-        else
-                for (size_t i = 0; i < N_SHOWN; i++)
-                        mem_free(TAKE_PTR(s->labels[i]));
+        if (s)
+                flux_info_show(&s->info, agent_of(rc)->metrics, METRIC_INPUT_PROVIDER, labels, N_SHOWN);
 }

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/vec.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/flux_info.h"
 #include "hub-agent/resource-set/account.h"
 #include "hub-agent/resource-set/inventory.h"
 #include "hub-agent/resource-set/live.h"
@@ -12,8 +13,9 @@
 struct set_memory {
         struct memory memory;
         char *trigger; /* "Kind/ns/name" of what wants another run; NULL = nothing does */
-        char *copied;  /* " Kind/ns/name " of each object that the last build copied from, one after the other
-                        */
+        struct flux_info info;
+        char *copied; /* " Kind/ns/name " of each object that the last build copied from, one after the other
+                       */
 };
 
 enum set_action { ACTION_UNCHANGED, ACTION_CREATED, ACTION_CONFIGURED };

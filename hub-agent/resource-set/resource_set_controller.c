@@ -21,6 +21,7 @@ static void forget(void *record)
 {
         struct set_memory *m = record;
 
+        flux_info_clear(&m->info);
         mem_free(m->trigger);
         mem_free(m->copied);
 }
@@ -61,6 +62,27 @@ void pass_flush(struct set_pass *p)
         p->n_lines = 0;
 }
 
+static void show(struct set_pass *p, const struct resource_set *set)
+{
+        const struct resource_set_status *status = set->status;
+        const struct condition *ready =
+                status ? condition_find(&status->conditions, CONDITION_FLUX_READY) : NULL;
+        char resources[16];
+        const char *labels[] = { set->object.meta.uid,
+                                 KIND_RESOURCE_SET,
+                                 set->object.meta.name,
+                                 set->object.meta.ns,
+                                 ready ? ready->status : CONDITION_UNKNOWN,
+                                 ready ? ready->reason : "",
+                                 flux_is_suspended(&set->object) ? CONDITION_TRUE : CONDITION_FALSE,
+                                 resources,
+                                 status ? status->last_applied_revision : "" };
+
+        snprintf(resources, sizeof(resources), "%u", inventory_of(set).n);
+        flux_info_show(&p->memory->info, agent_of(p->rc)->metrics, METRIC_RESOURCE_SET, labels,
+                       ARRAY_LEN(labels));
+}
+
 /* The next difference is made from what is stored now. */
 int pass_write_status(struct set_pass *p)
 {
@@ -68,6 +90,7 @@ int pass_write_status(struct set_pass *p)
 
         TRY(rc_patch_diff(p->rc, p->now, &p->wanted->object, OBJECT_STATUS, &stored));
         p->now = stored;
+        show(p, (const struct resource_set *)stored);
         p->wanted = (struct resource_set *)object_copy(stored, p->rc->arena);
         return p->wanted && status_of(p->wanted, p->rc->arena) ? 0 : error_no_memory(p->rc->err);
 }
@@ -488,6 +511,7 @@ static struct outcome reconcile_set(struct set_pass *p, const struct object *o)
 {
         if (begin(p, o) < 0)
                 return failed(p->rc->err);
+        show(p, p->set);
         if (is_deleting(o))
                 return end(p);
         if (!p->set->spec)
