@@ -44,11 +44,38 @@ RIG_TEST(what_a_failing_provider_exported_goes_on_to_count, {
         stop(&f);
 })
 
+/* Long before it would have looked again. spec/resource-set.md 7 */
+RIG_TEST(who_waits_for_another_set_is_woken_when_that_is_ready, {
+        struct fleet f;
+
+        begin(r, &f);
+        rig_post(r, SETS,
+                 "{\"apiVersion\":\"fluxcd.controlplane.io/"
+                 "v1\",\"kind\":\"ResourceSet\",\"metadata\":{\"name\":"
+                 "\"base\"},\"spec\":{\"inputsFrom\":[{\"name\":\"teams\"}],\"resources\":[" NAMESPACE "]}}");
+        create(r, HEAD("") "\"dependsOn\":[{\"apiVersion\":\"fluxcd.controlplane.io/v1\",\"kind\":"
+                           "\"ResourceSet\",\"name\":\"base\",\"ready\":true}],\"inputs\":[" TENANT(
+                                   "team1") "],"
+                                            "\"resources\":[" CONFIG("") "]}}");
+        fiber_sleep(r->loop, 30000);
+        assert_ready(r, "False", "DependencyNotReady", "ResourceSet/default/base not ready");
+        int64_t before = loop_now_ms(r->loop);
+
+        add_provider(r, "teams", TENANT("team1"), "sha256:1");
+        while (rig_get(r, SETS "/base") == 200 && !strstr(r->text, "ReconciliationSucceeded"))
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        assert_in_range(loop_now_ms(r->loop) - before, 0, 2000);
+        fiber_sleep(r->loop, 100);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        stop(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_selector_takes_who_is_labelled_and_nobody_means_nothing),
                 cmocka_unit_test(what_a_failing_provider_exported_goes_on_to_count),
+                cmocka_unit_test(who_waits_for_another_set_is_woken_when_that_is_ready),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

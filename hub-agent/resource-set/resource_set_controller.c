@@ -544,7 +544,7 @@ static struct outcome reconcile(struct reconcile *rc)
 }
 
 static const struct watch watches[] = {
-        { &resource_set_kind, ON_SPEC | ON_META | ON_DELETION, map_set },
+        { &resource_set_kind, ON_ALL, map_set },
         { &resource_set_input_provider_kind, ON_ALL, map_provider },
 };
 

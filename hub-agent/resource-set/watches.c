@@ -35,11 +35,75 @@ static bool is_news(const struct informer_event *e)
                !string_map_equal(&e->old->meta.annotations, &e->now->meta.annotations);
 }
 
+/* ---- who depends on it ---- */
+
+static const struct condition *ready_of(const struct object *o, const char *kind)
+{
+        const struct resource_set *set = (const struct resource_set *)o;
+        const struct input_provider *provider = (const struct input_provider *)o;
+
+        if (text_equal(kind, KIND_RESOURCE_SET))
+                return set->status ? condition_find(&set->status->conditions, CONDITION_FLUX_READY) : NULL;
+        return provider->status ? condition_find(&provider->status->conditions, CONDITION_FLUX_READY) : NULL;
+}
+
+static bool has_other_readiness(const struct informer_event *e, const char *kind)
+{
+        const struct condition *was = e->type == INFORMER_UPDATED ? ready_of(e->old, kind) : NULL,
+                               *is = ready_of(e->now, kind);
+
+        return !text_equal(was ? was->status : NULL, is ? is->status : NULL);
+}
+
+static bool depends_on(const struct resource_set *set, const struct object *o, const char *kind)
+{
+        const struct resource_set_dependency_list *l = &set->spec->depends_on;
+
+        for (uint32_t i = 0; i < l->n; i++)
+                if (text_equal(l->at[i].kind, kind) && text_equal(l->at[i].name, o->meta.name) &&
+                    text_starts_with(or_empty(l->at[i].api_version), FLUX_PREFIX) &&
+                    text_equal(text_empty(l->at[i].ns) ? set->object.meta.ns : l->at[i].ns, o->meta.ns))
+                        return true;
+        return false;
+}
+
+static bool is_waiting(const struct object *set)
+{
+        const struct condition *ready = ready_of(set, KIND_RESOURCE_SET);
+
+        return ready && text_equal(ready->reason, REASON_FLUX_DEPENDENCY);
+}
+
+/* Those that wait look again at once; a run that is under way is not disturbed. */
+static void wake_dependents(struct hub_agent *a, const struct informer_event *e, const char *kind,
+                            key_emit emit, void *to)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+
+        if (!has_other_readiness(e, kind))
+                return;
+        if (informer_list(manager_informer(a->manager, &resource_set_kind), &arena, &all) < 0) {
+                emit(to, NULL);
+                return;
+        }
+        for (size_t i = 0; i < all.n; i++) {
+                const struct resource_set *set = (const struct resource_set *)all.at[i];
+                AUTO_KEY struct key key = KEY_EMPTY;
+
+                if (set->spec && is_waiting(all.at[i]) && depends_on(set, e->now, kind))
+                        emit(to, key_text(&key, all.at[i]->meta.ns, all.at[i]->meta.name));
+        }
+}
+
 void map_set(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         if (is_news(e))
                 wake(agent, e->now, e->now, KIND_RESOURCE_SET, emit, to);
+        wake_dependents(agent, e, KIND_RESOURCE_SET, emit, to);
 }
+
+/* ---- providers ---- */
 
 static const char *revision_of(const struct object *o)
 {
@@ -61,6 +125,7 @@ void map_provider(void *agent, const struct informer_event *e, key_emit emit, vo
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list all;
 
+        wake_dependents(a, e, KIND_INPUT_PROVIDER, emit, to);
         if (!has_other_inputs(e))
                 return;
         if (informer_list(manager_informer(a->manager, &resource_set_kind), &arena, &all) < 0) {
