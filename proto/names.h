@@ -673,6 +673,7 @@
 #define ANNOTATION_FLUX_FORCE FLUX_PREFIX "force"
 #define ANNOTATION_FLUX_PRUNE FLUX_PREFIX "prune"
 #define ANNOTATION_FLUX_COPY_FROM FLUX_PREFIX "copyFrom"
+#define ANNOTATION_FLUX_RECREATE FLUX_PREFIX "recreateOnFailure"
 #define ANNOTATION_FLUX_REQUESTED "reconcile.fluxcd.io/requestedAt"
 #define FLUX_ENABLED "enabled"
 #define FLUX_DISABLED "disabled"

@@ -1,4 +1,4 @@
-/* Applies what was built, stage by stage: spec/resource-set.md 9. */
+/* Applies one stage of what was built: spec/resource-set.md 9. */
 #include "common/kube/mapping.h"
 #include "hub-agent/resource-set/health.h"
 #include "hub-agent/resource-set/pass.h"
@@ -143,25 +143,14 @@ static int recreate(struct set_pass *p, struct set_item *item, struct error *err
 {
         const char *uid = or_empty(doc_get_string(item->live, "metadata.uid"));
         int code = kube_doc_delete(&p->kube, &item->resource, item->ns, item->name, uid, "Background", err);
-        json_t *live = NULL;
+        const struct gone gone = { &item->resource, item->ns, item->name, uid };
 
         if (code < 0 && code != ERR_NOT_FOUND)
                 return error_wrap(err, "%s immutable field detected, failed to delete object", item->words);
         error_clear(err);
-        for (;;) {
-                if (pass_read(p, &p->kube, &item->resource, item->ns, item->name, &live, err) < 0)
-                        return error_wrap(
-                                err, "%s immutable field detected, failed to wait for object to be deleted",
-                                item->words);
-                if (!live || !text_equal(doc_get_string(live, "metadata.uid"), uid))
-                        break;
-                if (loop_now_ms(agent_of(p->rc)->world->loop) >= p->deadline_ms)
-                        return error_set(err, ERR_TIMEOUT,
-                                         "%s immutable field detected, failed to wait for object to be "
-                                         "deleted: it is still there",
-                                         item->words);
-                TRY(fiber_sleep(agent_of(p->rc)->world->loop, GONE_POLL_MS));
-        }
+        if (pass_await_gone(p, &gone, GONE_POLL_MS, p->deadline_ms, err) < 0)
+                return error_wrap(err, "%s immutable field detected, failed to wait for object to be deleted",
+                                  item->words);
         item->action = ACTION_CREATED;
         return 0;
 }
@@ -279,8 +268,8 @@ static int await_stage(struct set_pass *p, struct stage *s, enum apply_stage sta
         return n ? pass_await_health(p, some, n, STAGE_WAIT_MS, err) : 0;
 }
 
-static int apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum apply_stage stage,
-                       struct error *err)
+int pass_apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum apply_stage stage,
+                     struct error *err)
 {
         struct stage s = { .p = p, .at = at, .n = n };
 
@@ -290,81 +279,4 @@ static int apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum a
         TRY(note_ahead(p, &s, err));
         TRY(for_all(&s, write_marked, err));
         return await_stage(p, &s, stage, err);
-}
-
-/* ---- all ---- */
-
-static int by_stage(const void *a, const void *b)
-{
-        const struct set_item *x = a, *y = b;
-
-        return built_compare(x->object, y->object);
-}
-
-static enum apply_stage stage_of(const struct set_item *item)
-{
-        struct object_place place = place_of_doc(item->object->doc);
-
-        return apply_stage_of(&place);
-}
-
-/* [from, *to): those of one step and stage. */
-static size_t end_of_stage(const struct set_pass *p, size_t from)
-{
-        size_t to = from;
-
-        while (to < p->build.n && p->items[to].object->step == p->items[from].object->step &&
-               stage_of(&p->items[to]) == stage_of(&p->items[from]))
-                to++;
-        return to;
-}
-
-static int64_t timeout_of_step(const struct set_pass *p, unsigned step)
-{
-        const struct resource_set_step_list *l = &p->set->spec->steps;
-        int64_t ns;
-
-        if (step < l->n && l->at[step].timeout && duration_parse_go(slice_of(l->at[step].timeout), &ns) == 0)
-                return ns / 1000000;
-        return flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, 300000);
-}
-
-/* Only what comes after it waits for a step; the last is waited for at the end of the run. */
-static int end_step(struct set_pass *p, size_t first, size_t end, struct error *err)
-{
-        unsigned step = p->items[first].object->step;
-        const char *name = step < p->set->spec->steps.n ? or_empty(p->set->spec->steps.at[step].name) : "";
-
-        if (end == p->build.n)
-                return 0;
-        pass_flush(p);
-        if (pass_await_health(p, p->items + first, end - first, timeout_of_step(p, step), err) == 0)
-                return 0;
-        return error_wrap(err, "step \"%s\" health check failed", name);
-}
-
-int pass_apply(struct set_pass *p, struct error *err)
-{
-        size_t first = 0;
-
-        p->items = ARENA_NEW_ARRAY(p->rc->arena, struct set_item, p->build.n + 1);
-        if (!p->items)
-                return error_no_memory(err);
-        for (size_t i = 0; i < p->build.n; i++)
-                p->items[i].object = &p->build.at[i];
-        qsort(p->items, p->build.n, sizeof(*p->items), by_stage);
-        for (size_t from = 0, to; from < p->build.n; from = to) {
-                unsigned step = p->items[from].object->step;
-
-                to = end_of_stage(p, from);
-                if (apply_stage(p, p->items + from, to - from, stage_of(&p->items[from]), err) < 0)
-                        return p->set->spec->steps.n ? error_wrap(err, "step \"%s\" apply failed",
-                                                                  or_empty(p->set->spec->steps.at[step].name))
-                                                     : err->code;
-                if (to < p->build.n && p->items[to].object->step == step)
-                        continue;
-                TRY(end_step(p, first, to, err));
-                first = to;
-        }
-        return 0;
 }

@@ -65,30 +65,21 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
         return pass_tell(p, o->words, "deleted");
 }
 
-static bool is_there(struct set_pass *p, const struct stale_object *o)
-{
-        struct error err = { 0 };
-        json_t *live = NULL;
-
-        return o->uid && pass_read(p, &p->kube, &o->resource, o->ns, o->place.name, &live, &err) == 0 &&
-               live && text_equal(doc_get_string(live, "metadata.uid"), o->uid);
-}
-
 /* That it runs out is only logged: what hangs on them has had its time. */
-static int await_gone(struct set_pass *p, struct stale_object *all, size_t n)
+static int await_gone(struct set_pass *p, const struct stale_object *all, size_t n)
 {
-        struct loop *loop = agent_of(p->rc)->world->loop;
-        int64_t deadline_ms = loop_now_ms(loop) + GONE_WAIT_MS;
+        int64_t deadline_ms = loop_now_ms(agent_of(p->rc)->world->loop) + GONE_WAIT_MS;
 
         for (size_t i = 0; i < n; i++) {
-                while (is_there(p, &all[i])) {
-                        if (loop_now_ms(loop) >= deadline_ms) {
-                                log_warn(&p->rc->log, "an object that was deleted is still there", "object",
-                                         all[i].words);
-                                return 0;
-                        }
-                        TRY(fiber_sleep(loop, GONE_POLL_MS));
-                }
+                const struct gone gone = { &all[i].resource, all[i].ns, all[i].place.name, all[i].uid };
+                struct error err = { 0 };
+                int code = all[i].uid ? pass_await_gone(p, &gone, GONE_POLL_MS, deadline_ms, &err) : 0;
+
+                if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
+                        return code;
+                if (code == ERR_TIMEOUT)
+                        log_warn(&p->rc->log, "an object that was deleted is still there", "object",
+                                 all[i].words);
         }
         return 0;
 }

@@ -6,6 +6,7 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/flux_info.h"
 #include "hub-agent/resource-set/account.h"
+#include "hub-agent/resource-set/build.h"
 #include "hub-agent/resource-set/inventory.h"
 #include "hub-agent/resource-set/live.h"
 #include "hub-agent/resource-set/state.h"
@@ -53,15 +54,30 @@ struct set_pass {
 int pass_write_status(struct set_pass *p);
 /* "Kind/ns/name created", a line of the event. */
 int pass_tell(struct set_pass *p, const char *words, const char *what);
-void pass_flush(struct set_pass *p); /* the event itself, if there is a line */
+/* The event itself, if there is a line; of the step that is named, or of all. */
+void pass_flush(struct set_pass *p, const char *step);
+int pass_say_running(struct set_pass *p, const char *message); /* NULL counts as no memory */
 
 int pass_copy(struct set_pass *p, struct error *err);  /* copyFrom of all objects */
 int pass_apply(struct set_pass *p, struct error *err); /* all steps */
+int pass_apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum apply_stage stage,
+                     struct error *err);
+int pass_replace_failed_jobs(struct set_pass *p, const struct set_item *items, size_t n, struct error *err);
 int pass_collect(struct set_pass *p, const inventory *stale, struct error *err);
 int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n, int64_t timeout_ms,
                       struct error *err);
 /* A live document; *ret NULL if there is none. Kept in the arena. */
 int pass_read(struct set_pass *p, struct kube_client *kube, const struct kube_resource *r, const char *ns,
               const char *name, json_t **ret, struct error *err);
+
+/* An object that was deleted. */
+struct gone {
+        const struct kube_resource *resource;
+        const char *ns, *name, *uid;
+};
+/* Waits until it is; another one of that name counts as gone. ERR_TIMEOUT when it is still there at the
+ * deadline, a time of the loop. */
+int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, int64_t deadline_ms,
+                    struct error *err);
 /* Whether something happened that another run is for. */
 bool pass_is_overtaken(struct set_pass *p);

@@ -52,12 +52,15 @@ static void cut_lines(struct set_pass *p)
                 buf_printf(&p->lines, "\n... and %zu more", p->n_lines - LINES_MAX);
 }
 
-void pass_flush(struct set_pass *p)
+void pass_flush(struct set_pass *p, const char *step)
 {
+        const char *prefix = step ? arena_printf(p->rc->arena, "step \"%s\": ", step) : NULL;
+
         if (p->n_lines == 0)
                 return;
         cut_lines(p);
-        rc_event(p->rc, &p->set->object, "Normal", "ApplySucceeded", "%s", or_empty(p->lines.data));
+        rc_event(p->rc, &p->set->object, "Normal", "ApplySucceeded", "%s%s", or_empty(prefix),
+                 or_empty(p->lines.data));
         buf_clear(&p->lines);
         p->n_lines = 0;
 }
@@ -105,6 +108,11 @@ static int say(struct set_pass *p, enum flux_state state, const char *reason, co
         if (requested && state != FLUX_RUNNING)
                 p->wanted->status->last_handled_reconcile_at = requested;
         return pass_write_status(p);
+}
+
+int pass_say_running(struct set_pass *p, const char *message)
+{
+        return message ? say(p, FLUX_RUNNING, NULL, message) : error_no_memory(p->rc->err);
 }
 
 static int note_history(struct set_pass *p, const char *status, bool built)
@@ -155,7 +163,7 @@ static struct outcome retried(struct set_pass *p, const struct error *why)
         if (why->code == ERR_CANCELLED || why->code == ERR_NO_MEMORY || !message)
                 return failed(p->rc->err);
         error_clear(p->rc->err);
-        pass_flush(p);
+        pass_flush(p, NULL);
         if (note_history(p, reason, true) < 0 || say(p, FLUX_FAILED, reason, message) < 0)
                 return failed(p->rc->err);
         rc_event(p->rc, &p->set->object, "Warning", reason, "%s", message);
@@ -333,7 +341,7 @@ static int apply_and_collect(struct set_pass *p, struct error *err)
         TRY(inventory_stale(p->rc->arena, &p->before, &p->applied, &stale, err));
         TRY(pass_collect(p, &stale, err));
         TRY(finish_inventory(p));
-        pass_flush(p);
+        pass_flush(p, NULL);
         if (!p->set->spec->wait.value)
                 return 0;
         return pass_await_health(p, p->items, p->build.n,

@@ -1,4 +1,4 @@
-/* Waits until objects are as they are wanted: spec/resource-set.md 10. */
+/* Waits until objects are as they are wanted, or gone: spec/resource-set.md 10. */
 #include "hub-agent/resource-set/health.h"
 #include "hub-agent/resource-set/pass.h"
 
@@ -81,5 +81,22 @@ int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n
                 if (fiber_sleep(loop, pause_ms) < 0)
                         return error_set(err, ERR_CANCELLED, "cancelled");
                 pause_ms = MIN(pause_ms * 2, (int64_t)POLL_MS);
+        }
+}
+
+int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, int64_t deadline_ms,
+                    struct error *err)
+{
+        struct loop *loop = agent_of(p->rc)->world->loop;
+        json_t *live;
+
+        for (;;) {
+                TRY(pass_read(p, &p->kube, o->resource, o->ns, o->name, &live, err));
+                if (!live || !text_equal(doc_get_string(live, "metadata.uid"), o->uid))
+                        return 0;
+                if (loop_now_ms(loop) >= deadline_ms)
+                        return error_set(err, ERR_TIMEOUT, "%s is still there", o->name);
+                if (fiber_sleep(loop, poll_ms) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
         }
 }
