@@ -47,6 +47,7 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
                       struct stale_object *o, struct error *err)
 {
         json_t *live = NULL;
+        const char *uid;
         bool served;
         int code;
 
@@ -57,10 +58,11 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
                 return o->words ? pass_tell(p, o->words, "deleted") : 0;
         if (collect_decide(p->set, live) == COLLECT_SKIP)
                 return pass_tell(p, o->words, "skipped");
-        o->uid = or_empty(doc_get_string(live, "metadata.uid"));
-        code = kube_doc_delete(&p->kube, &o->resource, o->ns, o->place.name, o->uid, "Background", err);
+        uid = or_empty(doc_get_string(live, "metadata.uid"));
+        code = kube_doc_delete(&p->kube, &o->resource, o->ns, o->place.name, uid, "Background", err);
         if (code < 0 && code != ERR_NOT_FOUND)
                 return code;
+        o->uid = uid;
         error_clear(err);
         return pass_tell(p, o->words, "deleted");
 }
@@ -77,7 +79,7 @@ static int await_gone(struct set_pass *p, const struct stale_object *all, size_t
 
                 if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
                         return code;
-                if (code == ERR_TIMEOUT)
+                if (code < 0)
                         log_warn(&p->rc->log, "an object that was deleted is still there", "object",
                                  all[i].words);
         }
@@ -116,7 +118,7 @@ int pass_collect(struct set_pass *p, const inventory *stale, struct error *err)
         if (stale->n == 0)
                 return 0;
         code = collect_part(p, stale, true, &problems);
-        if (code == 0)
+        if (code == 0 && problems.len == 0) /* else members would lose what placements still hold */
                 code = collect_part(p, stale, false, &problems);
         if (code == ERR_NO_MEMORY)
                 return error_no_memory(err);

@@ -75,8 +75,8 @@ struct gone {
         const struct kube_resource *resource;
         const char *ns, *name, *uid;
 };
-/* Waits until it is; another one of that name counts as gone. ERR_TIMEOUT when it is still there at the
- * deadline, a time of the loop. */
+/* Waits until it is; another one of that name counts as gone, one that cannot be read does not. ERR_TIMEOUT
+ * when it is still there at the deadline, a time of the loop, or why it cannot be read then. */
 int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, int64_t deadline_ms,
                     struct error *err);
 /* Whether something happened that another run is for. */

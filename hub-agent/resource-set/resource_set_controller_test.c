@@ -153,6 +153,89 @@ RIG_TEST(what_a_set_made_goes_with_it, {
         stop(&f);
 })
 
+/* ---- what members let go first ---- */
+
+#define PLACEMENTS FLEET "clusterresourceplacements"
+#define PLACED                                                                                               \
+        NAMESPACE                                                                                            \
+        ",{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"                               \
+        "\"ClusterResourcePlacement\",\"metadata\":{\"name\":\"<< inputs.tenant >>\"},\"spec\":{"            \
+        "\"resourceSelectors\":[{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Namespace\",\"name\":"         \
+        "\"<< inputs.tenant >>\"}]}}"
+
+/* The agent's requests of one kind meet this, so many of them. */
+struct trouble {
+        struct loopback_faults faults;
+        const char *method, *path;
+        int status, left;
+};
+
+static int meet_trouble(void *ctx, const struct http_request *rq)
+{
+        struct trouble *t = ctx;
+
+        if (t->left == 0 || !text_equal(rq->method, t->method) || !strstr(rq->path, t->path))
+                return 0;
+        t->left--;
+        return t->status;
+}
+
+static void begin_in_trouble(struct rig *r, struct fleet *f, struct trouble *t)
+{
+        begin(r, f);
+        stop(f);
+        t->faults = (struct loopback_faults){ .ctx = t, .fate = meet_trouble };
+        f->world.transport = loopback_transport(r->net, &f->world, &t->faults);
+        start_again(r, f);
+}
+
+static void end_of_trouble(struct fleet *f)
+{
+        stop(f);
+        http_transport_free(f->world.transport);
+}
+
+/* spec/resource-set.md 11.3 */
+RIG_TEST(a_namespace_stays_while_its_placement_cannot_be_deleted, {
+        struct trouble t = { .method = "DELETE", .path = "clusterresourceplacements/team1", .status = 403 };
+        struct fleet f;
+
+        begin_in_trouble(r, &f, &t);
+        create(r, PLAIN("", TENANT("team1"), PLACED));
+        assert_int_equal(rig_get(r, PLACEMENTS "/team1"), 200);
+        t.left = 1;
+        merge(r, SET, "{\"spec\":{\"inputs\":[" TENANT("team2") "]}}");
+        fiber_sleep(r->loop, 500);
+        assert_int_equal(t.left, 0);
+        assert_int_equal(rig_get(r, PLACEMENTS "/team1"), 200);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 200);
+        assert_null(doc_get(r->answer, "metadata.deletionTimestamp"));
+        assert_ready(r, "False", "ReconciliationFailed", "ClusterResourcePlacement/team1 delete failed: ");
+        fiber_sleep(r->loop, 10000);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, PLACEMENTS "/team1"), 404);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 404);
+        end_of_trouble(&f);
+})
+
+/* spec/resource-set.md 11.3 */
+RIG_TEST(a_placement_that_cannot_be_read_is_not_taken_for_gone, {
+        struct trouble t = { .method = "GET", .path = "clusterresourceplacements/team1", .status = 500 };
+        struct fleet f;
+
+        begin_in_trouble(r, &f, &t);
+        create(r, PLAIN("", TENANT("team1"), PLACED));
+        rig_merge(r, PLACEMENTS "/team1", "{\"metadata\":{\"finalizers\":[\"play.test/hold\"]}}");
+        merge(r, SET, "{\"spec\":{\"inputs\":[" TENANT("team2") "]}}");
+        fiber_sleep(r->loop, 2000); /* it was deleted, and is waited for */
+        t.left = 1;
+        fiber_sleep(r->loop, 10000);
+        assert_int_equal(t.left, 0);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/team1"), 200);
+        assert_null(doc_get(r->answer, "metadata.deletionTimestamp"));
+        end_of_trouble(&f);
+})
+
 /* spec/resource-set.md checklist 48, 95 */
 RIG_TEST(a_suspended_set_is_left_alone_until_it_is_resumed, {
         struct fleet f;
@@ -416,6 +499,8 @@ int main(void)
                 cmocka_unit_test(one_object_that_is_refused_holds_its_stage_and_is_named),
                 cmocka_unit_test(an_object_without_its_namespace_is_told),
                 cmocka_unit_test(what_a_set_made_goes_with_it),
+                cmocka_unit_test(a_namespace_stays_while_its_placement_cannot_be_deleted),
+                cmocka_unit_test(a_placement_that_cannot_be_read_is_not_taken_for_gone),
                 cmocka_unit_test(a_suspended_set_is_left_alone_until_it_is_resumed),
                 cmocka_unit_test(a_set_waits_for_what_it_depends_on),
                 cmocka_unit_test(a_malformed_expression_stalls_until_it_is_mended),

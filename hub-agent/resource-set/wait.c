@@ -91,11 +91,15 @@ int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, i
         json_t *live;
 
         for (;;) {
-                TRY(pass_read(p, &p->kube, o->resource, o->ns, o->name, &live, err));
-                if (!live || !text_equal(doc_get_string(live, "metadata.uid"), o->uid))
+                int code = pass_read(p, &p->kube, o->resource, o->ns, o->name, &live, err);
+
+                if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)
+                        return code;
+                if (code == 0 && (!live || !text_equal(doc_get_string(live, "metadata.uid"), o->uid)))
                         return 0;
                 if (loop_now_ms(loop) >= deadline_ms)
-                        return error_set(err, ERR_TIMEOUT, "%s is still there", o->name);
+                        return code < 0 ? code : error_set(err, ERR_TIMEOUT, "%s is still there", o->name);
+                error_clear(err); /* what cannot be read may be there */
                 if (fiber_sleep(loop, poll_ms) < 0)
                         return error_set(err, ERR_CANCELLED, "cancelled");
         }
