@@ -6,135 +6,51 @@
 #define STAGE_WAIT_MS 60000
 #define GONE_POLL_MS 2000
 #define PROBLEMS_MAX 20
-#define TRIAL_NAME "resourceset-trial"
 
-static const struct kube_write dry_run = { .field_manager = FLUX_MANAGER, .force = true, .dry_run = true };
 static const struct kube_write for_real = { .field_manager = FLUX_MANAGER, .force = true };
 
 int pass_read(struct set_pass *p, struct kube_client *kube, const struct kube_resource *r, const char *ns,
               const char *name, json_t **ret, struct error *err)
 {
-        json_t *live = NULL;
-        int code = kube_doc_get(kube, r, ns, name, &live, err);
-
-        *ret = NULL;
-        if (code == ERR_NOT_FOUND) {
-                error_clear(err);
-                return 0;
-        }
-        if (code == 0)
-                code = doc_keep(p->rc->arena, live, err);
-        if (code == 0)
-                *ret = live;
-        return code;
+        return look_read(p->rc->arena, kube, r, ns, name, ret, err);
 }
 
 /* ---- looking ---- */
 
-static int map_item(struct set_pass *p, struct set_item *item, struct error *err)
+static int find_set(void *ctx, const char *ns, const char *name, const struct resource_set **ret,
+                    struct error *err)
 {
-        struct object_place place = place_of_doc(item->object->doc);
-        struct kube_mapped mapped;
-
-        item->words = object_words(p->rc->arena, item->object->doc);
-        if (!item->words)
-                return error_no_memory(err);
-        if (kube_mapper_api_version(agent_of(p->rc)->mapper, doc_get_string(item->object->doc, "apiVersion"),
-                                    place.kind, &mapped, err) < 0)
-                return error_wrap(err, "%s dry-run failed", item->words);
-        item->resource = mapped.resource;
-        item->ns = mapped.resource.namespaced ? place.ns : NULL;
-        item->name = place.name;
-        if (mapped.resource.namespaced && !*place.ns)
-                return error_set(err, ERR_INVALID, "%s namespace not specified: %s is namespaced",
-                                 item->words, place.kind);
-        item->id = inventory_id(p->rc->arena, &place, mapped.resource.namespaced);
-        return item->id ? 0 : error_no_memory(err);
-}
-
-static int send(struct set_pass *p, const struct set_item *item, const struct kube_write *how, json_t **ret,
-                struct error *err)
-{
-        return kube_doc_patch(&p->kube, &item->resource, item->ns, item->name, KUBE_PATCH_APPLY,
-                              item->object->doc, how, ret, err);
-}
-
-/* Another set that is there, up to date, and lists the object: it would be taken back and forth. */
-static int check_owner(struct set_pass *p, const struct set_item *item, struct error *err)
-{
-        const char *const name_path[] = { "metadata", "labels", LABEL_SET_NAME };
-        const char *const ns_path[] = { "metadata", "labels", LABEL_SET_NAMESPACE };
-        const char *name = json_string_value(doc_get_keys(item->live, name_path, 3));
-        const char *ns = json_string_value(doc_get_keys(item->live, ns_path, 3));
+        struct set_pass *p = ctx;
         const struct object *o = NULL;
-        inventory theirs;
 
-        if (!item->live || text_empty(name) || text_empty(ns) || is_made_by(p->set, item->live))
-                return 0;
         TRY(cache_get(p->rc, &resource_set_kind, ns, name, &o));
-        if (!o || is_deleting(o) || flux_is_suspended(o))
-                return 0;
-        theirs = inventory_of((const struct resource_set *)o);
-        for (uint32_t i = 0; i < theirs.n; i++)
-                if (text_equal(theirs.at[i].id, item->id)) {
-                        rc_event(p->rc, &p->set->object, "Warning", "OwnershipConflict",
-                                 "%s is managed by ResourceSet/%s/%s", item->words, ns, name);
-                        return error_set(err, ERR_CONFLICT, "%s is managed by ResourceSet/%s/%s", item->words,
-                                         ns, name);
-                }
+        *ret = (const struct resource_set *)o;
         return 0;
 }
 
-/* Of a creation under another name: whether the object as such would be taken. */
-static bool is_creatable(struct set_pass *p, const struct set_item *item)
+static struct set_look look_of(struct set_pass *p)
 {
-        AUTO_JSON json_t *trial = doc_copy(item->object->doc);
-        AUTO_JSON json_t *made = NULL;
-        struct error err = { 0 };
+        const struct flag_strings *managers = agent_of(p->rc)->options->override_managers;
 
-        return trial && doc_set_string(trial, "metadata.name", TRIAL_NAME) == 0 &&
-               kube_doc_create(&p->kube, &item->resource, item->ns, trial, &dry_run, &made, &err) == 0;
-}
-
-static int refused(struct set_pass *p, struct set_item *item, struct error *err)
-{
-        enum force force = force_decide(item->object->doc, item->live, is_forced(&p->set->object), err);
-
-        if (force == FORCE_YES || (force == FORCE_IF_CREATABLE && is_creatable(p, item))) {
-                error_clear(err);
-                item->write = item->recreate = true;
-                return 0;
-        }
-        if (err->code == ERR_NOT_FOUND)
-                return error_wrap(err, "%s not found", item->words);
-        return *err->reason ? error_wrap(err, "%s dry-run failed (%s)", item->words, err->reason)
-                            : error_wrap(err, "%s dry-run failed", item->words);
+        return (struct set_look){ .arena = p->rc->arena,
+                                  .kube = &p->kube,
+                                  .mapper = agent_of(p->rc)->mapper,
+                                  .set = p->set,
+                                  .managers = managers ? managers->at : NULL,
+                                  .n_managers = managers ? managers->n : 0,
+                                  .find_set = find_set,
+                                  .ctx = p };
 }
 
 static int examine(struct set_pass *p, struct set_item *item, struct error *err)
 {
-        const struct flag_strings *managers = agent_of(p->rc)->options->override_managers;
+        const struct set_look look = look_of(p);
         AUTO_JSON json_t *dry = NULL;
+        int code = look_object(&look, item, &dry, err);
 
-        TRY(map_item(p, item, err));
-        TRY(pass_read(p, &p->kube, &item->resource, item->ns, item->name, &item->live, err) < 0
-                    ? error_wrap(err, "%s dry-run failed", item->words)
-                    : 0);
-        TRY(check_owner(p, item, err));
-        if (send(p, item, &dry_run, &dry, err) < 0)
-                return refused(p, item, err);
-        item->action = item->live ? ACTION_UNCHANGED : ACTION_CREATED;
-        item->write = !item->live;
-        if (!item->live)
-                return 0;
-        TRY(live_cleaning(item->live, managers ? managers->at : NULL, managers ? managers->n : 0,
-                          &item->cleaning, err));
-        if (item->cleaning)
-                TRY(doc_keep(p->rc->arena, item->cleaning, err));
-        item->write = item->cleaning || live_differs(item->live, dry);
-        if (item->write)
-                item->action = ACTION_CONFIGURED;
-        return 0;
+        if (item->contested)
+                rc_event(p->rc, &p->set->object, "Warning", "OwnershipConflict", "%s", err->text);
+        return code;
 }
 
 /* ---- writing ---- */
@@ -159,6 +75,7 @@ static int write_item(struct set_pass *p, struct set_item *item, struct error *e
 {
         AUTO_JSON json_t *cleaned = NULL;
         AUTO_JSON json_t *applied = NULL;
+        const struct set_look look = look_of(p);
 
         if (item->recreate)
                 TRY(recreate(p, item, err));
@@ -166,7 +83,7 @@ static int write_item(struct set_pass *p, struct set_item *item, struct error *e
             kube_doc_patch(&p->kube, &item->resource, item->ns, item->name, KUBE_PATCH_JSON, item->cleaning,
                            &for_real, &cleaned, err) < 0)
                 return error_wrap(err, "%s metadata.managedFields cleanup failed", item->words);
-        if (send(p, item, &for_real, &applied, err) < 0)
+        if (look_send(&look, item, false, &applied, err) < 0)
                 return error_wrap(err, "%s apply failed", item->words);
         return pass_tell(p, item->words, item->action == ACTION_CREATED ? "created" : "configured");
 }

@@ -1,47 +1,8 @@
 /* Deletes what is not wanted any more: spec/resource-set.md 11.3. */
-#include "common/kube/mapping.h"
 #include "hub-agent/resource-set/pass.h"
 
 #define GONE_WAIT_MS 60000
 #define GONE_POLL_MS 5000
-
-struct stale_object {
-        struct object_place place;
-        struct kube_resource resource;
-        const char *ns, *words;
-        const char *uid; /* what was deleted; NULL = nothing was */
-};
-
-/* False: its kind is not served any more, and the object gone with it. */
-static int find(struct set_pass *p, const struct resource_set_inventory_entry *entry, struct stale_object *o,
-                bool *ret_served, struct error *err)
-{
-        struct kube_mapped mapped;
-        const char *group;
-        int code;
-
-        *ret_served = false;
-        if (!inventory_parse(p->rc->arena, or_empty(entry->id), &o->place))
-                return 0;
-        group = arena_strndup(p->rc->arena, o->place.group.data, o->place.group.len);
-        o->words = arena_printf(p->rc->arena, "%s/%s%s%s", o->place.kind, o->place.ns,
-                                *o->place.ns ? "/" : "", o->place.name);
-        if (!group || !o->words)
-                return error_no_memory(err);
-        code = kube_mapper_kind(agent_of(p->rc)->mapper, group, entry->v, o->place.kind, &mapped, err);
-        if (code == ERR_NOT_FOUND)
-                code = kube_mapper_kind(agent_of(p->rc)->mapper, group, NULL, o->place.kind, &mapped, err);
-        if (code == ERR_NOT_FOUND && !kube_mapper_doubts(agent_of(p->rc)->mapper, group)) {
-                error_clear(err);
-                return 0;
-        }
-        if (code < 0)
-                return code;
-        o->resource = mapped.resource;
-        o->ns = mapped.resource.namespaced ? o->place.ns : NULL;
-        *ret_served = true;
-        return 0;
-}
 
 static int delete_one(struct set_pass *p, const struct resource_set_inventory_entry *entry,
                       struct stale_object *o, struct error *err)
@@ -51,7 +12,7 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
         bool served;
         int code;
 
-        TRY(find(p, entry, o, &served, err));
+        TRY(look_find_stale(p->rc->arena, agent_of(p->rc)->mapper, entry, o, &served, err));
         if (served)
                 TRY(pass_read(p, &p->kube, &o->resource, o->ns, o->place.name, &live, err));
         if (!live)

@@ -8,7 +8,7 @@
 #include "hub-agent/resource-set/account.h"
 #include "hub-agent/resource-set/build.h"
 #include "hub-agent/resource-set/inventory.h"
-#include "hub-agent/resource-set/live.h"
+#include "hub-agent/resource-set/look.h"
 #include "hub-agent/resource-set/state.h"
 
 struct set_memory {
@@ -17,20 +17,6 @@ struct set_memory {
         struct flux_info info;
         char *copied; /* " Kind/ns/name " of each object that the last build copied from, one after the other
                        */
-};
-
-enum set_action { ACTION_UNCHANGED, ACTION_CREATED, ACTION_CONFIGURED };
-struct set_item {
-        const struct built_object *object;
-        struct kube_resource resource;
-        const char *ns, *name; /* ns NULL = cluster scope */
-        const char *id;        /* of the inventory */
-        const char *words;     /* "Kind/ns/name" */
-        json_t *live;          /* of the arena; NULL = absent */
-        json_t *cleaning;      /* of the arena; NULL = none */
-        bool write, recreate;
-        enum set_action action;
-        const char *problem; /* NULL = none */
 };
 
 struct set_pass {
