@@ -65,20 +65,6 @@ static int read_work(struct session *s, const struct work **ret, struct error *e
         return *ret ? 0 : explain_missing(s, &named, err);
 }
 
-/* "configmap/x", "deployment.apps/x": what would not stay as it is. */
-static void print_names(struct session *s, const struct work_plan *p)
-{
-        static const char *const moved[] = { PLANNED_ADDED, PLANNED_CHANGED, PLANNED_REMOVED };
-
-        for (size_t i = 0; i < p->n; i++) {
-                const struct planned_object *o = &p->at[i].object;
-
-                if (text_in(o->change, moved, ARRAY_LEN(moved)))
-                        output_object(&s->out, slice_of(or_empty(o->group)), or_empty(o->kind),
-                                      or_empty(o->name));
-        }
-}
-
 int plan_work_run(struct session *s, struct error *err)
 {
         struct screen screen = session_screen(s);
@@ -96,7 +82,7 @@ int plan_work_run(struct session *s, struct error *err)
         if (output_is_document(s))
                 return output_document(s, work_plan_doc(&plan), err);
         if (output_is(s, "name"))
-                print_names(s, &plan);
+                changes_names(&plan.changes, &s->out);
         else
                 work_plan_draw(&plan, &screen);
         return 0;

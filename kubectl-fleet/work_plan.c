@@ -2,7 +2,6 @@
 
 #include "hub-agent/common.h"
 #include "hub-agent/staged-update/update_plan.h"
-#include "member-agent/apply/clean.h"
 #include "member-agent/apply/waves.h"
 
 struct planning {
@@ -40,26 +39,6 @@ static bool waits_for_namespace(const struct planning *p, const struct work_tria
         return false;
 }
 
-static bool is_served(const json_t *definition, const char *version)
-{
-        json_t *v;
-        size_t i;
-
-        json_array_foreach(doc_get_array(definition, "spec.versions"), i, v)
-                if (text_equal(doc_get_string(v, "name"), version) && json_is_true(doc_get(v, "served")))
-                        return true;
-        return false;
-}
-
-/* As manifest_map() will have it once the definition is there. */
-static bool would_be_mapped(const struct manifest *m, const json_t *definition)
-{
-        return text_equal(doc_get_string(definition, "spec.group"), m->group) &&
-               text_equal(doc_get_string(definition, "spec.names.kind"), m->kind) &&
-               text_equal(doc_get_string(definition, "spec.scope"), "Namespaced") == (m->ns != NULL) &&
-               is_served(definition, m->version);
-}
-
 static bool waits_for_definition(const struct planning *p, const struct work_trial *x)
 {
         const struct manifest *m = x->manifest;
@@ -70,37 +49,13 @@ static bool waits_for_definition(const struct planning *p, const struct work_tri
                 const struct manifest *other = p->tries->trials[i].manifest;
 
                 if (result_is_applied(other->result) && text_equal(other->kind, "CustomResourceDefinition") &&
-                    would_be_mapped(m, other->doc))
+                    definition_gives(other->doc, slice_of(m->group), m->version, m->kind, m->ns != NULL))
                         return true;
         }
         return false;
 }
 
 /* ---- one object ---- */
-
-/* As it is stored, but for what the server and the applier keep in it. */
-static int bare(struct planning *p, const json_t *doc, json_t **ret)
-{
-        json_t *copy = doc_copy(doc);
-
-        if (!copy)
-                return error_no_memory(p->err);
-        *ret = copy;
-        TRY(doc_keep(p->arena, copy, p->err));
-        return clean_for_apply(copy, p->err);
-}
-
-static int compare(struct planning *p, const struct work_trial *x, struct work_change *c)
-{
-        json_t *before, *after;
-
-        TRY(bare(p, x->before, &before));
-        TRY(bare(p, x->after, &after));
-        c->object.change = doc_equal(before, after) ? PLANNED_UNCHANGED : PLANNED_CHANGED;
-        return text_equal(c->object.change, PLANNED_CHANGED)
-                       ? plan_fields(p->arena, before, after, &c->object, p->err)
-                       : 0;
-}
 
 static const char *shown(const char *value)
 {
@@ -128,7 +83,7 @@ static int add_differences(struct planning *p, const struct differences *d, stru
         return 0;
 }
 
-static int refuse(struct planning *p, const struct work_trial *x, struct work_change *c)
+static int refuse(struct planning *p, const struct work_trial *x, struct planned_change *c)
 {
         const struct manifest *m = x->manifest;
 
@@ -152,7 +107,7 @@ static const char *note_of(const struct work_trial *x)
         return x->taken ? "taken over" : NULL;
 }
 
-static int judge(struct planning *p, const struct work_trial *x, struct work_change *c)
+static int judge(struct planning *p, const struct work_trial *x, struct planned_change *c)
 {
         const struct manifest *m = x->manifest;
 
@@ -173,7 +128,7 @@ static int judge(struct planning *p, const struct work_trial *x, struct work_cha
         if (!result_is_applied(m->result))
                 return refuse(p, x, c);
         if (x->before)
-                return compare(p, x, c);
+                return change_compare(p->arena, x->before, x->after, &c->object, p->err);
         c->object.change = PLANNED_ADDED;
         return 0;
 }
@@ -186,14 +141,14 @@ static const char *or_none(const char *text)
 static int add_trial(struct planning *p, const struct work_trial *x)
 {
         const struct manifest *m = x->manifest;
-        struct work_change *c = &p->plan->at[p->plan->n++];
+        struct planned_change *c = &p->plan->changes.at[p->plan->changes.n++];
 
-        *c = (struct work_change){ .object = { .group = or_none(m->group),
-                                               .version = m->version,
-                                               .kind = m->kind,
-                                               .ns = m->ns,
-                                               .name = m->name },
-                                   .wave = NO_WAVE };
+        *c = (struct planned_change){ .object = { .group = or_none(m->group),
+                                                  .version = m->version,
+                                                  .kind = m->kind,
+                                                  .ns = m->ns,
+                                                  .name = m->name },
+                                      .wave = NO_WAVE };
         TRY(judge(p, x, c));
         if (m->resource.plural && !result_is_preprocessing(m->result))
                 c->wave = wave_under(&p->tries->strategy, m->group, m->resource.plural);
@@ -218,18 +173,18 @@ static const char *note_of_leftover(struct planning *p, const struct work_leftov
 static int add_leftover(struct planning *p, const struct work_leftover *l)
 {
         const struct work_resource_identifier *id = &l->object->id;
-        struct work_change *c = &p->plan->at[p->plan->n];
+        struct planned_change *c = &p->plan->changes.at[p->plan->changes.n];
 
         if (l->what == LEFTOVER_GONE && !l->problem)
                 return 0;
-        p->plan->n++;
-        *c = (struct work_change){ .object = { .group = or_none(id->group),
-                                               .version = id->version,
-                                               .kind = id->kind,
-                                               .ns = or_none(id->ns),
-                                               .name = id->name,
-                                               .change = PLANNED_UNCHANGED },
-                                   .wave = NO_WAVE };
+        p->plan->changes.n++;
+        *c = (struct planned_change){ .object = { .group = or_none(id->group),
+                                                  .version = id->version,
+                                                  .kind = id->kind,
+                                                  .ns = or_none(id->ns),
+                                                  .name = id->name,
+                                                  .change = PLANNED_UNCHANGED },
+                                      .wave = NO_WAVE };
         if (l->problem) {
                 c->object.change = PLANNED_REFUSED;
                 c->reason = EVENT_REMOVAL_FAILED;
@@ -247,7 +202,7 @@ static int add_leftover(struct planning *p, const struct work_leftover *l)
 /* ---- the whole ---- */
 
 /* Those that are in no wave come behind. */
-static void add_in_order(struct planning *p, struct work_change *all, size_t n)
+static void add_in_order(struct planning *p, struct planned_change *all, size_t n)
 {
         for (int from = 0; from <= WAVE_LAST + 1;) {
                 int next = WAVE_LAST + 2;
@@ -256,7 +211,7 @@ static void add_in_order(struct planning *p, struct work_change *all, size_t n)
                         int wave = all[i].wave == NO_WAVE ? WAVE_LAST + 1 : all[i].wave;
 
                         if (wave == from)
-                                p->plan->at[p->plan->n++] = all[i];
+                                p->plan->changes.at[p->plan->changes.n++] = all[i];
                         else if (wave > from)
                                 next = MIN(next, wave);
                 }
@@ -266,18 +221,18 @@ static void add_in_order(struct planning *p, struct work_change *all, size_t n)
 
 static int add_trials(struct planning *p)
 {
-        size_t first = p->plan->n, n;
-        struct work_change *all;
+        size_t first = p->plan->changes.n, n;
+        struct planned_change *all;
 
         for (size_t i = 0; i < p->tries->n_trials; i++)
                 TRY(add_trial(p, &p->tries->trials[i]));
-        n = p->plan->n - first;
-        all = ARENA_NEW_ARRAY(p->arena, struct work_change, n + 1);
+        n = p->plan->changes.n - first;
+        all = ARENA_NEW_ARRAY(p->arena, struct planned_change, n + 1);
         if (!all)
                 return error_no_memory(p->err);
         for (size_t i = 0; i < n; i++)
-                all[i] = p->plan->at[first + i];
-        p->plan->n = first;
+                all[i] = p->plan->changes.at[first + i];
+        p->plan->changes.n = first;
         add_in_order(p, all, n);
         return 0;
 }
@@ -293,19 +248,11 @@ int work_plan_of(struct arena *arena, const struct work_tries *tries, const char
         *ret = (struct work_plan){ .work = tries->work,
                                    .member = member,
                                    .type = types[tries->strategy.type] };
-        ret->at = ARENA_NEW_ARRAY(arena, struct work_change, tries->n_trials + tries->n_leftovers + 1);
-        if (!ret->at)
+        ret->changes.at =
+                ARENA_NEW_ARRAY(arena, struct planned_change, tries->n_trials + tries->n_leftovers + 1);
+        if (!ret->changes.at)
                 return error_no_memory(err);
         for (size_t i = 0; i < tries->n_leftovers; i++)
                 TRY(add_leftover(&p, &tries->leftovers[i]));
         return add_trials(&p);
-}
-
-size_t work_plan_count(const struct work_plan *p, const char *change)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < p->n; i++)
-                n += text_equal(p->at[i].object.change, change);
-        return n;
 }

@@ -2,27 +2,18 @@
  * the waves. From what trying it told. Pure. */
 #pragma once
 
-#include "kubectl-fleet/plan_view.h"
+#include "kubectl-fleet/changes.h"
 #include "kubectl-fleet/work_try.h"
 
-#define NO_WAVE (-1) /* before all waves, or never sent */
-struct work_change {
-        struct planned_object object;
-        int wave;
-        const char *reason, *message; /* of what is refused: as the member would tell it */
-        const char *note;             /* NULL = nothing */
-};
 struct work_plan {
         const struct work *work;
         const char *member; /* who was asked: the context */
         const char *type;   /* of the apply strategy */
-        struct work_change *at;
-        size_t n;
+        struct planned_changes changes;
 };
 /* 0 or ERR_NO_MEMORY. */
 int work_plan_of(struct arena *arena, const struct work_tries *tries, const char *member,
                  struct work_plan *ret, struct error *err);
-size_t work_plan_count(const struct work_plan *p, const char *change);
 
 void work_plan_draw(const struct work_plan *p, struct screen *s);
 json_t *work_plan_doc(const struct work_plan *p); /* new; NULL on no memory */

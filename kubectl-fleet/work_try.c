@@ -2,11 +2,11 @@
 
 #include "hub-agent/common.h"
 #include "kubectl-fleet/fetch.h"
+#include "kubectl-fleet/side_by_side.h"
 #include "kubectl-fleet/work_neighbours.h"
 #include "member-agent/apply/decode.h"
 #include "member-agent/apply/finished.h"
 
-#define IN_FLIGHT 4
 #define MOVED_TRIES 3
 #define NO_UID "00000000-0000-0000-0000-000000000000" /* of an AppliedWork that is still to be made */
 
@@ -22,53 +22,6 @@ struct trying {
         struct work_set set; /* of the Work itself */
         struct neighbours neighbours;
 };
-
-/* ---- side by side ---- */
-
-typedef int (*try_one)(struct trying *t, size_t i, struct error *err);
-struct job {
-        struct trying *trying;
-        size_t i;
-        try_one fn;
-        int code;
-        struct error err;
-};
-
-static void run_job(void *ctx)
-{
-        struct job *j = ctx;
-
-        j->code = j->fn(j->trying, j->i, &j->err);
-}
-
-static int start_jobs(struct trying *t, size_t n, try_one fn, struct job *jobs, struct fiber_group *group,
-                      struct error *err)
-{
-        int code = 0;
-
-        for (size_t i = 0; code == 0 && i < n; i++) {
-                jobs[i] = (struct job){ .trying = t, .i = i, .fn = fn };
-                code = fiber_group_wait_below(group, IN_FLIGHT);
-                if (code == 0 && !fiber_spawn(group, "try", run_job, &jobs[i]))
-                        return error_no_memory(err);
-        }
-        if (code == 0)
-                code = fiber_group_join(group, DEADLINE_NONE);
-        return code < 0 ? error_set(err, code, "cancelled") : 0;
-}
-
-static int side_by_side(struct trying *t, size_t n, try_one fn, struct error *err)
-{
-        struct fiber_group *group = fiber_group_new(t->s->world->loop, t->s->group, "tries");
-        struct job *jobs = ARENA_NEW_ARRAY(t->s->arena, struct job, n + 1);
-        int code = group && jobs ? start_jobs(t, n, fn, jobs, group, err) : error_no_memory(err);
-
-        fiber_group_end(group);
-        for (size_t i = 0; code == 0 && i < n; i++)
-                if ((code = jobs[i].code) < 0)
-                        *err = jobs[i].err;
-        return code;
-}
 
 /* ---- what the steps ask ---- */
 
@@ -119,8 +72,9 @@ static struct object_steps steps_of(struct trying *t)
                                       .ctx = t };
 }
 
-static int find(struct trying *t, size_t i, struct error *err)
+static int find(void *ctx, size_t i, struct error *err)
 {
+        struct trying *t = ctx;
         struct work_trial *x = &t->tries->trials[i];
         struct object_steps steps = steps_of(t);
         int r;
@@ -168,8 +122,9 @@ static int try_steps(struct trying *t, struct work_trial *x, struct error *err)
         return r;
 }
 
-static int try_manifest(struct trying *t, size_t i, struct error *err)
+static int try_manifest(void *ctx, size_t i, struct error *err)
 {
+        struct trying *t = ctx;
         struct work_trial *x = &t->tries->trials[i];
         int r = OBJECT_MOVED;
 
@@ -205,8 +160,9 @@ static int note_problem(struct trying *t, struct work_leftover *l, const struct 
         return l->problem ? 0 : error_no_memory(err);
 }
 
-static int find_leftover(struct trying *t, size_t i, struct error *err)
+static int find_leftover(void *ctx, size_t i, struct error *err)
 {
+        struct trying *t = ctx;
         struct work_leftover *l = &t->tries->leftovers[i];
         const struct kube_resource r = resource_of(&l->object->id);
         struct error why = { 0 };
@@ -253,8 +209,9 @@ static int ask_for_heirs(struct trying *t, struct work_leftover *l, struct error
         return 0;
 }
 
-static int try_leftover(struct trying *t, size_t i, struct error *err)
+static int try_leftover(void *ctx, size_t i, struct error *err)
 {
+        struct trying *t = ctx;
         struct work_leftover *l = &t->tries->leftovers[i];
         const struct kube_resource r = resource_of(&l->object->id);
         struct error why = { 0 };
@@ -398,12 +355,12 @@ static int try_all(struct trying *t, struct error *err)
         TRY(decode(t, err));
         TRY(read_told(t, err));
         TRY(gather_leftovers(t, err));
-        TRY(side_by_side(t, tries->n_trials, find, err));
-        TRY(side_by_side(t, tries->n_leftovers, find_leftover, err));
+        TRY(side_by_side(t->s, tries->n_trials, find, t, err));
+        TRY(side_by_side(t->s, tries->n_leftovers, find_leftover, t, err));
         if (neighbours_matter(t))
                 TRY(neighbours_read(t->s, &tries->work->object, &t->neighbours, err));
-        TRY(side_by_side(t, tries->n_leftovers, try_leftover, err));
-        return side_by_side(t, tries->n_trials, try_manifest, err);
+        TRY(side_by_side(t->s, tries->n_leftovers, try_leftover, t, err));
+        return side_by_side(t->s, tries->n_trials, try_manifest, t, err);
 }
 
 static void free_mapper(void *mapper)
