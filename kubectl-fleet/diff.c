@@ -1,6 +1,7 @@
-/* kubectl fleet diff: what drifted, or differs, both sides. */
+/* kubectl fleet diff: what drifted, or differs, both sides; what a ResourceSet would do. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/command.h"
+#include "kubectl-fleet/diff_set.h"
 #include "kubectl-fleet/diff_view.h"
 #include "kubectl-fleet/live.h"
 #include "kubectl-fleet/output.h"
@@ -50,7 +51,7 @@ static int draw(struct session *s, void *ctx, struct error *err)
         return 0;
 }
 
-static int run_diff(struct session *s, struct error *err)
+static int run_diff_of_placement(struct session *s, struct error *err)
 {
         struct question q = { 0 };
         struct live live = { .fetches = q.parts, .n = N_PARTS, .draw = draw, .ctx = &q };
@@ -68,24 +69,49 @@ static int run_diff(struct session *s, struct error *err)
         return live_show(s, &live, err);
 }
 
+static int run_diff(struct session *s, struct error *err)
+{
+        return diff_is_of_set(s) ? diff_set_run(s, err) : run_diff_of_placement(s, err);
+}
+
+static const struct flag flags[] = {
+        { "filename", FLAG_STRINGS, "", OPTION(files),
+          "File or folder with ResourceSets that need not be on the hub; - is standard input. May be given "
+          "again.",
+          .letter = 'f', .completes = COMPLETES_FILE },
+        { "inputs", FLAG_STRING, "", OPTION(inputs),
+          "File with sets of inputs that take the place of all that the ResourceSets have.",
+          .completes = COMPLETES_FILE },
+};
+
 static const struct command_argument arguments[] = { { "placement", COMPLETES_PLACEMENT },
                                                      { "cluster", COMPLETES_CLUSTER } };
 
 const struct command diff_command = {
         .name = "diff",
-        .usage = "<placement> [cluster]",
-        .summary = "Show what drifted on member clusters, both sides",
+        .usage = "<placement> [cluster] | resourceset/<name> | -f <file>",
+        .summary = "Show what drifted on member clusters, or what a ResourceSet would do",
         .about = "Show, field by field, where objects on member clusters are not as the hub has them: what "
                  "drifted\n"
                  "after it was applied, and what differs where a placement only compares or does not take "
                  "over. The\n"
-                 "members found it; nothing is compared anew.",
+                 "members found it; nothing is compared anew.\n\n"
+                 "Of a ResourceSet, of the hub or of a file, show what it would make, change and delete on "
+                 "the "
+                 "hub. It is\n"
+                 "rendered here by the code of the hub's agent, and the hub tries each write and keeps none. "
+                 "It "
+                 "tries with the\n"
+                 "rights of the kubeconfig, which need not be those of the set's account.",
         .examples = "kubectl fleet diff web\n"
-                    "kubectl fleet diff web edge-1 -o json",
+                    "kubectl fleet diff web edge-1 -o json\n"
+                    "kubectl fleet diff resourceset/apps -n team\n"
+                    "kubectl fleet diff -f apps.yaml",
         .arguments = arguments,
         .n_arguments = ARRAY_LEN(arguments),
-        .least = 1,
         .most = 2,
         .shared = SHARED_HUB | SHARED_OUTPUT | SHARED_NAMESPACE | SHARED_WATCH,
+        .flags = { flags, ARRAY_LEN(flags) },
+        .check = diff_set_check,
         .run = run_diff,
 };

@@ -1,6 +1,6 @@
 /* kubectl fleet template: what ResourceSets of files come to, without a hub. */
+#include "hub-agent/flux_state.h"
 #include "hub-agent/resource-set/copied.h"
-#include "hub-agent/resource-set/state.h"
 #include "kubectl-fleet/command.h"
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/set_files.h"

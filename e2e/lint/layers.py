@@ -10,8 +10,8 @@ BESIDE = {"hub-agent", "member-agent", "kubectl-fleet"}
 # What the plugin uses of the agents: cores without any input or output, and the steps of both for one object, which know a
 # client and no agent.
 APPLY = tuple(f"member-agent/apply/{x}.h" for x in ("clean", "decode", "finished", "handover", "leftover", "steps", "wants", "waves"))
-SETS = ("hub-agent/input-provider/exports.h",
-        *(f"hub-agent/resource-set/{x}.h" for x in ("build", "copied", "inputs", "order", "state")))
+SETS = ("hub-agent/flux_state.h", "hub-agent/input-provider/exports.h",
+        *(f"hub-agent/resource-set/{x}.h" for x in ("build", "copied", "inputs", "look", "order")))
 PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h", *APPLY, *SETS)}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
