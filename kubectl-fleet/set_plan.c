@@ -1,7 +1,7 @@
 #include "kubectl-fleet/set_plan.h"
 
-#include "hub-agent/resource-set/copied.h"
 #include "hub-agent/resource-set/look.h"
+#include "hub-agent/resource-set/sources.h"
 #include "kubectl-fleet/side_by_side.h"
 
 struct trial {
@@ -221,15 +221,16 @@ static int add_stale(struct planning *p, struct error *err)
 
 /* ---- the whole ---- */
 
-static int copy_data(struct session *s, const struct build *built, struct error *err)
+/* With the rights of whoever asks. */
+static int fill_from_hub(struct session *s, const struct build *built, struct error *err)
 {
-        for (size_t i = 0; i < built->n; i++) {
-                const char *from = copied_from(built->at[i].doc);
+        struct sources all = { .kube = &s->hub, .arena = s->arena, .build = built };
+        int code;
 
-                if (from)
-                        TRY(copied_fill(&s->hub, s->arena, built->at[i].doc, from, err));
-        }
-        return 0;
+        buf_init(&all.names, SOURCES_NAMES_MAX);
+        code = sources_fill(&all, err);
+        buf_free(&all.names);
+        return code;
 }
 
 static void free_mapper(void *mapper)
@@ -255,7 +256,7 @@ int set_plan_of(struct session *s, const struct resource_set *set, const struct 
         if (!p.look.mapper || arena_defer(s->arena, free_mapper, p.look.mapper) < 0 || !p.trials ||
             !ret->changes.at)
                 return error_no_memory(err);
-        TRY(copy_data(s, built, err));
+        TRY(fill_from_hub(s, built, err));
         for (size_t i = 0; i < built->n; i++)
                 p.trials[i].item.object = &built->at[i];
         TRY(side_by_side(s, built->n, try_object, &p, err));

@@ -1,21 +1,22 @@
 /* kubectl fleet template: what ResourceSets of files come to, without a hub. */
 #include "hub-agent/flux_state.h"
-#include "hub-agent/resource-set/copied.h"
+#include "hub-agent/resource-set/sources.h"
 #include "kubectl-fleet/command.h"
 #include "kubectl-fleet/output.h"
 #include "kubectl-fleet/set_files.h"
 
 /* What only the hub has is said of the object, which is printed without it. */
-static void tell_copies(struct session *s, const struct build *b)
+static int tell_missing(struct session *s, const struct build *b, struct error *err)
 {
         for (size_t i = 0; i < b->n; i++) {
-                const char *from = copied_from(b->at[i].doc);
+                const char *what;
 
-                if (from)
-                        session_note(s, "%s is printed without the data of %s %s, which the hub has.",
-                                     or_empty(object_words(s->arena, b->at[i].doc)),
-                                     or_empty(doc_get_string(b->at[i].doc, "kind")), from);
+                TRY(sources_words(s->arena, b->at[i].doc, &what, err));
+                if (what)
+                        session_note(s, "%s is printed without %s, which the hub has.",
+                                     or_empty(object_words(s->arena, b->at[i].doc)), what);
         }
+        return 0;
 }
 
 static int add_set(struct session *s, const struct resource_set *set, const struct set_files *files,
@@ -36,7 +37,7 @@ static int add_set(struct session *s, const struct resource_set *set, const stru
                         "differs.",
                         o->meta.ns, o->meta.name, built.n_different,
                         built.n_different == 1 ? "object is" : "objects are");
-        tell_copies(s, &built);
+        TRY(tell_missing(s, &built, err));
         for (size_t i = 0; i < built.n; i++)
                 if (json_array_append(all, built.at[i].doc) < 0)
                         return error_no_memory(err);

@@ -1,29 +1,34 @@
-/* copyFrom of all objects: spec/resource-set.md 6.1. */
-#include "hub-agent/resource-set/copied.h"
+/* What the objects of a run take from others, which wake the set from then on: spec/resource-set.md 6, 14.2.
+ */
 #include "hub-agent/resource-set/pass.h"
+#include "hub-agent/resource-set/sources.h"
 
-/* Also what could not be read is remembered: it may come. */
-static void remember(struct set_pass *p, struct buf *all)
+static int remember(struct set_pass *p, const struct buf *names, struct error *err)
 {
-        mem_free(p->memory->copied);
-        p->memory->copied = all->len ? mem_strndup(all->data, all->len) : NULL;
+        struct set_memory *m = p->memory;
+
+        TRY(buf_status(names, err, "sources"));
+        mem_free(m->copied);
+        m->copied = names->len ? mem_strndup(names->data, names->len) : NULL;
+        return 0;
 }
 
 int pass_copy(struct set_pass *p, struct error *err)
 {
-        AUTO_BUF struct buf all;
-        int code = 0;
+        struct sources s = { .kube = &p->kube, .arena = p->rc->arena, .build = &p->build };
+        struct error own = { 0 };
+        int code, noted;
 
-        buf_init(&all, 4u << 20);
-        for (size_t i = 0; i < p->build.n; i++) {
-                const char *value = copied_from(p->build.at[i].doc);
-
-                if (!value)
-                        continue;
-                buf_printf(&all, " %s/%s ", doc_get_string(p->build.at[i].doc, "kind"), value);
-                if (code == 0)
-                        code = copied_fill(&p->kube, p->rc->arena, p->build.at[i].doc, value, err);
+        buf_init(&s.names, SOURCES_NAMES_MAX);
+        code = sources_fill(&s, &own);
+        noted = remember(p, &s.names, err);
+        buf_free(&s.names);
+        if (noted < 0)
+                return noted;
+        if (code < 0) {
+                *err = own;
+                return code;
         }
-        remember(p, &all);
-        return code;
+        p->wanted->status->external_checksum_refs = s.external;
+        return 0;
 }

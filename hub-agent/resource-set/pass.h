@@ -44,7 +44,7 @@ int pass_tell(struct set_pass *p, const char *words, const char *what);
 void pass_flush(struct set_pass *p, const char *step);
 int pass_say_running(struct set_pass *p, const char *message); /* NULL counts as no memory */
 
-int pass_copy(struct set_pass *p, struct error *err);  /* copyFrom of all objects */
+int pass_copy(struct set_pass *p, struct error *err);  /* what objects take from others: 6 */
 int pass_apply(struct set_pass *p, struct error *err); /* all steps */
 int pass_apply_stage(struct set_pass *p, struct set_item *at, size_t n, enum apply_stage stage,
                      struct error *err);
