@@ -12,6 +12,11 @@ static const char *spec_problem(const struct input_provider_spec *s, struct aren
 
         if (text_equal(type, PROVIDER_STATIC))
                 return url[0] ? "spec.url must be empty when spec.type is 'Static'" : NULL;
+        if (text_equal(type, PROVIDER_ARTIFACTS))
+                return url[0]                ? "spec.url must be empty when spec.type is 'ExternalArtifact'"
+                       : s->selectors.n == 0 ? "spec.selectors must be set when spec.type is "
+                                               "'ExternalArtifact'"
+                                             : NULL;
         if (!source_is_supported(type))
                 return arena_printf(arena, "unsupported type: %s", type);
         if (!url[0])

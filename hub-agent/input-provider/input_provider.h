@@ -11,6 +11,7 @@
 #define PROVIDER_BACKOFF_MS 750
 #define PROVIDER_BACKOFF_MAX_MS (15 * 60000)
 #define PROVIDER_STATIC "Static"
+#define PROVIDER_ARTIFACTS "ExternalArtifact"
 
 #define ANNOTATION_FLUX_FORCE_AT "reconcile.fluxcd.io/forceAt"
 #define REASON_FLUX_INVALID_DEFAULTS "InvalidDefaultValues"

@@ -18,4 +18,8 @@ void input_provider_show(struct reconcile *rc, const struct input_provider *p);
 /* The Secrets that the spec names, read from the server: nothing of them is kept. Into s->credentials. */
 int input_provider_read_secrets(struct reconcile *rc, const struct input_provider *p, struct source *s);
 
+/* The sets of an ExternalArtifact provider, `limit` at most; a new array. Parks. */
+int input_provider_find_artifacts(struct reconcile *rc, const struct input_provider *p, size_t limit,
+                                  json_t **ret);
+
 extern const struct controller input_provider_controller;

@@ -175,6 +175,10 @@ static int collect(struct pass *s, struct source *source, json_t **ret)
         struct export_rules rules = { .defaults = s->plan.defaults };
         AUTO_JSON json_t *former = NULL;
 
+        if (text_equal(p->spec->type, PROVIDER_ARTIFACTS)) {
+                TRY(input_provider_find_artifacts(rc, p, s->plan.filter.limit, &source->sets));
+                return exports_of_sets(&rules, source->sets, ret, rc->err);
+        }
         TRY(input_provider_read_secrets(rc, p, source));
         TRY(source_collect(source, rc->err));
         if (source->sets)
