@@ -724,10 +724,10 @@ int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const 
 }
 
 int kube_doc_delete_read(struct kube_client *k, const struct kube_resource *r, const json_t *live,
-                         bool dry_run, struct error *err)
+                         const char *propagation, bool dry_run, struct error *err)
 {
         const char *ns = r->namespaced ? doc_get_string(live, "metadata.namespace") : NULL;
-        struct delete_options o = { .dry_run = dry_run };
+        struct delete_options o = { .dry_run = dry_run, .propagation = propagation };
         const char *name = NULL;
 
         TRY(doc_need_string(live, "metadata.name", &name, err));

@@ -121,7 +121,7 @@ int kube_doc_delete(struct kube_client *k, const struct kube_resource *r, const 
 /* Deletes exactly what was read: bound to the uid and resourceVersion of `live`. Changed or made anew since:
  * ERR_CONFLICT; not found: ERR_NOT_FOUND. With dry_run the server says so and keeps it. */
 int kube_doc_delete_read(struct kube_client *k, const struct kube_resource *r, const json_t *live,
-                         bool dry_run, struct error *err);
+                         const char *propagation, bool dry_run, struct error *err);
 
 /* Anything else: raw path. The response is checked for a Status error. */
 int kube_raw(struct kube_client *k, const char *method, const char *path, const char *content_type,

@@ -105,8 +105,9 @@ static void body_documents(struct rig *r)
         assert_string_equal(doc_get_string(updated, "data.color"), "green");
         assert_int_equal(kube_doc_delete(&b.kube, &config_maps, "default", "a", "another-uid", NULL, &err),
                          ERR_CONFLICT);
-        assert_int_equal(kube_doc_delete_read(&b.kube, &config_maps, patched, true, &err), ERR_CONFLICT);
-        assert_int_equal(kube_doc_delete_read(&b.kube, &config_maps, updated, true, &err), 0);
+        assert_int_equal(kube_doc_delete_read(&b.kube, &config_maps, patched, NULL, true, &err),
+                         ERR_CONFLICT);
+        assert_int_equal(kube_doc_delete_read(&b.kube, &config_maps, updated, NULL, true, &err), 0);
         assert_int_equal(kube_doc_delete(&b.kube, &config_maps, "default", "a", /* it is there all the same */
                                          doc_get_string(updated, "metadata.uid"), "Background", &err),
                          0);

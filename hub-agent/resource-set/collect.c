@@ -20,7 +20,7 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
         if (collect_decide(p->set, live) == COLLECT_SKIP)
                 return pass_tell(p, o->words, "skipped");
         uid = or_empty(doc_get_string(live, "metadata.uid"));
-        code = kube_doc_delete(&p->kube, &o->resource, o->ns, o->place.name, uid, "Background", err);
+        code = kube_doc_delete_read(&p->kube, &o->resource, live, "Background", false, err);
         if (code < 0 && code != ERR_NOT_FOUND)
                 return code;
         o->uid = uid;

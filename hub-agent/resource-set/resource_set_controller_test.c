@@ -71,6 +71,50 @@ RIG_TEST(what_is_wanted_no_more_goes_unless_it_is_protected, {
         stop(&f);
 })
 
+struct refusal {
+        struct loopback_faults faults;
+        bool on;
+        int deletions, bound; /* to the version that was read */
+};
+
+static int refuse_deletion(void *ctx, const struct http_request *rq)
+{
+        struct refusal *refusal = ctx;
+
+        if (!text_equal(rq->method, "DELETE") || !strstr(rq->path, "/configmaps/settings"))
+                return 0;
+        refusal->deletions++;
+        refusal->bound += rq->body.data && strstr(rq->body.data, "resourceVersion");
+        return refusal->on ? 500 : 0;
+}
+
+/* spec/resource-set.md checklist 90 */
+RIG_TEST(what_cannot_be_deleted_stays_in_the_inventory_and_is_tried_again, {
+        struct fleet f;
+        struct refusal refusal = { .faults = { .ctx = &refusal, .fate = refuse_deletion }, .on = true };
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &refusal.faults);
+        start_again(r, &f);
+        create(r, PLAIN("", TENANT("team1") "," TENANT("team2"), OBJECTS));
+        merge_and_settle(r, SET, "{\"spec\":{\"resources\":[" NAMESPACE "]}}");
+        assert_ready(r, "False", "ReconciliationFailed",
+                     "reconciliation failed: delete failed, errors: ConfigMap/team");
+        assert_inventory(r, 4);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        refusal.on = false;
+        fiber_sleep(r->loop, 60000);
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_inventory(r, 2);
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 404);
+        assert_int_equal(rig_get(r, MAPS("team2") "/settings"), 404);
+        assert_int_equal(refusal.bound, refusal.deletions);
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 /* spec/resource-set.md checklist 67 */
 RIG_TEST(a_template_that_is_wrong_stalls_and_deletes_nothing, {
         struct fleet f;
@@ -494,6 +538,7 @@ int main(void)
                 cmocka_unit_test(a_table_of_tenants_becomes_their_objects),
                 cmocka_unit_test(what_is_as_it_should_be_is_not_written_and_drift_is_undone),
                 cmocka_unit_test(what_is_wanted_no_more_goes_unless_it_is_protected),
+                cmocka_unit_test(what_cannot_be_deleted_stays_in_the_inventory_and_is_tried_again),
                 cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
                 cmocka_unit_test(what_a_template_fails_with_is_told),
                 cmocka_unit_test(one_object_that_is_refused_holds_its_stage_and_is_named),

@@ -491,7 +491,7 @@ int object_let_go(struct kube_client *k, const struct kube_resource *r, const js
         AUTO_JSON json_t *patch = NULL;
 
         if (what == LEFTOVER_REMOVED)
-                return kube_doc_delete_read(k, r, live, dry_run, err);
+                return kube_doc_delete_read(k, r, live, NULL, dry_run, err);
         TRY(owner_without(live, o, &without, err));
         patch = owner_patch(without, doc_get(without, "metadata.ownerReferences"));
         if (!patch)

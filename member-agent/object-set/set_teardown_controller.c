@@ -54,7 +54,7 @@ static int release(struct set_pass *p, const struct row *row, const json_t *live
 static int delete_it(struct set_pass *p, const struct row *row, json_t **live, struct error *err)
 {
         const struct kube_resource r = resource_of(row);
-        int code = kube_doc_delete_read(p->rc->kube, &r, *live, false, err);
+        int code = kube_doc_delete_read(p->rc->kube, &r, *live, NULL, false, err);
 
         if (code < 0 && code != ERR_NOT_FOUND)
                 return code;
