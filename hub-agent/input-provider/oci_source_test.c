@@ -129,6 +129,59 @@ RIG_TEST(the_hub_of_docker_has_a_library, {
         exports_are(r, "[]");
 })
 
+/* A registry that speaks no TLS. */
+struct plain_only {
+        struct http_transport transport, *inner;
+        const char *reason;
+        int with_tls;
+};
+
+static int roundtrip_plainly(struct http_transport *t, const struct http_request *rq, struct arena *arena,
+                             struct http_response *ret, struct error *err)
+{
+        struct plain_only *p = container_of(t, struct plain_only, transport);
+
+        if (!text_starts_with(rq->endpoint->base_url, "https://"))
+                return p->inner->ops->roundtrip(p->inner, rq, arena, ret, err);
+        p->with_tls++;
+        error_set(err, ERR_RETRY, "no TLS here");
+        error_set_reason(err, p->reason);
+        return ERR_RETRY;
+}
+
+/* spec/resource-set.md checklist 115 */
+RIG_TEST(a_registry_without_tls_is_asked_where_that_is_allowed, {
+        static const struct route routes[] = {
+                { GET "tags/list?n=1000", 200, { 0 }, "{\"tags\":[\"1.0.0\"]}" },
+                { HEAD "manifests/1.0.0", 200, { "Docker-Content-Digest", "sha256:aa" }, "" },
+                { 0 },
+        };
+        static const struct http_transport_ops ops = { .roundtrip = roundtrip_plainly };
+        struct plain_only plain = { .transport = { .ops = &ops },
+                                    .inner = r->world.transport,
+                                    .reason = HTTP_REASON_NOT_TLS };
+
+        serve(r, "reg.example", routes);
+        r->world.transport = &plain.transport;
+        collect(r, "OCIArtifactTag", REPOSITORY);
+        assert_int_equal(r->code, ERR_RETRY);
+        assert_int_equal(r->served, 0);
+        r->source.insecure = true;
+        plain.with_tls = 0;
+        collect(r, "OCIArtifactTag", REPOSITORY);
+        exports_are(r, "[{\"digest\":\"sha256:aa\",\"id\":\"47055086\",\"tag\":\"1.0.0\"}]");
+        assert_int_equal(plain.with_tls, 1);
+        plain.reason = HTTP_REASON_CERT_AUTHORITY; /* it speaks TLS, and is somebody else */
+        collect(r, "OCIArtifactTag", REPOSITORY);
+        assert_int_equal(r->served, 0);
+        plain.reason = HTTP_REASON_NOT_TLS;
+        r->source.credentials.ca_pem = "of a certificate Secret";
+        collect(r, "OCIArtifactTag", REPOSITORY);
+        assert_int_equal(r->code, ERR_RETRY);
+        assert_int_equal(r->served, 0);
+        r->world.transport = plain.inner;
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -136,6 +189,7 @@ int main(void)
                 cmocka_unit_test(a_token_is_got_where_the_registry_says),
                 cmocka_unit_test(a_registry_may_want_basic_credentials),
                 cmocka_unit_test(a_token_is_got_with_tls_only),
+                cmocka_unit_test(a_registry_without_tls_is_asked_where_that_is_allowed),
                 cmocka_unit_test(what_is_no_repository_is_refused),
                 cmocka_unit_test(the_hub_of_docker_has_a_library),
         };
