@@ -103,8 +103,10 @@ static int one_item(struct reconcile *one, void *ctx, size_t i)
         struct stage *s = ctx;
         struct set_item *item = &s->at[i];
         struct error err = { 0 };
-        int code = s->fn(s->p, item, &err);
+        int code;
 
+        TRY(pass_check_time(s->p, one->err));
+        code = s->fn(s->p, item, &err);
         if (code == 0)
                 return 0;
         if (code == ERR_CANCELLED || code == ERR_NO_MEMORY)

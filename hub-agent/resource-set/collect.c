@@ -12,6 +12,7 @@ static int delete_one(struct set_pass *p, const struct resource_set_inventory_en
         bool served;
         int code;
 
+        TRY(pass_check_time(p, err));
         TRY(look_find_stale(p->rc->arena, agent_of(p->rc)->mapper, entry, o, &served, err));
         if (served)
                 TRY(pass_read(p, &p->kube, &o->resource, o->ns, o->place.name, &live, err));

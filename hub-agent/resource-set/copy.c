@@ -19,6 +19,7 @@ int pass_copy(struct set_pass *p, struct error *err)
         struct error own = { 0 };
         int code, noted;
 
+        TRY(pass_check_time(p, err));
         buf_init(&s.names, SOURCES_NAMES_MAX);
         code = sources_fill(&s, &own);
         noted = remember(p, &s.names, err);

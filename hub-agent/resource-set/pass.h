@@ -33,7 +33,8 @@ struct set_pass {
         inventory before, applied;
         struct buf lines; /* of the event */
         size_t n_lines;
-        int64_t began_ms, deadline_ms; /* of the loop */
+        int64_t began_ms, deadline_ms; /* of the loop; waits for health put the deadline off */
+        int64_t timeout_ms;            /* of the work, and of each wait for health */
         const char *reason;            /* why it failed: of Ready */
 };
 
@@ -65,5 +66,7 @@ struct gone {
  * when it is still there at the deadline, a time of the loop, or why it cannot be read then. */
 int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, int64_t deadline_ms,
                     struct error *err);
+/* ERR_RETRY once the work of the run has taken longer than it may. */
+int pass_check_time(struct set_pass *p, struct error *err);
 /* Whether something happened that another run is for. */
 bool pass_is_overtaken(struct set_pass *p);

@@ -490,7 +490,8 @@ static int begin(struct set_pass *p, const struct object *o)
         p->memory->trigger = NULL;
         p->before = inventory_of(p->set);
         p->began_ms = loop_now_ms(loop_of(p));
-        p->deadline_ms = p->began_ms + flux_annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
+        p->timeout_ms = flux_annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
+        p->deadline_ms = p->began_ms + p->timeout_ms;
         p->kube = *p->rc->kube;
         if (set_account_of(p->rc->arena, p->set, a->options, &p->account) < 0)
                 return error_no_memory(p->rc->err);

@@ -163,6 +163,33 @@ RIG_TEST(one_object_that_is_refused_holds_its_stage_and_is_named, {
         stop(&f);
 })
 
+static int64_t delay_team(void *ctx, const struct http_request *rq, bool answer)
+{
+        return *(bool *)ctx && answer && strstr(rq->path, "/team1") ? 400 : 0;
+}
+
+/* Of the work; how long health is waited for is another matter. spec/resource-set.md 10 */
+RIG_TEST(a_run_that_takes_too_long_ends_and_is_tried_again, {
+        struct fleet f;
+        bool slow = true;
+        struct loopback_faults faults = { .ctx = &slow, .delay = delay_team };
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &faults);
+        start_again(r, &f);
+        create(r, PLAIN("\"fluxcd.controlplane.io/reconcileTimeout\":\"500ms\"", TENANT("team1"), OBJECTS));
+        fiber_sleep(r->loop, 2000);
+        assert_true(was_told(r, "ReconciliationFailed",
+                             "reconciliation failed: reconciliation timed out after 500ms"));
+        slow = false;
+        fiber_sleep(r->loop, 20000);
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 /* spec/resource-set.md checklist 75 */
 RIG_TEST(an_object_without_its_namespace_is_told, {
         struct fleet f;
@@ -542,6 +569,7 @@ int main(void)
                 cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
                 cmocka_unit_test(what_a_template_fails_with_is_told),
                 cmocka_unit_test(one_object_that_is_refused_holds_its_stage_and_is_named),
+                cmocka_unit_test(a_run_that_takes_too_long_ends_and_is_tried_again),
                 cmocka_unit_test(an_object_without_its_namespace_is_told),
                 cmocka_unit_test(what_a_set_made_goes_with_it),
                 cmocka_unit_test(a_namespace_stays_while_its_placement_cannot_be_deleted),

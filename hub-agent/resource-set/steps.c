@@ -33,7 +33,7 @@ static int64_t timeout_of_step(const struct set_pass *p, unsigned step)
 
         if (step < l->n && l->at[step].timeout && duration_parse_go(slice_of(l->at[step].timeout), &ns) == 0)
                 return ns / 1000000;
-        return flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_TIMEOUT, 300000);
+        return p->timeout_ms;
 }
 
 static const char *name_of_step(const struct set_pass *p, unsigned step)

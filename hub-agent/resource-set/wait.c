@@ -56,8 +56,8 @@ static bool all_are(const enum object_health *h, size_t n, enum object_health wa
         return !any;
 }
 
-int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n, int64_t timeout_ms,
-                      struct error *err)
+static int await_health(struct set_pass *p, const struct set_item *items, size_t n, int64_t timeout_ms,
+                        struct error *err)
 {
         struct loop *loop = agent_of(p->rc)->world->loop;
         int64_t deadline_ms = loop_now_ms(loop) + timeout_ms, pause_ms = FIRST_POLL_MS;
@@ -82,6 +82,28 @@ int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n
                         return error_set(err, ERR_CANCELLED, "cancelled");
                 pause_ms = MIN(pause_ms * 2, (int64_t)POLL_MS);
         }
+}
+
+/* The wait has a bound of its own: it does not count as work. */
+int pass_await_health(struct set_pass *p, const struct set_item *items, size_t n, int64_t timeout_ms,
+                      struct error *err)
+{
+        struct loop *loop = agent_of(p->rc)->world->loop;
+        int64_t began_ms = loop_now_ms(loop);
+        int code = await_health(p, items, n, timeout_ms, err);
+
+        p->deadline_ms += loop_now_ms(loop) - began_ms;
+        return code;
+}
+
+int pass_check_time(struct set_pass *p, struct error *err)
+{
+        char took[FLUX_TOOK_SIZE];
+
+        if (loop_now_ms(agent_of(p->rc)->world->loop) < p->deadline_ms)
+                return 0;
+        flux_took_text(p->timeout_ms, took);
+        return error_set(err, ERR_RETRY, "reconciliation timed out after %s", took);
 }
 
 int pass_await_gone(struct set_pass *p, const struct gone *o, int64_t poll_ms, int64_t deadline_ms,
