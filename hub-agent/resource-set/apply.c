@@ -7,7 +7,7 @@
 #define GONE_POLL_MS 2000
 #define PROBLEMS_MAX 20
 
-static const struct kube_write for_real = { .field_manager = FLUX_MANAGER, .force = true };
+static const struct kube_write cleaning = { .field_manager = FLUX_MANAGER }; /* force is for applying */
 
 int pass_read(struct set_pass *p, struct kube_client *kube, const struct kube_resource *r, const char *ns,
               const char *name, json_t **ret, struct error *err)
@@ -81,7 +81,7 @@ static int write_item(struct set_pass *p, struct set_item *item, struct error *e
                 TRY(recreate(p, item, err));
         if (item->cleaning && !item->recreate &&
             kube_doc_patch(&p->kube, &item->resource, item->ns, item->name, KUBE_PATCH_JSON, item->cleaning,
-                           &for_real, &cleaned, err) < 0)
+                           &cleaning, &cleaned, err) < 0)
                 return error_wrap(err, "%s metadata.managedFields cleanup failed", item->words);
         if (look_send(&look, item, false, &applied, err) < 0)
                 return error_wrap(err, "%s apply failed", item->words);

@@ -71,6 +71,28 @@ RIG_TEST(what_is_wanted_no_more_goes_unless_it_is_protected, {
         stop(&f);
 })
 
+/* What kubectl set is undone, what another manager set stays. spec/resource-set.md checklist 73 */
+RIG_TEST(what_somebody_set_with_kubectl_is_undone, {
+        struct fleet f;
+        static const char *const edits[] = { "?fieldManager=kubectl-edit", "?fieldManager=someone" };
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+                AUTO_FREE char *path = mem_printf(MAPS("team1") "/settings%s", edits[i]);
+
+                merge(r, path, i ? "{\"data\":{\"theirs\":\"x\"}}" : "{\"data\":{\"edited\":\"x\"}}");
+        }
+        merge_and_settle(r, SET,
+                         "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"1\"}}}");
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        assert_null(doc_get(r->answer, "data.edited"));
+        assert_string_equal(rig_string(r, "data.theirs"), "x");
+        assert_true(was_told(r, "ApplySucceeded", "ConfigMap/team1/settings configured"));
+        stop(&f);
+})
+
 struct refusal {
         struct loopback_faults faults;
         bool on;
@@ -564,6 +586,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_table_of_tenants_becomes_their_objects),
                 cmocka_unit_test(what_is_as_it_should_be_is_not_written_and_drift_is_undone),
+                cmocka_unit_test(what_somebody_set_with_kubectl_is_undone),
                 cmocka_unit_test(what_is_wanted_no_more_goes_unless_it_is_protected),
                 cmocka_unit_test(what_cannot_be_deleted_stays_in_the_inventory_and_is_tried_again),
                 cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
