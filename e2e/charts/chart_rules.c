@@ -184,8 +184,8 @@ static void check_binding(const json_t *objects, const json_t *o, struct buf *pr
         }
 }
 
-/* The right to act as any service account is worth what all of them may do: it stands in a role of its own, which
- * says so by its name. */
+/* The right to act as any service account is worth what all of them may do: it stands in a role of its own,
+ * which says so by its name. */
 static bool is_for_any_account(const json_t *role)
 {
         const char *name = text_of(role, "metadata.name"), *end = strstr(name, "-impersonate");
