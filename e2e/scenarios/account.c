@@ -12,8 +12,8 @@
 extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_agent_policies_rules_text[],
         hub_agent_report_back_rules_text[], hub_agent_networking_rules_text[], member_agent_rules_text[],
         member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
-        hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[],
-        hub_agent_webhooks_role_text[]; /* rules.S */
+        hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[], hub_agent_webhooks_role_text[],
+        hub_agent_sets_rules_text[], hub_agent_impersonate_rules_text[], rules_of_sets_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
@@ -59,6 +59,10 @@ static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, st
                 TRY(add_rules(hub_agent_report_back_rules_text, rules, err));
         if (is_hub(cluster) && f->networking_agents)
                 TRY(add_rules(hub_agent_networking_rules_text, rules, err));
+        if (is_hub(cluster) && f->resource_sets) {
+                TRY(add_rules(hub_agent_sets_rules_text, rules, err));
+                TRY(add_rules(hub_agent_impersonate_rules_text, rules, err));
+        }
         if (is_hub(cluster) && f->admission_policies)
                 TRY(add_rules(hub_agent_policies_rules_text, rules, err));
         if (is_hub(cluster) && f->webhooks)
@@ -150,26 +154,13 @@ static int put_webhooks_role(struct kube_client *k, const char *account, struct 
                    err);
 }
 
-int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
+/* An account with a ClusterRole of these rules. */
+static int put_account(struct kube_client *k, const char *account, const char *role, json_t *rules,
+                       struct error *err)
 {
-        const char *account = account_of(cluster);
-        char role[NAME_MAX_BYTES], binding[NAME_MAX_BYTES + 16];
-        json_t *rules = NULL;
-        struct kube_client *k;
+        char binding[NAME_MAX_BYTES + 16];
 
-        snprintf(role, sizeof(role), "%.*s-role", (int)(strlen(account) - strlen("-sa")), account);
         snprintf(binding, sizeof(binding), "%s-binding", role);
-        TRY(f->ops->client(f, cluster, &k, err));
-        if (is_hub(cluster))
-                for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
-                        TRY(put_policy(k, &policy_texts[i], err));
-        if (is_hub(cluster) && f->guard_policies)
-                TRY(put_chart_policies(k, guard_policies, n_guard_policies, err));
-        if (is_hub(cluster) && f->rule_policies)
-                TRY(put_chart_policies(k, rule_policies, n_rule_policies, err));
-        if (is_hub(cluster) && f->webhooks)
-                TRY(put_webhooks_role(k, account, err));
-        TRY(rules_of(f, cluster, &rules, err));
         TRY(put(k, &roles,
                 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "ClusterRole",
                           "metadata", "name", role, "rules", rules),
@@ -184,6 +175,40 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
                              "apiGroup", RBAC, "kind", "ClusterRole", "name", role, "subjects", "kind",
                              "ServiceAccount", "name", account, "namespace", SYSTEM_NAMESPACE),
                    err);
+}
+
+/* As whom ResourceSets act. */
+static int put_sets_account(struct kube_client *k, struct error *err)
+{
+        const char *account = strchr(FLEET_SETS_ACCOUNT, '/') + 1;
+        json_t *rules = NULL;
+
+        TRY(yaml_parse(slice_of(rules_of_sets_text), &rules, err));
+        return put_account(k, account, account, rules, err);
+}
+
+int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
+{
+        const char *account = account_of(cluster);
+        char role[NAME_MAX_BYTES];
+        json_t *rules = NULL;
+        struct kube_client *k;
+
+        snprintf(role, sizeof(role), "%.*s-role", (int)(strlen(account) - strlen("-sa")), account);
+        TRY(f->ops->client(f, cluster, &k, err));
+        if (is_hub(cluster))
+                for (size_t i = 0; i < ARRAY_LEN(policy_texts); i++)
+                        TRY(put_policy(k, &policy_texts[i], err));
+        if (is_hub(cluster) && f->guard_policies)
+                TRY(put_chart_policies(k, guard_policies, n_guard_policies, err));
+        if (is_hub(cluster) && f->rule_policies)
+                TRY(put_chart_policies(k, rule_policies, n_rule_policies, err));
+        if (is_hub(cluster) && f->webhooks)
+                TRY(put_webhooks_role(k, account, err));
+        if (is_hub(cluster) && f->resource_sets)
+                TRY(put_sets_account(k, err));
+        TRY(rules_of(f, cluster, &rules, err));
+        return put_account(k, account, role, rules, err);
 }
 
 int fleet_account_token(struct fleet *f, const char *cluster, int seconds, char **ret_token,

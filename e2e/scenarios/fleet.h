@@ -38,6 +38,7 @@ struct fleet {
         bool guard_policies;           /* the hub has the chart's policies of the guard rail */
         bool rule_policies;            /* and those that say what the other webhooks say of one object */
         bool webhooks;                 /* the hub agents serve webhooks, and have the rights */
+        bool resource_sets;            /* the hub agents work on ResourceSets, and have the rights */
         bool networking_agents;  /* the hub agents expect two agents more of each member: a test plays them */
         bool collect_namespaces; /* theirs, too: --enable-namespace-collection-in-property-provider */
         const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */
@@ -47,6 +48,8 @@ struct fleet {
         uint64_t out;                    /* bit i: member-i does not join when the fleet is set up */
 };
 
+/* As whom ResourceSets act that name no account. */
+#define FLEET_SETS_ACCOUNT "fleet-system/hub-agent-resource-sets"
 #define FLEET_AGENT_NAME 32
 #define FLEET_FLAGS_MAX 10
 void fleet_hub_agent_name(unsigned index,

@@ -224,29 +224,32 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
         const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
         const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name),
                                       "POD_NAMESPACE=fleet-system", NULL };
-        const char *argv[] = { program(p, "hub-agent"),
-                               "--kubeconfig",
-                               config,
-                               "--leader-elect=true",
-                               "--metrics-bind-address=0",
-                               "--health-probe-bind-address=0",
-                               p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
-                               p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",
-                               "--webhook-client-connection-type=service",
-                               arena_printf(&p->arena, "--webhook-bind-address=%s",
-                                            webhook_address(p, index)),
-                               p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
-                                                           : "--enable-admission-policy-manager=false",
-                               p->fleet.networking_agents ? "--networking-agents-enabled=true"
-                                                          : "--networking-agents-enabled=false",
-                               lease.duration,
-                               lease.renew,
-                               lease.retry,
-                               "--resource-snapshot-creation-minimum-interval=0s",
-                               "--resource-changes-collection-duration=0s",
-                               "--force-delete-wait-time=30s",
-                               "--cluster-unhealthy-threshold=30s",
-                               NULL };
+        const char *argv[] = {
+                program(p, "hub-agent"),
+                "--kubeconfig",
+                config,
+                "--leader-elect=true",
+                "--metrics-bind-address=0",
+                "--health-probe-bind-address=0",
+                p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
+                p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",
+                "--webhook-client-connection-type=service",
+                arena_printf(&p->arena, "--webhook-bind-address=%s", webhook_address(p, index)),
+                p->fleet.admission_policies ? "--enable-admission-policy-manager=true"
+                                            : "--enable-admission-policy-manager=false",
+                p->fleet.networking_agents ? "--networking-agents-enabled=true"
+                                           : "--networking-agents-enabled=false",
+                p->fleet.resource_sets ? "--enable-resource-sets=true" : "--enable-resource-sets=false",
+                "--resource-set-account=" FLEET_SETS_ACCOUNT,
+                lease.duration,
+                lease.renew,
+                lease.retry,
+                "--resource-snapshot-creation-minimum-interval=0s",
+                "--resource-changes-collection-duration=0s",
+                "--force-delete-wait-time=30s",
+                "--cluster-unhealthy-threshold=30s",
+                NULL
+        };
 
         TRY(lead_to_webhooks(p, index, err));
         TRY(write_kubeconfig(p, 0, relayed_url(p, index), config, err));

@@ -144,6 +144,7 @@ static int run_scenario(struct task *t)
         f->member_flags = t->scenario->member_flags;
         f->collect_namespaces = t->scenario->collect_namespaces;
         f->networking_agents = t->scenario->networking_agents;
+        f->resource_sets = t->scenario->resource_sets;
         f->admission_policies = t->scenario->admission_policies;
         f->guard_policies = t->scenario->guard_policies;
         f->rule_policies = t->scenario->rule_policies;

@@ -51,7 +51,7 @@ struct scenario {
         const char *namespace_account; /* NULL = none */
         bool collect_namespaces;
         const char **member_flags; /* ended by NULL; NULL = none */
-        bool admission_policies, guard_policies, rule_policies, webhooks, networking_agents;
+        bool admission_policies, guard_policies, rule_policies, webhooks, networking_agents, resource_sets;
         struct step *steps;
         size_t n_steps;
         json_t *doc; /* owns the strings of the steps */

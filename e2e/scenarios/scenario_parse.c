@@ -372,6 +372,7 @@ static int parse_all(struct scenario *s, struct error *err)
         TRY(doc_want_bool(s->doc, "rulePolicies", &s->rule_policies, err));
         TRY(doc_want_bool(s->doc, "webhooks", &s->webhooks, err));
         TRY(doc_want_bool(s->doc, "networkingAgents", &s->networking_agents, err));
+        TRY(doc_want_bool(s->doc, "resourceSets", &s->resource_sets, err));
         TRY(doc_want_array(s->doc, "steps", &steps, err));
         if (members < 0 || members > 1000)
                 return error_set(err, ERR_INVALID, "members: must be 0 to 1000, is %lld", (long long)members);

@@ -45,6 +45,7 @@ static void run_fiber(void *ctx)
         f->member_flags = r->scenario->member_flags;
         f->collect_namespaces = r->scenario->collect_namespaces;
         f->networking_agents = r->scenario->networking_agents;
+        f->resource_sets = r->scenario->resource_sets;
         f->admission_policies = r->scenario->admission_policies;
         f->guard_policies = r->scenario->guard_policies;
         f->rule_policies = r->scenario->rule_policies;

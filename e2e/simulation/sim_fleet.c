@@ -282,6 +282,8 @@ static void run_hub_agent(void *ctx)
                                        .resource_change_collect_ms = 0,
                                        .force_delete_wait_ms = 30000,
                                        .heartbeat_grace_ms = 30000,
+                                       .resource_sets = a->sim->fleet.resource_sets,
+                                       .resource_set_account = FLEET_SETS_ACCOUNT,
                                        .networking_agents = a->sim->fleet.networking_agents };
 
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
