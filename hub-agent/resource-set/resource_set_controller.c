@@ -15,6 +15,7 @@
 #define LINES_MAX 100
 #define BACKOFF_LEAST_MS 750
 #define BACKOFF_MOST_MS (15 * 60000)
+#define LARGE_BYTES (1 << 20) /* of the arena: hundreds of objects */
 #define LONGEST_RUN_MS (6 * 60 * 60000)
 
 static void forget(void *record)
@@ -534,7 +535,7 @@ static struct outcome reconcile_set(struct set_pass *p, const struct object *o)
         return done();
 }
 
-static struct outcome reconcile(struct reconcile *rc)
+static struct outcome look_after(struct reconcile *rc)
 {
         struct set_pass p = { .rc = rc };
         const struct object *o;
@@ -549,6 +550,23 @@ static struct outcome reconcile(struct reconcile *rc)
         buf_init(&p.lines, 64u << 10);
         out = reconcile_set(&p, o);
         buf_free(&p.lines);
+        return out;
+}
+
+/* What many objects took is not needed again soon. */
+static struct outcome reconcile(struct reconcile *rc)
+{
+        struct arena arena = ARENA_INIT;
+        struct reconcile own = *rc;
+        struct outcome out;
+        bool large;
+
+        own.arena = &arena;
+        out = look_after(&own);
+        large = arena.used > LARGE_BYTES;
+        arena_free(&arena);
+        if (large)
+                mem_trim();
         return out;
 }
 
