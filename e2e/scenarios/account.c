@@ -57,6 +57,8 @@ static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, st
                       err));
         if (is_hub(cluster))
                 TRY(add_rules(hub_agent_report_back_rules_text, rules, err));
+        if (is_hub(cluster) && f->resource_sets) /* sets that name no account act with the agent's rights */
+                TRY(add_rules("- {apiGroups: ['*'], resources: ['*'], verbs: ['*']}", rules, err));
         if (is_hub(cluster) && f->networking_agents)
                 TRY(add_rules(hub_agent_networking_rules_text, rules, err));
         if (is_hub(cluster) && f->resource_sets) {

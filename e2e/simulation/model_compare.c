@@ -32,6 +32,7 @@ static const json_t *find(const json_t *list, const char *ns, const char *name)
 struct hub_view {
         json_t *placements, *parts, *members, *profiles, *shown, *evictions;
         struct model_runs runs;
+        struct model_desk desk;
         json_t *snapshots[2];
         VEC(struct model_held *) held;
 };
@@ -44,6 +45,10 @@ static void hub_view_clear(struct hub_view *h)
         json_decref(h->profiles);
         json_decref(h->shown);
         json_decref(h->evictions);
+        json_decref(h->desk.tables);
+        json_decref(h->desk.sources);
+        json_decref(h->desk.config_maps);
+        json_decref(h->desk.namespaces);
         for (unsigned part = 0; part < 2; part++) {
                 json_decref(h->runs.runs[part]);
                 json_decref(h->runs.approvals[part]);
@@ -99,6 +104,33 @@ static int snapshots_read(struct fleet *f, const struct wish *w, struct hub_view
         for (unsigned part = 0; part < 2; part++)
                 if (has_runs(w, part))
                         TRY(kube_doc_list(k, &snapshots[part], NULL, NULL, &ret->snapshots[part], err));
+        return 0;
+}
+
+static int desk_read(struct fleet *f, const struct wish *w, struct hub_view *ret, struct error *err)
+{
+        struct model_desk *desk = &ret->desk;
+        struct kube_client *k;
+
+        if (!w->desk.there)
+                return 0;
+        desk->placements = ret->placements;
+        desk->no_members = true;
+        for (unsigned i = 1; i <= w->n_members; i++)
+                desk->no_members = desk->no_members && !model_is_in(w, i);
+        TRY(f->ops->client(f, "hub", &k, err));
+        TRY(kube_doc_list(k, &wish_table_resource, WISH_DESK, NULL, &desk->tables, err));
+        TRY(kube_doc_list(k, &wish_source_resource, WISH_DESK, NULL, &desk->sources, err));
+        TRY(kube_doc_list(k, wish_part_resource(PART_SETTINGS), NULL, NULL, &desk->config_maps, err));
+        return kube_doc_list(k, wish_part_resource(PART_NAMESPACE), NULL, NULL, &desk->namespaces, err);
+}
+
+static int judge_desk(const struct wish *w, const struct hub_view *h, struct error *err)
+{
+        for (unsigned i = 0; i < WISH_SOURCES && w->desk.there; i++)
+                TRY(model_judge_source(&w->desk, i, &h->desk, err));
+        for (unsigned i = 0; i < WISH_TABLES && w->desk.there; i++)
+                TRY(model_judge_table(&w->desk, i, &h->desk, err));
         return 0;
 }
 
@@ -333,7 +365,7 @@ static bool joined_again_after(const struct wish_member *m, int64_t since)
         return again;
 }
 
-static int judge_member(struct fleet *f, const struct wish *w, unsigned index,
+static int judge_member(struct fleet *f, const struct wish *w, unsigned index, const struct hub_view *h,
                         struct model_place places[WISH_APPS][WISH_PLACES], struct error *err)
 {
         struct member_view v = { .lists = { NULL } };
@@ -353,6 +385,11 @@ static int judge_member(struct fleet *f, const struct wish *w, unsigned index,
         code = member_view_read(k, &w->members[index], &v, err);
         for (unsigned app = 0; app < WISH_APPS && code == 0; app++)
                 code = model_judge_app(w, app, places[app], &m, err);
+        if (code == 0 && w->desk.there)
+                code = model_judge_tenants(&w->desk, &h->desk, v.lists[LIST_CONFIG_MAPS],
+                                           w->members[index].before.n > 0, err) < 0
+                               ? error_wrap(err, "%s", name)
+                               : 0;
         member_view_clear(&v);
         return code;
 }
@@ -397,6 +434,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
         if (code == 0)
                 code = snapshots_read(f, w, &hub, err);
         if (code == 0)
+                code = desk_read(f, w, &hub, err);
+        if (code == 0)
                 code = judge_membership(w, &hub, err);
         if (code == 0)
                 code = judge_places(w, &hub, places, err);
@@ -404,9 +443,11 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
                 code = model_judge_evictions(w, hub.evictions, err);
         if (code == 0)
                 code = model_judge_runs(w, &hub.runs, err);
+        if (code == 0)
+                code = judge_desk(w, &hub, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
-                        code = judge_member(f, w, i, places, err);
+                        code = judge_member(f, w, i, &hub, places, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (w->members[i].harbor)
                         code = judge_sets(f, w, i, err);

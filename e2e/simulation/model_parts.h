@@ -103,6 +103,21 @@ struct model_sets {
 int model_judge_ship(const struct wish_ship *wish, unsigned ship, const struct model_sets *live,
                      struct error *err);
 
+/* What the hub has of ResourceSets, their providers, and what they make: lists, each of more than that. */
+struct model_desk {
+        json_t *tables, *sources, *config_maps, *namespaces;
+        const json_t *placements; /* borrowed */
+        bool no_members;          /* nobody is in the fleet */
+};
+int model_judge_source(const struct wish_desk *desk, unsigned source, const struct model_desk *live,
+                       struct error *err);
+int model_judge_table(const struct wish_desk *desk, unsigned table, const struct model_desk *live,
+                      struct error *err);
+/* What placed tables made, on a member that has these ConfigMaps. */
+int model_judge_tenants(const struct wish_desk *desk, const struct model_desk *live,
+                        const json_t *config_maps, bool was_out, struct error *err);
+bool model_is_made_by(const json_t *doc, unsigned table); /* its labels say so */
+
 struct model_difference {
         bool differs;    /* a field that is wanted is missing or of another value */
         bool more;       /* there are fields nobody wanted */

@@ -8,11 +8,14 @@
 #define BAD_EVERY 5      /* after so many moves somebody wishes what the webhooks of the fleet refuse */
 #define BIG_SEEDS 8      /* percent that play big ConfigMaps: they cost */
 #define SET_EVERY 3      /* one seed in so many plays ClusterObjectSets */
+#define TABLE_SEEDS 4    /* so many seeds on end play ResourceSets, as many then do not */
 #define BEGINNING 4      /* so many first moves make applications and place them */
 #define DUE_EVERY 4      /* one move in so many is of the kinds whose turn it is */
 #define DUE_KINDS 3      /* in a seed */
 #define SET_BEGINNINGS 2 /* the first of these turns make sets */
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
+#define LAST_CHANGES 4
+#define DUE_TABLES 4 /* in one that plays ResourceSets */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -107,6 +110,40 @@ const struct move_kind move_kinds[] = {
         { "set-take", 10, move_set_take, SEEDS_SETS },
         { "set-stray", 11, move_set_stray, SEEDS_SETS },
         { "set-stray-owned", 9, move_set_stray_owned, SEEDS_SETS },
+        /* ResourceSets: in the seeds that have them */
+        { "table", 24, move_table_make, SEEDS_TABLES },   /* the first of them */
+        { "source", 24, move_source_make, SEEDS_TABLES }, /* the second */
+        { "table-inputs", 50, move_table_inputs, SEEDS_TABLES },
+        { "table-from", 12, move_table_from, SEEDS_TABLES },
+        { "table-permute", 8, move_table_permute, SEEDS_TABLES },
+        { "table-write", 5, move_table_write, SEEDS_TABLES },
+        { "table-mark", 8, move_table_mark, SEEDS_TABLES },
+        { "table-leave-out", 8, move_table_leave_out, SEEDS_TABLES },
+        { "table-spoil", 5, move_table_spoil, SEEDS_TABLES },
+        { "table-after", 5, move_table_after, SEEDS_TABLES },
+        { "table-wait", 6, move_table_wait, SEEDS_TABLES },
+        { "table-keep", 1, move_table_keep, SEEDS_TABLES },
+        { "table-suspend", 5, move_table_suspend, SEEDS_TABLES },
+        { "table-seal", 5, move_table_seal, SEEDS_TABLES },
+        { "table-force", 5, move_table_force, SEEDS_TABLES },
+        { "table-copy", 6, move_table_copy, SEEDS_TABLES },
+        { "table-mend", 20, move_table_mend, SEEDS_TABLES },
+        { "table-disown", 10, move_table_disown, SEEDS_TABLES },
+        { "table-delete", 10, move_table_delete, SEEDS_TABLES },
+        { "table-request", 4, move_table_request, SEEDS_TABLES },
+        { "table-original", 10, move_table_original, SEEDS_TABLES },
+        { "table-status", 14, move_table_status, SEEDS_TABLES },
+        { "made-edit", 16, move_made_edit, SEEDS_TABLES },
+        { "made-delete", 12, move_made_delete, SEEDS_TABLES },
+        { "made-protect", 4, move_made_protect, SEEDS_TABLES },
+        { "made-foreign", 10, move_made_foreign, SEEDS_TABLES },
+        { "made-neighbour", 8, move_made_neighbour, SEEDS_TABLES },
+        { "source-change", 24, move_source_change, SEEDS_TABLES },
+        { "source-label", 8, move_source_label, SEEDS_TABLES },
+        { "source-suspend", 3, move_source_suspend, SEEDS_TABLES },
+        { "source-delete", 7, move_source_delete, SEEDS_TABLES },
+        { "service-trouble", 9, move_service_trouble, SEEDS_TABLES },
+        { "service-answer", 14, move_service_answer, SEEDS_TABLES },
         /* accidents */
         { "stop-member", 3, move_stop_member },
         { "kill-member", 5, move_kill_member },
@@ -135,15 +172,28 @@ const size_t n_move_kinds = ARRAY_LEN(move_kinds);
 /* What a seed plays. */
 struct draw {
         uint64_t seed;
-        bool plays[SEEDS_SETS + 1];
+        bool plays[MOVE_SEEDS];
 };
+
+static bool tables_are_played;
+
+void moves_play_tables(void)
+{
+        tables_are_played = true;
+}
+
+bool moves_have_tables(uint64_t seed)
+{
+        return tables_are_played && seed / TABLE_SEEDS % 2;
+}
 
 static struct draw begin_draw(uint64_t seed)
 {
         return (struct draw){ seed,
                               { [SEEDS_ALL] = true,
                                 [SEEDS_BIG] = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS,
-                                [SEEDS_SETS] = seed % SET_EVERY == 0 } };
+                                [SEEDS_SETS] = seed % SET_EVERY == 0,
+                                [SEEDS_TABLES] = moves_have_tables(seed) } };
 }
 
 static bool is_played(const struct draw *w, unsigned kind)
@@ -151,10 +201,16 @@ static bool is_played(const struct draw *w, unsigned kind)
         return w->plays[move_kinds[kind].seeds];
 }
 
-/* In seeds without sets all is drawn as if there were none. */
+/* What not every seed plays is a group of its own; the rest is one, big ones or not. */
+static enum move_seeds group_of(unsigned kind)
+{
+        return move_kinds[kind].seeds == SEEDS_BIG ? SEEDS_ALL : move_kinds[kind].seeds;
+}
+
+/* In seeds without a group all is drawn as if there were none. */
 static unsigned weight_of(const struct draw *w, unsigned kind)
 {
-        return move_kinds[kind].seeds == SEEDS_SETS && !w->plays[SEEDS_SETS] ? 0 : move_kinds[kind].weight;
+        return w->plays[group_of(kind)] ? move_kinds[kind].weight : 0;
 }
 
 static uint64_t all_weights(const struct draw *w)
@@ -179,22 +235,22 @@ static unsigned draw_kind(const struct draw *w, struct dice *d)
         }
 }
 
-/* The number of kinds that only seeds with sets play (`sets`), or of all others; *ret is the i-th of them. */
-static unsigned walk(bool sets, uint64_t i, unsigned *ret)
+/* The number of kinds of a group; *ret is the i-th of them. */
+static unsigned walk(enum move_seeds group, uint64_t i, unsigned *ret)
 {
         unsigned n = 0;
 
         for (unsigned kind = 0; kind < n_move_kinds; kind++)
-                if ((move_kinds[kind].seeds == SEEDS_SETS) == sets && n++ == i)
+                if (group_of(kind) == group && n++ == i)
                         *ret = kind;
         return n;
 }
 
-static unsigned turn_of(bool sets, uint64_t turn)
+static unsigned turn_of(enum move_seeds group, uint64_t turn)
 {
         unsigned kind = 0;
 
-        (void)walk(sets, turn % walk(sets, UINT64_MAX, &kind), &kind);
+        (void)walk(group, turn % walk(group, UINT64_MAX, &kind), &kind);
         return kind;
 }
 
@@ -203,7 +259,7 @@ static unsigned turn_of(bool sets, uint64_t turn)
 static bool is_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
 {
         uint64_t turn = i / DUE_EVERY;
-        unsigned kind = turn_of(false, w->seed * DUE_KINDS + turn % DUE_KINDS);
+        unsigned kind = turn_of(SEEDS_ALL, w->seed * DUE_KINDS + turn % DUE_KINDS);
 
         if (i < BEGINNING || i % DUE_EVERY != 0)
                 return false;
@@ -222,8 +278,35 @@ static bool is_set_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
 
         if (!w->plays[SEEDS_SETS] || i < BEGINNING || i % DUE_EVERY != DUE_EVERY / 2)
                 return false;
+        *ret_kind = turn_of(SEEDS_SETS,
+                            turn <= SET_BEGINNINGS ? 0 : w->seed / SET_EVERY * DUE_SETS + turn % DUE_SETS);
+        return true;
+}
+
+/* Nor without a table, and what it takes its inputs from. */
+static bool is_table_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
+{
+        uint64_t turn = i / DUE_EVERY,
+                 seed = w->seed / (2 * TABLE_SEEDS) * TABLE_SEEDS + w->seed % TABLE_SEEDS;
+
+        if (!w->plays[SEEDS_TABLES] || i < BEGINNING || i % DUE_EVERY != DUE_EVERY - 1)
+                return false;
         *ret_kind =
-                turn_of(true, turn <= SET_BEGINNINGS ? 0 : w->seed / SET_EVERY * DUE_SETS + turn % DUE_SETS);
+                turn_of(SEEDS_TABLES, turn <= SET_BEGINNINGS       ? 0
+                                      : turn == SET_BEGINNINGS + 1 ? 1
+                                                                   : seed * DUE_TABLES + turn % DUE_TABLES);
+        return true;
+}
+
+/* Beside these turns another move of four is one of a table, by weight: tables stand still by themselves. */
+static bool is_of_table(const struct draw *w, uint64_t i, uint64_t dice, unsigned *ret_kind)
+{
+        struct draw tables = { .seed = w->seed, .plays = { [SEEDS_TABLES] = w->plays[SEEDS_TABLES] } };
+        struct dice d = { dice ^ DICE_MIX };
+
+        if (!w->plays[SEEDS_TABLES] || i < BEGINNING * 2 || i % DUE_EVERY != 1)
+                return false;
+        *ret_kind = draw_kind(&tables, &d);
         return true;
 }
 
@@ -233,6 +316,23 @@ static int64_t draw_gap(struct dice *d, unsigned members)
         int64_t gap = 200 + (int64_t)dice_below(d, dice_percent(d, 40) ? 800 : 5800);
 
         return members > 5 ? gap * 2 : gap;
+}
+
+static unsigned kind_that(int (*play)(struct player *p, struct dice *d, struct error *err))
+{
+        unsigned kind = 0;
+
+        while (move_kinds[kind].play != play)
+                kind++;
+        return kind;
+}
+
+/* At last something changes that tables depend on, and nobody touches them after that: they notice it or they
+ * do not. */
+static void change_at_last(struct move *moves, size_t n)
+{
+        for (size_t i = 1; i <= LAST_CHANGES && i < n; i++)
+                moves[n - i].kind = kind_that(i == 1 ? move_table_original : move_source_change);
 }
 
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
@@ -250,11 +350,14 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 m = (struct move){ .at_ms = at, .kind = draw_kind(&w, &d), .dice = dice_next(&d) };
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
-                if (!is_set_due(&w, i, &m.kind))
+                if (!is_set_due(&w, i, &m.kind) && !is_table_due(&w, i, &m.kind) &&
+                    !is_of_table(&w, i, m.dice, &m.kind))
                         is_due(&w, i, &m.kind);
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }
+        if (w.plays[SEEDS_TABLES])
+                change_at_last(moves.at, moves.n);
         *ret_n = moves.n;
         return moves.at;
 }

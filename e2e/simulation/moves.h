@@ -30,7 +30,8 @@ struct player {
 };
 
 /* What not every seed plays: it costs, or needs many moves to tell a story. */
-enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS };
+enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES };
+#define MOVE_SEEDS (SEEDS_TABLES + 1)
 
 struct move_kind {
         const char *name; /* "override-change" */
@@ -43,6 +44,9 @@ struct move_kind {
 };
 extern const struct move_kind move_kinds[];
 extern const size_t n_move_kinds;
+/* Whether ResourceSets are played at all: not unless it is asked for. */
+void moves_play_tables(void);
+bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
 
 /* The list of a seed: `ms` long. mem_free it. */
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);

@@ -98,6 +98,40 @@ MOVE_PLAY(move_set_edit);
 MOVE_PLAY(move_set_take);
 MOVE_PLAY(move_set_stray);
 MOVE_PLAY(move_set_stray_owned);
+/* ---- ResourceSets on the hub: moves_table.c, moves_table_hand.c; their providers: moves_source.c ---- */
+MOVE_PLAY(move_table_make);
+MOVE_PLAY(move_table_inputs);
+MOVE_PLAY(move_table_from);
+MOVE_PLAY(move_table_permute);
+MOVE_PLAY(move_table_write);
+MOVE_PLAY(move_table_mark);
+MOVE_PLAY(move_table_leave_out);
+MOVE_PLAY(move_table_spoil);
+MOVE_PLAY(move_table_after);
+MOVE_PLAY(move_table_wait);
+MOVE_PLAY(move_table_keep);
+MOVE_PLAY(move_table_suspend);
+MOVE_PLAY(move_table_seal);
+MOVE_PLAY(move_table_force);
+MOVE_PLAY(move_table_copy);
+MOVE_PLAY(move_table_mend);
+MOVE_PLAY(move_table_disown);
+MOVE_PLAY(move_table_delete);
+MOVE_PLAY(move_table_request);
+MOVE_PLAY(move_table_original);
+MOVE_PLAY(move_made_edit);
+MOVE_PLAY(move_made_delete);
+MOVE_PLAY(move_made_protect);
+MOVE_PLAY(move_made_foreign);
+MOVE_PLAY(move_made_neighbour);
+MOVE_PLAY(move_table_status);
+MOVE_PLAY(move_source_make);
+MOVE_PLAY(move_source_change);
+MOVE_PLAY(move_source_label);
+MOVE_PLAY(move_source_suspend);
+MOVE_PLAY(move_source_delete);
+MOVE_PLAY(move_service_trouble);
+MOVE_PLAY(move_service_answer);
 /* ---- what webhooks refuse: moves_bad.c ---- */
 int moves_bad_wish(struct player *p, uint64_t dice, struct error *err); /* let in is an error */
 /* ---- accidents: moves_accident.c ---- */
@@ -182,3 +216,13 @@ int move_harbor(struct player *p, unsigned member, struct error *err); /* there 
 int move_put_secret(struct player *p, const struct berth *b,
                     struct error *err);                       /* creates it; codes as they are */
 void move_note_stray(struct wish_ship *ship, unsigned cargo); /* sets that there are may take it over */
+
+/* ---- shared by moves of ResourceSets: moves_table.c ---- */
+
+int move_desk(struct player *p, struct error *err);                    /* there is one: 1, 0 if refused */
+bool move_find_table(struct player *p, struct dice *d, unsigned *ret); /* one that exists */
+struct wish_inputs move_draw_inputs(struct dice *d);
+/* Asks for it to be like that: 1, 0 if refused, and then it is wished as before. */
+int move_put_table(struct player *p, unsigned table, const struct wish_table *wanted, struct error *err);
+int move_request_table(struct player *p, unsigned table,
+                       struct error *err); /* that it be looked at: the same */

@@ -363,16 +363,73 @@ static void the_sets_are_what_the_servers_took(void **state)
         with_servers(play_sets);
 }
 
+/* What tables would make nobody makes here but users. */
+static void check_desk(struct bench *b)
+{
+        const struct wish_desk *d = &b->wish.desk;
+        char name[WISH_TABLE_NAME];
+
+        for (unsigned i = 0; i < WISH_TABLES; i++) {
+                AUTO_JSON json_t *doc = get(b, "hub", &wish_table_resource, WISH_DESK,
+                                            wish_table_name(i, name)),
+                                 *wanted = wish_table_doc(d, i);
+
+                assert_int_equal(doc != NULL, d->tables[i].exists);
+                assert_true(!doc || holds(doc, wanted));
+                for (unsigned k = 0; k < 2; k++) {
+                        AUTO_JSON json_t *own = wish_neighbour_doc(i, k),
+                                         *there = get(b, "hub", wish_part_resource(PART_SETTINGS), WISH_DESK,
+                                                      doc_get_string(own, "metadata.name"));
+
+                        assert_int_equal(there != NULL,
+                                         k ? d->neighbours[i].labelled : d->neighbours[i].plain);
+                }
+        }
+        for (unsigned i = 0; i < WISH_SOURCES; i++) {
+                AUTO_JSON json_t *doc = get(b, "hub", &wish_source_resource, WISH_DESK,
+                                            wish_source_name(i, name)),
+                                 *wanted = wish_source_doc(d, i);
+
+                assert_int_equal(doc != NULL, d->sources[i].exists);
+                assert_true(!doc || holds(doc, wanted));
+        }
+}
+
+static void play_tables(struct bench *b)
+{
+        unsigned first = kind_of("table"), n = kind_of("service-answer") + 1 - first;
+        unsigned *done = mem_calloc(n_move_kinds, sizeof(*done));
+        struct dice d = { 7 };
+
+        for (unsigned i = 0; i < 1500; i++) {
+                unsigned kind = first + (unsigned)dice_below(&d, n);
+
+                done[kind] += play(b, kind, dice_next(&d));
+                fiber_sleep(b->loop, 100);
+                if (i % 20 == 19)
+                        check_desk(b);
+        }
+        for (unsigned i = 0; i < n_move_kinds; i++)
+                if (move_kinds[i].seeds == SEEDS_TABLES && done[i] == 0)
+                        fail_msg("move %s never worked", move_kinds[i].name);
+        mem_free(done);
+}
+
+static void the_tables_are_what_the_servers_took(void **state)
+{
+        with_servers(play_tables);
+}
+
 /* All kinds up to the accidents, but for those above. */
 static void play_users(struct bench *b)
 {
         unsigned end = kind_of("stop-member"), *done = mem_calloc(end, sizeof(*done));
         struct dice d = { 11 };
 
-        for (unsigned i = 0; i < 4200; i++) {
+        for (unsigned i = 0; i < 5600; i++) {
                 unsigned kind = (unsigned)dice_below(&d, end);
 
-                if (move_kinds[kind].seeds == SEEDS_SETS ||
+                if (move_kinds[kind].seeds == SEEDS_SETS || move_kinds[kind].seeds == SEEDS_TABLES ||
                     (kind == kind_of("delete-namespace") && dice_percent(&d, 80)))
                         continue;
                 done[kind] += play(b, kind, dice_next(&d));
@@ -383,7 +440,7 @@ static void play_users(struct bench *b)
                         check_members(b);
         }
         for (unsigned i = 0; i < end; i++)
-                if (done[i] < 3 && move_kinds[i].seeds != SEEDS_SETS &&
+                if (done[i] < 3 && move_kinds[i].seeds != SEEDS_SETS && move_kinds[i].seeds != SEEDS_TABLES &&
                     !strstr(move_kinds[i].name, "-placed") &&
                     !text_starts_with(move_kinds[i].name, "delete-") &&
                     !text_equal(move_kinds[i].name, "run-retry")) /* without agents no run ends */
@@ -443,8 +500,10 @@ int main(void)
                 cmocka_unit_test(a_placement_is_made_anew_only_when_the_old_one_is_gone),
                 cmocka_unit_test(the_wish_is_what_the_servers_took),
                 cmocka_unit_test(the_sets_are_what_the_servers_took),
+                cmocka_unit_test(the_tables_are_what_the_servers_took),
         };
 
         mem_hook_libraries();
+        moves_play_tables();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

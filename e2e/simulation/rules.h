@@ -54,6 +54,11 @@ extern const struct rule rule_back;   /* statuses come back as asked for: rules_
 extern const struct rule rule_set_order;      /* phases up and down, and successors, one after the other */
 extern const struct rule rule_set_controller; /* never two, and it passes upwards */
 extern const struct rule rule_set_foreign;    /* only what collisionProtection allows */
+/* ResourceSets on the hub: rules_table.c */
+extern const struct rule rule_table_kept;    /* what a set wants is not deleted */
+extern const struct rule rule_table_listed;  /* nothing is made that no inventory lists */
+extern const struct rule rule_table_order;   /* no namespace goes before its placement */
+extern const struct rule rule_table_foreign; /* what is not a set's is neither written nor deleted */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */
@@ -65,6 +70,11 @@ bool rules_miss_works(struct watch *w);
 /* The newest snapshot of a placement holds a kind of the game that is defined no more: only after a while the
  * hub agent believes that it is gone for good. */
 bool rules_miss_kinds(struct watch *w);
+
+/* A ResourceSet or provider that fails says each time that it tries; a service is asked every few seconds. */
+bool rules_table_is_tried_again(const struct change *c);
+/* Some of them are at it, or will be: after ever longer pauses. */
+bool rules_tables_try_again(struct watch *w);
 
 /* ---- shared ---- */
 static inline bool rule_is_member(const char *who) /* a cluster or its agent */

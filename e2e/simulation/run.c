@@ -4,6 +4,7 @@
 #include "e2e/simulation/model.h"
 #include "e2e/simulation/rules.h"
 #include "e2e/simulation/sim_fleet.h"
+#include "e2e/simulation/sim_sources.h"
 #include "e2e/simulation/watch.h"
 
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
@@ -21,6 +22,8 @@
  * can be twice as long as it should, if a clock is set back. */
 #define RUNS_MS 300000
 #define RUN_CALM_MS 45000
+/* What fails is tried after ever longer pauses, up to a quarter of an hour. */
+#define TRIES_MS 960000
 #define LOOK_MS 500
 #define LAST_LOOKS 2     /* more, before the rest is over */
 #define VERDICT_MS 10000 /* so often is looked whether a rule is broken while nothing is done */
@@ -107,7 +110,8 @@ static int64_t settle_ms(const struct run *r)
 {
         bool doubts = rules_miss_works(r->watch) || rules_miss_kinds(r->watch);
 
-        return SETTLE_MS + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0);
+        return SETTLE_MS + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0) +
+               (rules_tables_try_again(r->watch) ? TRIES_MS : 0);
 }
 
 static bool runs_move(const struct run *r)
@@ -198,6 +202,8 @@ static int open_fleet(struct run *r, struct error *err)
         r->player.fleet->webhooks = r->plan->seed % 2;
         r->player.fleet->guard_policies = r->plan->seed / 2 % 2;
         r->player.fleet->rule_policies = r->plan->seed % 4 == 0;
+        r->player.fleet->resource_sets = moves_have_tables(r->plan->seed);
+        TRY(sim_sources_open(r->player.fleet, &r->wish.desk, err));
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);

@@ -256,6 +256,14 @@ static int webhook_fate(void *ctx, const struct http_request *rq)
         return more && more->fate ? more->fate(more->ctx, rq) : 0;
 }
 
+int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn handle, void *ctx,
+                    struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+
+        return loopback_listen(sim->loopback, authority, handle, ctx) < 0 ? error_no_memory(err) : 0;
+}
+
 /* Who ends on its own accord has lost the lease; if not, the report must say why. */
 static void say_ended(struct sim_agent *a)
 {
@@ -284,6 +292,7 @@ static void run_hub_agent(void *ctx)
                                        .heartbeat_grace_ms = 30000,
                                        .resource_sets = a->sim->fleet.resource_sets,
                                        .resource_set_account = FLEET_SETS_ACCOUNT,
+                                       .local_input_providers = a->sim->fleet.resource_sets,
                                        .networking_agents = a->sim->fleet.networking_agents };
 
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)

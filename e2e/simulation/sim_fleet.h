@@ -29,6 +29,10 @@ void sim_fleet_trouble_webhooks(struct fleet *f, bool on);
 /* While on, agents that end by themselves are started again a moment later, as by a kubelet. Off at first. */
 void sim_fleet_keep_alive(struct fleet *f, bool on);
 
+/* Serves https://<authority>/... on the fleet's network, for agents that ask others than API servers. */
+int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn handle, void *ctx,
+                    struct error *err);
+
 /* ---- the servers; with `changed` only ---- */
 
 /* All API servers die: connections are cut, what is not committed is gone, and in a power failure what was

@@ -140,6 +140,13 @@ static void read_target(const struct http_request *rq, const struct traffic_targ
                 ret->to_hub = slice_is(to->cluster, "hub");
 }
 
+/* Inputs of ResourceSets are asked of it. */
+static bool is_of_service(const struct http_request *rq)
+{
+        return rq->endpoint && rq->endpoint->user_agent &&
+               text_starts_with(rq->endpoint->user_agent, "argosy/");
+}
+
 void traffic_of(const struct http_request *rq, struct traffic *ret)
 {
         struct traffic_target to;
@@ -150,12 +157,16 @@ void traffic_of(const struct http_request *rq, struct traffic *ret)
         ret->resource[0] = ret->ns[0] = ret->name[0] = '\0';
         copy(slice_of(traffic_agent(rq->endpoint ? rq->endpoint->user_agent : NULL)), ret->agent,
              sizeof(ret->agent));
+        if (is_of_service(rq)) /* asked under the product's name and version, whoever asks */
+                snprintf(ret->agent, sizeof(ret->agent), "hub-agents");
         ret->is_hub_agent = text_starts_with(ret->agent, "hub-agent");
         ret->to_hub = base && text_ends_with(base, "/clusters/hub");
         if (traffic_target_of(rq->path, &to))
                 read_target(rq, &to, ret);
         else if (rq->endpoint && text_equal(rq->endpoint->user_agent, "kube-apiserver-admission"))
                 ret->verb = "review";
+        else if (is_of_service(rq))
+                ret->verb = "ask";
 }
 
 void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
@@ -165,6 +176,8 @@ void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
                            : t->is_hub_agent             ? "hub-agent"
                                                          : "member-agent";
 
-        snprintf(ret, TRAFFIC_TEXT, "%s>%s %s%s%s", role, t->to_hub ? "hub" : "member", t->verb,
-                 t->resource[0] ? " " : "", t->resource);
+        const char *whom = t->to_hub ? "hub" : text_equal(t->verb, "ask") ? "service" : "member";
+
+        snprintf(ret, TRAFFIC_TEXT, "%s>%s %s%s%s", role, whom, t->verb, t->resource[0] ? " " : "",
+                 t->resource);
 }

@@ -11,7 +11,8 @@ struct traffic {
         bool to_hub;            /* else to a member's own cluster */
         bool is_write;          /* create, update, patch, apply, delete, deletecollection; never a review */
         const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like,
-                                 "review" for what an API server asks a webhook */
+                                 "review" for what an API server asks a webhook, "ask" for
+                                 inputs of a service */
         char resource[96];      /* "works/status.placement.kubernetes-fleet.io", "configmaps", "leases..." */
         char ns[64], name[128]; /* "" if none */
 };

@@ -130,12 +130,27 @@ static void kinds_are_equal_for_all_agents_of_a_role(void **state)
         assert_string_equal(kind, "player>hub other");
 }
 
+static void services_are_asked_by_the_hub_agents(void **state)
+{
+        struct http_endpoint service = { .base_url = (char *)"https://source-2.inputs.test",
+                                         .user_agent = (char *)"argosy/1.2" };
+        struct http_request rq = { .endpoint = &service, .method = "GET", .path = "/inputs" };
+        struct traffic t;
+        char kind[TRAFFIC_TEXT];
+
+        traffic_of(&rq, &t);
+        assert_string_equal(t.agent, "hub-agents"); /* whatever the version */
+        traffic_kind(&t, kind);
+        assert_string_equal(kind, "hub-agent>service ask");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(requests_are_told_apart),
                 cmocka_unit_test(a_cluster_may_be_named_by_the_path),
                 cmocka_unit_test(kinds_are_equal_for_all_agents_of_a_role),
+                cmocka_unit_test(services_are_asked_by_the_hub_agents),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,8 @@ struct watch *watch_new(const struct watch_options *o)
                 w->n++;
         w->states = mem_calloc(w->n + 1, sizeof(void *));
         for (size_t i = 0; w->states && i < w->n; i++) {
-                coverage_expect_rule(o->coverage, watch_rules[i]->name);
+                if (!watch_rules[i]->of_tables || (o->fleet && o->fleet->resource_sets))
+                        coverage_expect_rule(o->coverage, watch_rules[i]->name);
                 w->states[i] = mem_zalloc(MAX(watch_rules[i]->state_size, 1u));
                 if (!w->states[i])
                         return watch_free(w);

@@ -32,6 +32,7 @@ struct rule {
         void (*changed)(struct watch *w, void *state, const struct change *c); /* may be NULL */
         void (*at_rest)(struct watch *w, void *state);                         /* may be NULL */
         void (*end)(void *state); /* frees what it holds; may be NULL */
+        bool of_tables;           /* has something to judge only where ResourceSets are played */
 };
 extern const struct rule *const watch_rules[]; /* NULL-terminated; watch_rules.c */
 

@@ -273,6 +273,8 @@ void wish_clear(struct wish *w)
         for (unsigned app = 0; app < WISH_APPS; app++)
                 for (unsigned slot = 0; slot < WISH_SLOTS; slot++)
                         vec_free(&w->apps[app].asked[slot]);
+        for (size_t i = 0; i < WISH_SOURCES; i++)
+                vec_free(&w->desk.sources[i].given);
         *w = (struct wish){ 0 };
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/vec.h"
 #include "common/json/doc.h"
 #include "common/kube/client.h"
+#include "e2e/simulation/wish_table.h"
 
 #define WISH_APPS 5     /* namespaces app-0 ... app-4 */
 #define WISH_MEMBERS 20 /* member-1 ... member-20: index 1 ...; 0 is not used */
@@ -320,6 +321,7 @@ struct wish {
         struct wish_member members[WISH_MEMBERS + 1];
         struct wish_eviction evictions[WISH_EVICTIONS];
         struct wish_run runs[WISH_RUNS];
+        struct wish_desk desk;
 };
 
 void wish_clear(struct wish *w);
