@@ -52,6 +52,13 @@ static const struct {
         { "gitVersion", "<version>" },      { "serialNumber", "<serial>" },
 };
 
+/* Lines that a program writes about itself: kubectl's client library logs when a watch ended before it began,
+ * with the time and its process id; whether it did is a matter of milliseconds. Such lines of a list are left
+ * out.
+ */
+static const char log_line[] =
+        "^[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6} +[0-9]+ [a-z_]+\\.go:[0-9]+\\] ";
+
 struct replacement {
         const char *text, *word;
         size_t len;
@@ -59,7 +66,7 @@ struct replacement {
 
 struct normaliser {
         struct arena *arena;
-        const struct regex *rules[ARRAY_LEN(text_rules)];
+        const struct regex *rules[ARRAY_LEN(text_rules)], *log_line;
         VEC(struct replacement) replacements;
 };
 
@@ -82,7 +89,7 @@ struct normaliser *normaliser_new(struct arena *arena, struct error *err)
         for (size_t i = 0; i < ARRAY_LEN(text_rules); i++)
                 if (regex_compile(arena, slice_of(text_rules[i].pattern), &n->rules[i], err) < 0)
                         return NULL;
-        return n;
+        return regex_compile(arena, slice_of(log_line), &n->log_line, err) < 0 ? NULL : n;
 }
 
 int normaliser_replace(struct normaliser *n, const char *text, const char *word, struct error *err)
@@ -288,6 +295,16 @@ static int normalise_object(struct normaliser *n, const json_t *doc, json_t **re
         return 0;
 }
 
+/* 1 yes, 0 no. */
+static int is_log_line(const struct normaliser *n, const json_t *line, struct error *err)
+{
+        const char *text = json_string_value(line);
+        struct regex_span span;
+        int found = text ? regex_find(n->log_line, slice_of(text), 0, &span) : 0;
+
+        return found < 0 ? error_no_memory(err) : found;
+}
+
 static int normalise_array(struct normaliser *n, const json_t *doc, json_t **ret, struct error *err)
 {
         AUTO_JSON json_t *out = json_array();
@@ -296,7 +313,12 @@ static int normalise_array(struct normaliser *n, const json_t *doc, json_t **ret
 
         json_array_foreach((json_t *)doc, i, value) {
                 json_t *part = NULL;
+                int logged = is_log_line(n, value, err);
 
+                if (logged < 0)
+                        return logged;
+                if (logged)
+                        continue;
                 TRY(normalise_doc(n, value, &part, err));
                 if (json_array_append_new(out, part) < 0)
                         return error_no_memory(err);

@@ -61,6 +61,20 @@ static void the_order_of_other_causes_counts(void **state)
                     STATUS("Conflict", TEXT_B ", " TEXT_A, CAUSE_B, CAUSE_A), false);
 }
 
+#define TIMED_OUT "\"error: timed out waiting for the condition on configmaps/waited\""
+#define LOGGED(what)                                                                                         \
+        "\"E1124 02:36:36.514106   17411 reflector.go:227] \\\"" what                                        \
+        "\\\" err=\\\"context deadline exceeded\\\"\""
+
+static void what_a_program_logs_of_itself_is_left_out(void **state)
+{
+        assert_same("{\"stderr\":[" LOGGED("Failed to watch") "," TIMED_OUT "]}",
+                    "{\"stderr\":[" TIMED_OUT "]}", true);
+        assert_same("{\"stderr\":[" LOGGED("Failed to watch") "]}", "{\"stderr\":[" TIMED_OUT "]}", false);
+        assert_same("{\"stderr\":[\"Error from server (NotFound): E1124 is no name\"]}", "{\"stderr\":[]}",
+                    false);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -68,6 +82,7 @@ int main(void)
                 cmocka_unit_test(a_missing_problem_is_a_difference),
                 cmocka_unit_test(a_message_that_does_not_follow_its_causes_is_compared_as_it_stands),
                 cmocka_unit_test(the_order_of_other_causes_counts),
+                cmocka_unit_test(what_a_program_logs_of_itself_is_left_out),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
