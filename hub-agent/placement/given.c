@@ -120,20 +120,26 @@ int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char
         return kube_list_resource(rc->kube, kind, NULL, &o, each, ctx, NULL, rc->err);
 }
 
+int given_by_works(struct reconcile *rc, const struct object *placement, struct given *g)
+{
+        struct object_list works;
+
+        TRY(cache_list(rc, &work_kind, &works));
+        for (size_t i = 0; i < works.n; i++)
+                given_by_work(g, placement, works.at[i]);
+        return 0;
+}
+
 int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g)
 {
         const char *ns = placement->meta.ns, *name = placement->meta.name;
         const char *selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, name);
         struct asking asking = { g, placement };
-        struct object_list works;
 
         if (!selector)
                 return error_no_memory(rc->err);
         TRY(bindings_on_server(rc, scope_of(ns)->binding, ns, selector, note_binding, &asking));
-        TRY(cache_list(rc, &work_kind, &works));
-        for (size_t i = 0; i < works.n; i++)
-                given_by_work(g, placement, works.at[i]);
-        return 0;
+        return given_by_works(rc, placement, g);
 }
 
 int snapshot_is_known(struct reconcile *rc, const struct kind *kind, const struct object *owner,

@@ -25,6 +25,8 @@ int find_snapshots_in_use(struct reconcile *rc, const struct object *placement, 
                           struct snapshots_in_use *ret);
 /* From the cache of bindings, which may be behind. */
 int given_in_cache(struct reconcile *rc, const struct object *placement, struct given *g);
+/* From the cache of Works: of those, too, that outlived a former placement of the name. */
+int given_by_works(struct reconcile *rc, const struct object *placement, struct given *g);
 /* From the server's bindings, and from the Works that outlived theirs. */
 int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g);
 

@@ -117,13 +117,15 @@ static int ensure_finalizers(struct pass *s)
 
 /* While a snapshot is replaced none is marked latest: before its successor is made, and when somebody deleted
  * it. Only then can an index be missing that was given, and as the cache of bindings may be behind the one of
- * snapshots, the server is asked which. */
+ * snapshots, the server is asked which. A new placement has no bindings, but Works of a former one of its
+ * name may be there, and if nobody answers its first snapshot gets the same index again. */
 static int find_given(struct pass *s, bool has_latest)
 {
-        if (has_latest || s->is_new || s->asked)
+        if (has_latest || s->asked)
                 return 0;
         s->asked = true;
-        return given_on_server(s->rc, &s->p->object, &s->given);
+        return s->is_new ? given_by_works(s->rc, &s->p->object, &s->given)
+                         : given_on_server(s->rc, &s->p->object, &s->given);
 }
 
 static int64_t highest_index(const struct object_list *snapshots, const char *label)

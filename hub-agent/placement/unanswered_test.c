@@ -152,6 +152,42 @@ static void be_refused(struct rig *r, const struct of_kind *k)
 RIG_TEST(a_policy_snapshot_is_taken_up_again_when_its_successor_was_refused, { be_refused(r, &policies); })
 RIG_TEST(a_resource_snapshot_is_taken_up_again_when_its_successor_was_refused, { be_refused(r, &resources); })
 
+/* ---- a placement of a name that was there before ---- */
+
+#define OF_FORMER                                                                                            \
+        "{\"apiVersion\":\"placement.kubernetes-fleet.io/"                                                   \
+        "v1beta1\",\"kind\":\"Work\",\"metadata\":{\"name\":\"web-work\",\"labels\":{\"kubernetes-fleet.io/" \
+        "parent-CRP\":\"web\","                                                                              \
+        "\"kubernetes-fleet.io/parent-resource-snapshot-index\":\"1\"},\"finalizers\":[\"a.example/b\"]},"   \
+        "\"spec\":{\"workload\":{\"manifests\":[]}}}"
+
+RIG_TEST(the_first_snapshot_keeps_its_index_when_its_creation_was_not_answered, {
+        struct line line;
+        struct fleet f;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        add_app(r);
+        settle(&f);
+        assert_int_equal(rig_post(r, FLEET "namespaces/fleet-member-member-1/works", OF_FORMER), 201);
+        rig_settle(r);
+        line.lagging = "clusterresourcesnapshots";
+        line.path = "clusterresourcesnapshots?";
+        line.fate = ERR_CLOSED;
+        place(r, "");
+        fiber_sleep(r->loop, 20);
+        line.path = NULL;
+        wait_ms(r, 1000);
+        assert_int_equal(count_latest(r, &resources), 1);
+        line.lagging = NULL;
+        wait_ms(r, 60000);
+        assert_true(is_latest(r, &resources, 2));
+        assert_int_equal(count(r, SNAPSHOTS), 1);
+        close_all(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -163,6 +199,7 @@ int main(void)
                 cmocka_unit_test(a_resource_snapshot_that_is_made_late_finds_no_older_one_marked_latest),
                 cmocka_unit_test(a_policy_snapshot_is_taken_up_again_when_its_successor_was_refused),
                 cmocka_unit_test(a_resource_snapshot_is_taken_up_again_when_its_successor_was_refused),
+                cmocka_unit_test(the_first_snapshot_keeps_its_index_when_its_creation_was_not_answered),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
