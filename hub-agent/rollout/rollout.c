@@ -411,6 +411,19 @@ static void classify_unscheduled(struct round *r, const struct binding *b, size_
         r->removing.at[r->removing.n++] = (struct entry){ b, NULL, is_no_loss(r, b, i) };
 }
 
+/* Without a snapshot there is nothing to roll out, which may last: what is selected may be refused. Nobody is
+ * to keep what is of no use to anyone until then. */
+static void remove_no_loss(struct round *r)
+{
+        for (size_t i = 0; i < r->in->bindings.n; i++) {
+                const struct binding *b = (const struct binding *)r->in->bindings.at[i];
+
+                if (in_state(b, BINDING_UNSCHEDULED) && !is_deleting(&b->object) && !r->waits[i] &&
+                    is_no_loss(r, b, i))
+                        r->plan.remove.at[r->plan.remove.n++] = b;
+        }
+}
+
 static void classify(struct round *r)
 {
         for (size_t i = 0; i < r->in->bindings.n; i++) {
@@ -542,7 +555,12 @@ int plan_rollout(struct arena *arena, const struct rollout_input *in, struct rol
         TRY(check_clusters(&r));
         if (r.plan.n_surplus == 0 && !in->external)
                 TRY(push_strategy(&r));
-        if (r.plan.n_surplus > 0 || in->external || r.plan.n_strategy > 0 || !in->master) {
+        if (r.plan.n_surplus > 0 || in->external || r.plan.n_strategy > 0) {
+                *ret = r.plan;
+                return 0;
+        }
+        if (!in->master) {
+                remove_no_loss(&r);
                 *ret = r.plan;
                 return 0;
         }

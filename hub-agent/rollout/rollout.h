@@ -13,7 +13,7 @@ struct cluster_overrides {
 struct rollout_input {
         const struct placement *placement;
         struct object_list bindings;               /* of the placement, sorted by name */
-        const struct resource_snapshot *master;    /* latest head; NULL: nothing can be rolled */
+        const struct resource_snapshot *master;    /* latest head; NULL: none can be rolled out */
         const struct cluster_overrides *overrides; /* one per binding; NULL = none anywhere */
         const bool *departed; /* one per binding: its member cluster is gone; NULL = none */
         /* One per binding: it was given a group of which only a part was made and that another one follows,

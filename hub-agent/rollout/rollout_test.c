@@ -347,6 +347,26 @@ static void without_a_snapshot_nothing_is_rolled(void **state)
         arena_free(&r.arena);
 }
 
+/* Who is wanted no more, and is of no use to anyone, need not wait for the next snapshot. */
+static void without_a_snapshot_goes_what_is_no_loss(void **state)
+{
+        static const bool departed[] = { true, true, false, false, true };
+        char picked[64];
+        struct round r;
+
+        begin(&r, 1, "0", "0");
+        add(&r, "Bnr");
+        add(&r, "Unr");
+        add(&r, "Unf");
+        add(&r, "Unr");
+        add(&r, "Unrd");
+        r.in.master = NULL;
+        r.in.departed = departed;
+        run(&r);
+        assert_string_equal(picks(&r, picked), "-1 -2");
+        arena_free(&r.arena);
+}
+
 /* Works are of the binding that ctx points to. */
 static int works_of_one(void *ctx, const struct binding *b, bool *ret)
 {
@@ -636,6 +656,7 @@ int main(void)
                 cmocka_unit_test(a_changed_apply_strategy_goes_to_all_bindings_and_nothing_else_happens),
                 cmocka_unit_test(up_to_date_bindings_are_announced_until_they_say_so),
                 cmocka_unit_test(without_a_snapshot_nothing_is_rolled),
+                cmocka_unit_test(without_a_snapshot_goes_what_is_no_loss),
                 cmocka_unit_test(of_two_bindings_on_a_cluster_one_goes),
                 cmocka_unit_test(what_is_left_of_two_bindings_goes_on_while_the_other_goes),
                 cmocka_unit_test(a_new_binding_waits_for_the_one_that_goes),
