@@ -112,6 +112,8 @@ int look_object(const struct set_look *l, struct set_item *item, json_t **ret_dr
                     ? error_wrap(err, "%s dry-run failed", item->words)
                     : 0);
         TRY(check_owner(l, item, err));
+        if (item->live && doc_get(item->live, "metadata.deletionTimestamp"))
+                return error_set(err, ERR_RETRY, "%s is being deleted", item->words);
         if (look_send(l, item, true, &dry, err) < 0)
                 return refused(l, item, err);
         item->action = item->live ? ACTION_UNCHANGED : ACTION_CREATED;

@@ -46,6 +46,26 @@ RIG_TEST(what_is_as_it_should_be_is_not_written_and_drift_is_undone, {
         stop(&f);
 })
 
+/* A set is not ready by what is going away. */
+RIG_TEST(what_is_being_deleted_is_made_anew_once_it_is_gone, {
+        struct fleet f;
+
+        begin(r, &f);
+        create(r, PLAIN("", TENANT("team1"), OBJECTS));
+        merge(r, MAPS("team1") "/settings", "{\"metadata\":{\"finalizers\":[\"a.example/b\"]}}");
+        rig_delete(r, MAPS("team1") "/settings");
+        merge_and_settle(r, SET,
+                         "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"1\"}}}");
+        assert_ready(r, "False", "ReconciliationFailed", "ConfigMap/team1/settings is being deleted");
+        assert_inventory(r, 2);
+        merge(r, MAPS("team1") "/settings", "{\"metadata\":{\"finalizers\":null}}");
+        fiber_sleep(r->loop, 20000);
+        rig_settle(r);
+        assert_ready(r, "True", "ReconciliationSucceeded", "");
+        assert_int_equal(rig_get(r, MAPS("team1") "/settings"), 200);
+        stop(&f);
+})
+
 /* spec/resource-set.md checklist 86, 87, 88 */
 RIG_TEST(what_is_wanted_no_more_goes_unless_it_is_protected, {
         struct fleet f;
@@ -587,6 +607,7 @@ int main(void)
                 cmocka_unit_test(a_table_of_tenants_becomes_their_objects),
                 cmocka_unit_test(what_is_as_it_should_be_is_not_written_and_drift_is_undone),
                 cmocka_unit_test(what_somebody_set_with_kubectl_is_undone),
+                cmocka_unit_test(what_is_being_deleted_is_made_anew_once_it_is_gone),
                 cmocka_unit_test(what_is_wanted_no_more_goes_unless_it_is_protected),
                 cmocka_unit_test(what_cannot_be_deleted_stays_in_the_inventory_and_is_tried_again),
                 cmocka_unit_test(a_template_that_is_wrong_stalls_and_deletes_nothing),
