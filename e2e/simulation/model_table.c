@@ -246,6 +246,15 @@ static bool is_blocked(const struct table_view *v)
                !is_ready(find(v->live->tables, WISH_DESK, wish_table_name(v->wish->after - 1, name)));
 }
 
+/* It has done what it can until it changes: all, or nothing of a template that is wrong. */
+static bool is_at_rest(const struct table_view *v)
+{
+        if (is_ready(v->doc))
+                return true;
+        return wish_table_is_broken(v->desk, v->table, v->exports) &&
+               expect(v, "False", REASON_FLUX_BUILD_FAILED, "build failed: ", NULL) == 0;
+}
+
 static bool misses_source(const struct table_view *v)
 {
         for (unsigned i = 0; i < WISH_SOURCES; i++)
@@ -318,7 +327,7 @@ static int judge_there(const struct table_view *v, struct error *err)
 {
         if (v->wish->suspended || v->wish->drifted)
                 return 0;
-        if (is_blocked(v) && is_ready(v->doc)) /* it was done before that: nothing has it look again */
+        if (is_blocked(v) && is_at_rest(v)) /* since before that: nothing has it look again */
                 return 0;
         if (is_blocked(v))
                 return expect(v, "False", REASON_FLUX_DEPENDENCY, "dependency ", err);

@@ -218,6 +218,11 @@ static void what_holds_a_set_up_is_told(void **state)
         good(&r); /* it was ready before table-1 went */
         say(table(&r), "False", "ReconciliationFailed", "x");
         bad(&r, "should be False DependencyNotReady");
+        say(table(&r), "False", "BuildFailed", "build failed: x");
+        bad(&r, "should be False DependencyNotReady");
+        r.wish.tables[TABLE].spoiled = true;
+        good(&r);
+        r.wish.tables[TABLE].spoiled = false;
         say(table(&r), "True", "ReconciliationSucceeded", "Reconciliation finished in 1s");
         r.wish.tables[TABLE].after = 0;
         r.wish.tables[TABLE].named = 3;
