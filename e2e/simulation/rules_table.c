@@ -80,7 +80,7 @@ struct wants {
         bool forced[WISH_TABLES];                 /* ever: then what is there may be made anew */
         bool holds[WISH_TABLES];                  /* what it makes is as it was */
         int64_t held_ms[WISH_TABLES];             /* when that last was so */
-        bool doubts[WISH_TABLES];                 /* a source of it goes: what that gave may count, or not */
+        bool doubts[WISH_TABLES]; /* a source of it goes or is new: what that gives may count, or not */
         int64_t doubts_ms[WISH_TABLES];
 };
 
@@ -111,6 +111,23 @@ static bool has_leaving_source(struct watch *w, unsigned table)
         return false;
 }
 
+/* One that is new, or was given a label: who has not heard of it goes on without it, who has waits for it. */
+static bool has_unheard_source(struct watch *w, unsigned table)
+{
+        const struct wish_desk *d = &watch_wish(w)->desk;
+        struct wish_inputs exports;
+        char name[WISH_TABLE_NAME];
+
+        for (unsigned i = 0; i < WISH_SOURCES; i++) {
+                const json_t *doc = watch_get(w, "hub", RES_SOURCES, WISH_DESK, wish_source_name(i, name));
+
+                if (doc && !(d->tables[table].named >> i & 1) && wish_table_takes(d, table, i) &&
+                    !wish_source_exports(doc, &exports))
+                        return true;
+        }
+        return false;
+}
+
 /* Of a set that cannot be built, waits or is suspended all is wanted that was. */
 static bool holds_still(struct watch *w, unsigned table, const struct wish_inputs exports[WISH_SOURCES])
 {
@@ -132,7 +149,7 @@ static void note_table(struct watch *w, struct wants *s, unsigned table, int64_t
                 s->held_ms[table] = now;
         if (s->doubts[table])
                 s->doubts_ms[table] = now;
-        s->doubts[table] = has_leaving_source(w, table);
+        s->doubts[table] = has_leaving_source(w, table) || has_unheard_source(w, table);
         s->holds[table] = stands && (s->doubts[table] || !read_exports(w, table, exports) ||
                                      holds_still(w, table, exports));
         if (s->holds[table])

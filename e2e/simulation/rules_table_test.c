@@ -94,6 +94,25 @@ static void a_set_that_cannot_be_built_deletes_nothing(void **state)
         close_watch(&w);
 }
 
+/* Who has not heard of the source knows that a is wanted no more, who has cannot tell. */
+static void with_a_source_that_is_new_nobody_can_tell(void **state)
+{
+        struct watch w;
+
+        open_desk(&w, &rule_table_kept);
+        put_map(&w, "hub-agent", MAP(THEIRS));
+        w.wish.desk.tables[2].pool = true;
+        w.wish.desk.sources[1] = (struct wish_source){ .exists = true, .pooled = true };
+        put(&w, "player", "hub", SOURCES, "{'metadata':{'name':'source-1','namespace':'desk'}}");
+        w.wish.desk.tables[2].own.color[0] = 0;
+        w.wish.desk.tables[2].own.color[1] = 1;
+        put(&w, "player", "hub", TABLES, TABLE("2", ""));
+        w.now += 5000;
+        take(&w, "hub-agent", "hub", MAPS, "desk", "t2-a");
+        FINE(&w);
+        close_watch(&w);
+}
+
 /* ---- listed ---- */
 
 static void nothing_is_made_that_is_not_listed(void **state)
@@ -227,6 +246,7 @@ int main(void)
                 cmocka_unit_test(what_is_wanted_is_not_deleted),
                 cmocka_unit_test(what_was_not_wanted_a_moment_ago_may_go),
                 cmocka_unit_test(a_set_that_cannot_be_built_deletes_nothing),
+                cmocka_unit_test(with_a_source_that_is_new_nobody_can_tell),
                 cmocka_unit_test(nothing_is_made_that_is_not_listed),
                 cmocka_unit_test(a_placement_goes_before_its_namespace),
                 cmocka_unit_test(what_is_not_its_own_is_not_deleted),
