@@ -152,7 +152,8 @@ static void note_good(const struct about *a, struct order *o)
 {
         for (unsigned i = 0; i < WISH_REVISIONS; i++) {
                 struct good *g = &o->good[a->member][a->ship][i][a->cargo];
-                bool was = g->now;
+                bool was = g->now ||
+                           is_good(a, i, a->cargo, a->c->before); /* by other probes than it had then */
 
                 g->now = is_good(a, i, a->cargo, a->c->after);
                 if (was && !g->now)

@@ -102,6 +102,21 @@ static void what_was_ready_a_moment_ago_or_once_in_all_is_enough(void **state)
         close_watch(&w);
 }
 
+static void what_was_ready_by_the_probes_it_has_now_is_enough(void **state)
+{
+        struct watch w;
+
+        open_ship(&w, &rule_set_order);
+        w.wish.members[1].ships[0].sets[0].asks = true; /* for no */
+        agent_puts(&w, CARGO("a", "1", OWNER("1", "true")));
+        w.wish.members[1].ships[0].sets[0].asks = false;
+        take(&w, "player", "member-1", CONFIG_MAPS, "harbor", "ship-0-a");
+        w.now += 1000;
+        agent_puts(&w, CARGO("b", "1", OWNER("1", "true")));
+        FINE(&w);
+        close_watch(&w);
+}
+
 static void a_later_phase_goes_first(void **state)
 {
         struct watch w;
@@ -284,6 +299,7 @@ int main(void)
                 cmocka_unit_test(a_phase_begins_when_those_before_it_are_ready),
                 cmocka_unit_test(what_its_probes_ask_counts),
                 cmocka_unit_test(what_was_ready_a_moment_ago_or_once_in_all_is_enough),
+                cmocka_unit_test(what_was_ready_by_the_probes_it_has_now_is_enough),
                 cmocka_unit_test(a_later_phase_goes_first),
                 cmocka_unit_test(only_who_is_complete_archives),
                 cmocka_unit_test(there_is_one_controller_and_it_passes_upwards),
