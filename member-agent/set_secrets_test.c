@@ -211,6 +211,23 @@ RIG_TEST(a_secret_that_may_change_blocks_until_it_may_not, {
         stop(&a);
 })
 
+RIG_TEST(a_secret_that_went_while_nobody_could_watch_is_missed, {
+        struct agent a;
+
+        begin_sets(&a, r);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), false);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Progressing", "False/Blocked");
+        settle(r, 5000);
+        devcluster_cut_watches(r->devcluster, NULL, true);
+        delete_secret(r);
+        settle(r, 10000);
+        assert_set(r, "app-1", "Progressing",
+                   "True/Retrying resolving ref in phase \"one\": getting Secret default/s: secrets \"s\" "
+                   "not found");
+        stop(&a);
+})
+
 /* spec/cluster-object-set.md checklist 29 */
 RIG_TEST(a_secret_made_again_with_something_else_blocks_until_it_is_as_before, {
         const char *digest;
@@ -299,6 +316,7 @@ int main(void)
                 cmocka_unit_test(a_set_that_never_began_is_archived_without_its_secrets),
                 cmocka_unit_test(a_copy_is_of_one_set_alone),
                 cmocka_unit_test(a_secret_that_may_change_blocks_until_it_may_not),
+                cmocka_unit_test(a_secret_that_went_while_nobody_could_watch_is_missed),
                 cmocka_unit_test(a_secret_made_again_with_something_else_blocks_until_it_is_as_before),
                 cmocka_unit_test(what_cannot_be_read_out_of_an_immutable_secret_blocks),
                 cmocka_unit_test(a_secret_is_read_once_a_pass_however_many_refs_name_it),

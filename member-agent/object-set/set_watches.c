@@ -8,7 +8,7 @@ struct set_watch {
         struct sets *sets;
         enum set_awaited what;
         struct follower *follower;
-        struct map versions;   /* "ns/name" of Secrets that sets refer to -> resourceVersion */
+        struct map seen;       /* "ns/name" of Secrets that sets refer to -> struct seen */
         struct arena arena;    /* of what follows */
         struct map *referring; /* "ns/name" of a Secret -> struct referrer; NULL = to be made anew */
         bool listing;          /* what is shown has not changed just now */
@@ -22,6 +22,11 @@ static const struct kube_resource resources[SET_AWAITED] = {
 };
 
 /* ---- Secrets ---- */
+
+struct seen {
+        bool listed;    /* by the list that goes on */
+        char version[]; /* resourceVersion; "" = it went */
+};
 
 struct referrer {
         const char *set;
@@ -109,23 +114,53 @@ static int wake_referring(struct set_watch *w, const char *secret, bool changed,
         return 0;
 }
 
-static int note_secret(struct set_watch *w, const struct object *o, bool deleted, struct arena *arena)
+static int note_version(struct set_watch *w, const char *key, const char *now)
 {
-        const char *key = secret_key(arena, or_empty(o->meta.ns), o->meta.name),
-                   *before = key ? map_get(&w->versions, key) : NULL,
-                   *now = deleted ? "" : or_empty(o->meta.resource_version);
+        struct seen *before = map_get(&w->seen, key), *after;
+        size_t size = strlen(now) + 1;
         bool known = false;
-        char *copy;
 
-        if (!key)
-                return ERR_NO_MEMORY;
-        if (text_equal(before, now))
+        if (before)
+                before->listed = true;
+        if (text_equal(before ? before->version : NULL, now))
                 return 0;
         TRY(wake_referring(w, key, before || !w->listing, &known));
         if (!known)
                 return 0;
-        copy = mem_strdup(now);
-        return copy && map_put(&w->versions, key, copy) == 0 ? 0 : (mem_free(copy), ERR_NO_MEMORY);
+        after = mem_alloc(sizeof(*after) + size);
+        if (!after)
+                return ERR_NO_MEMORY;
+        after->listed = true;
+        memcpy(after->version, now, size);
+        return map_put(&w->seen, key, after) == 0 ? 0 : (mem_free(after), ERR_NO_MEMORY);
+}
+
+static int note_secret(struct set_watch *w, const struct object *o, bool deleted, struct arena *arena)
+{
+        const char *key = secret_key(arena, or_empty(o->meta.ns), o->meta.name);
+
+        return key ? note_version(w, key, deleted ? "" : or_empty(o->meta.resource_version)) : ERR_NO_MEMORY;
+}
+
+static void begin_list(struct set_watch *w)
+{
+        map_for_each(&w->seen, e)
+                ((struct seen *)e->value)->listed = false;
+}
+
+/* What the list did not show went while nobody could watch. */
+static int end_list(struct set_watch *w)
+{
+        map_for_each(&w->seen, e) {
+                const struct seen *s = e->value;
+                bool known = false;
+
+                if (s->listed || !*s->version)
+                        continue;
+                TRY(wake_referring(w, e->key, true, &known));
+                ((struct seen *)e->value)->version[0] = '\0';
+        }
+        return 0;
 }
 
 /* ---- namespaces and kinds ---- */
@@ -147,7 +182,10 @@ static void wake_waiting(struct set_watch *w)
 
 static void on_begin(void *ctx)
 {
-        ((struct set_watch *)ctx)->listing = true;
+        struct set_watch *w = ctx;
+
+        w->listing = true;
+        begin_list(w);
 }
 
 static void on_object(void *ctx, const struct object *o, bool deleted)
@@ -164,7 +202,11 @@ static void on_object(void *ctx, const struct object *o, bool deleted)
 
 static void on_end(void *ctx)
 {
-        ((struct set_watch *)ctx)->listing = false;
+        struct set_watch *w = ctx;
+
+        if (end_list(w) < 0)
+                log_warn(w->sets->agent->log, "which Secrets went was not noted: no memory");
+        w->listing = false;
 }
 
 static struct set_watch *watch_free(struct set_watch *w)
@@ -172,7 +214,7 @@ static struct set_watch *watch_free(struct set_watch *w)
         if (!w)
                 return NULL;
         follower_stop(w->follower);
-        map_free(&w->versions);
+        map_free(&w->seen);
         arena_free(&w->arena);
         mem_free(w);
         return NULL;
@@ -196,7 +238,7 @@ int set_watches_want(struct sets *s, enum set_awaited what, struct error *err)
         w->sets = s;
         w->what = what;
         w->listing = true;
-        map_init(&w->versions, MAP_OWN_KEYS, mem_free);
+        map_init(&w->seen, MAP_OWN_KEYS, mem_free);
         o.ctx = w;
         s->watches[what] = w;
         if ((w->follower = follower_new(s->agent->group, &o, err)))
