@@ -102,8 +102,8 @@ int cluster_meets(const struct property_requirement *r, const struct member_clus
 
 /* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
  * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone.
- * `turned_away`: a cycle found it silent, which by the clock of now, set back meanwhile, it may never have
- * been.
+ * `turned_away`: when it was looked at last it was not eligible, or silent, which by the clock of now, set
+ * back meanwhile, it may never have been.
  */
 enum cluster_change {
         CHANGED_CLUSTER = 1,    /* labels, taints, eligibility */

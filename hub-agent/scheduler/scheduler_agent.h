@@ -5,7 +5,7 @@
 
 struct scheduler_memory {
         struct map unreadable_told; /* of "cluster property": the value that was told to be unreadable */
-        struct map turned_away;     /* names of clusters that were found silent for too long */
+        struct map turned_away;     /* names of clusters that were not eligible when they were looked at */
         struct map unanswered;      /* of "placement cluster": the binding whose creation nobody answered */
 };
 struct scheduler_memory *scheduler_memory_new(void); /* NULL on no memory */

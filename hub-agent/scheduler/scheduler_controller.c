@@ -488,6 +488,17 @@ static void emit_placements(struct hub_agent *a, const struct scope *scope, unsi
                         emit(to, key_text(&key, list.at[i]->meta.ns, list.at[i]->meta.name));
 }
 
+/* By the clock of a later event it may look as if it had been eligible by now. */
+static int note_turned_away(struct hub_agent *a, const struct member_cluster *c)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct ineligibility why;
+
+        return cluster_is_eligible(c, loop_wall_ms(a->world->loop), &arena, &why)
+                       ? 0
+                       : map_put(&a->scheduler->turned_away, c->object.meta.name, a);
+}
+
 static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
         struct hub_agent *a = agent;
@@ -500,6 +511,8 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
 
         if (changes & (CHANGED_CLUSTER | CHANGED_GONE)) /* who is still silent is noted anew */
                 map_remove(&a->scheduler->turned_away, name);
+        if (after && note_turned_away(a, after) < 0)
+                emit(to, NULL);
         if (changes & (CHANGED_PROPERTIES | CHANGED_GONE))
                 forget_unreadable(a, (const struct member_cluster *)e->now, gone);
         if (!changes)

@@ -159,6 +159,37 @@ a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_he
         rig_run(clock_set_back);
 }
 
+/* What it said when it joined is told while the clock is ahead, and nobody looks for clusters then. */
+static void join_by_a_clock_that_is_ahead(struct rig *r)
+{
+        struct fleet f;
+
+        start(r, &f);
+        assert_int_equal(
+                rig_post(r, CLUSTERS "memberclusters",
+                         "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":\"MemberCluster\","
+                         "\"metadata\":{\"name\":\"member-1\"},\"spec\":{\"identity\":{\"kind\":"
+                         "\"ServiceAccount\",\"name\":\"a\",\"namespace\":\"fleet-system\"}}}"),
+                201);
+        add_app(r);
+        place(r, "");
+        settle(&f);
+        report_member(&f, "member-1", "True");
+        loop_shift_wall(r->loop, 6 * 60 * 1000);
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 0);
+        loop_shift_wall(r->loop, -3 * 60 * 1000);
+        report_member(&f, "member-1", "True");
+        settle(&f);
+        assert_int_equal(count(r, FLEET "clusterresourcebindings"), 1);
+        stop(&f);
+}
+
+static void a_cluster_that_joined_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of(void **state)
+{
+        rig_run(join_by_a_clock_that_is_ahead);
+}
+
 /* "MODIFIED Unscheduled" and the like, of the next binding's event that tells of a state. */
 static void next_state(struct rig_watch *w, char ret[64])
 {
@@ -321,6 +352,8 @@ int main(void)
                 cmocka_unit_test(a_cluster_that_is_back_before_it_was_missed_is_chosen),
                 cmocka_unit_test(
                         a_cluster_that_was_turned_away_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of),
+                cmocka_unit_test(
+                        a_cluster_that_joined_by_a_clock_that_was_ahead_is_chosen_when_it_is_heard_of),
                 cmocka_unit_test(a_cluster_that_leaves_is_given_up_before_another_takes_its_place),
                 cmocka_unit_test(a_binding_that_goes_is_let_go_without_a_policy_snapshot),
                 cmocka_unit_test(a_binding_whose_creation_nobody_answered_is_made_once),
