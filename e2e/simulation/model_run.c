@@ -112,6 +112,8 @@ static bool was_evicted(const struct judged *j)
 
 static bool members_changed(const struct judged *j)
 {
+        if (j->w->clock_ms && was_late(j, j->w->clock_ms))
+                return true;
         for (unsigned i = 1; i <= j->w->n_members; i++) {
                 const struct wish_member *m = &j->w->members[i];
 

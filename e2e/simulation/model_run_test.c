@@ -129,6 +129,12 @@ static void a_run_ends_for_a_reason_that_there_is(void **state)
         says(&s, "");
         fails_with(&s, VALID "unexpected behavior which cannot be handled by the controller: got 2, want 1");
         says(&s, "it ended for no reason");
+        fails_with(&s,
+                   VALID USER "the number of clusters in index `0` stage has changed, new: 2, existing: 1");
+        says(&s, "it ended for no reason");
+        s.wish.clock_ms = MADE_MS + 1;
+        says(&s, "");
+        s.wish.clock_ms = 0;
         fails_with(&s, "something broke");
         says(&s, "it ended with words that there are not");
         close_scene(&s);

@@ -177,7 +177,10 @@ int move_disk_room(struct player *p, struct dice *d, struct error *err)
 
 static int shift_clock(struct player *p, int64_t by)
 {
-        loop_shift_wall(p->fleet->world->loop, by);
+        struct loop *l = p->fleet->world->loop;
+
+        loop_shift_wall(l, by);
+        p->wish->clock_ms = loop_now_ms(l);
         return move_done(p, "by %lld ms", (long long)by);
 }
 

@@ -317,6 +317,8 @@ struct wish_member {
 
 struct wish {
         unsigned n_members;
+        int64_t clock_ms; /* the clocks were set last: members may look silent, and be heard of again; 0 =
+                             never */
         struct wish_app apps[WISH_APPS];
         struct wish_member members[WISH_MEMBERS + 1];
         struct wish_eviction evictions[WISH_EVICTIONS];
