@@ -36,6 +36,7 @@ struct set_pass {
         int64_t began_ms, deadline_ms; /* of the loop; waits for health put the deadline off */
         int64_t timeout_ms;            /* of the work, and of each wait for health */
         const char *reason;            /* why it failed: of Ready */
+        bool told;                     /* that it failed is in the status */
 };
 
 int pass_write_status(struct set_pass *p);

@@ -14,6 +14,7 @@
 #define JITTER_PERCENT 5
 #define LINES_MAX 100
 #define BACKOFF_LEAST_MS 750
+#define UNTOLD_MS 5000
 #define BACKOFF_MOST_MS (15 * 60000)
 #define LARGE_BYTES (1 << 20) /* of the arena: hundreds of objects */
 #define LONGEST_RUN_MS (6 * 60 * 60000)
@@ -167,8 +168,19 @@ static struct outcome retried(struct set_pass *p, const struct error *why)
         pass_flush(p, NULL);
         if (note_history(p, reason, true) < 0 || say(p, FLUX_FAILED, reason, message) < 0)
                 return failed(p->rc->err);
+        p->told = true;
         rc_event(p->rc, &p->set->object, "Warning", reason, "%s", message);
         return (struct outcome){ .code = error_set(p->rc->err, ERR_RETRY, "%s", kept.text) };
+}
+
+/* How seldom a set that fails is tried again is no measure for a request of ours that was lost: until the
+ * next try its status is not true. */
+static void hurry(struct set_pass *p, const struct outcome *o)
+{
+        struct error *err = p->rc->err;
+
+        if (!p->told && (o->code == ERR_RETRY || o->code == ERR_TIMEOUT) && err->retry_after_ms == 0)
+                err->retry_after_ms = UNTOLD_MS;
 }
 
 static struct outcome waiting(struct set_pass *p, const char *why)
@@ -549,6 +561,7 @@ static struct outcome look_after(struct reconcile *rc)
         }
         buf_init(&p.lines, 64u << 10);
         out = reconcile_set(&p, o);
+        hurry(&p, &out);
         buf_free(&p.lines);
         return out;
 }

@@ -411,6 +411,29 @@ RIG_TEST(a_malformed_expression_stalls_until_it_is_mended, {
         stop(&f);
 })
 
+/* It is tried again ever more seldom, and what it says is true all the same. */
+RIG_TEST(what_a_failing_set_says_is_said_again_soon_when_it_was_lost, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        create(r, HEAD("") "\"inputsFrom\":[{\"name\":\"teams\"}],\"resources\":[" OBJECTS "]}}");
+        fiber_sleep(r->loop, 400000);
+        assert_ready(r, "False", "ReconciliationFailed", "failed to get provider");
+        line.path = "/tenants/status";
+        line.fate = ERR_RETRY;
+        merge(r, SET "/status", "{\"status\":{\"conditions\":null}}");
+        merge(r, SET, "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"1\"}}}");
+        fiber_sleep(r->loop, 1000);
+        line.path = NULL;
+        fiber_sleep(r->loop, 10000);
+        assert_ready(r, "False", "ReconciliationFailed", "failed to get provider");
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 /* spec/resource-set.md checklist 16, 99 */
 RIG_TEST(inputs_come_from_providers_as_they_export_them, {
         struct fleet f;
@@ -621,6 +644,7 @@ int main(void)
                 cmocka_unit_test(a_suspended_set_is_left_alone_until_it_is_resumed),
                 cmocka_unit_test(a_set_waits_for_what_it_depends_on),
                 cmocka_unit_test(a_malformed_expression_stalls_until_it_is_mended),
+                cmocka_unit_test(what_a_failing_set_says_is_said_again_soon_when_it_was_lost),
                 cmocka_unit_test(inputs_come_from_providers_as_they_export_them),
                 cmocka_unit_test(data_is_copied_and_follows_its_source),
                 cmocka_unit_test(a_set_that_waits_is_ready_when_its_objects_are),
