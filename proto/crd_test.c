@@ -531,7 +531,7 @@ static void defaults_are_filled_in(void **state)
 static void every_crd_is_structural_and_stored_in_one_version(void **state)
 {
         struct suite *s = suite_new();
-        assert_int_equal(n_crd_texts, 31);
+        assert_int_equal(n_crd_texts, 35);
         for (size_t i = 0; i < n_crd_texts; i++) {
                 AUTO_JSON json_t *crd = crd_named(crd_texts[i].name);
                 assert_string_equal(doc_get_string(crd, "metadata.name"), crd_texts[i].name);

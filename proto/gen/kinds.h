@@ -8,6 +8,7 @@ extern const struct kind cluster_approval_request_kind; /* struct approval_reque
 extern const struct kind approval_request_kind; /* struct approval_request */
 extern const struct kind cluster_resource_binding_kind; /* struct binding */
 extern const struct kind resource_binding_kind; /* struct binding */
+extern const struct kind bucket_kind; /* struct bucket */
 extern const struct kind cluster_profile_kind; /* struct cluster_profile */
 extern const struct kind cluster_resource_placement_disruption_budget_kind; /* struct disruption_budget */
 extern const struct kind cluster_resource_envelope_kind; /* struct resource_envelope */
@@ -20,6 +21,9 @@ extern const struct kind node_kind; /* struct node */
 extern const struct kind pod_kind; /* struct pod */
 extern const struct kind config_map_kind; /* struct config_map */
 extern const struct kind partial_object_kind; /* struct partial_object */
+extern const struct kind git_repository_kind; /* struct git_repository */
+extern const struct kind helm_chart_kind; /* struct helm_chart */
+extern const struct kind helm_repository_kind; /* struct helm_repository */
 extern const struct kind resource_set_input_provider_kind; /* struct input_provider */
 extern const struct kind internal_member_cluster_kind; /* struct internal_member_cluster */
 extern const struct kind member_cluster_kind; /* struct member_cluster */
@@ -76,6 +80,9 @@ extern const struct type diffed_placement_type;
 extern const struct type cluster_decision_type;
 extern const struct type cluster_score_type;
 extern const struct type work_resource_identifier_type;
+extern const struct type secret_by_name_type;
+extern const struct type source_status_type;
+extern const struct type source_artifact_type;
 extern const struct type applied_work_spec_type;
 extern const struct type applied_work_status_type;
 extern const struct type applied_resource_type;
@@ -87,6 +94,7 @@ extern const struct type planned_object_type;
 extern const struct type planned_field_type;
 extern const struct type binding_spec_type;
 extern const struct type binding_status_type;
+extern const struct type bucket_spec_type;
 extern const struct type cluster_profile_spec_type;
 extern const struct type cluster_manager_type;
 extern const struct type cluster_profile_status_type;
@@ -109,8 +117,16 @@ extern const struct type pod_spec_type;
 extern const struct type container_type;
 extern const struct type container_resources_type;
 extern const struct type pod_status_type;
+extern const struct type git_repository_spec_type;
+extern const struct type git_reference_type;
+extern const struct type git_include_type;
+extern const struct type git_verification_type;
+extern const struct type helm_chart_spec_type;
+extern const struct type chart_source_type;
+extern const struct type chart_verification_type;
+extern const struct type signer_identity_type;
+extern const struct type helm_repository_spec_type;
 extern const struct type input_provider_spec_type;
-extern const struct type secret_by_name_type;
 extern const struct type input_filter_type;
 extern const struct type input_skip_type;
 extern const struct type input_schedule_type;

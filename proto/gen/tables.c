@@ -169,6 +169,37 @@ static const struct field work_resource_identifier_fields[] = {
 };
 const struct type work_resource_identifier_type = { "WorkResourceIdentifier", work_resource_identifier_fields, 7, sizeof(struct work_resource_identifier) };
 
+static const struct field secret_by_name_fields[] = {
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct secret_by_name, name), NULL },
+};
+const struct type secret_by_name_type = { "SecretByName", secret_by_name_fields, 1, sizeof(struct secret_by_name) };
+
+static const struct field source_status_fields[] = {
+        { "artifact", FIELD_OBJECT, 0, offsetof(struct source_status, artifact), &source_artifact_type },
+        { "conditions", FIELD_LIST, 0, offsetof(struct source_status, conditions), &condition_type },
+        { "lastHandledReconcileAt", FIELD_STRING, 0, offsetof(struct source_status, last_handled_reconcile_at), NULL },
+        { "observedChartName", FIELD_STRING, 0, offsetof(struct source_status, observed_chart_name), NULL },
+        { "observedGeneration", FIELD_INT, 0, offsetof(struct source_status, observed_generation), NULL },
+        { "observedIgnore", FIELD_STRING, 0, offsetof(struct source_status, observed_ignore), NULL },
+        { "observedRecurseSubmodules", FIELD_BOOL, 0, offsetof(struct source_status, observed_recurse_submodules), NULL },
+        { "observedSourceArtifactRevision", FIELD_STRING, 0, offsetof(struct source_status, observed_source_artifact_revision), NULL },
+        { "observedSparseCheckout", FIELD_LIST, 0, offsetof(struct source_status, observed_sparse_checkout), NULL },
+        { "observedValuesFiles", FIELD_LIST, 0, offsetof(struct source_status, observed_values_files), NULL },
+        { "url", FIELD_STRING, 0, offsetof(struct source_status, url), NULL },
+};
+const struct type source_status_type = { "SourceStatus", source_status_fields, 11, sizeof(struct source_status) };
+
+static const struct field source_artifact_fields[] = {
+        { "digest", FIELD_STRING, 0, offsetof(struct source_artifact, digest), NULL },
+        { "lastUpdateTime", FIELD_TIME, FIELD_REQUIRED, offsetof(struct source_artifact, last_update_time), NULL },
+        { "metadata", FIELD_STRING_MAP, 0, offsetof(struct source_artifact, metadata), NULL },
+        { "path", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct source_artifact, path), NULL },
+        { "revision", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct source_artifact, revision), NULL },
+        { "size", FIELD_INT, 0, offsetof(struct source_artifact, size), NULL },
+        { "url", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct source_artifact, url), NULL },
+};
+const struct type source_artifact_type = { "SourceArtifact", source_artifact_fields, 7, sizeof(struct source_artifact) };
+
 static const struct field applied_work_spec_fields[] = {
         { "workName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct applied_work_spec, work_name), NULL },
         { "workNamespace", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct applied_work_spec, work_namespace), NULL },
@@ -279,6 +310,32 @@ static const struct field binding_root_fields[] = {
         { "status", FIELD_OBJECT, 0, offsetof(struct binding, status), &binding_status_type },
 };
 static const struct type binding_root_type = { "binding", binding_root_fields, 2, sizeof(struct binding) };
+
+static const struct field bucket_spec_fields[] = {
+        { "accessFrom", FIELD_RAW, 0, offsetof(struct bucket_spec, access_from), NULL },
+        { "bucketName", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct bucket_spec, bucket_name), NULL },
+        { "certSecretRef", FIELD_OBJECT, 0, offsetof(struct bucket_spec, cert_secret_ref), &secret_by_name_type },
+        { "endpoint", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct bucket_spec, endpoint), NULL },
+        { "ignore", FIELD_STRING, 0, offsetof(struct bucket_spec, ignore), NULL },
+        { "insecure", FIELD_BOOL, 0, offsetof(struct bucket_spec, insecure), NULL },
+        { "interval", FIELD_STRING, FIELD_REQUIRED, offsetof(struct bucket_spec, interval), NULL },
+        { "prefix", FIELD_STRING, 0, offsetof(struct bucket_spec, prefix), NULL },
+        { "provider", FIELD_INTERNED, 0, offsetof(struct bucket_spec, provider), NULL },
+        { "proxySecretRef", FIELD_OBJECT, 0, offsetof(struct bucket_spec, proxy_secret_ref), &secret_by_name_type },
+        { "region", FIELD_STRING, 0, offsetof(struct bucket_spec, region), NULL },
+        { "secretRef", FIELD_OBJECT, 0, offsetof(struct bucket_spec, secret_ref), &secret_by_name_type },
+        { "serviceAccountName", FIELD_STRING, 0, offsetof(struct bucket_spec, service_account_name), NULL },
+        { "sts", FIELD_RAW, 0, offsetof(struct bucket_spec, sts), NULL },
+        { "suspend", FIELD_BOOL, 0, offsetof(struct bucket_spec, suspend), NULL },
+        { "timeout", FIELD_STRING, 0, offsetof(struct bucket_spec, timeout), NULL },
+};
+const struct type bucket_spec_type = { "BucketSpec", bucket_spec_fields, 16, sizeof(struct bucket_spec) };
+
+static const struct field bucket_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct bucket, spec), &bucket_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct bucket, status), &source_status_type },
+};
+static const struct type bucket_root_type = { "bucket", bucket_root_fields, 2, sizeof(struct bucket) };
 
 static const struct field cluster_profile_spec_fields[] = {
         { "clusterManager", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct cluster_profile_spec, cluster_manager), &cluster_manager_type },
@@ -502,6 +559,115 @@ static const struct field partial_object_root_fields[] = {
 };
 static const struct type partial_object_root_type = { "partial_object", partial_object_root_fields, 2, sizeof(struct partial_object) };
 
+static const struct field git_repository_spec_fields[] = {
+        { "accessFrom", FIELD_RAW, 0, offsetof(struct git_repository_spec, access_from), NULL },
+        { "ignore", FIELD_STRING, 0, offsetof(struct git_repository_spec, ignore), NULL },
+        { "include", FIELD_LIST, 0, offsetof(struct git_repository_spec, include), &git_include_type },
+        { "interval", FIELD_STRING, FIELD_REQUIRED, offsetof(struct git_repository_spec, interval), NULL },
+        { "provider", FIELD_INTERNED, 0, offsetof(struct git_repository_spec, provider), NULL },
+        { "proxySecretRef", FIELD_OBJECT, 0, offsetof(struct git_repository_spec, proxy_secret_ref), &secret_by_name_type },
+        { "recurseSubmodules", FIELD_BOOL, 0, offsetof(struct git_repository_spec, recurse_submodules), NULL },
+        { "ref", FIELD_OBJECT, 0, offsetof(struct git_repository_spec, ref), &git_reference_type },
+        { "secretRef", FIELD_OBJECT, 0, offsetof(struct git_repository_spec, secret_ref), &secret_by_name_type },
+        { "serviceAccountName", FIELD_STRING, 0, offsetof(struct git_repository_spec, service_account_name), NULL },
+        { "sparseCheckout", FIELD_LIST, 0, offsetof(struct git_repository_spec, sparse_checkout), NULL },
+        { "suspend", FIELD_BOOL, 0, offsetof(struct git_repository_spec, suspend), NULL },
+        { "timeout", FIELD_STRING, 0, offsetof(struct git_repository_spec, timeout), NULL },
+        { "url", FIELD_STRING, FIELD_REQUIRED, offsetof(struct git_repository_spec, url), NULL },
+        { "verify", FIELD_OBJECT, 0, offsetof(struct git_repository_spec, verify), &git_verification_type },
+};
+const struct type git_repository_spec_type = { "GitRepositorySpec", git_repository_spec_fields, 15, sizeof(struct git_repository_spec) };
+
+static const struct field git_reference_fields[] = {
+        { "branch", FIELD_STRING, 0, offsetof(struct git_reference, branch), NULL },
+        { "commit", FIELD_STRING, 0, offsetof(struct git_reference, commit), NULL },
+        { "name", FIELD_STRING, 0, offsetof(struct git_reference, name), NULL },
+        { "semver", FIELD_STRING, 0, offsetof(struct git_reference, semver), NULL },
+        { "tag", FIELD_STRING, 0, offsetof(struct git_reference, tag), NULL },
+};
+const struct type git_reference_type = { "GitReference", git_reference_fields, 5, sizeof(struct git_reference) };
+
+static const struct field git_include_fields[] = {
+        { "fromPath", FIELD_STRING, 0, offsetof(struct git_include, from_path), NULL },
+        { "repository", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct git_include, repository), &secret_by_name_type },
+        { "toPath", FIELD_STRING, 0, offsetof(struct git_include, to_path), NULL },
+};
+const struct type git_include_type = { "GitInclude", git_include_fields, 3, sizeof(struct git_include) };
+
+static const struct field git_verification_fields[] = {
+        { "mode", FIELD_INTERNED, 0, offsetof(struct git_verification, mode), NULL },
+        { "secretRef", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct git_verification, secret_ref), &secret_by_name_type },
+};
+const struct type git_verification_type = { "GitVerification", git_verification_fields, 2, sizeof(struct git_verification) };
+
+static const struct field git_repository_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct git_repository, spec), &git_repository_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct git_repository, status), &source_status_type },
+};
+static const struct type git_repository_root_type = { "git_repository", git_repository_root_fields, 2, sizeof(struct git_repository) };
+
+static const struct field helm_chart_spec_fields[] = {
+        { "accessFrom", FIELD_RAW, 0, offsetof(struct helm_chart_spec, access_from), NULL },
+        { "chart", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct helm_chart_spec, chart), NULL },
+        { "ignoreMissingValuesFiles", FIELD_BOOL, 0, offsetof(struct helm_chart_spec, ignore_missing_values_files), NULL },
+        { "interval", FIELD_STRING, FIELD_REQUIRED, offsetof(struct helm_chart_spec, interval), NULL },
+        { "reconcileStrategy", FIELD_INTERNED, 0, offsetof(struct helm_chart_spec, reconcile_strategy), NULL },
+        { "sourceRef", FIELD_OBJECT, FIELD_REQUIRED, offsetof(struct helm_chart_spec, source_ref), &chart_source_type },
+        { "suspend", FIELD_BOOL, 0, offsetof(struct helm_chart_spec, suspend), NULL },
+        { "valuesFile", FIELD_STRING, 0, offsetof(struct helm_chart_spec, values_file), NULL },
+        { "valuesFiles", FIELD_LIST, 0, offsetof(struct helm_chart_spec, values_files), NULL },
+        { "verify", FIELD_OBJECT, 0, offsetof(struct helm_chart_spec, verify), &chart_verification_type },
+        { "version", FIELD_STRING, 0, offsetof(struct helm_chart_spec, version), NULL },
+};
+const struct type helm_chart_spec_type = { "HelmChartSpec", helm_chart_spec_fields, 11, sizeof(struct helm_chart_spec) };
+
+static const struct field chart_source_fields[] = {
+        { "apiVersion", FIELD_INTERNED, 0, offsetof(struct chart_source, api_version), NULL },
+        { "kind", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct chart_source, kind), NULL },
+        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct chart_source, name), NULL },
+};
+const struct type chart_source_type = { "ChartSource", chart_source_fields, 3, sizeof(struct chart_source) };
+
+static const struct field chart_verification_fields[] = {
+        { "matchOIDCIdentity", FIELD_LIST, 0, offsetof(struct chart_verification, match_oidc_identity), &signer_identity_type },
+        { "provider", FIELD_INTERNED, FIELD_REQUIRED, offsetof(struct chart_verification, provider), NULL },
+        { "secretRef", FIELD_OBJECT, 0, offsetof(struct chart_verification, secret_ref), &secret_by_name_type },
+};
+const struct type chart_verification_type = { "ChartVerification", chart_verification_fields, 3, sizeof(struct chart_verification) };
+
+static const struct field signer_identity_fields[] = {
+        { "issuer", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct signer_identity, issuer), NULL },
+        { "subject", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct signer_identity, subject), NULL },
+};
+const struct type signer_identity_type = { "SignerIdentity", signer_identity_fields, 2, sizeof(struct signer_identity) };
+
+static const struct field helm_chart_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct helm_chart, spec), &helm_chart_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct helm_chart, status), &source_status_type },
+};
+static const struct type helm_chart_root_type = { "helm_chart", helm_chart_root_fields, 2, sizeof(struct helm_chart) };
+
+static const struct field helm_repository_spec_fields[] = {
+        { "accessFrom", FIELD_RAW, 0, offsetof(struct helm_repository_spec, access_from), NULL },
+        { "certSecretRef", FIELD_OBJECT, 0, offsetof(struct helm_repository_spec, cert_secret_ref), &secret_by_name_type },
+        { "insecure", FIELD_BOOL, 0, offsetof(struct helm_repository_spec, insecure), NULL },
+        { "interval", FIELD_STRING, 0, offsetof(struct helm_repository_spec, interval), NULL },
+        { "passCredentials", FIELD_BOOL, 0, offsetof(struct helm_repository_spec, pass_credentials), NULL },
+        { "provider", FIELD_INTERNED, 0, offsetof(struct helm_repository_spec, provider), NULL },
+        { "secretRef", FIELD_OBJECT, 0, offsetof(struct helm_repository_spec, secret_ref), &secret_by_name_type },
+        { "suspend", FIELD_BOOL, 0, offsetof(struct helm_repository_spec, suspend), NULL },
+        { "timeout", FIELD_STRING, 0, offsetof(struct helm_repository_spec, timeout), NULL },
+        { "type", FIELD_INTERNED, 0, offsetof(struct helm_repository_spec, type), NULL },
+        { "url", FIELD_STRING, FIELD_REQUIRED, offsetof(struct helm_repository_spec, url), NULL },
+};
+const struct type helm_repository_spec_type = { "HelmRepositorySpec", helm_repository_spec_fields, 11, sizeof(struct helm_repository_spec) };
+
+static const struct field helm_repository_root_fields[] = {
+        { "spec", FIELD_OBJECT, 0, offsetof(struct helm_repository, spec), &helm_repository_spec_type },
+        { "status", FIELD_OBJECT, 0, offsetof(struct helm_repository, status), &source_status_type },
+};
+static const struct type helm_repository_root_type = { "helm_repository", helm_repository_root_fields, 2, sizeof(struct helm_repository) };
+
 static const struct field input_provider_spec_fields[] = {
         { "certSecretRef", FIELD_OBJECT, 0, offsetof(struct input_provider_spec, cert_secret_ref), &secret_by_name_type },
         { "defaultValues", FIELD_RAW, 0, offsetof(struct input_provider_spec, default_values), NULL },
@@ -516,11 +682,6 @@ static const struct field input_provider_spec_fields[] = {
         { "url", FIELD_STRING, 0, offsetof(struct input_provider_spec, url), NULL },
 };
 const struct type input_provider_spec_type = { "InputProviderSpec", input_provider_spec_fields, 11, sizeof(struct input_provider_spec) };
-
-static const struct field secret_by_name_fields[] = {
-        { "name", FIELD_STRING, FIELD_REQUIRED | FIELD_EMIT_EMPTY, offsetof(struct secret_by_name, name), NULL },
-};
-const struct type secret_by_name_type = { "SecretByName", secret_by_name_fields, 1, sizeof(struct secret_by_name) };
 
 static const struct field input_filter_fields[] = {
         { "excludeBranch", FIELD_STRING, 0, offsetof(struct input_filter, exclude_branch), NULL },
@@ -1224,6 +1385,11 @@ const struct kind resource_binding_kind = {
         "ResourceBinding", "resourcebindings", "ResourceBindingList", true, true, &binding_root_type,
 };
 
+const struct kind bucket_kind = {
+        "source.toolkit.fluxcd.io", "v1", "source.toolkit.fluxcd.io/v1",
+        "Bucket", "buckets", "BucketList", true, true, &bucket_root_type,
+};
+
 const struct kind cluster_profile_kind = {
         "multicluster.x-k8s.io", "v1alpha1", "multicluster.x-k8s.io/v1alpha1",
         "ClusterProfile", "clusterprofiles", "ClusterProfileList", true, true, &cluster_profile_root_type,
@@ -1282,6 +1448,21 @@ const struct kind config_map_kind = {
 const struct kind partial_object_kind = {
         "", "", "",
         "PartialObject", "partialobjects", "PartialObjectList", true, false, &partial_object_root_type,
+};
+
+const struct kind git_repository_kind = {
+        "source.toolkit.fluxcd.io", "v1", "source.toolkit.fluxcd.io/v1",
+        "GitRepository", "gitrepositories", "GitRepositoryList", true, true, &git_repository_root_type,
+};
+
+const struct kind helm_chart_kind = {
+        "source.toolkit.fluxcd.io", "v1", "source.toolkit.fluxcd.io/v1",
+        "HelmChart", "helmcharts", "HelmChartList", true, true, &helm_chart_root_type,
+};
+
+const struct kind helm_repository_kind = {
+        "source.toolkit.fluxcd.io", "v1", "source.toolkit.fluxcd.io/v1",
+        "HelmRepository", "helmrepositories", "HelmRepositoryList", true, true, &helm_repository_root_type,
 };
 
 const struct kind resource_set_input_provider_kind = {
@@ -1395,6 +1576,7 @@ const struct kind *const all_kinds[] = {
         &approval_request_kind,
         &cluster_resource_binding_kind,
         &resource_binding_kind,
+        &bucket_kind,
         &cluster_profile_kind,
         &cluster_resource_placement_disruption_budget_kind,
         &cluster_resource_envelope_kind,
@@ -1407,6 +1589,9 @@ const struct kind *const all_kinds[] = {
         &pod_kind,
         &config_map_kind,
         &partial_object_kind,
+        &git_repository_kind,
+        &helm_chart_kind,
+        &helm_repository_kind,
         &resource_set_input_provider_kind,
         &internal_member_cluster_kind,
         &member_cluster_kind,

@@ -24,6 +24,9 @@ struct diffed_placement;
 struct cluster_decision;
 struct cluster_score;
 struct work_resource_identifier;
+struct secret_by_name;
+struct source_status;
+struct source_artifact;
 struct applied_work_spec;
 struct applied_work_status;
 struct applied_resource;
@@ -35,6 +38,7 @@ struct planned_object;
 struct planned_field;
 struct binding_spec;
 struct binding_status;
+struct bucket_spec;
 struct cluster_profile_spec;
 struct cluster_manager;
 struct cluster_profile_status;
@@ -57,8 +61,16 @@ struct pod_spec;
 struct container;
 struct container_resources;
 struct pod_status;
+struct git_repository_spec;
+struct git_reference;
+struct git_include;
+struct git_verification;
+struct helm_chart_spec;
+struct chart_source;
+struct chart_verification;
+struct signer_identity;
+struct helm_repository_spec;
 struct input_provider_spec;
-struct secret_by_name;
 struct input_filter;
 struct input_skip;
 struct input_schedule;
@@ -226,6 +238,16 @@ struct named_extension_list {
 };
 struct container_list {
         struct container *at;
+        uint32_t n;
+        bool set;
+};
+struct git_include_list {
+        struct git_include *at;
+        uint32_t n;
+        bool set;
+};
+struct signer_identity_list {
+        struct signer_identity *at;
         uint32_t n;
         bool set;
 };
@@ -523,6 +545,37 @@ struct work_resource_identifier {
         const char *name; /* The object's name. */
 };
 
+/* A Secret, or another object that is meant by its name, of the same namespace. */
+struct secret_by_name {
+        const char *name; /* Required. The name. */
+};
+
+/* What came of a source or a chart. */
+struct source_status {
+        struct opt_int observed_generation; /* Generation of the last run that ended. */
+        struct condition_list conditions; /* Ready, and what the last run met. */
+        struct source_artifact *artifact; /* The file that is kept. */
+        const char *url; /* Address of the newest file, whatever its revision. */
+        const char *last_handled_reconcile_at; /* The annotation reconcile.fluxcd.io/requestedAt that was acted on last. */
+        const char *observed_source_artifact_revision; /* Revision of the source that the chart was made of. */
+        const char *observed_chart_name; /* The chart's name. */
+        struct string_list observed_values_files; /* The values files that were there. */
+        const char *observed_ignore; /* spec.ignore of the archive. */
+        struct opt_bool observed_recurse_submodules; /* spec.recurseSubmodules of the archive. */
+        struct string_list observed_sparse_checkout; /* spec.sparseCheckout of the archive. */
+};
+
+/* A file that is kept for whoever asks for it. */
+struct source_artifact {
+        const char *digest; /* Digest of the file, as sha256:HEX. */
+        const char *path; /* Required. The file, below the folder of all of them. */
+        const char *url; /* Required. Address of the file. */
+        const char *revision; /* Required. What the file is made of. */
+        int64_t last_update_time; /* Required. When the file was written. Wall ms. */
+        struct opt_int size; /* Its bytes. */
+        struct string_map metadata; /* What else is known of it. */
+};
+
 /* Which Work an AppliedWork stands for. */
 struct applied_work_spec {
         const char *work_name; /* Required. The Work's name. */
@@ -629,6 +682,33 @@ struct binding {
         struct object object;
         struct binding_spec *spec; /* Required. What goes to the cluster. */
         struct binding_status *status; /* How far it has come. */
+};
+
+/* Where a bucket is, and what of it is kept. */
+struct bucket_spec {
+        const char *provider; /* Whose object store it is. Default generic. */
+        const char *bucket_name; /* Required. The bucket's name. */
+        const char *endpoint; /* Required. The object store's host, with a port if it needs one. */
+        const char *region; /* The bucket's region. */
+        const char *prefix; /* What the keys of objects begin with that are kept. */
+        struct opt_bool insecure; /* Whether the object store is reached without TLS. */
+        const char *interval; /* Required. How often the bucket is looked at. */
+        const char *timeout; /* How long a look at the bucket may take. Default 60s. */
+        struct secret_by_name *secret_ref; /* The Secret with accesskey and secretkey; nobody's credentials if absent. */
+        struct secret_by_name *cert_secret_ref; /* The Secret with an authority (ca.crt) and a client's certificate (tls.crt, tls.key). */
+        struct secret_by_name *proxy_secret_ref; /* The Secret with a proxy's address and credentials. */
+        struct slice sts; /* How credentials are made for the moment. */
+        const char *service_account_name; /* The service account whose identity is used. */
+        const char *ignore; /* What is left out, in the form of .gitignore. */
+        struct opt_bool suspend; /* Whether nothing is done about this bucket. */
+        struct slice access_from; /* Taken and not looked at. */
+};
+
+/* A family of kinds. */
+struct bucket {
+        struct object object;
+        struct bucket_spec *spec; /* Where the bucket is, and what of it is kept. */
+        struct source_status *status; /* The bucket's archive. Default {"observedGeneration":-1}. */
 };
 
 /* Who manages a cluster of the inventory. */
@@ -864,6 +944,118 @@ struct partial_object {
         const char *kind; /* The object's kind. */
 };
 
+/* Where a Git repository is, and what of it is kept. */
+struct git_repository_spec {
+        const char *url; /* Required. The repository's address. */
+        const char *interval; /* Required. How often the repository is looked at. */
+        const char *timeout; /* How long an operation on the repository may take. Default 60s. */
+        struct git_reference *ref; /* What is checked out; the branch master if absent. */
+        struct secret_by_name *secret_ref; /* The Secret with credentials and authorities. */
+        struct secret_by_name *proxy_secret_ref; /* The Secret with a proxy's address and credentials. */
+        const char *ignore; /* What is left out, in the form of .gitignore. */
+        struct opt_bool suspend; /* Whether nothing is done about this repository. */
+        struct opt_bool recurse_submodules; /* Whether submodules are fetched too. */
+        struct string_list sparse_checkout; /* Folders that are kept; all if absent. */
+        struct git_include_list include; /* Other repositories whose files are put in. */
+        struct git_verification *verify; /* Whose signature commits have to have. */
+        const char *provider; /* Whose credentials the server takes. */
+        const char *service_account_name; /* The service account whose identity is used. */
+        struct slice access_from; /* Taken and not looked at. */
+};
+
+/* What is checked out. A commit counts before a name, that before a range of versions, a tag, a branch. */
+struct git_reference {
+        const char *branch; /* A branch. */
+        const char *tag; /* A tag. */
+        const char *semver; /* A range of versions: the highest tag in it. */
+        const char *name; /* A full reference, as refs/heads/main. */
+        const char *commit; /* A commit. */
+};
+
+/* Another repository whose files are put in. */
+struct git_include {
+        struct secret_by_name *repository; /* Required. The GitRepository, in the same namespace. */
+        const char *from_path; /* The folder that is taken; all if absent. */
+        const char *to_path; /* Where it is put; under the repository's name if absent. */
+};
+
+/* Whose signature has to be there. */
+struct git_verification {
+        const char *mode; /* Of the commit, of the tag, or of both. Default HEAD. */
+        struct secret_by_name *secret_ref; /* Required. The Secret with the public keys. */
+};
+
+/* A family of kinds. */
+struct git_repository {
+        struct object object;
+        struct git_repository_spec *spec; /* Where the repository is, and what of it is kept. */
+        struct source_status *status; /* The repository's archive. Default {"observedGeneration":-1}. */
+};
+
+/* Where a chart comes from, and in which version. */
+struct helm_chart_spec {
+        const char *chart; /* Required. The chart's name in the HelmRepository, or its path in the GitRepository or Bucket. */
+        const char *version; /* A version or a range of them, of HelmRepositories only. Default *. */
+        struct chart_source *source_ref; /* Required. Where the chart is. */
+        const char *interval; /* Required. How often the source is looked at. */
+        const char *reconcile_strategy; /* What makes a new artifact: another version of the chart, or another revision of its source. Default ChartVersion. */
+        const char *values_file; /* A file of values that goes before valuesFiles. */
+        struct string_list values_files; /* Files whose values become the chart's, the last wins. */
+        struct opt_bool ignore_missing_values_files; /* Whether values files may be missing. */
+        struct opt_bool suspend; /* Whether nothing is done about this chart. */
+        struct chart_verification *verify; /* Whose signature the chart has to have. */
+        struct slice access_from; /* Taken and not looked at. */
+};
+
+/* The source of a chart, in the same namespace. */
+struct chart_source {
+        const char *api_version; /* The source's API group and version. */
+        const char *kind; /* Required. The source's kind. */
+        const char *name; /* Required. The source's name. */
+};
+
+/* Whose signature a chart has to have. */
+struct chart_verification {
+        const char *provider; /* Required. What the signatures are made with. Default cosign. */
+        struct secret_by_name *secret_ref; /* The Secret with the public keys, under names that end in .pub. */
+        struct signer_identity_list match_oidc_identity; /* Who may have signed without a key; anybody if absent. */
+};
+
+/* Who may have signed, by regular expressions. */
+struct signer_identity {
+        const char *issuer; /* Required. Who vouches for the signer. */
+        const char *subject; /* Required. The signer. */
+};
+
+/* A family of kinds. */
+struct helm_chart {
+        struct object object;
+        struct helm_chart_spec *spec; /* Where the chart comes from, and in which version. */
+        struct source_status *status; /* The chart's artifact. Default {"observedGeneration":-1}. */
+};
+
+/* Where a repository of charts is, and how it is reached. */
+struct helm_repository_spec {
+        const char *url; /* Required. The repository's address. */
+        const char *type; /* An index behind the address, or a registry. */
+        const char *interval; /* How often the index is fetched; a minute if absent. */
+        const char *timeout; /* How long the index, a chart, a question to the registry may take. Default 60s. */
+        struct secret_by_name *secret_ref; /* The Secret with a username and a password, or with credentials of registries. */
+        struct secret_by_name *cert_secret_ref; /* The Secret with an authority (ca.crt) and a client's certificate (tls.crt, tls.key). */
+        struct opt_bool pass_credentials; /* Whether charts that are elsewhere are fetched with the repository's credentials too. */
+        struct opt_bool suspend; /* Whether nothing is done about this repository. */
+        struct opt_bool insecure; /* Whether a registry without TLS is taken. */
+        const char *provider; /* Whose credentials a registry takes. Default generic. */
+        struct slice access_from; /* Taken and not looked at. */
+};
+
+/* A family of kinds. */
+struct helm_repository {
+        struct object object;
+        struct helm_repository_spec *spec; /* Where the repository is. */
+        struct source_status *status; /* The repository's index. Default {"observedGeneration":-1}. */
+};
+
 /* Where the sets come from, and which of them are taken. */
 struct input_provider_spec {
         const char *type; /* Required. What kind of source it is. */
@@ -877,11 +1069,6 @@ struct input_provider_spec {
         struct input_skip *skip; /* Which requests are left as they were exported last. */
         struct input_schedule_list schedule; /* When the source is asked; by the interval alone if absent. */
         struct artifact_selector_list selectors; /* Which ExternalArtifacts are taken. */
-};
-
-/* A Secret of the same namespace. */
-struct secret_by_name {
-        const char *name; /* Required. The Secret's name. */
 };
 
 /* Which sets are taken. */

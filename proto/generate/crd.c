@@ -71,10 +71,15 @@ static json_t *schema_of_scalar(const char *name)
         return s;
 }
 
-/* The value of `default: 60` in the field's own type. */
+/* The value of `default: 60` in the field's own type; a type's is JSON. */
 static json_t *typed_value(const struct field_def *f, const char *text)
 {
         int64_t number;
+        json_t *object = f->type ? json_loads(text, 0, NULL) : NULL;
+        if (f->type && !json_is_object(object))
+                fail("%s: default is no object in JSON", f->name);
+        if (f->type)
+                return object;
         bool numeric = text_starts_with(f->inner, "int") && !text_equal(f->inner, "interned");
         return numeric && text_parse_i64(text, &number) ? json_integer(number) : json_string(text);
 }
