@@ -105,6 +105,12 @@ int volume_link(struct volume *v, const char *path, const char *target, struct e
         return v->ops->link(v, path, target, err);
 }
 
+int volume_read_link(struct volume *v, const char *path, char **ret, struct error *err)
+{
+        TRY(check_path(path, err));
+        return v->ops->read_link(v, path, ret, err);
+}
+
 int volume_remove(struct volume *v, const char *path, struct error *err)
 {
         TRY(check_path(path, err));

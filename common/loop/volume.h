@@ -64,6 +64,8 @@ static inline void volume_writer_cleanup(struct volume_writer **w)
 
 /* A symbolic link to `target` (a name in the same folder) in place of what was there. */
 int volume_link(struct volume *v, const char *path, const char *target, struct error *err);
+/* Where a link leads, as it stands in it; mem_free. ERR_INVALID: it is none. */
+int volume_read_link(struct volume *v, const char *path, char **ret, struct error *err);
 /* A file, a link, or an empty folder. ERR_NOT_FOUND. */
 int volume_remove(struct volume *v, const char *path, struct error *err);
 /* And all below. Fine if it is not there. */

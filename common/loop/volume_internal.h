@@ -12,6 +12,7 @@ struct volume_ops {
         int (*open_file)(struct volume *v, const char *path, struct volume_reader **ret, struct error *err);
         int (*create)(struct volume *v, const char *path, struct volume_writer **ret, struct error *err);
         int (*link)(struct volume *v, const char *path, const char *target, struct error *err);
+        int (*read_link)(struct volume *v, const char *path, char **ret, struct error *err);
         int (*remove)(struct volume *v, const char *path, struct error *err);
         struct volume *(*close)(struct volume *v);
 };

@@ -340,6 +340,17 @@ static int memory_link(struct volume *base, const char *path, const char *target
         return code < 0 ? error_no_memory(err) : 0;
 }
 
+static int memory_read_link(struct volume *v, const char *path, char **ret, struct error *err)
+{
+        struct node *n;
+
+        TRY(find(v, path, "read", &n, err));
+        if (n->kind != VOLUME_LINK)
+                return error_set(err, ERR_INVALID, "read %s: not a link", path);
+        *ret = mem_strdup(n->content->bytes.data);
+        return *ret ? 0 : error_no_memory(err);
+}
+
 static int memory_remove(struct volume *base, const char *path, struct error *err)
 {
         struct memory_volume *v = of(base);
@@ -372,6 +383,7 @@ static const struct volume_ops ops = {
         .open_file = memory_open_file,
         .create = memory_create,
         .link = memory_link,
+        .read_link = memory_read_link,
         .remove = memory_remove,
         .close = memory_close,
 };

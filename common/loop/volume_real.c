@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -358,6 +359,21 @@ static int real_link(struct volume *v, const char *path, const char *target, str
         return volume_refuse(err, saved, "link", path);
 }
 
+static int real_read_link(struct volume *v, const char *path, char **ret, struct error *err)
+{
+        const char *name;
+        AUTO_FD int folder = open_way(v, path, false, &name);
+        char target[NAME_MAX + 1];
+        ssize_t n = folder >= 0 ? readlinkat(folder, name, target, sizeof(target)) : -1;
+
+        if (n < 0 && folder >= 0 && errno == EINVAL)
+                return error_set(err, ERR_INVALID, "read %s: not a link", path);
+        if (n < 0)
+                return volume_refuse(err, errno, "read", path);
+        *ret = mem_strndup(target, (size_t)n);
+        return *ret ? 0 : error_no_memory(err);
+}
+
 static int real_remove(struct volume *v, const char *path, struct error *err)
 {
         const char *name;
@@ -389,6 +405,7 @@ static const struct volume_ops ops = {
         .open_file = real_open_file,
         .create = real_create,
         .link = real_link,
+        .read_link = real_read_link,
         .remove = real_remove,
         .close = real_close,
 };

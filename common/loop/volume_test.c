@@ -223,6 +223,11 @@ static void link_and_look(struct scene *s)
         assert_int_equal(volume_link(s->volume, "a/b/latest", "two", NULL), 0); /* in its place */
         assert_int_equal(volume_look(s->volume, "a/b/latest", &info, NULL), 0);
         assert_int_equal(info.kind, VOLUME_LINK);
+        assert_int_equal(volume_read_link(s->volume, "a/b/latest", &names, NULL), 0);
+        assert_string_equal(names, "two");
+        mem_free(names);
+        assert_int_equal(volume_read_link(s->volume, "a/b/one", &names, NULL), ERR_INVALID);
+        assert_int_equal(volume_read_link(s->volume, "a/b/none", &names, NULL), ERR_NOT_FOUND);
         assert_int_equal(volume_open_file(s->volume, "a/b/latest", &r, NULL), ERR_NOT_FOUND);
         assert_int_equal(volume_link(s->volume, "a/way", "b", NULL), 0);
         assert_int_equal(volume_open_file(s->volume, "a/way/one", &r, NULL), ERR_NOT_FOUND);

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "common/base/memory.h"
+#include "common/base/timefmt.h"
 #include "common/net/http_credentials.h"
 #include "common/net/http_files.h"
 #include "common/net/http_server.h"
@@ -212,15 +213,14 @@ static int hex_digit(char c)
         return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* NULL on a malformed escape, an escaped NUL or no memory. */
-static char *unescape_query(struct arena *arena, struct slice s)
+char *http_unescape(struct arena *arena, struct slice s, bool plus_is_space)
 {
         char *out = arena_alloc(arena, s.len + 1);
         if (!out)
                 return NULL;
         size_t n = 0;
         for (size_t i = 0; i < s.len; i++) {
-                char c = s.data[i] == '+' ? ' ' : s.data[i];
+                char c = plus_is_space && s.data[i] == '+' ? ' ' : s.data[i];
                 if (c == '%') {
                         int high = i + 2 < s.len ? hex_digit(s.data[i + 1]) : -1;
                         int low = i + 2 < s.len ? hex_digit(s.data[i + 2]) : -1;
@@ -235,6 +235,17 @@ static char *unescape_query(struct arena *arena, struct slice s)
         return out;
 }
 
+const char *http_date(struct arena *arena, int64_t wall_ms)
+{
+        static const char days[] = "ThuFriSatSunMonTueWed", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        int64_t s = wall_ms / 1000, day = s / 86400, of_day = s % 86400;
+        struct date d = date_of_days(day);
+
+        return arena_printf(arena, "%.3s, %02u %.3s %04lld %02d:%02d:%02d GMT", days + day % 7 * 3, d.day,
+                            months + (d.month - 1) * 3, (long long)d.year, (int)(of_day / 3600),
+                            (int)(of_day / 60 % 60), (int)(of_day % 60));
+}
+
 const char *http_query_get(struct http_exchange *x, const char *name)
 {
         struct slice rest = slice_of(x->query);
@@ -243,9 +254,9 @@ const char *http_query_get(struct http_exchange *x, const char *name)
                 slice_cut(&rest, '&', &pair);
                 struct slice key;
                 slice_cut(&pair, '=', &key);
-                const char *plain = unescape_query(x->arena, key);
+                const char *plain = http_unescape(x->arena, key, true);
                 if (plain && strcmp(plain, name) == 0)
-                        return unescape_query(x->arena, pair);
+                        return http_unescape(x->arena, pair, true);
         }
         return NULL;
 }

@@ -137,3 +137,7 @@ int http_headers_copy(struct arena *arena, const struct http_headers *from, stru
 
 /* Percent-encodes a path segment or query value into b. */
 int http_escape(struct buf *b, const char *s);
+/* NULL on a malformed escape, an escaped NUL or no memory. A query's plus signs are spaces. */
+char *http_unescape(struct arena *arena, struct slice s, bool plus_is_space);
+/* "Thu, 01 Jan 1970 00:00:00 GMT", for times since then; NULL on no memory. */
+const char *http_date(struct arena *arena, int64_t wall_ms);
