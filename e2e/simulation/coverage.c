@@ -7,7 +7,6 @@
 #include "e2e/simulation/faults.h"
 
 #define KEY_MAX 320
-#define SEEDS_TO_JUDGE 100
 
 /* Keys: a word for the sort, tab, name; of hits another tab and the fault. */
 #define MOVE "move\t"
@@ -253,10 +252,10 @@ static void report_holes_of(struct report *r, const char *key, const char *kind)
 {
         const struct count *n = map_get(&r->c->counts, key);
 
-        for (unsigned f = 0; f < FAULT_WRITES && r->seeds >= SEEDS_TO_JUDGE; f++) {
+        for (unsigned f = 0; f < FAULT_WRITES && r->seeds >= COVERAGE_SEEDS; f++) {
                 char text[KEY_MAX + 64];
 
-                if (n->seeds < SEEDS_TO_JUDGE || coverage_hits(r->c, kind, fault_name(f)) > 0)
+                if (n->seeds < COVERAGE_SEEDS || coverage_hits(r->c, kind, fault_name(f)) > 0)
                         continue;
                 snprintf(text, sizeof(text), "\"%s\" never hit \"%s\"", fault_name(f), kind);
                 hole(r, text);

@@ -24,6 +24,7 @@ size_t coverage_allocations(const struct coverage *c); /* live ones it holds: fo
 /* A text of lines, one count each, which coverage_merge() adds to what is there. */
 int coverage_write(const struct coverage *c, const char *path, struct error *err);
 int coverage_merge(struct coverage *c, const char *path, struct error *err);
+#define COVERAGE_SEEDS 100 /* in so many everything happens */
 /* Prints the tables. Returns how many holes there are: moves and rules without a count; and, if `seeds` is at
- * least 100, kinds of writes seen in 100 seeds or more which some fault of writes never hit. */
+ * least COVERAGE_SEEDS, kinds of writes seen in as many seeds which some fault of writes never hit. */
 unsigned coverage_report(const struct coverage *c, unsigned seeds, FILE *to);

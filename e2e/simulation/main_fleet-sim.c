@@ -12,7 +12,7 @@ static const char help[] =
         "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
         "\n"
         "  fleet-sim [--seed N | --seeds A-B] [--members M] [--hub-agents H] [--minutes T] [--trace FILE]\n"
-        "            [--resource-sets] [--coverage FILE]\n"
+        "            [--coverage FILE]\n"
         "  fleet-sim --seed N --shrink [--trace FILE]\n"
         "  fleet-sim --report SEEDS FILE...\n"
         "\n"
@@ -23,7 +23,6 @@ static const char help[] =
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
         "times\n"
         "  --coverage       writes what was played and hit\n"
-        "  --resource-sets  plays them, too, in four seeds of eight\n"
         "  --shrink         looks for few moves and faults that still fail\n"
         "  --report         adds up such files of a run of SEEDS seeds, prints them, and fails if\n"
         "                   something was never played or hit\n";
@@ -96,6 +95,8 @@ static int report(const struct options *o, char **files, int n, struct coverage 
                         fprintf(stderr, "%s\n", err.text);
                         return 2;
                 }
+        if (o->report >= MOVES_SEEDS)
+                moves_expect(coverage);
         return coverage_report(coverage, (unsigned)o->report, stdout) > 0;
 }
 
@@ -138,9 +139,6 @@ static bool parse_option(struct options *o, int c)
         case 'c':
                 o->coverage = optarg;
                 return true;
-        case 'T':
-                moves_play_tables();
-                return true;
         case 'k':
                 o->shrink = true;
                 return true;
@@ -151,14 +149,17 @@ static bool parse_option(struct options *o, int c)
 
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = {
-                { "seed", 1, NULL, 's' },          { "seeds", 1, NULL, 's' },
-                { "members", 1, NULL, 'm' },       { "hub-agents", 1, NULL, 'a' },
-                { "minutes", 1, NULL, 't' },       { "trace", 1, NULL, 'f' },
-                { "coverage", 1, NULL, 'c' },      { "shrink", 0, NULL, 'k' },
-                { "resource-sets", 0, NULL, 'T' }, { "report", 1, NULL, 'r' },
-                { "help", 0, NULL, 'h' },          { 0 }
-        };
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },
+                                               { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' },
+                                               { "hub-agents", 1, NULL, 'a' },
+                                               { "minutes", 1, NULL, 't' },
+                                               { "trace", 1, NULL, 'f' },
+                                               { "coverage", 1, NULL, 'c' },
+                                               { "shrink", 0, NULL, 'k' },
+                                               { "report", 1, NULL, 'r' },
+                                               { "help", 0, NULL, 'h' },
+                                               { 0 } };
         struct options o = { .first = 1, .last = 1, .minutes = 3 };
         struct coverage *coverage;
         int c, code;

@@ -62,8 +62,8 @@ const struct move_kind move_kinds[] = {
         { "run-stop", 3, move_run_stop },
         { "run-resume", 5, move_run_resume },
         { "run-delete", 3, move_run_delete },
-        { "approve", 13, move_approve },
-        { "disapprove", 2, move_disapprove },
+        { "approve", 16, move_approve },
+        { "disapprove", 14, move_disapprove },
         { "approve-early", 3, move_approve_early },
         { "stages", 4, move_stages },
         { "stages-delete", 1, move_stages_delete },
@@ -167,6 +167,12 @@ const struct move_kind move_kinds[] = {
 };
 const size_t n_move_kinds = ARRAY_LEN(move_kinds);
 
+void moves_expect(struct coverage *c)
+{
+        for (size_t i = 0; i < n_move_kinds; i++)
+                coverage_expect_move(c, move_kinds[i].name);
+}
+
 /* ---- drawing ---- */
 
 /* What a seed plays. */
@@ -175,16 +181,9 @@ struct draw {
         bool plays[MOVE_SEEDS];
 };
 
-static bool tables_are_played;
-
-void moves_play_tables(void)
-{
-        tables_are_played = true;
-}
-
 bool moves_have_tables(uint64_t seed)
 {
-        return tables_are_played && seed / TABLE_SEEDS % 2;
+        return seed / TABLE_SEEDS % 2;
 }
 
 static struct draw begin_draw(uint64_t seed)
@@ -350,9 +349,8 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 m = (struct move){ .at_ms = at, .kind = draw_kind(&w, &d), .dice = dice_next(&d) };
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
-                if (!is_set_due(&w, i, &m.kind) && !is_table_due(&w, i, &m.kind) &&
-                    !is_of_table(&w, i, m.dice, &m.kind))
-                        is_due(&w, i, &m.kind);
+                m.due = is_set_due(&w, i, &m.kind) || is_table_due(&w, i, &m.kind) ||
+                        (!is_of_table(&w, i, m.dice, &m.kind) && is_due(&w, i, &m.kind));
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }
@@ -364,6 +362,7 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
 
 /* ---- playing ---- */
 
+/* 1: done; 0: there was nothing to do. */
 static int play_one(struct player *p, const struct move *m, struct error *err)
 {
         struct dice d = { m->dice };
@@ -377,6 +376,45 @@ static int play_one(struct player *p, const struct move *m, struct error *err)
                 return 0;
         p->n_moves++;
         coverage_move(p->coverage, p->playing);
+        return 1;
+}
+
+static void owe(struct player *p, const struct move *m)
+{
+        for (unsigned i = 0; i < p->n_owed; i++)
+                if (p->owed[i].kind == m->kind)
+                        return;
+        if (p->n_owed < MOVES_OWED)
+                p->owed[p->n_owed++] = *m;
+}
+
+/* One at most, each time by other dice. */
+static int play_owed(struct player *p, struct error *err)
+{
+        for (unsigned i = 0; i < p->n_owed; i++) {
+                int code;
+
+                p->owed[i].dice = p->owed[i].dice * DICE_MIX + 1;
+                code = play_one(p, &p->owed[i], err);
+                TRY(code);
+                if (code == 0)
+                        continue;
+                p->n_owed--;
+                memmove(&p->owed[i], &p->owed[i + 1], (p->n_owed - i) * sizeof(p->owed[i]));
+                return 0;
+        }
+        return 0;
+}
+
+static int play_next(struct player *p, const struct move *m, struct error *err)
+{
+        int code;
+
+        TRY(play_owed(p, err));
+        code = play_one(p, m, err);
+        TRY(code);
+        if (code == 0 && m->due)
+                owe(p, m);
         return 0;
 }
 
@@ -395,7 +433,7 @@ int moves_play(struct player *p, const struct move *moves, size_t n, struct erro
                 p->n_begun = i + 1;
                 TRY(moves_make_room(p, err));
                 TRY(moves_keep_alive(p, err));
-                TRY(play_one(p, &moves[i], err));
+                TRY(play_next(p, &moves[i], err));
                 if (i % BAD_EVERY == BAD_EVERY - 1)
                         TRY(moves_bad_wish(p, ~moves[i].dice, err));
         }

@@ -11,7 +11,9 @@ struct move {
         int64_t at_ms; /* from the beginning of the play */
         unsigned kind; /* index in move_kinds */
         uint64_t dice;
+        bool due; /* its kind has its turn: it is owed until there is something for it to do */
 };
+#define MOVES_OWED 8
 
 struct player {
         struct fleet *fleet;
@@ -23,6 +25,8 @@ struct player {
         int64_t server_full_ms; /* since when */
         unsigned n_moves;       /* that had an effect */
         size_t n_begun;         /* of the list */
+        struct move owed[MOVES_OWED];
+        unsigned n_owed;
         /* Asked before each move: negative ends the play with it. May be NULL. */
         int (*go_on)(void *ctx, struct error *err);
         void *ctx;
@@ -44,8 +48,10 @@ struct move_kind {
 };
 extern const struct move_kind move_kinds[];
 extern const size_t n_move_kinds;
-/* Whether ResourceSets are played at all: not unless it is asked for. */
-void moves_play_tables(void);
+/* That each kind is played is expected of so many seeds: in a hundred the rarest are played three times or
+ * so. */
+#define MOVES_SEEDS 300
+void moves_expect(struct coverage *c);
 bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
 
 /* The list of a seed: `ms` long. mem_free it. */

@@ -149,7 +149,7 @@ static void draw_item(struct wish_item *item, struct dice *d, unsigned phases)
 
 static void draw_secret(struct wish_set *s, struct dice *d)
 {
-        bool any = dice_percent(d, 35), all = dice_percent(d, 50);
+        bool any = dice_percent(d, 45), all = dice_percent(d, 50);
 
         s->zipped = dice_percent(d, 50);
         s->secret = SECRET_UNUSED;
@@ -158,15 +158,15 @@ static void draw_secret(struct wish_set *s, struct dice *d)
                 if (s->items[i].by_ref)
                         s->secret = SECRET_THERE;
         }
-        if (s->secret && dice_percent(d, 40))
-                s->secret = dice_percent(d, 50) ? SECRET_MISSING : SECRET_MUTABLE;
+        if (s->secret && dice_percent(d, 50))
+                s->secret = dice_percent(d, 40) ? SECRET_MISSING : SECRET_MUTABLE;
 }
 
 static void draw_questions(struct wish_set *s, struct dice *d)
 {
         s->asked_otherwise = false;
-        s->asks = dice_percent(d, 40);
-        s->wants_yes = s->says_yes = dice_percent(d, 80);
+        s->asks = dice_percent(d, 50);
+        s->wants_yes = s->says_yes = dice_percent(d, 70);
 }
 
 static struct wish_set draw_set(struct dice *d)

@@ -489,6 +489,22 @@ static void a_placement_is_made_anew_only_when_the_old_one_is_gone(void **state)
         with_servers(place_anew);
 }
 
+static void what_is_expected_and_never_played_is_a_hole(void **state)
+{
+        struct coverage *c = coverage_new();
+        FILE *nowhere = fopen("/dev/null", "we");
+
+        assert_non_null(nowhere);
+        moves_expect(c);
+        for (size_t i = 1; i < n_move_kinds; i++)
+                coverage_move(c, move_kinds[i].name);
+        assert_int_equal(coverage_report(c, COVERAGE_SEEDS, nowhere), 1);
+        coverage_move(c, move_kinds[0].name);
+        assert_int_equal(coverage_report(c, COVERAGE_SEEDS, nowhere), 0);
+        fclose(nowhere);
+        coverage_free(c);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -497,6 +513,7 @@ int main(void)
                 cmocka_unit_test(moves_come_in_order_and_within_the_time),
                 cmocka_unit_test(every_kind_is_drawn_and_big_ones_in_few_seeds),
                 cmocka_unit_test(in_any_hundred_seeds_every_kind_has_its_turn_three_times),
+                cmocka_unit_test(what_is_expected_and_never_played_is_a_hole),
                 cmocka_unit_test(a_placement_is_made_anew_only_when_the_old_one_is_gone),
                 cmocka_unit_test(the_wish_is_what_the_servers_took),
                 cmocka_unit_test(the_sets_are_what_the_servers_took),
@@ -504,6 +521,5 @@ int main(void)
         };
 
         mem_hook_libraries();
-        moves_play_tables();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
