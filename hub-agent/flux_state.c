@@ -38,8 +38,8 @@ static const char *cut(const char *message, struct arena *arena)
         return arena_printf(arena, "%.*s...", (int)n, message);
 }
 
-/* The time moves also when reason or message change. */
-static int put(struct condition_list *l, const struct condition *c, int64_t now_ms, struct arena *arena)
+int flux_condition_put(struct condition_list *l, const struct condition *c, int64_t now_ms,
+                       struct arena *arena)
 {
         const struct condition *old = condition_find(l, c->type);
 
@@ -90,16 +90,16 @@ static int settle(struct condition_list *l, const struct condition *ready, enum 
         c.status = CONDITION_TRUE;
         c.type = CONDITION_FLUX_RECONCILING;
         if (state == FLUX_RUNNING)
-                return put(l, &c, now_ms, arena);
+                return flux_condition_put(l, &c, now_ms, arena);
         if (state == FLUX_FAILED || (state == FLUX_WAITING && reconciling)) {
                 c.reason = REASON_FLUX_RETRYING;
                 if (reconciling)
                         c.message = reconciling->message;
-                return put(l, &c, now_ms, arena);
+                return flux_condition_put(l, &c, now_ms, arena);
         }
         condition_remove(l, CONDITION_FLUX_RECONCILING);
         c.type = CONDITION_FLUX_STALLED;
-        return state == FLUX_STALLED ? put(l, &c, now_ms, arena) : 0;
+        return state == FLUX_STALLED ? flux_condition_put(l, &c, now_ms, arena) : 0;
 }
 
 int flux_state_set(struct condition_list *l, int64_t generation, enum flux_state state, const char *reason,
@@ -115,7 +115,7 @@ int flux_state_set(struct condition_list *l, int64_t generation, enum flux_state
         if (!message)
                 return ERR_NO_MEMORY;
         ready = make_condition(CONDITION_FLUX_READY, ready_status(state), reason, message, generation);
-        if (put(l, &ready, now_ms, arena) < 0 || settle(l, &ready, state, now_ms, arena) < 0)
+        if (flux_condition_put(l, &ready, now_ms, arena) < 0 || settle(l, &ready, state, now_ms, arena) < 0)
                 return ERR_NO_MEMORY;
         sort(l);
         return 0;

@@ -20,6 +20,10 @@ enum flux_state {
 int flux_state_set(struct condition_list *l, int64_t generation, enum flux_state state, const char *reason,
                    const char *message, int64_t now_ms, struct arena *arena);
 
+/* condition_set(), but that the time moves also when reason or message change. */
+int flux_condition_put(struct condition_list *l, const struct condition *c, int64_t now_ms,
+                       struct arena *arena);
+
 /* "52ms", "1m5s". */
 #define FLUX_TOOK_SIZE 48
 void flux_took_text(int64_t ms, char ret[FLUX_TOOK_SIZE]);
