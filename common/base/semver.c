@@ -36,18 +36,29 @@ static bool are_identifiers(struct slice s, bool pre)
         return true;
 }
 
+/* Of digits; 64 bits, leading zeros aside. */
+static bool parse_number(struct slice s, uint64_t *ret)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < s.len; i++)
+                if (__builtin_mul_overflow(n, 10u, &n) ||
+                    __builtin_add_overflow(n, (uint64_t)(s.data[i] - '0'), &n))
+                        return false;
+        *ret = n;
+        return true;
+}
+
 static int parse_numbers(struct slice s, struct semver *v)
 {
         struct slice one;
         bool more = true;
 
         for (; more; v->n_written++) {
-                int64_t n;
-
                 more = slice_cut(&s, '.', &one);
-                if (v->n_written == ARRAY_LEN(v->number) || !is_numeric(one) || !slice_parse_i64(one, &n))
+                if (v->n_written == ARRAY_LEN(v->number) || !is_numeric(one) ||
+                    !parse_number(one, &v->number[v->n_written]))
                         return ERR_INVALID;
-                v->number[v->n_written] = (uint64_t)n;
         }
         return 0;
 }
@@ -103,6 +114,21 @@ static int compare_pre(struct slice a, struct slice b)
                         return c;
         }
         return (a.len > 0) - (b.len > 0);
+}
+
+bool semver_is_strict(struct slice text)
+{
+        struct semver v;
+        struct slice rest = text, one;
+
+        if (semver_parse(text, &v) < 0 || v.n_written != ARRAY_LEN(v.number) || *text.data == 'v')
+                return false;
+        for (size_t i = 0; i < ARRAY_LEN(v.number); i++) {
+                slice_cut(&rest, '.', &one);
+                if (*one.data == '0' && one.len > 1 && one.data[1] >= '0' && one.data[1] <= '9')
+                        return false;
+        }
+        return true;
 }
 
 int semver_compare(const struct semver *a, const struct semver *b)

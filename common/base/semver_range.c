@@ -1,14 +1,12 @@
-/* Ranges of versions. Each term is what lies between two bounds, or all else. */
+/* Ranges of versions: groups of terms, each an operator and a version of which parts may be left open. */
 #include "common/base/semver.h"
 
 enum op { EQUAL, NOT_EQUAL, ABOVE, BELOW, FROM, UP_TO, TILDE, CARET };
 
 struct term {
         struct term *next;
-        struct semver from; /* included */
-        struct semver to;   /* `closed`: included, else not; unless `core`, pre-releases of it are below it */
-        bool any_from, after, any_to, closed, core;
-        bool outside; /* what is not within */
+        enum op op;
+        struct semver c; /* n_written: how many of its numbers count, from the left; the others are 0 */
 };
 
 struct group {
@@ -23,10 +21,105 @@ struct semver_range {
 
 struct parser {
         struct arena *arena;
-        struct slice rest; /* of the group */
+        struct slice group, rest; /* rest: of the group */
         size_t n_terms;
         struct error *err;
 };
+
+/* ---- what a term holds ---- */
+
+/* The first n numbers of both: below 0, 0, above 0. */
+static int compare_numbers(const struct semver *a, const struct semver *b, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (a->number[i] != b->number[i])
+                        return a->number[i] < b->number[i] ? -1 : 1;
+        return 0;
+}
+
+static bool is_zero(const struct semver *v)
+{
+        static const struct semver zero;
+
+        return semver_compare(v, &zero) == 0;
+}
+
+/* Of all three numbers; one of none at all is compared as 0.0.0. */
+static bool is_whole(const struct term *t)
+{
+        return t->c.n_written == 0 || t->c.n_written == ARRAY_LEN(t->c.number);
+}
+
+static bool is_not(const struct term *t, const struct semver *v)
+{
+        if (is_whole(t))
+                return semver_compare(v, &t->c) != 0;
+        if (compare_numbers(v, &t->c, t->c.n_written) != 0)
+                return true;
+        return t->c.n_written == 2 && !slice_equal(v->pre, t->c.pre);
+}
+
+static bool is_above(const struct term *t, const struct semver *v)
+{
+        return is_whole(t) ? semver_compare(v, &t->c) > 0 : compare_numbers(v, &t->c, t->c.n_written) > 0;
+}
+
+static bool is_up_to(const struct term *t, const struct semver *v)
+{
+        if (t->c.n_written == 0)
+                return compare_numbers(v, &t->c, 2) == 0;
+        return t->c.n_written == ARRAY_LEN(v->number) ? semver_compare(v, &t->c) <= 0
+                                                      : compare_numbers(v, &t->c, t->c.n_written) <= 0;
+}
+
+/* At least c, and the first n numbers are its own. */
+static bool is_like(const struct term *t, const struct semver *v, size_t n)
+{
+        return semver_compare(v, &t->c) >= 0 && compare_numbers(v, &t->c, n) == 0;
+}
+
+/* ~0.0.0 is anything, as people write it for "do not care". */
+static bool is_about(const struct term *t, const struct semver *v)
+{
+        if (t->c.n_written == ARRAY_LEN(v->number) && is_zero(&t->c))
+                return true;
+        return is_like(t, v, MIN(t->c.n_written, 2u));
+}
+
+/* The left-most number that is not zero may not change; of what is written, the last one if all are. */
+static bool is_compatible(const struct term *t, const struct semver *v)
+{
+        size_t n = 1;
+
+        while (n < t->c.n_written && t->c.number[n - 1] == 0)
+                n++;
+        return t->c.n_written == 0 ? is_zero(v) : is_like(t, v, n);
+}
+
+/* spec/helm-chart.md 7.2 */
+static bool term_has(const struct term *t, const struct semver *v)
+{
+        switch (t->op) {
+        case EQUAL:
+                return t->c.n_written == ARRAY_LEN(v->number) ? semver_compare(v, &t->c) == 0
+                                                              : is_like(t, v, t->c.n_written);
+        case NOT_EQUAL:
+                return is_not(t, v);
+        case ABOVE:
+                return is_above(t, v);
+        case FROM:
+                return t->c.n_written == 0 || semver_compare(v, &t->c) >= 0;
+        case BELOW:
+                return t->c.n_written > 0 && semver_compare(v, &t->c) < 0;
+        case UP_TO:
+                return is_up_to(t, v);
+        case TILDE:
+                return is_about(t, v);
+        case CARET:
+                return is_compatible(t, v);
+        }
+        return false;
+}
 
 /* ---- one version of a term ---- */
 
@@ -35,138 +128,66 @@ static bool is_wild(struct slice s)
         return slice_is(s, "x") || slice_is(s, "X") || slice_is(s, "*");
 }
 
-static int improper(struct parser *p, struct slice text)
+static int improper(struct parser *p)
 {
-        return error_set(p->err, ERR_INVALID, "improper constraint: %.*s", (int)MIN(text.len, 100u),
-                         text.data ? text.data : "");
+        return error_set(p->err, ERR_INVALID, "improper constraint: \"%.*s\"", (int)MIN(p->group.len, 100u),
+                         p->group.data ? p->group.data : "");
 }
 
-/* What stands before the first wildcard, with how many numbers that leaves; behind one only wildcards. */
-static int parse_operand(struct parser *p, struct slice text, struct semver *ret)
+/* What may stand there, and is neither a number nor one wildcard. */
+static bool is_muddle(struct slice s)
 {
-        struct slice rest = text, one, known = { text.data, 0 };
-        bool more, wild = false;
-        size_t n = 0;
+        for (size_t i = 0; i < s.len; i++)
+                if (!strchr("0123456789xX*", s.data[i]) || !s.data[i])
+                        return false;
+        return s.len > 1;
+}
 
-        if (rest.len > 0 && rest.data[0] == 'v')
-                rest = (struct slice){ rest.data + 1, rest.len - 1 };
-        do {
-                more = slice_cut(&rest, '.', &one);
-                if (wild && !is_wild(one))
-                        return improper(p, text);
-                wild |= is_wild(one);
-                if (!wild)
-                        known.len = (size_t)(one.data + one.len - text.data);
-                n++;
-        } while (more);
-        if (!wild)
-                return semver_parse(text, ret) < 0 ? improper(p, text) : 0;
-        if (n > ARRAY_LEN(ret->number))
-                return improper(p, text);
-        *ret = (struct semver){ 0 };
-        if (known.len > 0 && (semver_parse(known, ret) < 0 || ret->pre.len > 0))
-                return improper(p, text);
+static int parse_part(struct parser *p, struct slice one, bool *wild, struct semver *v)
+{
+        struct semver number;
+
+        if (is_wild(one)) {
+                *wild = true;
+                return 0;
+        }
+        if (one.len == 0 || memchr(one.data, '-', one.len) || semver_parse(one, &number) < 0 ||
+            *one.data == 'v')
+                return is_muddle(one) ? error_set(p->err, ERR_INVALID, "constraint parser error")
+                                      : improper(p);
+        if (!*wild)
+                v->number[v->n_written++] = number.number[0];
         return 0;
 }
 
-/* The first version behind all that begin with the first n numbers. */
-static struct semver behind(const struct semver *v, size_t n)
+/* "v1.2.x-rc.1+build": behind the first wildcard all are, and a pre-release stays. */
+static int parse_operand(struct parser *p, struct slice text, struct semver *ret)
 {
-        struct semver next = { 0 };
+        struct semver v = { 0 }, tail;
+        struct slice core = text, one;
+        bool more = true, wild = false;
+        size_t n = 0, at = 0;
 
-        memcpy(next.number, v->number, n * sizeof(next.number[0]));
-        next.number[n - 1]++;
-        return next;
-}
+        if (core.len > 0 && core.data[0] == 'v')
+                core = (struct slice){ core.data + 1, core.len - 1 };
+        while (at < core.len && core.data[at] != '-' && core.data[at] != '+')
+                at++;
+        const char *behind = arena_printf(p->arena, "0%.*s", (int)(core.len - at), core.data + at);
 
-/* ---- terms ---- */
-
-static void up_to_behind(struct term *t, const struct semver *v, size_t n)
-{
-        t->any_to = n == 0;
-        t->core = true;
-        if (n > 0)
-                t->to = behind(v, n);
-}
-
-/* The left-most number that is not zero may not change; of what is written, the last one if all are. */
-static size_t caret_numbers(const struct semver *v)
-{
-        for (size_t i = 0; i < v->n_written; i++)
-                if (v->number[i] != 0)
-                        return i + 1;
-        return v->n_written;
-}
-
-static void bound_above(struct term *t, const struct semver *v)
-{
-        t->any_to = true;
-        if (v->n_written == ARRAY_LEN(v->number)) {
-                t->after = true;
-        } else if (v->n_written == 0) {
-                t->outside = t->any_from = true; /* above all there are: none */
-        } else {
-                t->from = behind(v, v->n_written);
-                t->core = true;
+        if (!behind)
+                return error_no_memory(p->err);
+        if (semver_parse(slice_of(behind), &tail) < 0)
+                return improper(p);
+        core.len = at;
+        while (more) {
+                more = slice_cut(&core, '.', &one);
+                if (n++ == ARRAY_LEN(v.number))
+                        return improper(p);
+                TRY(parse_part(p, one, &wild, &v));
         }
-}
-
-static void bound(struct term *t, enum op op, const struct semver *v)
-{
-        t->from = *v;
-        switch (op) {
-        case EQUAL:
-        case NOT_EQUAL:
-                if (v->n_written < ARRAY_LEN(v->number)) {
-                        up_to_behind(t, v, v->n_written);
-                } else {
-                        t->to = *v;
-                        t->closed = true;
-                }
-                t->outside = op == NOT_EQUAL;
-                break;
-        case ABOVE:
-                bound_above(t, v);
-                break;
-        case FROM:
-                t->any_to = true;
-                break;
-        case BELOW:
-                t->any_from = true;
-                t->to = *v;
-                break;
-        case UP_TO:
-                t->any_from = true;
-                t->to = *v;
-                t->closed = true;
-                if (v->n_written < ARRAY_LEN(v->number))
-                        up_to_behind(t, v, v->n_written);
-                break;
-        case TILDE:
-                up_to_behind(t, v, MIN(v->n_written, 2u));
-                break;
-        case CARET:
-                up_to_behind(t, v, caret_numbers(v));
-                break;
-        }
-}
-
-static bool term_has(const struct term *t, const struct semver *v)
-{
-        struct semver core = *v;
-        bool within = true;
-        int c;
-
-        core.pre = (struct slice){ 0 };
-        if (!t->any_from) {
-                c = semver_compare(t->core && t->any_to ? &core : v, &t->from);
-                within = t->after ? c > 0 : c >= 0;
-        }
-        if (within && !t->any_to) {
-                c = semver_compare(t->core ? &core : v, &t->to);
-                within = t->closed && !t->core ? c <= 0 : c < 0;
-        }
-        return within != t->outside;
+        v.pre = tail.pre;
+        *ret = v;
+        return 0;
 }
 
 /* ---- reading ---- */
@@ -234,8 +255,7 @@ static int add_term(struct parser *p, struct group *g, enum op op, struct slice 
                 return error_set(p->err, ERR_LIMIT, "a constraint of more than %d terms", SEMVER_TERMS_MAX);
         TRY(parse_operand(p, word, &v));
         g->pre |= v.pre.len > 0;
-        bound(t, op, &v);
-        t->next = g->terms;
+        *t = (struct term){ g->terms, op, v };
         g->terms = t;
         return 0;
 }
@@ -257,13 +277,13 @@ static bool take_hyphen(struct parser *p)
 
 static int parse_term(struct parser *p, struct group *g)
 {
-        struct slice begin = p->rest, sign = take_operator(p), word;
+        struct slice sign = take_operator(p), word;
         enum op op;
 
         skip(p, false);
         word = take_word(p);
         if (!find_operator(sign, &op) || word.len == 0)
-                return improper(p, begin);
+                return improper(p);
         if (sign.len > 0 || !take_hyphen(p))
                 return add_term(p, g, op, word);
         TRY(add_term(p, g, FROM, word));
@@ -276,11 +296,11 @@ static int parse_group(struct parser *p, struct slice text, struct semver_range 
 
         if (!g)
                 return error_no_memory(p->err);
-        p->rest = text;
+        p->group = p->rest = text;
         for (skip(p, true); p->rest.len > 0; skip(p, true))
                 TRY(parse_term(p, g));
         if (!g->terms)
-                return improper(p, text);
+                return improper(p);
         g->next = r->groups;
         r->groups = g;
         return 0;

@@ -68,7 +68,7 @@ static void versions_have_the_order_of_precedence(void **state)
         assert_int_equal(semver_compare(&a, &b), 0);
 }
 
-/* spec/resource-set.md checklist 119 */
+/* spec/resource-set.md checklist 119, spec/helm-chart.md checklist 28, 29 */
 static void ranges_hold_what_they_say(void **state)
 {
         static const struct {
@@ -93,8 +93,31 @@ static void ranges_hold_what_they_say(void **state)
                 { "1.2.X", "1.2.7", "1.3.0" },
                 { "*", "0.0.0 9.9.9", "1.0.0-rc.1" },
                 { ">=*", "1.0.0", "" },
-                { ">*", "", "1.0.0" },
-                { "!=*", "", "1.0.0" },
+                { ">*", "0.0.1 1.0.0", "0.0.0" },
+                { "!=*", "0.0.1 1.0.0", "0.0.0" },
+                { "<*", "", "0.0.0 1.0.0" },
+                { "<=*", "0.0.0 0.0.9", "0.1.0 1.0.0" },
+                { "^*", "0.0.0", "0.0.1 1.0.0" },
+                { "~*", "0.0.0 7.0.0", "" },
+                { "~0.0.0", "0.0.0 0.3.0 7.0.0", "" },
+                { "!=1", "0.9.0 2.0.0", "1.0.0 1.9.9" },
+                { "!=1.2-0", "1.3.0 1.2.5 1.2.5-rc.1", "1.2.5-0" },
+                { "<1", "0.9.9", "1.0.0" },
+                { "<=1", "0.9.9 1.9.9", "2.0.0" },
+                { "<=1.2", "1.2.9 0.3.0", "1.3.0" },
+                { ">=1", "1.0.0 2.0.0", "0.9.9" },
+                { ">=1.2.x", "1.2.0 2.0.0", "1.1.9" },
+                { "^1.2", "1.2.0 1.9.9", "1.1.0 2.0.0" },
+                { "^0.2", "0.2.0 0.2.9", "0.3.0 0.1.0" },
+                { "^0.0.0", "0.0.0", "0.0.1" },
+                { "1.x.3", "1.0.0 1.9.0", "2.0.0" },
+                { "1.2 - 2.3", "2.3.5", "2.4.0" },
+                { "1.2.3 - 2", "2.4.0", "3.0.0 1.2.2" },
+                { "*-0", "1.3.0-rc.1 1.0.0", "" },
+                { ">=1.2.3-0", "1.3.0-rc.1", "1.2.2" },
+                { "<2.0.0-0", "1.3.0-rc.1 1.0.0", "2.0.0-beta.1 2.0.0" },
+                { "1.2.x-beta", "1.2.0-beta 1.2.9", "1.2.0-alpha 1.3.0-beta" },
+                { ">=18446744073709551615.0.0", "18446744073709551615.0.1", "1.0.0" },
                 { "~1.2.3", "1.2.3 1.2.9", "1.3.0 1.2.2" },
                 { "~>1.2.3", "1.2.9", "1.3.0" },
                 { "~1.2", "1.2.0 1.2.9", "1.3.0" },
@@ -143,8 +166,9 @@ static void ranges_hold_what_they_say(void **state)
 
 static void what_is_no_range_is_refused_by_name(void **state)
 {
-        static const char *const bad[] = { "",      "a",       ">=",     "==1.2",  "1.2.3.4", "1.x.3",  ">>1",
-                                           "1.2 -", "1.0 || ", "|| 1.0", "1.2.3-", "*.x.x.x", "1 - x y" };
+        static const char *const bad[] = { "",        "a",      ">=",      "==1.2",  "1.2.3.4", ">>1",
+                                           "1.2 -",   "==1",    "1.0 || ", "|| 1.0", "1.2.3-",  "*.x.x.x",
+                                           "1 - x y", "V1.2.3", ">=1<2",   "1..2" };
 
         for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -153,8 +177,46 @@ static void what_is_no_range_is_refused_by_name(void **state)
 
                 if (semver_range_parse(&arena, slice_of(bad[i]), &r, &err) != ERR_INVALID)
                         fail_msg("%s: was taken", bad[i]);
-                assert_true(text_starts_with(err.text, "improper constraint: "));
+                assert_true(text_starts_with(err.text, "improper constraint: \""));
         }
+}
+
+/* spec/helm-chart.md checklist 30 */
+static void what_is_wrong_with_a_range_is_told(void **state)
+{
+        static const struct {
+                const char *range, *text;
+        } rows[] = {
+                { "==1", "improper constraint: \"==1\"" },
+                { "V1.2.3", "improper constraint: \"V1.2.3\"" },
+                { "1.0.0 || >=1<2", "improper constraint: \" >=1<2\"" },
+                { "1x", "constraint parser error" },
+                { ">=1.2x", "constraint parser error" },
+                { "", "improper constraint: \"\"" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                const struct semver_range *r;
+                struct error err = { 0 };
+
+                assert_int_equal(semver_range_parse(&arena, slice_of(rows[i].range), &r, &err), ERR_INVALID);
+                assert_string_equal(err.text, rows[i].text);
+        }
+}
+
+/* spec/helm-chart.md checklist 31 */
+static void registries_are_strict(void **state)
+{
+        static const char *const good[] = { "1.2.3", "0.0.0", "1.2.3-rc.1", "1.2.3-0.x+b.01", "10.20.30+a" };
+        static const char *const bad[] = { "v1.2.3", "1.2",      "1", "01.2.3", "1.02.3",
+                                           "1.2.03", "1.2.3-01", "",  "latest" };
+
+        for (size_t i = 0; i < ARRAY_LEN(good); i++)
+                if (!semver_is_strict(slice_of(good[i])))
+                        fail_msg("%s is refused", good[i]);
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+                if (semver_is_strict(slice_of(bad[i])))
+                        fail_msg("%s is taken", bad[i]);
 }
 
 static void a_range_has_a_most_of_terms(void **state)
@@ -180,6 +242,8 @@ int main(void)
                 cmocka_unit_test(versions_have_the_order_of_precedence),
                 cmocka_unit_test(ranges_hold_what_they_say),
                 cmocka_unit_test(what_is_no_range_is_refused_by_name),
+                cmocka_unit_test(what_is_wrong_with_a_range_is_told),
+                cmocka_unit_test(registries_are_strict),
                 cmocka_unit_test(a_range_has_a_most_of_terms),
         };
 

@@ -81,7 +81,7 @@ static void what_cannot_be_read_is_named(void **state)
                 { { .exclude_tag = "a(" }, "invalid excludeTag regex: " },
                 { { .include_environment = "a(" }, "invalid includeEnvironment regex: " },
                 { { .exclude_environment = "a(" }, "invalid excludeEnvironment regex: " },
-                { { .semver = "a" }, "invalid semver expression: improper constraint: a" },
+                { { .semver = "a" }, "invalid semver expression: improper constraint: \"a\"" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(table); i++) {
