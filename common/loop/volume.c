@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdlib.h>
 
 #include "common/loop/volume_internal.h"
 
@@ -21,31 +20,6 @@ int volume_refuse(struct error *err, int error_number, const char *verb, const c
 char *volume_temporary_name(struct loop *l, const char *name)
 {
         return mem_printf(VOLUME_TEMPORARY "%016llx-%.100s", (unsigned long long)loop_random_u64(l), name);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-int volume_sort_names(const char *names, size_t n, char **ret, struct error *err)
-{
-        AUTO_FREE const char **at = mem_calloc(n, sizeof(*at));
-        AUTO_BUF struct buf sorted;
-
-        buf_init(&sorted, VOLUME_NAMES_BYTES + 1);
-        if (!at)
-                return error_no_memory(err);
-        for (size_t i = 0; i < n; i++, names += strlen(names) + 1)
-                at[i] = names;
-        if (n)
-                qsort(at, n, sizeof(*at), compare_names);
-        for (size_t i = 0; i < n; i++)
-                (void)buf_append(&sorted, at[i], strlen(at[i]) + 1);
-        (void)buf_append_char(&sorted, '\0');
-        TRY(buf_status(&sorted, err, "names of a folder"));
-        *ret = buf_take(&sorted, NULL);
-        return *ret ? 0 : error_no_memory(err);
 }
 
 /* ---- paths ---- */

@@ -48,6 +48,3 @@ struct volume_writer {
 int volume_refuse(struct error *err, int error_number, const char *verb, const char *path);
 /* A temporary name for a file of that name; mem_free. NULL on no memory. */
 char *volume_temporary_name(struct loop *l, const char *name);
-/* Names, n of them behind each other in `names`, sorted, as volume_list() returns them. */
-int volume_sort_names(const char *names, size_t n, char **ret, struct error *err);
-#define VOLUME_NAMES_BYTES (16u << 20) /* names of one folder */

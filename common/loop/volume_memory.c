@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "common/base/map.h"
+#include "common/loop/files.h"
 #include "common/loop/volume_internal.h"
 
 #define FILE_BYTES (256u << 20)
@@ -157,7 +158,7 @@ static int memory_list(struct volume *v, const char *path, char **ret_names, str
         struct node *folder;
         size_t n = 0;
 
-        buf_init(&names, VOLUME_NAMES_BYTES);
+        buf_init(&names, NAMES_BYTES);
         if (*path) {
                 TRY(find(v, path, "read", &folder, err));
                 if (folder->kind != VOLUME_FOLDER)
@@ -172,7 +173,7 @@ static int memory_list(struct volume *v, const char *path, char **ret_names, str
                 n++;
         }
         TRY(buf_status(&names, err, path));
-        return volume_sort_names(names.data, n, ret_names, err);
+        return sort_names(names.data, n, ret_names, err);
 }
 
 /* ---- reading ---- */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/loop/files.h"
 #include "common/loop/volume_internal.h"
 
 struct folder_volume {
@@ -29,13 +30,6 @@ struct file_writer {
         void *view;
         size_t viewed;
 };
-
-static void close_fd(int *fd)
-{
-        if (*fd >= 0)
-                close(*fd);
-}
-#define AUTO_FD CLEANUP(close_fd)
 
 static int take_fd(int *fd)
 {
@@ -80,18 +74,8 @@ static int open_way(struct volume *v, const char *path, bool make, const char **
 
 /* ---- looking ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-        h = (h ^ v) * 0x9e3779b97f4a7c15u;
-        return h ^ h >> 29;
-}
-
 static void tell(const struct stat *st, struct volume_info *ret)
 {
-        uint64_t h = mix(mix(mix(1, st->st_dev), st->st_ino), (uint64_t)st->st_size);
-
-        h = mix(mix(h, (uint64_t)st->st_mtim.tv_sec), (uint64_t)st->st_mtim.tv_nsec);
-        h = mix(mix(h, (uint64_t)st->st_ctim.tv_sec), (uint64_t)st->st_ctim.tv_nsec);
         *ret = (struct volume_info){
                 .kind = S_ISREG(st->st_mode)   ? VOLUME_FILE
                         : S_ISDIR(st->st_mode) ? VOLUME_FOLDER
@@ -99,7 +83,7 @@ static void tell(const struct stat *st, struct volume_info *ret)
                                                : VOLUME_OTHER,
                 .size = (uint64_t)st->st_size,
                 .changed_ms = st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000,
-                .stamp = h,
+                .stamp = stamp_of(st),
         };
 }
 
@@ -127,7 +111,7 @@ static int read_names(DIR *d, const char *path, char **ret, struct error *err)
         struct dirent *entry;
         size_t n = 0;
 
-        buf_init(&names, VOLUME_NAMES_BYTES);
+        buf_init(&names, NAMES_BYTES);
         while ((errno = 0, entry = readdir(d))) {
                 if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
                         continue;
@@ -137,7 +121,7 @@ static int read_names(DIR *d, const char *path, char **ret, struct error *err)
         if (errno)
                 return volume_refuse(err, errno, "read", path);
         TRY(buf_status(&names, err, path));
-        return volume_sort_names(names.data, n, ret, err);
+        return sort_names(names.data, n, ret, err);
 }
 
 static int real_list(struct volume *v, const char *path, char **ret_names, struct error *err)

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,15 +9,9 @@
 #include "common/base/buf.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/loop/files.h"
 #include "common/loop/real.h"
 #include "common/loop/world.h"
-
-static void close_fd(int *fd)
-{
-        if (*fd >= 0)
-                close(*fd);
-}
-#define AUTO_FD CLEANUP(close_fd)
 
 static int refuse(struct error *err, const char *verb, const char *path)
 {
@@ -76,21 +69,12 @@ static int real_read(void *ctx, const char *path, size_t max, char **ret_data, s
         return 0;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-        h = (h ^ v) * 0x9e3779b97f4a7c15u;
-        return h ^ h >> 29;
-}
-
 static uint64_t real_stamp(void *ctx, const char *path)
 {
         struct stat st;
         if (stat(path, &st) < 0)
                 return 0;
-        uint64_t h = mix(mix(1, st.st_dev), st.st_ino);
-        h = mix(mix(h, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
-        h = mix(mix(h, (uint64_t)st.st_mtim.tv_nsec), (uint64_t)st.st_ctim.tv_nsec);
-        return h ? h : 1;
+        return stamp_of(&st);
 }
 
 /* ---- writing ---- */
@@ -185,17 +169,10 @@ static int real_remove(void *ctx, const char *path, struct error *err)
 
 /* ---- folders ---- */
 
-#define LIST_MAX (4u << 20)
-
 static void close_folder(DIR **d)
 {
         if (*d)
                 closedir(*d);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int read_names(DIR *d, struct buf *names, size_t *ret_n, const char *path, struct error *err)
@@ -217,23 +194,11 @@ static int real_list(void *ctx, const char *path, char **ret_names, struct error
                 return error_set(err, ERR_UNSUPPORTED, "read %s: not a folder", path);
         if (!d)
                 return refuse(err, "read", path);
-        AUTO_BUF struct buf names, sorted;
+        AUTO_BUF struct buf names;
         size_t n;
-        buf_init(&names, LIST_MAX);
-        buf_init(&sorted, LIST_MAX + 1);
+        buf_init(&names, NAMES_BYTES);
         TRY(read_names(d, &names, &n, path, err));
-        AUTO_FREE const char **at = mem_calloc(n, sizeof(*at));
-        if (!at)
-                return error_no_memory(err);
-        const char *name = names.data;
-        for (size_t i = 0; i < n; i++, name += strlen(name) + 1)
-                at[i] = name;
-        qsort(at, n, sizeof(*at), compare_names);
-        for (size_t i = 0; i < n; i++)
-                buf_append(&sorted, at[i], strlen(at[i]) + 1);
-        buf_append_char(&sorted, '\0');
-        *ret_names = buf_take(&sorted, NULL);
-        return *ret_names ? 0 : error_no_memory(err);
+        return sort_names(names.data, n, ret_names, err);
 }
 
 /* ---- process ---- */
