@@ -31,7 +31,7 @@ DEBUG := -g
 BIN := $(BUILD)/bin
 endif
 
-PACKAGES := libwebsockets libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 zlib
+PACKAGES := libwebsockets libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 zlib libarchive libgit2 libssh2
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 CFLAGS_ALL = -std=gnu17 $(DEBUG) $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -fvisibility=hidden \
