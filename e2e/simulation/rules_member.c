@@ -112,6 +112,7 @@ struct want {
         unsigned works;   /* that live and name it, to be applied */
         int64_t known_ms; /* since when the member has said that it saw one of them; NEVER: not yet */
         int64_t dropped_ms;
+        uint64_t dropped_by; /* hash of that Work's name */
 };
 
 struct wanted {
@@ -215,11 +216,19 @@ static void count_presence(struct wants *s, const char *cluster, const json_t *w
                 p->left_ms = now;
 }
 
-/* It moves from one Work to the next, unless all of its placement was off the member meanwhile. */
+static uint64_t name_hash(const json_t *work)
+{
+        const char *name = or_empty(doc_get_string(work, "metadata.name"));
+
+        return hash_bytes(name, strlen(name), 0);
+}
+
+/* It moves from one Work to another, unless all of its placement was off the member meanwhile. */
 static bool is_moving(struct wants *s, const char *cluster, const json_t *work, const struct want *want,
                       int64_t now)
 {
-        return now - want->dropped_ms <= GAP_MS && presence_of(s, cluster, work)->left_ms < want->dropped_ms;
+        return now - want->dropped_ms <= GAP_MS && want->dropped_by != name_hash(work) &&
+               presence_of(s, cluster, work)->left_ms < want->dropped_ms;
 }
 
 static void count_wants(struct wants *s, const char *cluster, const json_t *work, int by, int64_t now)
@@ -239,8 +248,10 @@ static void count_wants(struct wants *s, const char *cluster, const json_t *work
                 if (by > 0 && want->works == 0 && !is_moving(s, cluster, work, want, now))
                         want->known_ms = NEVER;
                 want->works = (unsigned)((int)want->works + by);
-                if (want->works == 0)
+                if (want->works == 0) {
                         want->dropped_ms = now;
+                        want->dropped_by = name_hash(work);
+                }
                 if (by > 0 && is_observed(work))
                         want->known_ms = MIN(want->known_ms, now);
         }

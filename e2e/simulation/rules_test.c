@@ -553,6 +553,21 @@ static void what_moves_between_works_is_wanted_all_the_time(void **state)
         close_watch(&w);
 }
 
+/* A Work that lets go of an object and takes it up again has not moved it. */
+static void what_a_work_dropped_may_go_though_it_comes_back(void **state)
+{
+        struct watch w;
+
+        place_a_map(&w);
+        w.now += 5000;
+        put(&w, "hub-agent", "hub", RES_WORKS, NEW_HUB_WORK("w", ""));
+        w.now += 500;
+        put(&w, "hub-agent", "hub", RES_WORKS, NEW_HUB_WORK("w", MAP));
+        take(&w, "member-1", "member-1", "/configmaps", "app-0", "c");
+        FINE(&w);
+        close_watch(&w);
+}
+
 static void several_own_only_what_they_share(void **state)
 {
         struct watch w;
@@ -772,6 +787,7 @@ int main(void)
                 cmocka_unit_test(users_and_works_that_go_may_take_it_away),
                 cmocka_unit_test(a_placement_that_comes_back_to_a_cluster_is_known_anew),
                 cmocka_unit_test(what_moves_between_works_is_wanted_all_the_time),
+                cmocka_unit_test(what_a_work_dropped_may_go_though_it_comes_back),
                 cmocka_unit_test(several_own_only_what_they_share),
                 cmocka_unit_test(what_is_not_ours_is_not_written),
                 cmocka_unit_test(what_is_not_ours_is_not_taken_by_one_that_never_may),
