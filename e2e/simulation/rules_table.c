@@ -82,6 +82,8 @@ struct wants {
         int64_t held_ms[WISH_TABLES];             /* when that last was so */
         bool doubts[WISH_TABLES]; /* a source of it goes or is new: what that gives may count, or not */
         int64_t doubts_ms[WISH_TABLES];
+        unsigned pooled;   /* sources that are in the pool, a bit each */
+        int64_t pooled_ms; /* when that last was another one */
 };
 
 static bool read_exports(struct watch *w, unsigned table, struct wish_inputs ret[WISH_SOURCES])
@@ -163,11 +165,24 @@ static void note_table(struct watch *w, struct wants *s, unsigned table, int64_t
         }
 }
 
+static void note_pool(struct watch *w, struct wants *s, int64_t now)
+{
+        const struct wish_desk *d = &watch_wish(w)->desk;
+        unsigned pooled = 0;
+
+        for (unsigned i = 0; i < WISH_SOURCES; i++)
+                pooled |= (unsigned)(d->sources[i].exists && d->sources[i].pooled) << i;
+        if (pooled != s->pooled)
+                s->pooled_ms = now;
+        s->pooled = pooled;
+}
+
 static void note_wants(struct watch *w, struct wants *s, const struct change *c)
 {
         if (!text_equal(c->cluster, "hub") ||
             (!text_equal(c->resource, RES_TABLES) && !text_equal(c->resource, RES_SOURCES)))
                 return;
+        note_pool(w, s, c->at_ms);
         for (unsigned i = 0; i < WISH_TABLES; i++)
                 note_table(w, s, i, c->at_ms);
 }
@@ -325,6 +340,8 @@ static void judge_writing(struct watch *w, const struct foreign *s, const struct
         int64_t since = MAX(s->wants.since_ms[a->table][a->made], s->wants.held_ms[a->table]);
         char id[128];
 
+        if (watch_wish(w)->desk.tables[a->table].pool) /* who takes from it may know it as it was */
+                since = MAX(since, s->wants.pooled_ms);
         if (!s->wants.wanted[a->table][a->made] && !s->wants.holds[a->table] && c->asked_ms - since > LATE_MS)
                 watch_broken(w, &rule_table_foreign, "%s writes %s, which nothing wants", c->who,
                              part_name(a, id));

@@ -213,6 +213,32 @@ static void what_nothing_wants_is_not_written(void **state)
         close_watch(&w);
 }
 
+/* Who has not heard that a source left the pool takes it for one that is in it. */
+static void what_a_source_gave_that_just_left_the_pool_may_be_written(void **state)
+{
+        for (int late = 0; late < 2; late++) {
+                struct watch w;
+
+                open_desk(&w, &rule_table_foreign);
+                w.wish.desk.tables[2].own = (struct wish_inputs){ { 0, 1 } };
+                w.wish.desk.sources[1] = (struct wish_source){ .exists = true, .pooled = true };
+                put(&w, "player", "hub", TABLES, TABLE("2", ""));
+                w.now += 100000;
+                w.wish.desk.sources[1].pooled = false;
+                put(&w, "player", "hub", SOURCES, "{'metadata':{'name':'source-1','namespace':'desk'}}");
+                w.now += late ? 100000 : 1000;
+                w.wish.desk.tables[2].pool = true;
+                put(&w, "player", "hub", TABLES, TABLE("2", ""));
+                w.now += 1000;
+                put_map(&w, "hub-agent", MAP(THEIRS));
+                if (late)
+                        BROKEN(&w, "hub-agent writes desk_t2-a__ConfigMap, which nothing wants");
+                else
+                        FINE(&w);
+                close_watch(&w);
+        }
+}
+
 /* ---- retries ---- */
 
 #define SAYS(name, reason)                                                                                   \
@@ -251,6 +277,7 @@ int main(void)
                 cmocka_unit_test(a_placement_goes_before_its_namespace),
                 cmocka_unit_test(what_is_not_its_own_is_not_deleted),
                 cmocka_unit_test(what_nothing_wants_is_not_written),
+                cmocka_unit_test(what_a_source_gave_that_just_left_the_pool_may_be_written),
                 cmocka_unit_test(what_fails_is_known_to_be_tried_again),
         };
 
