@@ -119,6 +119,60 @@ static void an_heir_whose_applied_work_is_gone_gets_a_new_one(void **state)
         rig_run(dead_heir_body);
 }
 
+/* The Work that is to get the object was there before, and nobody tells the agent that its former AppliedWork
+ * went; who hands over cannot ask either. */
+struct unheard {
+        bool deaf, mute;
+};
+
+static int64_t delay_unheard(void *ctx, const struct http_request *rq, bool answer)
+{
+        return delay_watch(&((struct unheard *)ctx)->deaf, rq, answer);
+}
+
+static int lose_look(void *ctx, const struct http_request *rq)
+{
+        const struct unheard *u = ctx;
+
+        return u->mute && text_equal(rq->method, "GET") && text_equal(rq->path, APPLIED_WORKS "/w-1")
+                       ? ERR_RETRY
+                       : 0;
+}
+
+static void heir_made_anew_body(struct rig *r)
+{
+        struct unheard unheard = { 0 };
+        struct loopback_faults faults = { .ctx = &unheard, .delay = delay_unheard, .fate = lose_look };
+        const char *before, *owner;
+        struct agent a;
+
+        begin(&a, r);
+        meet(&a, &faults);
+        make_part(r, "", &(struct part){ "w", 1, 2, A });
+        make_part(r, "", &(struct part){ "w-1", 1, 2, B });
+        wait_until_applied(r, "w", 1);
+        wait_until_applied(r, "w-1", 1);
+        before = uid_of(r, CONFIG_MAP_PATH("a"));
+        unheard.deaf = true;
+        delete (r, HUB, WORKS "/w-1");
+        wait_until_gone(r, HUB, WORKS "/w-1");
+        unheard.mute = true;
+        change_part(r, &(struct part){ "w", 2, 2, CONFIG_MAP("c", "1") });
+        make_part(r, "", &(struct part){ "w-1", 2, 2, A "," B });
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS / 4), 0);
+        unheard.mute = false;
+        assert_int_equal(fiber_sleep(r->loop, PATIENCE_MS), 0);
+        assert_string_equal(uid_of(r, CONFIG_MAP_PATH("a")), before);
+        owner = uid_of(r, APPLIED_WORKS "/w-1");
+        assert_string_equal(owner_uid_of(r, CONFIG_MAP_PATH("a")), owner);
+        stop(&a);
+}
+
+static void an_heir_made_anew_does_not_own_in_the_name_of_the_former(void **state)
+{
+        rig_run(heir_made_anew_body);
+}
+
 /* ---- an heir that goes while it is made ready ---- */
 
 /* The first look at the heir's AppliedWork takes so long that the Work may go meanwhile. ctx: whether the
@@ -337,6 +391,7 @@ int main(void)
                 cmocka_unit_test(another_placement_that_waits_for_an_object_gets_it_as_it_is),
                 cmocka_unit_test(many_objects_are_handed_over_with_few_looks_at_their_new_owner),
                 cmocka_unit_test(an_heir_whose_applied_work_is_gone_gets_a_new_one),
+                cmocka_unit_test(an_heir_made_anew_does_not_own_in_the_name_of_the_former),
                 cmocka_unit_test(no_applied_work_is_made_for_an_heir_that_goes_or_is_gone),
                 cmocka_unit_test(what_an_heir_wants_no_more_when_it_comes_is_removed),
                 cmocka_unit_test(an_heir_that_has_ended_when_it_comes_is_not_remembered_again),

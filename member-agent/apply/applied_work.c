@@ -143,6 +143,15 @@ int applied_work_ensure_live(struct member_agent *a, const char *name, struct ar
         return r;
 }
 
+/* One that another Work handed over does not tell that this one ever looked for its owner. */
+static bool has_row_of_its_own(const struct rows *rows)
+{
+        for (size_t i = 0; i < rows->n; i++)
+                if (rows->at[i].work_generation > 0)
+                        return true;
+        return false;
+}
+
 int applied_work_find(struct member_agent *a, const char *name, struct arena *arena,
                       const struct object **ret, struct error *err)
 {
@@ -154,7 +163,7 @@ int applied_work_find(struct member_agent *a, const char *name, struct arena *ar
         if (!memory->owner_known)
                 TRY(store_rows_of_work(a->store, name, arena, &rows, err));
         if (informer_get(a->applied_works, NULL, name) &&
-            (memory->owner_gone || (!memory->owner_known && rows.n == 0)))
+            (memory->owner_gone || (!memory->owner_known && !has_row_of_its_own(&rows))))
                 TRY(applied_work_ensure_live(a, name, arena, ret, err));
         else
                 TRY(applied_work_ensure(a, name, arena, ret, err));
