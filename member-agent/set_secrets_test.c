@@ -153,6 +153,43 @@ RIG_TEST(a_set_of_unknown_objects_is_not_archived, {
         stop(&a);
 })
 
+static int lose_release(void *ctx, const struct http_request *rq)
+{
+        return *(const bool *)ctx && text_equal(rq->method, "PATCH") && strstr(rq->path, SETS "/app-1?")
+                       ? ERR_RETRY
+                       : 0;
+}
+
+/* It said that nothing is left, and could not let go of the set before it ended. */
+RIG_TEST(what_was_archived_is_let_go_without_its_secrets, {
+        bool loses = false;
+        struct loopback_faults faults = { .ctx = &loses, .fate = lose_release };
+        struct sim_disk *d = sim_disk_new(r->loop);
+        struct agent a;
+
+        prepare_clusters(r);
+        start_on(&a, r, d);
+        meet(&a, &faults);
+        post_secret(r, "k", SLICE(MANIFEST_TEXT("1")), true);
+        post(r, MEMBER, SETS, ONE("k"));
+        wait_for_set(r, "app-1", "Succeeded", "True/Succeeded");
+        loses = true;
+        merge(r, MEMBER, SETS "/app-1", ARCHIVED);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        stop(&a);
+        delete_secret(r);
+        get(r, MEMBER, SETS "/app-1");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 1);
+        start_on(&a, r, d);
+        settle(r, 5000);
+        wait_for_set(r, "app-1", "Progressing", "False/Archived");
+        get(r, MEMBER, SETS "/app-1");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        stop(&a);
+        sim_disk_free(d);
+})
+
 /* What was never resolved has touched nothing. */
 RIG_TEST(a_set_that_never_began_is_archived_without_its_secrets, {
         struct agent a;
@@ -313,6 +350,7 @@ int main(void)
                 cmocka_unit_test(a_set_that_comes_later_is_woken_by_its_secret_too),
                 cmocka_unit_test(what_a_secret_held_outlives_it),
                 cmocka_unit_test(a_set_of_unknown_objects_is_not_archived),
+                cmocka_unit_test(what_was_archived_is_let_go_without_its_secrets),
                 cmocka_unit_test(a_set_that_never_began_is_archived_without_its_secrets),
                 cmocka_unit_test(a_copy_is_of_one_set_alone),
                 cmocka_unit_test(a_secret_that_may_change_blocks_until_it_may_not),

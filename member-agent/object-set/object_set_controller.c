@@ -339,6 +339,23 @@ static int know_objects(struct set_pass *p, struct error *err)
         return 0;
 }
 
+/* That is written when nothing of it is left, and before its finalizer goes. */
+static bool was_archived(const struct cluster_object_set *s)
+{
+        const struct condition *c = set_find_condition(s, CONDITION_PROGRESSING);
+
+        return c && text_equal(c->reason, REASON_SET_ARCHIVED) &&
+               c->observed_generation.value == s->object.meta.generation;
+}
+
+static int forget_archived(struct set_pass *p, struct error *err)
+{
+        TRY(store_work_remove(p->agent->store, p->holder, err));
+        TRY(remove_finalizer(p, err));
+        TRY(forget_records(p->rc, p->agent, p->set, p->arena));
+        return applied_watch_reconcile(p->agent->applied, err);
+}
+
 static struct outcome archive_objects(struct set_pass *p)
 {
         const char *words = NULL;
@@ -348,6 +365,8 @@ static struct outcome archive_objects(struct set_pass *p)
                         return failed(p->rc->err);
                 return conclude_with(p, FOUND_ARCHIVED, "");
         }
+        if (p->rows.n == 0 && was_archived(p->set)) /* whatever has become of its Secrets */
+                return forget_archived(p, p->rc->err) < 0 ? failed(p->rc->err) : done();
         if (know_objects(p, p->rc->err) < 0 || set_teardown_run(p, &words, p->rc->err) < 0) {
                 error_wrap(p->rc->err, "error archiving revision");
                 return conclude_error(p);
@@ -355,9 +374,7 @@ static struct outcome archive_objects(struct set_pass *p)
         if (words)
                 return conclude_with(p, FOUND_TEARING_DOWN, words);
         conclude_with(p, FOUND_ARCHIVED, "");
-        if (p->rc->err->code < 0 || store_work_remove(p->agent->store, p->holder, p->rc->err) < 0 ||
-            remove_finalizer(p, p->rc->err) < 0 || forget_records(p->rc, p->agent, p->set, p->arena) < 0 ||
-            applied_watch_reconcile(p->agent->applied, p->rc->err) < 0)
+        if (p->rc->err->code < 0 || forget_archived(p, p->rc->err) < 0)
                 return failed(p->rc->err);
         return done();
 }
