@@ -15,6 +15,7 @@ struct binding_memory {
         int64_t rollout_generation; /* RolloutStarted=True is due for this generation; 0 = none */
         char *rollout_message;      /* its words, owned; NULL = those of a rolling update */
         bool passed;                /* this process has looked at the Works before */
+        bool creation_in_doubt;     /* of a Work: nobody answered, and the cache may not have it yet */
         bool works_changed;         /* since the status was last written, as far as is known */
         /* Its Available began at a moment (wall clock) yet to come, and was seen so since then (loop time).
          */

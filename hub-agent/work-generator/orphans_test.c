@@ -65,9 +65,45 @@ static void a_work_goes_only_when_the_server_has_no_binding_of_it(void **state)
                 rig_run_for(orphan_body, (void *)(uintptr_t)&rows[i]);
 }
 
+/* The Work was made, nobody said so, and the cache does not have it. */
+RIG_TEST(a_binding_waits_for_a_work_that_nobody_told_of, {
+        struct line line;
+        struct fleet f;
+        const char *path;
+
+        start(r, &f);
+        line_lay(&f, &line);
+        line.lagging = "v1beta1/works";
+        line.path = "namespaces/fleet-member-member-1/works";
+        line.fate = ERR_CLOSED;
+        start_again(r, &f);
+        f.members_stopped = true;
+        add_member(&f, "member-1", "");
+        add_app(r);
+        place(r, "");
+        fiber_sleep(r->loop, 4000);
+        assert_int_equal(rig_get(r, WORKS "/web-work"), 200);
+        rig_get(r, BINDINGS);
+        path = arena_printf(
+                &r->arena, BINDINGS "/%s",
+                doc_get_string(json_array_get(json_object_get(r->answer, "items"), 0), "metadata.name"));
+        line.path = NULL;
+        assert_int_equal(rig_delete(r, path), 200);
+        fiber_sleep(r->loop, 4000);
+        assert_int_equal(rig_get(r, WORKS "/web-work"), 200);
+        assert_non_null(doc_get_string(r->answer, "metadata.deletionTimestamp"));
+        assert_int_equal(rig_get(r, path), 200);
+        rig_merge(r, WORKS "/web-work", "{\"metadata\":{\"finalizers\":null}}"); /* as the member */
+        fiber_sleep(r->loop, 4000);
+        assert_int_equal(rig_get(r, path), 404);
+        stop(&f);
+        http_transport_free(f.world.transport);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_binding_waits_for_a_work_that_nobody_told_of),
                 cmocka_unit_test(a_work_goes_only_when_the_server_has_no_binding_of_it),
         };
 

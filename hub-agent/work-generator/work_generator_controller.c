@@ -10,6 +10,7 @@
 #include "hub-agent/work-generator/work_index.h"
 
 #define DELETION_FALLBACK_MS 30000
+#define UNSEEN_MS 1000   /* until a Work that the cache lacks is asked for again */
 #define WAITING_MS 15000 /* what moves on by itself is told when it takes longer */
 
 struct pass {
@@ -123,12 +124,48 @@ static int drop_work(struct pass *s, const struct object *work)
         return rc_delete_any_version(s->rc, work);
 }
 
+struct unseen {
+        struct pass *pass;
+        size_t n;
+};
+
+static int drop_unseen(void *ctx, struct object *work)
+{
+        struct unseen *u = ctx;
+
+        if (!text_equal(or_empty(label_of(work, LABEL_PARENT_PLACEMENT_NAMESPACE)),
+                        or_empty(u->pass->rc->ns)))
+                return 0;
+        u->n++;
+        return drop_work(u->pass, work);
+}
+
+/* Works that a request made which nobody answered, and that the cache does not have. */
+static int drop_unseen_works(struct pass *s, size_t *ret_n)
+{
+        struct kube_list_options o = { .flags = DECODE_PROJECTION };
+        struct unseen u = { .pass = s };
+
+        *ret_n = 0;
+        if (!s->memory->creation_in_doubt || !s->b->spec)
+                return 0;
+        o.ns = arena_printf(s->rc->arena, NAME_MEMBER_NAMESPACE, s->b->spec->target_cluster);
+        o.label_selector = arena_printf(s->rc->arena, "%s=%s", LABEL_PARENT_BINDING, s->rc->name);
+        if (!o.ns || !o.label_selector)
+                return error_no_memory(s->rc->err);
+        TRY(kube_list_resource(s->rc->kube, &work_kind, NULL, &o, drop_unseen, &u, NULL, s->rc->err));
+        s->memory->creation_in_doubt = u.n > 0;
+        *ret_n = u.n;
+        return 0;
+}
+
 /* The binding stays until its Works are really gone, so that what is left on a cluster stays visible; a
  * departed cluster has nobody who could take them away. */
 static struct outcome clean_up(struct pass *s)
 {
         bool has_cluster = false;
         struct object_list all;
+        size_t unseen = 0;
 
         if (s->b->spec && cache_has(s->rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster),
                                     &has_cluster) < 0)
@@ -138,10 +175,14 @@ static struct outcome clean_up(struct pass *s)
         for (size_t i = 0; i < all.n; i++)
                 if (drop_work(s, all.at[i]) < 0)
                         return failed(s->rc->err);
-        if (all.n > 0 && has_cluster)
-                return again_after(DELETION_FALLBACK_MS);
-        return rc_set_finalizer(s->rc, &s->b->object, FINALIZER_WORK, false, NULL) < 0 ? failed(s->rc->err)
-                                                                                       : done();
+        if (all.n == 0 && has_cluster && drop_unseen_works(s, &unseen) < 0)
+                return failed(s->rc->err);
+        if (all.n + unseen > 0 && has_cluster)
+                return again_after(unseen > 0 ? UNSEEN_MS : DELETION_FALLBACK_MS);
+        if (rc_set_finalizer(s->rc, &s->b->object, FINALIZER_WORK, false, NULL) < 0)
+                return failed(s->rc->err);
+        memory_drop(&s->agent->bindings, s->rc->key);
+        return done();
 }
 
 /* Works that outlived their binding: made by a request that was still on its way when the binding went, or
@@ -238,10 +279,16 @@ static int patch_work(struct pass *s, const struct work_write *w, bool content, 
 static int create_work(struct pass *s, const struct work_write *w)
 {
         const struct object *stored;
+        int code;
 
         if (work_promise(w, true, true, s->rc->arena) < 0)
                 return error_no_memory(s->rc->err);
-        TRY(rc_create(s->rc, &w->wanted->object, &stored));
+        code = rc_create(s->rc, &w->wanted->object, &stored);
+        if (code < 0) {
+                s->memory->creation_in_doubt |=
+                        s->rc->err->http_status == 0 || s->rc->err->http_status >= 500;
+                return code;
+        }
         return keep_promise(s, stored);
 }
 
@@ -576,17 +623,17 @@ static struct outcome reconcile(struct reconcile *rc)
         if (cache_get(rc, s.scope->binding, rc->ns, rc->name, &b) < 0)
                 return failed(rc->err);
         s.b = (const struct binding *)b;
-        if (!s.b || is_deleting(&s.b->object))
+        if (!s.b) {
                 memory_drop(&s.agent->bindings, rc->key);
-        if (!s.b)
                 return remove_orphans(&s);
-        if (is_deleting(&s.b->object))
-                return clean_up(&s);
+        }
         s.memory = memory_of(&s.agent->bindings, &s.b->object, rc->arena);
         if (!s.memory) {
                 error_no_memory(rc->err);
                 return failed(rc->err);
         }
+        if (is_deleting(&s.b->object))
+                return clean_up(&s);
         return hold_pass_ended(&s.memory->hold, generate(&s));
 }
 
