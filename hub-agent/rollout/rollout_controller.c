@@ -234,12 +234,46 @@ static int find_what_to_roll(struct reconcile *rc, const struct scope *scope, st
         return overrides_for_bindings(rc, &in->bindings, &snapshots, in->master, &in->overrides);
 }
 
+/* While a run is under way the cache may have the placement as it was before only runs rolled it out: the
+ * server is asked before anything is taken from the run. */
+static int is_left_to_runs(struct reconcile *rc, const struct scope *scope, bool *ret)
+{
+        const struct placement *live;
+        struct object_list runs;
+        struct object *o;
+        int code;
+
+        *ret = false;
+        if (agent_of(rc)->options->without_staged_runs ||
+            !informer_synced(manager_informer(rc->manager, scope->update_run)))
+                return 0;
+        TRY(cache_by_index(rc, scope->update_run, INDEX_PLACEMENT, rc->key, &runs));
+        if (runs.n == 0)
+                return 0;
+        code = kube_get(rc->kube, scope->placement, rc->ns, rc->name, rc->arena, &o, rc->err);
+        if (code == ERR_NOT_FOUND) {
+                error_clear(rc->err);
+                *ret = true; /* nothing is rolled out any more */
+                return 0;
+        }
+        TRY(code);
+        live = (const struct placement *)o;
+        *ret = live->spec && live->spec->strategy && text_equal(live->spec->strategy->type, ROLLOUT_EXTERNAL);
+        return 0;
+}
+
+static bool writes_bindings(const struct rollout_plan *p)
+{
+        return p->n_surplus + p->n_strategy + p->blocked.n + p->started.n + p->n_update + p->remove.n > 0;
+}
+
 static struct outcome reconcile(struct reconcile *rc)
 {
         const struct scope *scope = scope_of(rc->ns);
         struct rollout_input in = { .has_works = has_works, .ctx = rc, .now_ms = rc->now_ms };
         const struct object *placement;
         struct rollout_plan plan;
+        bool left = false;
 
         if (cache_get(rc, scope->placement, rc->ns, rc->name, &placement) < 0)
                 return failed(rc->err);
@@ -250,7 +284,13 @@ static struct outcome reconcile(struct reconcile *rc)
                       text_equal(in.placement->spec->strategy->type, ROLLOUT_EXTERNAL);
         if (cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in.bindings) < 0 ||
             (!in.external && find_what_to_roll(rc, scope, &in) < 0) ||
-            plan_rollout(rc->arena, &in, &plan, rc->err) < 0 || carry_out(rc, &in, &plan) < 0)
+            plan_rollout(rc->arena, &in, &plan, rc->err) < 0)
+                return failed(rc->err);
+        if (!in.external && writes_bindings(&plan) && is_left_to_runs(rc, scope, &left) < 0)
+                return failed(rc->err);
+        if (left)
+                return done(); /* the placement's event comes */
+        if (carry_out(rc, &in, &plan) < 0)
                 return failed(rc->err);
         if (!in.external)
                 have_reported(rc, &in);

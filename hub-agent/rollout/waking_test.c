@@ -84,6 +84,40 @@ RIG_TEST(what_update_runs_roll_out_is_left_as_it_is, {
         end(&f);
 })
 
+/* That it is of runs now the agent has not heard when it hears of the run. */
+RIG_TEST(nothing_is_taken_from_a_run_because_the_cache_is_behind, {
+        struct line line;
+        struct fleet f;
+
+        begin(r, &f, "");
+        line_lay(&f, &line);
+        line.lagging = "clusterresourceplacements?";
+        start_again(r, &f);
+        settle(&f);
+        assert_string_equal(doc_get_string(binding(r, false), "spec.resourceSnapshotName"), "web-0-snapshot");
+        merge(r, WEB, "{\"spec\":{\"strategy\":{\"type\":\"External\",\"rollingUpdate\":null}}}");
+        assert_int_equal(rig_post(r, FLEET "clusterstagedupdatestrategies",
+                                  "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                  "\"ClusterStagedUpdateStrategy\",\"metadata\":{\"name\":\"all\"},\"spec\":{"
+                                  "\"stages\":[{\"name\":\"all\",\"labelSelector\":{}}]}}"),
+                         201);
+        assert_int_equal(rig_post(r, FLEET "clusterstagedupdateruns",
+                                  "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\",\"kind\":"
+                                  "\"ClusterStagedUpdateRun\",\"metadata\":{\"name\":\"run\"},\"spec\":{"
+                                  "\"placementName\":\"web\",\"stagedRolloutStrategyName\":\"all\","
+                                  "\"resourceSnapshotIndex\":\"0\",\"state\":\"Initialize\"}}"),
+                         201);
+        rig_settle(r);
+        rig_merge(r, "/api/v1/namespaces/app/configmaps/settings", "{\"data\":{\"a\":\"changed\"}}");
+        fiber_sleep(r->loop, LAG_MS / 2);
+        assert_int_equal(rig_get(r, FLEET "clusterresourcesnapshots/web-1-snapshot"), 200);
+        assert_string_equal(doc_get_string(binding(r, false), "spec.resourceSnapshotName"), "web-0-snapshot");
+        fiber_sleep(r->loop, 3 * LAG_MS);
+        assert_string_equal(doc_get_string(binding(r, false), "spec.resourceSnapshotName"), "web-0-snapshot");
+        end(&f);
+        http_transport_free(f.world.transport);
+})
+
 /* spec/rollout-and-work.md checklist 2: of a binding that stays, as nobody holds the placement for it. */
 RIG_TEST(nothing_is_rolled_out_for_a_placement_that_goes_or_is_gone, {
         struct fleet f;
@@ -285,6 +319,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_update_runs_roll_out_is_left_as_it_is),
+                cmocka_unit_test(nothing_is_taken_from_a_run_because_the_cache_is_behind),
                 cmocka_unit_test(nothing_is_rolled_out_for_a_placement_that_goes_or_is_gone),
                 cmocka_unit_test(
                         a_new_binding_on_a_cluster_that_is_cleaned_up_is_looked_at_every_five_seconds),
