@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "member-agent/disk_test.h"
+#include "member-agent/moves_test.h"
 #include "member-agent/object_set_test.h"
 
 /* The first such request is the last that leaves, and nothing reaches the disk from then on. */
@@ -255,9 +256,45 @@ static void what_happens_at_the_moment_the_disk_is_full_is_noticed(void **state)
         rig_run(full_body);
 }
 
+/* The disk is full, so what the agent remembers is in memory alone; it makes an object, and the power fails
+ * at once. The AppliedWork told of it before. */
+RIG_TEST(what_is_made_on_a_full_disk_is_known_after_an_outage, {
+        struct loopback_faults faults;
+        struct outage o;
+        struct agent a;
+
+        begin_on_disk(&a, r, &o, &faults);
+        place(r, "w", "", CONFIG_MAP("a", "1"));
+        wait_until_applied(r, "w", 1);
+        sim_disk_set_full(o.disk, true);
+        merge(r, HUB, WORKS "/w",
+              "{'spec':{'workload':{'manifests':[" CONFIG_MAP("a", "2") "]}}}"); /* which it notices */
+        wait_until_applied(r, "w", 2);
+        o.cluster = a.member.base_url;
+        o.method = "POST";
+        o.path = "/api/v1/namespaces/default/configmaps";
+        merge(r, HUB, WORKS "/w",
+              "{'spec':{'workload':{'manifests':[" CONFIG_MAP("a", "2") "," CONFIG_MAP("c", "1") "]}}}");
+        for (int i = 0; i < 6000 && !o.dark; i++)
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        assert_true(o.dark);
+        assert_int_equal(fiber_sleep(r->loop, 100), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 200);
+        lose_power(&a, &o);
+        sim_disk_set_full(o.disk, false);
+        merge(r, HUB, WORKS "/w", "{'spec':{'workload':{'manifests':[" CONFIG_MAP("a", "2") "]}}}");
+        start_on(&a, r, o.disk);
+        wait_until_applied(r, "w", 4);
+        assert_int_equal(fiber_sleep(r->loop, 20000), 0);
+        assert_int_equal(get(r, MEMBER, CONFIG_MAP_PATH("c")), 404);
+        stop(&a);
+        sim_disk_free(o.disk);
+})
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_is_made_on_a_full_disk_is_known_after_an_outage),
                 cmocka_unit_test(an_object_is_never_on_the_cluster_and_not_in_the_inventory),
                 cmocka_unit_test(a_work_that_the_hub_has_let_go_is_off_the_disk),
                 cmocka_unit_test(what_is_noted_of_a_secret_outlives_it),

@@ -239,6 +239,44 @@ static void list_lingering(const struct pass *p, struct applied_resource_list *l
         }
 }
 
+bool identifies(const struct work_resource_identifier *id, const struct manifest *m)
+{
+        return text_equal(or_empty(id->group), m->group) && text_equal(id->kind, m->kind) &&
+               text_equal(or_empty(id->ns), or_empty(m->ns)) && text_equal(id->name, m->name);
+}
+
+static const struct applied_resource_list *listed_by(const struct object *applied_work)
+{
+        static const struct applied_resource_list none;
+        const struct applied_work *w = (const struct applied_work *)(const void *)applied_work;
+
+        return w->status ? &w->status->applied_resources : &none;
+}
+
+const struct applied_resource *applied_work_entry(const struct object *applied_work, const struct manifest *m)
+{
+        const struct applied_resource_list *list = listed_by(applied_work);
+
+        for (uint32_t i = 0; i < list->n; i++)
+                if (identifies(&list->at[i].id, m))
+                        return &list->at[i];
+        return NULL;
+}
+
+static struct applied_resource applied_entry(const struct manifest *m)
+{
+        return (struct applied_resource){
+                .id = { .ordinal = { .set = true, .value = m->ordinal },
+                        .group = none_if_empty(m->group),
+                        .version = m->version,
+                        .kind = m->kind,
+                        .resource = m->resource.plural,
+                        .ns = m->ns,
+                        .name = m->name },
+                .uid = m->live_uid,
+        };
+}
+
 static int list_applied(const struct pass *p, struct applied_resource_list *list, struct error *err)
 {
         list->set = true;
@@ -250,51 +288,71 @@ static int list_applied(const struct pass *p, struct applied_resource_list *list
 
                 if (!result_is_applied(m->result))
                         continue;
-                list->at[list->n++] = (struct applied_resource){
-                        .id = { .ordinal = { .set = true, .value = m->ordinal },
-                                .group = none_if_empty(m->group),
-                                .version = m->version,
-                                .kind = m->kind,
-                                .resource = m->resource.plural,
-                                .ns = m->ns,
-                                .name = m->name },
-                        .uid = m->live_uid,
-                };
+                list->at[list->n++] = applied_entry(m);
         }
         list_lingering(p, list);
         return 0;
 }
 
-int applied_work_write_status(struct pass *p, struct error *err)
+static int write_list(struct pass *p, const struct applied_resource_list *list, struct object **ret,
+                      struct error *err)
 {
         const struct applied_work *now = (const struct applied_work *)(const void *)p->applied_work;
-        const struct applied_resource_list *old = now->status ? &now->status->applied_resources : NULL;
+        struct applied_work_status status = { .applied_resources = *list };
         struct applied_work wanted = *now;
-        struct applied_work_status status = { 0 };
+
+        wanted.status = &status;
+        wanted.object.refs = wanted.object.block_size = 0;
+        TRY(kube_patch_diff(&p->agent->member, &now->object, &wanted.object, OBJECT_STATUS, p->arena, ret,
+                            err));
+        return agent_observe(p->agent, p->agent->applied_works, *ret, err);
+}
+
+int applied_work_write_status(struct pass *p, struct error *err)
+{
+        const struct applied_resource_list *old = listed_by(p->applied_work);
+        struct applied_resource_list list = { 0 };
         struct object *answer = NULL;
         bool same;
 
-        TRY(list_applied(p, &status.applied_resources, err));
-        same = (old ? old->n : 0) == status.applied_resources.n;
-        for (uint32_t i = 0; same && i < status.applied_resources.n; i++)
-                same = same_resource(&old->at[i], &status.applied_resources.at[i]);
-        if (same)
+        TRY(list_applied(p, &list, err));
+        same = old->n == list.n;
+        for (uint32_t i = 0; same && i < list.n; i++)
+                same = same_resource(&old->at[i], &list.at[i]);
+        return same ? 0 : write_list(p, &list, &answer, err);
+}
+
+int applied_work_announce(struct pass *p, struct error *err)
+{
+        const struct applied_resource_list *old = listed_by(p->applied_work);
+        struct applied_resource_list list = { .set = true };
+        struct object *answer = NULL;
+
+        list.at = ARENA_NEW_ARRAY(p->arena, struct applied_resource, old->n + p->n + 1);
+        if (!list.at)
+                return error_no_memory(err);
+        for (; list.n < old->n; list.n++)
+                list.at[list.n] = old->at[list.n];
+        for (size_t i = 0; i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (pass_is_fresh(p, m) && !applied_work_entry(p->applied_work, m))
+                        list.at[list.n++] = applied_entry(m);
+        }
+        if (list.n == old->n)
                 return 0;
-        wanted.status = &status;
-        wanted.object.refs = wanted.object.block_size = 0;
-        TRY(kube_patch_diff(&p->agent->member, &now->object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
-                            err));
-        return agent_observe(p->agent, p->agent->applied_works, answer, err);
+        TRY(write_list(p, &list, &answer, err));
+        p->applied_work = answer;
+        return 0;
 }
 
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
                           struct rows *rows, struct error *err)
 {
-        const struct applied_work *w = (const struct applied_work *)(const void *)applied_work;
-        const struct applied_resource_list *listed = w->status ? &w->status->applied_resources : NULL;
+        const struct applied_resource_list *listed = listed_by(applied_work);
         struct map *known;
 
-        if (!listed || listed->n == 0)
+        if (listed->n == 0)
                 return 0;
         TRY(rows_extend(rows, listed->n, arena, &known, err));
         for (uint32_t i = 0; i < listed->n; i++) {

@@ -56,16 +56,11 @@ static int find_row(const struct pass *p, const struct manifest *m, const struct
         return 0;
 }
 
-static bool same_object(const struct work_resource_identifier *id, const struct manifest *m)
-{
-        return text_equal(or_empty(id->group), m->group) && text_equal(id->kind, m->kind) &&
-               text_equal(or_empty(id->ns), or_empty(m->ns)) && text_equal(id->name, m->name);
-}
-
 const char *finished_told_uid(const struct work_status *told, int64_t generation,
                               const struct applied_work *applied, const struct manifest *m)
 {
         const struct condition *c = told ? condition_find(&told->conditions, CONDITION_APPLIED) : NULL;
+        const struct applied_resource *listed;
         bool was_applied = false;
 
         if (!c || c->observed_generation.value != generation)
@@ -74,13 +69,11 @@ const char *finished_told_uid(const struct work_status *told, int64_t generation
                 const struct manifest_condition *one = &told->manifest_conditions.at[i];
                 const struct condition *its = condition_find(&one->conditions, CONDITION_APPLIED);
 
-                was_applied |= one->identifier && same_object(one->identifier, m) && its &&
+                was_applied |= one->identifier && identifies(one->identifier, m) && its &&
                                text_equal(its->status, "True");
         }
-        for (uint32_t i = 0; was_applied && applied->status && i < applied->status->applied_resources.n; i++)
-                if (same_object(&applied->status->applied_resources.at[i].id, m))
-                        return or_empty(applied->status->applied_resources.at[i].uid);
-        return NULL;
+        listed = was_applied ? applied_work_entry(&applied->object, m) : NULL;
+        return listed ? or_empty(listed->uid) : NULL;
 }
 
 static const char *told_uid(const struct pass *p, const struct manifest *m)

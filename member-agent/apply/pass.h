@@ -69,6 +69,8 @@ void pass_reuse_results(struct pass *p);
 void pass_reuse_row(struct manifest *m, const struct row *row);
 /* A row as it is before anything is known of the object. */
 struct row pass_new_row(const struct pass *p, const struct manifest *m);
+/* To be applied, and without a row. */
+bool pass_is_fresh(const struct pass *p, const struct manifest *m);
 /* Write-ahead: no object may be touched without a durable record of it. */
 int pass_plan_rows(struct pass *p, struct error *err);
 int pass_record_rows(struct pass *p, struct error *err);
@@ -141,6 +143,13 @@ int applied_work_tell_origin(struct pass *p, struct error *err);
 /* Of two versions of a Work: what it says. */
 bool applied_work_origin_changed(const struct object *before, const struct object *now);
 int applied_work_write_status(struct pass *p, struct error *err);
+/* Adds to its status what is about to be made and is not in it: where the state file cannot be used nothing
+ * else would tell of it after a crash. */
+int applied_work_announce(struct pass *p, struct error *err);
+/* What its status says of a manifest's object, in whatever version; NULL = nothing. */
+const struct applied_resource *applied_work_entry(const struct object *applied_work,
+                                                  const struct manifest *m);
+bool identifies(const struct work_resource_identifier *id, const struct manifest *m);
 /* The state file may be younger than the objects: adds rows for what the AppliedWork lists beyond them. */
 int applied_work_add_rows(const struct object *applied_work, const char *name, struct arena *arena,
                           struct rows *rows, struct error *err);

@@ -89,20 +89,25 @@ static bool is_ready(const struct manifest *m)
         return m->result == RESULT_NONE && m->resource.plural;
 }
 
+bool pass_is_fresh(const struct pass *p, const struct manifest *m)
+{
+        return is_ready(m) && !pass_row(p, m);
+}
+
 int pass_plan_rows(struct pass *p, struct error *err)
 {
         size_t fresh = 0;
         int r = 0;
 
         for (size_t i = 0; i < p->n; i++)
-                fresh += is_ready(&p->manifests[i]) && !pass_row(p, &p->manifests[i]);
+                fresh += pass_is_fresh(p, &p->manifests[i]);
         if (!fresh)
                 return 0;
         TRY(store_begin(p->agent->store, true, err));
         for (size_t i = 0; r == 0 && i < p->n; i++) {
                 struct row row;
 
-                if (!is_ready(&p->manifests[i]) || pass_row(p, &p->manifests[i]))
+                if (!pass_is_fresh(p, &p->manifests[i]))
                         continue;
                 row = pass_new_row(p, &p->manifests[i]);
                 r = store_row_put(p->agent->store, &row, err);
@@ -111,7 +116,9 @@ int pass_plan_rows(struct pass *p, struct error *err)
                 store_rollback(p->agent->store);
                 return r;
         }
-        return store_commit(p->agent->store, err);
+        TRY(store_commit(p->agent->store, err));
+        /* In memory the rows are lost with the process. */
+        return *store_problem(p->agent->store) ? applied_work_announce(p, err) : 0;
 }
 
 static int64_t first_time(const struct differences *d, int64_t known, int64_t now)
