@@ -121,6 +121,19 @@ const struct flag hub_flag_table[] = {
           "A field manager whose fields generated objects are rid of; may be given several times." },
         { "requeue-dependency", FLAG_DURATION, "5s", AT(requeue_dependency_ms),
           "How often a ResourceSet looks for what it depends on." },
+        { "resource-set-concurrent", FLAG_INT, "256", AT(set_concurrency),
+          "ResourceSets that are worked on at once, those that wait for the health of their objects among "
+          "them.",
+          1, 10000, false },
+        { "resource-set-interval-jitter-percentage", FLAG_INT, "5", AT(set_jitter),
+          "By how much the time until a ResourceSet's next run may differ from its interval.", 0, 99, false },
+        { "resource-set-min-retry-delay", FLAG_DURATION, "750ms", AT(set_retry_least_ms),
+          "After which a ResourceSet, or a provider, that failed is tried again; doubles each time." },
+        { "resource-set-max-retry-delay", FLAG_DURATION, "15m", AT(set_retry_most_ms),
+          "The longest such delay." },
+        { "default-workload-identity-service-account", FLAG_STRING, "", AT(workload_identity_account),
+          "Whose cloud identity input providers would have.",
+          .missing = "input providers have no identities of clouds" },
         { "enable-resource-placement", FLAG_BOOL, "true", AT(resource_placement), "Cannot be switched off.",
           .missing = "ResourcePlacements are handled all the same" },
         { "networking-agents-enabled", FLAG_BOOL, "false", AT(networking_agents),
@@ -197,9 +210,46 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
         if (!f->enable_v1beta1)
                 buf_append_str(&b,
                                "the KubeFleet v1beta1 APIs are the storage version and must be enabled; ");
+        if (f->set_retry_least_ms < 1 || f->set_retry_least_ms > f->set_retry_most_ms)
+                buf_append_str(&b, "resource-set-min-retry-delay must be above 0 and not above "
+                                   "resource-set-max-retry-delay; ");
         check_webhook(&b, f);
         check_sets(&b, f);
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);
+}
+
+/* Names between commas, in place of what is there. */
+static int split_managers(struct flag_strings *into, const char *list, struct arena *arena, struct error *err)
+{
+        into->n = 0;
+        for (struct slice rest = slice_of(list); rest.len;) {
+                const char *comma = memchr(rest.data, ',', rest.len);
+                struct slice one = { rest.data, comma ? (size_t)(comma - rest.data) : rest.len };
+
+                rest = comma ? slice_of(comma + 1) : (struct slice){ NULL, 0 };
+                one = slice_trim(one);
+                if (one.len == 0)
+                        continue;
+                if (into->n == FLAG_STRINGS_MAX)
+                        return error_set(err, ERR_LIMIT, "OVERRIDE_MANAGERS: more than %d names",
+                                         FLAG_STRINGS_MAX);
+                into->at[into->n] = arena_strndup(arena, one.data, one.len);
+                if (!into->at[into->n++])
+                        return error_no_memory(err);
+        }
+        into->at[into->n] = NULL;
+        return 0;
+}
+
+int hub_flags_take_environment(struct hub_flags *f, const struct world *w, struct arena *arena,
+                               struct error *err)
+{
+        const char *account = w->process->getenv(w->ctx, "DEFAULT_SERVICE_ACCOUNT");
+        const char *managers = w->process->getenv(w->ctx, "OVERRIDE_MANAGERS");
+
+        if (text_empty(f->default_service_account) && account)
+                f->default_service_account = account;
+        return text_empty(managers) ? 0 : split_managers(&f->override_managers, managers, arena, err);
 }

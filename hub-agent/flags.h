@@ -2,14 +2,17 @@
  * help. */
 #pragma once
 
+#include "common/base/arena.h"
 #include "common/base/flags.h"
+#include "common/loop/world.h"
 
 struct hub_flags {
         bool help, json_logs, leader_elect, enable_workload, evictions;
         const char *kubeconfig, *health_address, *metrics_address, *leader_election_namespace;
         const char *default_service_account, *resource_set_account, *watch_configs;
         struct flag_strings override_managers;
-        int64_t requeue_dependency_ms;
+        int64_t requeue_dependency_ms, set_concurrency, set_jitter, set_retry_least_ms, set_retry_most_ms;
+        const char *workload_identity_account;
         const char *skipped_apis, *allowed_apis, *skipped_namespaces;
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t force_delete_wait_ms, unhealthy_threshold_ms, resync_ms;
@@ -33,3 +36,7 @@ extern const struct flag hub_flag_table[];
 extern const size_t n_hub_flags;
 /* Rules across flags and ranges of durations; all violations in one text. ERR_INVALID. */
 int hub_flags_check(const struct hub_flags *f, struct error *err);
+/* What the environment says of ResourceSets: a default account where the flag gives none, and override
+ * managers in place of the flag's. Lives in the arena. ERR_NO_MEMORY; ERR_LIMIT: too many managers. */
+int hub_flags_take_environment(struct hub_flags *f, const struct world *w, struct arena *arena,
+                               struct error *err);

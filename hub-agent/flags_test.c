@@ -343,6 +343,73 @@ static void the_account_of_sets_has_its_namespace(void **state)
         assert_int_equal(parse(&f, "--resource-set-account=", NULL, NULL), 0);
 }
 
+/* ---- ResourceSets: spec/resource-set.md 16.3 ---- */
+
+static void those_of_resource_sets_have_defaults_and_ranges(void **state)
+{
+        struct hub_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, NULL, NULL, NULL), 0);
+        assert_string_equal(f.watch_configs, "reconcile.fluxcd.io/watch=Enabled");
+        assert_string_equal(f.default_service_account, "");
+        assert_int_equal(f.requeue_dependency_ms, 5000);
+        assert_int_equal(f.set_jitter, 5);
+        assert_int_equal(f.set_retry_least_ms, 750);
+        assert_int_equal(f.set_retry_most_ms, 900000);
+        assert_int_equal(parse(&f, "--resource-set-interval-jitter-percentage=99",
+                               "--resource-set-concurrent=10", NULL),
+                         0);
+        assert_int_equal(f.set_jitter, 99);
+        assert_int_equal(f.set_concurrency, 10);
+        assert_int_equal(parse(&f, "--resource-set-interval-jitter-percentage=100", NULL, &err), ERR_INVALID);
+        assert_int_equal(parse(&f, "--resource-set-concurrent=0", NULL, &err), ERR_INVALID);
+        assert_int_equal(parse(&f, "--resource-set-min-retry-delay=20m", NULL, &err), ERR_INVALID);
+        assert_non_null(strstr(err.text, "resource-set-max-retry-delay"));
+        assert_int_equal(parse(&f, "--resource-set-min-retry-delay=0s", NULL, &err), ERR_INVALID);
+}
+
+struct environment {
+        const char *account, *managers;
+};
+
+static const char *value_of(void *ctx, const char *name)
+{
+        const struct environment *e = ctx;
+
+        return strcmp(name, "DEFAULT_SERVICE_ACCOUNT") == 0 ? e->account
+               : strcmp(name, "OVERRIDE_MANAGERS") == 0     ? e->managers
+                                                            : NULL;
+}
+
+/* spec/resource-set.md checklist 105 */
+static void the_environment_may_name_the_account_and_the_managers(void **state)
+{
+        static const struct world_process process = { .getenv = value_of };
+        struct environment e = { 0 };
+        const struct world w = { .process = &process, .ctx = &e };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct hub_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, "--override-manager=x", NULL, NULL), 0);
+        assert_int_equal(hub_flags_take_environment(&f, &w, &arena, &err), 0);
+        assert_string_equal(f.default_service_account, "");
+        assert_string_equal(f.override_managers.at[0], "x");
+        e = (struct environment){ "flux", " a, b,," };
+        assert_int_equal(hub_flags_take_environment(&f, &w, &arena, &err), 0);
+        assert_string_equal(f.default_service_account, "flux");
+        assert_int_equal(f.override_managers.n, 2);
+        assert_string_equal(f.override_managers.at[0], "a");
+        assert_string_equal(f.override_managers.at[1], "b");
+        assert_null(f.override_managers.at[2]);
+        assert_int_equal(parse(&f, "--default-service-account=own", NULL, NULL), 0);
+        assert_int_equal(hub_flags_take_environment(&f, &w, &arena, &err), 0);
+        assert_string_equal(f.default_service_account, "own");
+        e.managers = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17";
+        assert_int_equal(hub_flags_take_environment(&f, &w, &arena, &err), ERR_LIMIT);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -355,6 +422,8 @@ int main(void)
                 cmocka_unit_test(one_limit_may_equal_the_other_where_the_reference_lets_it),
                 cmocka_unit_test(all_violations_are_told_together),
                 cmocka_unit_test(what_is_obsolete_is_refused_or_has_no_effect),
+                cmocka_unit_test(those_of_resource_sets_have_defaults_and_ranges),
+                cmocka_unit_test(the_environment_may_name_the_account_and_the_managers),
                 cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
                 cmocka_unit_test(the_account_of_sets_has_its_namespace),
         };

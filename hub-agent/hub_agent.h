@@ -10,6 +10,13 @@
 struct admission_policies; /* hub-agent/webhook/policies.h */
 struct webhook_options;    /* hub-agent/webhook/serving.h */
 
+/* How ResourceSets and their providers are worked on. */
+struct resource_set_pace {
+        unsigned concurrency; /* sets at once, those that wait for health among them */
+        unsigned jitter_percent;
+        int64_t retry_least_ms, retry_most_ms;
+};
+
 struct hub_agent_options {
         struct world *world;
         const struct log *log;
@@ -42,6 +49,7 @@ struct hub_agent_options {
                                       NULL = the spec's default */
         const struct flag_strings *override_managers; /* whose fields generated objects are rid of; or NULL */
         int64_t requeue_dependency_ms;                /* 0 = the spec's default */
+        const struct resource_set_pace *resource_set_pace; /* NULL = the defaults of hub-agent/flags.h */
         bool no_external_snapshots; /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
         const struct admission_policies *admission_policies;

@@ -19,8 +19,11 @@ struct fleet {
         bool inventory; /* without it no ClusterProfiles: most tests have no namespace for them */
         const struct webhook_options *webhooks;
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
-        const char *default_service_account, *resource_set_account;
+        const char *default_service_account, *resource_set_account, *watch_configs;
         bool leader_election;
+        const struct flag_strings *override_managers;
+        const struct resource_set_pace *resource_set_pace;
+        int64_t requeue_dependency_ms;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
 
@@ -85,6 +88,10 @@ static inline void agent_fiber(void *ctx)
                                        .resource_sets = f->resource_sets,
                                        .default_service_account = f->default_service_account,
                                        .resource_set_account = f->resource_set_account,
+                                       .watch_configs = f->watch_configs,
+                                       .override_managers = f->override_managers,
+                                       .resource_set_pace = f->resource_set_pace,
+                                       .requeue_dependency_ms = f->requeue_dependency_ms,
                                        .admission_policies = f->admission_policies,
                                        .webhooks = f->webhooks,
                                        .metrics_port = -1,

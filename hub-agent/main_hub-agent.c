@@ -120,6 +120,10 @@ static int run_agent(struct agent *a, struct error *err)
 {
         struct program *p = &a->program;
         const struct hub_flags *f = &a->flags;
+        const struct resource_set_pace pace = { .concurrency = (unsigned)f->set_concurrency,
+                                                .jitter_percent = (unsigned)f->set_jitter,
+                                                .retry_least_ms = f->set_retry_least_ms,
+                                                .retry_most_ms = f->set_retry_most_ms };
         struct hub_agent_options o = { .world = &p->world,
                                        .log = &p->log,
                                        .hub = &a->hub.endpoint,
@@ -146,6 +150,7 @@ static int run_agent(struct agent *a, struct error *err)
                                        .watch_configs = f->watch_configs,
                                        .override_managers = &f->override_managers,
                                        .requeue_dependency_ms = f->requeue_dependency_ms,
+                                       .resource_set_pace = &pace,
                                        .without_report_back = !f->report_back,
                                        .without_staged_runs = !f->staged_runs,
                                        .no_external_snapshots = !f->external_snapshots,
@@ -167,7 +172,10 @@ static int run_agent(struct agent *a, struct error *err)
 
 static int run(struct program *p, struct error *err)
 {
-        return of(p)->flags.remove_webhooks ? remove_webhooks(of(p), err) : run_agent(of(p), err);
+        if (of(p)->flags.remove_webhooks)
+                return remove_webhooks(of(p), err);
+        TRY(hub_flags_take_environment(&of(p)->flags, &p->world, &of(p)->arena, err));
+        return run_agent(of(p), err);
 }
 
 static void close_agent(struct program *p)

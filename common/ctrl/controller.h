@@ -116,6 +116,13 @@ void manager_remove_informer(struct manager *m, struct informer *i); /* stops it
 /* At any time, from outside of reconciles: while the manager leads the controller begins at once, else with
  * the others. ERR_NO_MEMORY: the same call again goes on where it stopped. */
 int manager_add_controller(struct manager *m, const struct controller *c);
+/* What whoever runs the program may want otherwise than the descriptor has it; 0 = as that. Copied. */
+struct controller_pace {
+        unsigned concurrency;
+        int64_t backoff_base_ms, backoff_max_ms;
+};
+int manager_add_controller_at(struct manager *m, const struct controller *c,
+                              const struct controller_pace *pace);
 /* Puts a key on a controller's queue from outside (timers, other controllers, custom sources). */
 void manager_enqueue(struct manager *m, const struct controller *c, const char *key, enum queue_priority p);
 void manager_enqueue_after(struct manager *m, const struct controller *c, const char *key, int64_t ms);

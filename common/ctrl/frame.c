@@ -239,7 +239,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
 /* Retry policy: what the code says the caller may do. */
 static void follow_up(struct running *r, const char *key, const struct outcome *o, const struct error *err)
 {
-        int64_t longest = r->controller->backoff_max_ms > 0 ? r->controller->backoff_max_ms : BACKOFF_MAX_MS;
+        int64_t longest = r->pace.backoff_max_ms > 0 ? r->pace.backoff_max_ms : BACKOFF_MAX_MS;
         int queued = 0;
 
         if (o->code >= 0) {
@@ -310,9 +310,7 @@ static void dispatcher(void *ctx)
                 return;
         for (;;) {
                 /* One more than the limit: the dispatcher is a fiber of the same group. */
-                if (fiber_group_wait_below(r->group, controller_concurrency(r->controller) + 1) ==
-                            ERR_CANCELLED ||
-                    r->stopping)
+                if (fiber_group_wait_below(r->group, r->pace.concurrency + 1) == ERR_CANCELLED || r->stopping)
                         return;
                 if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
                         return;

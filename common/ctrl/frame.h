@@ -30,6 +30,7 @@ struct running {
         size_t n_watched;              /* so many of them are followed by now */
         struct manager *manager;
         const struct controller *controller;
+        struct controller_pace pace; /* what holds */
         struct work_queue *queue;
         struct map troubles; /* key -> struct trouble, of keys that fail */
         struct map doubts;   /* doubts.c */

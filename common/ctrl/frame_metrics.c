@@ -64,7 +64,7 @@ void running_metrics_init(struct running *r)
         to->depth = metric_series(m, METRIC_QUEUE_DEPTH, labels);
         to->unfinished = metric_series(m, METRIC_QUEUE_UNFINISHED, labels);
         to->longest = metric_series(m, METRIC_QUEUE_LONGEST, labels);
-        metric_set(m, METRIC_RECONCILE_LIMIT, controller_concurrency(r->controller), labels);
+        metric_set(m, METRIC_RECONCILE_LIMIT, r->pace.concurrency, labels);
 }
 
 enum reconcile_result outcome_result(const struct outcome *o)

@@ -170,9 +170,25 @@ static int watch_all(struct manager *m, struct running *r)
         return 0;
 }
 
-static struct running *running_new(struct manager *m, const struct controller *c)
+/* The descriptor's, but for what is wanted otherwise. */
+static struct controller_pace pace_of(const struct controller *c, const struct controller_pace *wanted)
 {
-        struct queue_options queue = { c->backoff_base_ms, c->backoff_max_ms, c->name };
+        struct controller_pace pace = *wanted;
+
+        if (!pace.concurrency)
+                pace.concurrency = controller_concurrency(c);
+        if (pace.backoff_base_ms <= 0)
+                pace.backoff_base_ms = c->backoff_base_ms;
+        if (pace.backoff_max_ms <= 0)
+                pace.backoff_max_ms = c->backoff_max_ms;
+        return pace;
+}
+
+static struct running *running_new(struct manager *m, const struct controller *c,
+                                   const struct controller_pace *wanted)
+{
+        const struct controller_pace pace = pace_of(c, wanted);
+        struct queue_options queue = { pace.backoff_base_ms, pace.backoff_max_ms, c->name };
         struct running *r = NEW(struct running);
 
         if (!r)
@@ -180,6 +196,7 @@ static struct running *running_new(struct manager *m, const struct controller *c
         frame_queue_metrics(m->options.metrics, c->name, &queue);
         *r = (struct running){ .manager = m,
                                .controller = c,
+                               .pace = pace,
                                .queue = work_queue_new(m->options.world->loop, &queue),
                                .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
         map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
@@ -202,9 +219,15 @@ static struct running *find_running(struct manager *m, const struct controller *
 
 int manager_add_controller(struct manager *m, const struct controller *c)
 {
+        return manager_add_controller_at(m, c, &(struct controller_pace){ 0 });
+}
+
+int manager_add_controller_at(struct manager *m, const struct controller *c,
+                              const struct controller_pace *wanted)
+{
         struct running *r = find_running(m, c);
 
-        if (!r && !(r = running_new(m, c)))
+        if (!r && !(r = running_new(m, c, wanted)))
                 return ERR_NO_MEMORY;
         TRY(watch_all(m, r));
         if (!m->governing || r->group || running_start(r) == 0)

@@ -218,11 +218,12 @@ static struct outcome overtaken(struct set_pass *p, const struct error *why)
 
 static struct outcome ended(struct set_pass *p)
 {
+        const struct resource_set_pace *pace = agent_of(p->rc)->options->resource_set_pace;
         int64_t every = flux_annotated_ms(&p->set->object, ANNOTATION_FLUX_EVERY, EVERY_MS), jitter;
 
         if (every <= 0)
                 return done();
-        jitter = every * JITTER_PERCENT / 100;
+        jitter = every * (pace ? pace->jitter_percent : JITTER_PERCENT) / 100;
         if (jitter > 0)
                 every += (int64_t)(loop_random_u64(loop_of(p)) % (uint64_t)(2 * jitter + 1)) - jitter;
         return again_after(every);

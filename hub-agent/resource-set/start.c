@@ -43,9 +43,17 @@ static bool are_served(struct hub_agent *a)
 /* Each step either happens or may be tried again. */
 static int begin(struct hub_agent *a)
 {
+        const struct resource_set_pace *wanted = a->options->resource_set_pace;
+        struct controller_pace pace = { 0 };
+
         TRY(resource_sets_watch_configs(a, watched_configs(a)));
-        TRY(manager_add_controller(a->manager, &input_provider_controller));
-        return manager_add_controller(a->manager, &resource_set_controller);
+        if (wanted)
+                pace = (struct controller_pace){ .backoff_base_ms = wanted->retry_least_ms,
+                                                 .backoff_max_ms = wanted->retry_most_ms };
+        TRY(manager_add_controller_at(a->manager, &input_provider_controller, &pace));
+        if (wanted)
+                pace.concurrency = wanted->concurrency;
+        return manager_add_controller_at(a->manager, &resource_set_controller, &pace);
 }
 
 static void begin_when_served(void *agent)
