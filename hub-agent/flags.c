@@ -4,7 +4,7 @@
 
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
-#include "hub-agent/resource-set/account.h"
+#include "hub-agent/flux_account.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
 
@@ -162,7 +162,7 @@ static void check_range(struct buf *b, const char *flag, int64_t ms, int64_t lea
 
 static void check_sets(struct buf *b, const struct hub_flags *f)
 {
-        if (!text_empty(f->resource_set_account) && !set_account_is_named(f->resource_set_account))
+        if (!text_empty(f->resource_set_account) && !flux_account_is_named(f->resource_set_account))
                 buf_append_str(b, "resource-set-account must be NAMESPACE/NAME; ");
 }
 

@@ -125,10 +125,14 @@ int input_provider_find_artifacts(struct reconcile *rc, const struct input_provi
 {
         struct search s = { .rc = rc };
         AUTO_JSON json_t *sets = json_array();
+        struct flux_account account;
         int code = sets ? 0 : error_no_memory(rc->err);
 
+        if (code == 0 && flux_account_of(rc->arena, p->object.meta.ns, p->spec->service_account_name,
+                                         agent_of(rc)->options, &account) < 0)
+                code = error_no_memory(rc->err);
         if (code == 0)
-                code = flux_account_client(rc, p->object.meta.ns, p->spec->service_account_name, &s.kube);
+                code = flux_account_client(rc, &account, &s.kube);
         if (code == 0)
                 code = search(&s, p);
         if (code == 0)

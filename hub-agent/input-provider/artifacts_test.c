@@ -15,6 +15,7 @@
 
 struct seen {
         struct loopback_faults faults;
+        const char *account; /* as a user of the API server */
         int as_account, as_agent;
 };
 
@@ -25,7 +26,7 @@ static int look_who_asks(void *ctx, const struct http_request *rq)
 
         for (size_t i = 0; i < rq->headers.n; i++)
                 is_account |= text_equal(rq->headers.at[i].name, "Impersonate-User") &&
-                              text_equal(rq->headers.at[i].value, "system:serviceaccount:team:reader");
+                              text_equal(rq->headers.at[i].value, seen->account);
         if (strstr(rq->path, "/namespaces/team/externalartifacts")) {
                 seen->as_account += is_account;
                 seen->as_agent += !is_account;
@@ -51,7 +52,8 @@ static void begin(struct rig *r, struct fleet *f, struct seen *seen)
 {
         static const char *const namespaces[] = { "team", "other", "third" };
 
-        *seen = (struct seen){ .faults = { .ctx = seen, .fate = look_who_asks } };
+        *seen = (struct seen){ .faults = { .ctx = seen, .fate = look_who_asks },
+                               .account = "system:serviceaccount:team:reader" };
         start(r, f);
         stop(f);
         f->resource_sets = true;
@@ -159,11 +161,48 @@ RIG_TEST(artifacts_are_read_with_the_rights_of_the_account, {
         end(&f);
 })
 
+static void with_one_account_for_all(struct rig *r, struct fleet *f, struct seen *seen)
+{
+        begin(r, f, seen);
+        stop(f);
+        seen->account = "system:serviceaccount:fleet-system:sets";
+        f->resource_set_account = "fleet-system/sets";
+        start_again(r, f);
+}
+
+/* spec/resource-set.md 13, 19.9: who writes a provider has no more rights than who writes a set. */
+RIG_TEST(artifacts_are_read_as_the_account_of_all_sets_where_a_provider_names_none, {
+        struct fleet f;
+        struct seen seen;
+
+        with_one_account_for_all(r, &f, &seen);
+        make_provider(r, "{}", "");
+        assert_string_equal(condition_of(r, "Ready"), "False");
+        assert_non_null(strstr(r->text, "forbidden"));
+        assert_int_equal(seen.as_agent, 0);
+        assert_true(seen.as_account > 0);
+        end(&f);
+})
+
+RIG_TEST(the_account_that_a_provider_names_goes_before_the_account_of_all_sets, {
+        struct fleet f;
+        struct seen seen;
+
+        with_one_account_for_all(r, &f, &seen);
+        seen.account = "system:serviceaccount:team:reader";
+        make_provider(r, "{}", ",\"serviceAccountName\":\"reader\"");
+        assert_int_equal(seen.as_agent, 0);
+        assert_true(seen.as_account > 0);
+        end(&f);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(artifacts_are_taken_by_name_and_by_labels),
                 cmocka_unit_test(artifacts_are_read_with_the_rights_of_the_account),
+                cmocka_unit_test(artifacts_are_read_as_the_account_of_all_sets_where_a_provider_names_none),
+                cmocka_unit_test(the_account_that_a_provider_names_goes_before_the_account_of_all_sets),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/vec.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/flux_account.h"
 #include "hub-agent/flux_info.h"
-#include "hub-agent/resource-set/account.h"
 #include "hub-agent/resource-set/build.h"
 #include "hub-agent/resource-set/inventory.h"
 #include "hub-agent/resource-set/look.h"
@@ -25,7 +25,7 @@ struct set_pass {
         const struct resource_set *set; /* as it was read */
         const struct object *now;       /* as it is stored by now */
         struct resource_set *wanted;    /* a copy to change: its status is written */
-        struct set_account account;
+        struct flux_account account;
         struct kube_client kube; /* as whom objects are read and written */
         struct build build;
         char digest[BUILD_DIGEST_SIZE];

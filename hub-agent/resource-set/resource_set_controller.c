@@ -447,7 +447,7 @@ static int account_is_there(struct set_pass *p, bool *ret)
         json_t *live;
 
         *ret = true;
-        if (!p->account.of_set)
+        if (!p->account.is_local)
                 return 0;
         TRY(pass_read(p, p->rc->kube, &accounts, p->account.ns, p->account.name, &live, p->rc->err));
         *ret = live != NULL;
@@ -506,14 +506,11 @@ static int begin(struct set_pass *p, const struct object *o)
         p->began_ms = loop_now_ms(loop_of(p));
         p->timeout_ms = flux_annotated_ms(o, ANNOTATION_FLUX_TIMEOUT, TIMEOUT_MS);
         p->deadline_ms = p->began_ms + p->timeout_ms;
-        p->kube = *p->rc->kube;
-        if (set_account_of(p->rc->arena, p->set, a->options, &p->account) < 0)
+        if (flux_account_of(p->rc->arena, o->meta.ns,
+                            p->set->spec ? p->set->spec->service_account_name : NULL, a->options,
+                            &p->account) < 0)
                 return error_no_memory(p->rc->err);
-        if (!p->account.name)
-                return 0;
-        p->kube.connection = NULL;
-        p->kube.impersonate = set_account_user(p->rc->arena, &p->account);
-        return p->kube.impersonate ? 0 : error_no_memory(p->rc->err);
+        return flux_account_client(p->rc, &p->account, &p->kube);
 }
 
 static int initialize(struct set_pass *p)
