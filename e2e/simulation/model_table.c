@@ -329,6 +329,8 @@ static int judge_there(const struct table_view *v, struct error *err)
                 return 0;
         if (is_blocked(v) && is_at_rest(v)) /* since before that: nothing has it look again */
                 return 0;
+        if (is_blocked(v) && misses_source(v) && expect_retried(v, "failed to get provider", NULL) == 0)
+                return 0; /* since before that: it looks again after a back-off, which may be long */
         if (is_blocked(v))
                 return expect(v, "False", REASON_FLUX_DEPENDENCY, "dependency ", err);
         if (misses_source(v))

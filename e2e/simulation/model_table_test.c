@@ -227,6 +227,12 @@ static void what_holds_a_set_up_is_told(void **state)
         r.wish.tables[TABLE].after = 0;
         r.wish.tables[TABLE].named = 3;
         bad(&r, "should be False ReconciliationFailed (failed to get provider)");
+        say(table(&r), "False", "ReconciliationFailed", "failed to get provider desk/source-1: not found");
+        good(&r);
+        r.wish.tables[TABLE].after = 2;
+        good(&r); /* that failed before table-1 went */
+        r.wish.tables[TABLE].after = 0;
+        say(table(&r), "True", "ReconciliationSucceeded", "Reconciliation finished in 1s");
         r.wish.tables[TABLE].named = 1;
         r.wish.tables[TABLE].copies = true;
         bad(&r, "should be False ReconciliationFailed (failed to copy data)");
