@@ -1,4 +1,5 @@
 /* Paths with slashes. */
+#include "common/base/path.h"
 #include "common/template/function_tools.h"
 
 /* Without the last element, as it is cleaned. */
@@ -9,56 +10,9 @@ static struct slice parent(struct buf *out)
         return (struct slice){ out->data, out->len };
 }
 
-static bool next_element(struct slice *rest, struct slice *ret)
-{
-        while (rest->len && rest->data[0] == '/')
-                *rest = (struct slice){ rest->data + 1, rest->len - 1 };
-        if (!rest->len)
-                return false;
-        slice_cut(rest, '/', ret);
-        return true;
-}
-
-/* One step up: the last element goes, unless it is .. itself or there is none. */
-static void step_up(struct buf *out, bool rooted, size_t *n_up)
-{
-        size_t floor = rooted ? 1 : *n_up ? 3 * *n_up - 1 : 0;
-        if (out->len > floor) {
-                while (out->len > floor && out->data[out->len - 1] != '/')
-                        buf_truncate(out, out->len - 1);
-                if (out->len > floor)
-                        buf_truncate(out, out->len - 1);
-                return;
-        }
-        if (rooted)
-                return;
-        buf_append_str(out, out->len ? "/.." : "..");
-        ++*n_up;
-}
-
-/* The shortest path that means the same. */
-static void clean(struct slice path, struct buf *out)
-{
-        bool rooted = path.len && path.data[0] == '/';
-        struct slice element;
-        size_t n_up = 0;
-        buf_append_str(out, rooted ? "/" : "");
-        while (next_element(&path, &element)) {
-                if (slice_is(element, "."))
-                        continue;
-                if (slice_is(element, "..")) {
-                        step_up(out, rooted, &n_up);
-                        continue;
-                }
-                buf_append_str(out, out->len > rooted ? "/" : "");
-                buf_append(out, element.data, element.len);
-        }
-        buf_append_str(out, out->len ? "" : ".");
-}
-
 static int call_clean(struct run *run, const struct value *args, size_t n, struct value *ret)
 {
-        clean(args[0].string, run_scratch(run));
+        path_clean(args[0].string, run_scratch(run));
         return run_take_scratch(run, ret);
 }
 
@@ -84,7 +38,7 @@ static int call_dir(struct run *run, const struct value *args, size_t n, struct 
         buf_init(&all, run->scratch.max);
         buf_append(&all, args[0].string.data, args[0].string.len);
         TRY(run_check_buf(run, &all));
-        clean(parent(&all), run_scratch(run));
+        path_clean(parent(&all), run_scratch(run));
         return run_take_scratch(run, ret);
 }
 
