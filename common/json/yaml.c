@@ -371,7 +371,7 @@ static int read_yaml(struct slice text, json_t *documents, struct error *err)
         if (!yaml_parser_initialize(&r.parser))
                 return error_no_memory(err);
         map_init(&r.anchors, MAP_OWN_KEYS, unref);
-        yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.data, text.len);
+        yaml_parser_set_input_string(&r.parser, (const unsigned char *)(text.data ? text.data : ""), text.len);
         yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
         int code = read_stream(&r, documents);
         map_free(&r.anchors);
