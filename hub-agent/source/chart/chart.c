@@ -56,11 +56,13 @@ static bool sub_chart_of(const struct set_file *f, struct slice *ret)
         return ret->data[0] != '_' && ret->data[0] != '.' && (in_folder || !text_ends_with(f->path, ".prov"));
 }
 
+/* Two of one name always in the same order. */
 static int by_name(const void *a, const void *b)
 {
         const struct chart *x = a, *y = b;
+        int order = strcmp(x->metadata.name, y->metadata.name);
 
-        return strcmp(x->metadata.name, y->metadata.name);
+        return order ? order : strcmp(x->metadata.version, y->metadata.version);
 }
 
 static int load_sub_charts(struct loading *l, const struct file_set *files, struct chart *ret,
@@ -95,25 +97,30 @@ static bool is_known(const char *path)
         return text_in(path, known, ARRAY_LEN(known));
 }
 
-/* Plain: also what in charts/ is no sub-chart's, but for what is passed over there. */
-static bool is_plain(const struct set_file *f)
+/* Plain: also what in charts/ is no sub-chart's, but for what is passed over there; and what came to stand in
+ * Chart.yaml and Chart.lock only with the format after the first. */
+static bool is_plain(const struct set_file *f, bool first_format)
 {
         struct slice name;
+
+        if (text_equal(f->path, "requirements.yaml") || text_equal(f->path, "requirements.lock"))
+                return first_format;
 
         if (text_starts_with(f->path, CHARTS "/"))
                 return !sub_chart_of(f, &name) && name.data[0] != '_' && name.data[0] != '.';
         return !is_known(f->path) && !text_starts_with(f->path, "templates/");
 }
 
-static int take_plain(struct loading *l, const struct file_set *files, struct file_set *ret,
-                      struct error *err)
+static int take_plain(struct loading *l, const struct file_set *files, struct chart *ret, struct error *err)
 {
-        *ret = (struct file_set){ ARENA_NEW_ARRAY(l->arena, struct set_file, files->n + 1), 0 };
-        if (!ret->at)
+        struct file_set *plain = &ret->files;
+
+        plain->at = ARENA_NEW_ARRAY(l->arena, struct set_file, files->n + 1);
+        if (!plain->at)
                 return error_no_memory(err);
         for (size_t i = 0; i < files->n; i++)
-                if (is_plain(&files->at[i]))
-                        ret->at[ret->n++] = files->at[i];
+                if (is_plain(&files->at[i], chart_is_of_first_format(ret)))
+                        plain->at[plain->n++] = files->at[i];
         return 0;
 }
 
@@ -130,7 +137,7 @@ static int load_own(struct loading *l, const struct file_set *files, struct char
         TRY(chart_metadata_parse(l->arena, text_of(files, "Chart.yaml"), text_of(files, "requirements.yaml"),
                                  &ret->metadata, err));
         TRY(chart_metadata_check(&ret->metadata, CHECK_CHART, err));
-        return take_plain(l, files, &ret->files, err);
+        return take_plain(l, files, ret, err);
 }
 
 static int load(struct loading *l, const struct file_set *files, struct chart *ret, struct error *err)
@@ -181,6 +188,7 @@ int chart_of_folder(struct arena *arena, const struct file_set *source, const ch
                         continue;
                 TRY(check_size(&files.at[i], folder, file_bytes, err));
                 files.at[n] = files.at[i];
+                files.at[n].modified_s = CHART_TIME_S;
                 if (slice_starts_with(files.at[n].data, "\xef\xbb\xbf"))
                         files.at[n].data =
                                 (struct slice){ files.at[n].data.data + 3, files.at[n].data.len - 3 };
@@ -188,6 +196,11 @@ int chart_of_folder(struct arena *arena, const struct file_set *source, const ch
         }
         files.n = n;
         return load(&l, &files, ret, err);
+}
+
+bool chart_is_of_first_format(const struct chart *c)
+{
+        return text_equal(c->metadata.api_version, "v1");
 }
 
 int chart_values(const struct chart *c, json_t **ret, struct error *err)

@@ -21,5 +21,8 @@ int chart_of_archive(struct arena *arena, struct slice archive, uint64_t file_by
 /* Of a source's folder ("" = the topmost), without what its .helmignore names. */
 int chart_of_folder(struct arena *arena, const struct file_set *source, const char *folder,
                     uint64_t file_bytes, struct chart *ret, struct error *err);
+#define CHART_TIME_S 315532800 /* 1980-01-01: of files that no archive gives a time */
+/* apiVersion v1, with requirements.yaml. */
+bool chart_is_of_first_format(const struct chart *c);
 /* values.yaml as a mapping, its documents merged: a new reference, {} where there is none. ERR_INVALID. */
 int chart_values(const struct chart *c, json_t **ret, struct error *err);
