@@ -56,15 +56,6 @@ static bool sub_chart_of(const struct set_file *f, struct slice *ret)
         return ret->data[0] != '_' && ret->data[0] != '.' && (in_folder || !text_ends_with(f->path, ".prov"));
 }
 
-/* Two of one name always in the same order. */
-static int by_name(const void *a, const void *b)
-{
-        const struct chart *x = a, *y = b;
-        int order = strcmp(x->metadata.name, y->metadata.name);
-
-        return order ? order : strcmp(x->metadata.version, y->metadata.version);
-}
-
 static int load_sub_charts(struct loading *l, const struct file_set *files, struct chart *ret,
                            struct error *err)
 {
@@ -83,7 +74,7 @@ static int load_sub_charts(struct loading *l, const struct file_set *files, stru
                 if (code < 0)
                         return error_wrap(err, "sub-chart \"%.*s\"", (int)name.len, name.data), code;
         }
-        qsort(ret->charts, ret->n_charts, sizeof(*ret->charts), by_name);
+        qsort(ret->charts, ret->n_charts, sizeof(*ret->charts), chart_order);
         return 0;
 }
 
@@ -196,6 +187,14 @@ int chart_of_folder(struct arena *arena, const struct file_set *source, const ch
         }
         files.n = n;
         return load(&l, &files, ret, err);
+}
+
+int chart_order(const void *a, const void *b)
+{
+        const struct chart *x = a, *y = b;
+        int order = strcmp(x->metadata.name, y->metadata.name);
+
+        return order ? order : strcmp(x->metadata.version, y->metadata.version);
 }
 
 bool chart_is_of_first_format(const struct chart *c)

@@ -24,5 +24,7 @@ int chart_of_folder(struct arena *arena, const struct file_set *source, const ch
 #define CHART_TIME_S 315532800 /* 1980-01-01: of files that no archive gives a time */
 /* apiVersion v1, with requirements.yaml. */
 bool chart_is_of_first_format(const struct chart *c);
+/* For qsort(): by name, those of one name by version. */
+int chart_order(const void *a, const void *b);
 /* values.yaml as a mapping, its documents merged: a new reference, {} where there is none. ERR_INVALID. */
 int chart_values(const struct chart *c, json_t **ret, struct error *err);
