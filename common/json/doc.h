@@ -77,6 +77,21 @@ json_t *doc_base64(struct slice data);         /* a string, new; NULL on no memo
  * an error, error texts with line. */
 int yaml_parse(struct slice text, json_t **ret, struct error *err); /* exactly one document */
 int yaml_parse_all(struct slice text, json_t **ret_array,
-                   struct error *err);            /* stream; empty documents dropped; JSON too */
+                   struct error *err); /* stream; empty documents dropped; JSON too */
+/* A document too large to be held, JSON or YAML, by its parts: mappings and sequences that are entered come
+ * member by member, all else is built, handed over and freed. */
+struct doc_walk {
+        /* Whether the value of that key is entered, if it is a mapping or a sequence; depth 1: a member of
+         * the topmost mapping. Members of sequences have no key. */
+        bool (*enters)(void *ctx, size_t depth, struct slice key);
+        int (*leaves)(void *ctx, size_t depth, struct slice key,
+                      struct error *err); /* what was entered ended */
+        int (*takes)(void *ctx, size_t depth, struct slice key, const json_t *value, struct error *err);
+        void *ctx;
+};
+/* One document, a mapping. Duplicate keys are an error in YAML; in JSON all of them come. A text that is no
+ * whole JSON is YAML; *ret_yaml: it was. The first error of a function is returned. In YAML what is entered
+ * can neither be named nor be merged. */
+int doc_walk(struct slice text, const struct doc_walk *w, bool *ret_yaml, struct error *err);
 int yaml_write(const json_t *doc, struct buf *b); /* block style, sorted keys, as kubectl -o yaml prints */
 int yaml_write_unfolded(const json_t *doc, struct buf *b); /* the same with lines of any length */

@@ -1,7 +1,5 @@
 /* YAML streams to documents, on libyaml's events. */
-#include "common/json/yaml.h"
-
-#include <yaml.h>
+#include "common/json/yaml_reader.h"
 
 #include "common/base/limits.h"
 #include "common/base/map.h"
@@ -12,28 +10,18 @@
 /* Values that aliases may copy within one stream; without it a few aliases of aliases grow without bound. */
 enum { ALIAS_VALUES_MAX = 100000 };
 
-struct reader {
-        yaml_parser_t parser;
-        yaml_event_t event; /* the current one */
-        struct map anchors; /* of the document; values are references to json_t */
-        size_t depth, aliases, alias_values;
-        struct error *err;
-};
-
-static int read_value(struct reader *r, json_t **ret);
-
-static int fail(struct reader *r, const char *words)
+int yaml_fail(struct yaml_reader *r, const char *words)
 {
         return error_set(r->err, ERR_INVALID, "yaml: line %zu: %s", r->event.start_mark.line + 1, words);
 }
 
-static int limit(struct reader *r, const char *words, int value)
+static int limit(struct yaml_reader *r, const char *words, int value)
 {
         return error_set(r->err, ERR_LIMIT, "yaml: line %zu: more than %d %s", r->event.start_mark.line + 1,
                          value, words);
 }
 
-static int next_event(struct reader *r)
+int yaml_next(struct yaml_reader *r)
 {
         yaml_event_delete(&r->event);
         if (yaml_parser_parse(&r->parser, &r->event))
@@ -50,7 +38,7 @@ static void unref(void *value)
 }
 
 /* Called once the value is complete, so an alias within it, which would contain itself, finds nothing. */
-static int remember_anchor(struct reader *r, const char *anchor, json_t *value)
+static int remember_anchor(struct yaml_reader *r, const char *anchor, json_t *value)
 {
         if (!anchor)
                 return 0;
@@ -61,7 +49,7 @@ static int remember_anchor(struct reader *r, const char *anchor, json_t *value)
         return 0;
 }
 
-static int read_alias(struct reader *r, json_t **ret)
+static int read_alias(struct yaml_reader *r, json_t **ret)
 {
         const char *name = (const char *)r->event.data.alias.anchor;
         const json_t *value = map_get(&r->anchors, name);
@@ -89,7 +77,7 @@ static bool is_tag(const yaml_event_t *e, const char *name)
         return tag && strcmp(tag, name) == 0;
 }
 
-static int binary_value(struct reader *r, struct slice text, json_t **ret)
+static int binary_value(struct yaml_reader *r, struct slice text, json_t **ret)
 {
         AUTO_FREE char *packed = mem_alloc(text.len);
         AUTO_FREE char *bytes = mem_alloc(text.len);
@@ -100,21 +88,21 @@ static int binary_value(struct reader *r, struct slice text, json_t **ret)
                 if (!strchr(" \t\r\n", text.data[i]) || !text.data[i])
                         packed[n++] = text.data[i];
         if (text_base64_decode((struct slice){ packed, n }, bytes, text.len, &len, false) < 0)
-                return fail(r, "!!binary value contains invalid base64 data");
+                return yaml_fail(r, "!!binary value contains invalid base64 data");
         if (!text_is_utf8(bytes, len))
-                return fail(r, "!!binary value is no UTF-8 text, which a document cannot hold");
+                return yaml_fail(r, "!!binary value is no UTF-8 text, which a document cannot hold");
         *ret = json_stringn_nocheck(bytes, len);
         return *ret ? 0 : error_no_memory(r->err);
 }
 
-static int cannot_decode(struct reader *r, struct slice text, const char *type)
+static int cannot_decode(struct yaml_reader *r, struct slice text, const char *type)
 {
         return error_set(r->err, ERR_INVALID, "yaml: line %zu: cannot decode `%.*s` as a %s",
                          r->event.start_mark.line + 1, (int)MIN(text.len, (size_t)100), text.data, type);
 }
 
 /* A scalar with a tag of a core type must be readable as that type. */
-static int check_tag(struct reader *r, struct slice text, json_t **value)
+static int check_tag(struct yaml_reader *r, struct slice text, json_t **value)
 {
         const yaml_event_t *e = &r->event;
         if (is_tag(e, YAML_TAG("float")) && json_is_integer(*value)) {
@@ -143,7 +131,7 @@ static bool is_resolved_by_text(const yaml_event_t *e)
         return e->data.scalar.plain_implicit && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-static int read_scalar(struct reader *r, json_t **ret)
+static int read_scalar(struct yaml_reader *r, json_t **ret)
 {
         const yaml_event_t *e = &r->event;
         struct slice text = { (const char *)e->data.scalar.value, e->data.scalar.length };
@@ -153,7 +141,7 @@ static int read_scalar(struct reader *r, json_t **ret)
         AUTO_JSON json_t *value = is_resolved_by_text(e) ? yaml_plain_value(text, &bad)
                                                          : json_stringn_nocheck(text.data, text.len);
         if (bad)
-                return fail(r, "a number that is infinite or not a number has no JSON form");
+                return yaml_fail(r, "a number that is infinite or not a number has no JSON form");
         if (!value)
                 return error_no_memory(r->err);
         TRY(check_tag(r, text, &value));
@@ -161,21 +149,20 @@ static int read_scalar(struct reader *r, json_t **ret)
         return 0;
 }
 
-static int read_sequence(struct reader *r, json_t *array)
+static int read_sequence(struct yaml_reader *r, json_t *array)
 {
         for (;;) {
-                TRY(next_event(r));
+                TRY(yaml_next(r));
                 if (r->event.type == YAML_SEQUENCE_END_EVENT)
                         return 0;
                 json_t *value = NULL;
-                TRY(read_value(r, &value));
+                TRY(yaml_read_value(r, &value));
                 if (json_array_append_new(array, value) < 0)
                         return error_no_memory(r->err);
         }
 }
 
-/* Keys become strings as JSON wants them: 1 -> "1", yes -> "true". */
-static int key_text(struct reader *r, const json_t *key, char number[64], struct slice *ret)
+int yaml_key_text(struct yaml_reader *r, const json_t *key, char number[64], struct slice *ret)
 {
         AUTO_BUF struct buf b;
         buf_init(&b, 62);
@@ -193,14 +180,14 @@ static int key_text(struct reader *r, const json_t *key, char number[64], struct
                 *ret = (struct slice){ number, b.len };
                 break;
         default:
-                return fail(r, "a key must be a string");
+                return yaml_fail(r, "a key must be a string");
         }
         if (memchr(ret->data, '\0', ret->len))
-                return fail(r, "NUL in a key");
+                return yaml_fail(r, "NUL in a key");
         return 0;
 }
 
-static bool is_merge_key(const yaml_event_t *e)
+bool yaml_is_merge_key(const yaml_event_t *e)
 {
         return e->type == YAML_SCALAR_EVENT && e->data.scalar.length == 2 &&
                memcmp(e->data.scalar.value, "<<", 2) == 0 &&
@@ -219,19 +206,19 @@ static int add_missing(json_t *into, json_t *from)
         return 0;
 }
 
-static int merge_one(struct reader *r, json_t *into, const json_t *from)
+static int merge_one(struct yaml_reader *r, json_t *into, const json_t *from)
 {
         if (!json_is_object(from))
-                return fail(r, "map merge requires map or sequence of maps as the value");
+                return yaml_fail(r, "map merge requires map or sequence of maps as the value");
         return add_missing(into, (json_t *)from) < 0 ? error_no_memory(r->err) : 0;
 }
 
 /* What "<<" brings is kept apart, since a mapping's own members override it wherever they stand. */
-static int read_merge(struct reader *r, json_t **merged)
+static int read_merge(struct yaml_reader *r, json_t **merged)
 {
         AUTO_JSON json_t *value = NULL;
-        TRY(next_event(r));
-        TRY(read_value(r, &value));
+        TRY(yaml_next(r));
+        TRY(yaml_read_value(r, &value));
         if (!*merged && !(*merged = json_object()))
                 return error_no_memory(r->err);
         if (!json_is_array(value))
@@ -241,40 +228,40 @@ static int read_merge(struct reader *r, json_t **merged)
         return 0;
 }
 
-static int read_member(struct reader *r, json_t *object)
+static int read_member(struct yaml_reader *r, json_t *object)
 {
         AUTO_JSON json_t *key = NULL;
         char number[64];
         struct slice name = SLICE("");
         if (r->event.type != YAML_SCALAR_EVENT && r->event.type != YAML_ALIAS_EVENT)
-                return fail(r, "a key must be a scalar");
-        TRY(read_value(r, &key));
-        TRY(key_text(r, key, number, &name));
+                return yaml_fail(r, "a key must be a scalar");
+        TRY(yaml_read_value(r, &key));
+        TRY(yaml_key_text(r, key, number, &name));
         if (json_object_getn(object, name.data, name.len))
                 return error_set(r->err, ERR_INVALID, "yaml: line %zu: key \"%.*s\" already set in map",
                                  r->event.start_mark.line + 1, (int)MIN(name.len, (size_t)200), name.data);
         json_t *value = NULL;
-        TRY(next_event(r));
-        TRY(read_value(r, &value));
+        TRY(yaml_next(r));
+        TRY(yaml_read_value(r, &value));
         return json_object_setn_new_nocheck(object, name.data, name.len, value) < 0 ? error_no_memory(r->err)
                                                                                     : 0;
 }
 
-static int read_mapping(struct reader *r, json_t *object)
+static int read_mapping(struct yaml_reader *r, json_t *object)
 {
         AUTO_JSON json_t *merged = NULL;
         for (;;) {
-                TRY(next_event(r));
+                TRY(yaml_next(r));
                 if (r->event.type == YAML_MAPPING_END_EVENT)
                         break;
-                TRY(is_merge_key(&r->event) ? read_merge(r, &merged) : read_member(r, object));
+                TRY(yaml_is_merge_key(&r->event) ? read_merge(r, &merged) : read_member(r, object));
         }
         if (merged && add_missing(object, merged) < 0)
                 return error_no_memory(r->err);
         return 0;
 }
 
-static int read_container(struct reader *r, bool mapping, json_t **ret)
+static int read_container(struct yaml_reader *r, bool mapping, json_t **ret)
 {
         if (r->depth++ >= LIMIT_JSON_DEPTH)
                 return limit(r, "levels of nesting (LIMIT_JSON_DEPTH)", LIMIT_JSON_DEPTH);
@@ -291,9 +278,7 @@ static int read_container(struct reader *r, bool mapping, json_t **ret)
         return 0;
 }
 
-/* Reads the value that the current event begins. An anchored value is shared with the table of anchors until
- * the stream ends; nothing changes it in between. */
-static int read_value(struct reader *r, json_t **ret)
+int yaml_read_value(struct yaml_reader *r, json_t **ret)
 {
         switch (r->event.type) {
         case YAML_ALIAS_EVENT:
@@ -310,16 +295,16 @@ static int read_value(struct reader *r, json_t **ret)
         case YAML_MAPPING_START_EVENT:
                 return read_container(r, true, ret);
         default:
-                return fail(r, "expected a value");
+                return yaml_fail(r, "expected a value");
         }
 }
 
-static int read_document(struct reader *r, json_t *documents)
+static int read_document(struct yaml_reader *r, json_t *documents)
 {
         AUTO_JSON json_t *doc = NULL;
-        TRY(next_event(r));
-        TRY(read_value(r, &doc));
-        TRY(next_event(r)); /* the document's end */
+        TRY(yaml_next(r));
+        TRY(yaml_read_value(r, &doc));
+        TRY(yaml_next(r)); /* the document's end */
         map_clear(&r->anchors);
         r->aliases = 0;
         if (json_is_null(doc))
@@ -327,10 +312,10 @@ static int read_document(struct reader *r, json_t *documents)
         return json_array_append(documents, doc) < 0 ? error_no_memory(r->err) : 0;
 }
 
-static int read_stream(struct reader *r, json_t *documents)
+static int read_stream(struct yaml_reader *r, json_t *documents)
 {
         do {
-                TRY(next_event(r));
+                TRY(yaml_next(r));
                 if (r->event.type == YAML_DOCUMENT_START_EVENT)
                         TRY(read_document(r, documents));
         } while (r->event.type != YAML_STREAM_END_EVENT);
@@ -365,18 +350,33 @@ static int read_json(struct slice text, json_t *documents, struct error *err)
         return 1;
 }
 
+int yaml_open_reader(struct yaml_reader *r, struct slice text, struct error *err)
+{
+        *r = (struct yaml_reader){ .err = err };
+        if (!yaml_parser_initialize(&r->parser))
+                return error_no_memory(err);
+        map_init(&r->anchors, MAP_OWN_KEYS, unref);
+        yaml_parser_set_input_string(&r->parser, (const unsigned char *)(text.data ? text.data : ""),
+                                     text.len);
+        yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+        return 0;
+}
+
+void yaml_close_reader(struct yaml_reader *r)
+{
+        map_free(&r->anchors);
+        yaml_event_delete(&r->event);
+        yaml_parser_delete(&r->parser);
+}
+
 static int read_yaml(struct slice text, json_t *documents, struct error *err)
 {
-        struct reader r = { .err = err };
-        if (!yaml_parser_initialize(&r.parser))
-                return error_no_memory(err);
-        map_init(&r.anchors, MAP_OWN_KEYS, unref);
-        yaml_parser_set_input_string(&r.parser, (const unsigned char *)(text.data ? text.data : ""), text.len);
-        yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-        int code = read_stream(&r, documents);
-        map_free(&r.anchors);
-        yaml_event_delete(&r.event);
-        yaml_parser_delete(&r.parser);
+        struct yaml_reader r;
+        int code;
+
+        TRY(yaml_open_reader(&r, text, err));
+        code = read_stream(&r, documents);
+        yaml_close_reader(&r);
         return code;
 }
 

@@ -8,3 +8,5 @@
 json_t *yaml_plain_value(struct slice text, bool *ret_bad);
 /* True if the text, written plain, would read back as something other than that string: it must be quoted. */
 bool yaml_needs_quotes(struct slice text);
+/* As doc_walk(), of a text that is no JSON. */
+int yaml_walk(struct slice text, const struct doc_walk *w, struct error *err);
