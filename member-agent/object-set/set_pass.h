@@ -12,7 +12,7 @@
 
 #define SET_HOLDER_PREFIX "clusterobjectset/"
 #define SET_LOOK_MS (15 * 60 * 1000) /* at least this often every object itself is looked at */
-#define SET_IN_FLIGHT 4
+#define SET_IN_FLIGHT 16             /* with fewer, agent and server wait for each other */
 
 /* ---- what is remembered of sets between passes; losing it costs a pass ---- */
 
