@@ -42,7 +42,7 @@ static json_t *stripped(const json_t *manifest)
 {
         static const char *const kept[] = { "annotations", "labels", "name", "namespace" };
         const json_t *from = json_object_get(manifest, "metadata");
-        AUTO_JSON json_t *doc = json_copy((json_t *)manifest), *meta = json_object();
+        AUTO_JSON json_t *doc = doc_copy_members(manifest), *meta = json_object();
 
         if (!doc || !meta)
                 return NULL;

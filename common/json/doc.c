@@ -215,6 +215,20 @@ int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, st
         return 0;
 }
 
+json_t *doc_copy_members(const json_t *object)
+{
+        AUTO_JSON json_t *copy = json_object();
+        json_t *mutable = (json_t *)object; /* jansson's iterators do not take const */
+
+        if (!copy)
+                return NULL;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i))
+                if (json_object_setn_nocheck(copy, json_object_iter_key(i), json_object_iter_key_len(i),
+                                             json_object_iter_value(i)) < 0)
+                        return NULL;
+        return TAKE_PTR(copy);
+}
+
 static json_t *copy_object(const json_t *doc)
 {
         AUTO_JSON json_t *copy = json_object();

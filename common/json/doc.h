@@ -33,6 +33,9 @@ int doc_write_go(const json_t *doc, struct buf *b);               /* %v: map[a:x
 int doc_write_go_syntax(const json_t *doc, struct buf *b);        /* %#v: map[string]interface {}{"a":"x"} */
 int doc_hash(const json_t *doc, char ret[65], struct error *err); /* SHA-256 hex of the canonical form */
 json_t *doc_copy(const json_t *doc);                              /* deep, new; NULL on no memory */
+/* A new object with the same members, which both then hold. Whole, or NULL: json_copy() leaves out those for
+ * which there was no memory. */
+json_t *doc_copy_members(const json_t *object);
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
 int doc_keep(struct arena *a, json_t *doc,
              struct error *err); /* until the arena is freed; taken, also on failure */

@@ -295,6 +295,27 @@ static void running_out_of_memory_leaks_nothing(void **state)
         walk_failing_allocations(round_trip, NULL);
 }
 
+static int copy_members(void *doc)
+{
+        AUTO_JSON json_t *copy = doc_copy_members(doc);
+
+        if (!copy)
+                return ERR_NO_MEMORY;
+        assert_true(doc_equal(copy, doc)); /* with all of them, or not at all */
+        assert_ptr_equal(json_object_get(copy, "a"), json_object_get(doc, "a"));
+        return 0;
+}
+
+static void a_copy_of_members_is_whole(void **state)
+{
+        AUTO_JSON json_t *doc = doc_of("{\"a\":{\"b\":1},\"c\":2,\"d\":[3],\"e\":4,\"f\":5,\"g\":6,\"h\":7}");
+        AUTO_JSON json_t *copy = doc_copy_members(doc);
+
+        walk_failing_allocations(copy_members, doc);
+        assert_int_equal(json_object_set_new(copy, "c", json_null()), 0);
+        assert_int_equal(json_integer_value(json_object_get(doc, "c")), 2);
+}
+
 int main(void)
 {
         mem_hook_libraries();
@@ -313,6 +334,7 @@ int main(void)
                 cmocka_unit_test(hashes_are_those_of_the_canonical_text),
                 cmocka_unit_test(equality_is_by_value),
                 cmocka_unit_test(a_copy_shares_nothing),
+                cmocka_unit_test(a_copy_of_members_is_whole),
                 cmocka_unit_test(paths_find_members),
                 cmocka_unit_test(wanted_members_are_type_checked),
                 cmocka_unit_test(a_string_with_nul_is_no_c_string),

@@ -228,7 +228,7 @@ static json_t *fill_in(const json_t *value, const char *copy, const char *paddin
                 return filled;
         }
         return json_is_string(value) ? fill_in_text(json_string_value(value), copy, padding)
-                                     : json_deep_copy(value);
+                                     : doc_copy(value);
 }
 
 /* "copies": each manifest so many times, numbered from 1. */

@@ -18,7 +18,7 @@ static void list_free(void *value)
 /* A number is told to a policy's snapshot when there is one already. */
 static json_t *without_number(const json_t *policy)
 {
-        json_t *copy = policy ? mem_must(json_copy((json_t *)policy)) : NULL;
+        json_t *copy = policy ? mem_must(doc_copy_members(policy)) : NULL;
 
         if (copy)
                 json_object_del(copy, "numberOfClusters");

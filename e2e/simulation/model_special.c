@@ -67,7 +67,7 @@ int model_judge_external(const struct wish *w, const struct model_place *p, stru
 /* A status without what it says of its own copy. */
 static json_t *told_status(const json_t *status)
 {
-        json_t *copy = json_deep_copy(status), *conditions = json_object_get(copy, "conditions");
+        json_t *copy = doc_copy(status), *conditions = json_object_get(copy, "conditions");
 
         for (size_t i = json_array_size(conditions); i-- > 0;)
                 if (text_equal(doc_get_string(json_array_get(conditions, i), "type"), SYNCED))

@@ -420,8 +420,8 @@ static void judge_foreign(const struct about *a)
 /* Of a set the agent writes finalizers, status, and that it is archived; it deletes old records. */
 static void judge_set(struct watch *w, const struct change *c)
 {
-        AUTO_JSON json_t *before = json_copy(json_object_get(c->before, "spec")),
-                         *after = json_copy(json_object_get(c->after, "spec"));
+        AUTO_JSON json_t *before = doc_copy_members(json_object_get(c->before, "spec")),
+                         *after = doc_copy_members(json_object_get(c->after, "spec"));
 
         watch_judged(w, &rule_set_foreign);
         if (!c->after) {

@@ -135,7 +135,7 @@ static int mend_owner(json_t *now, const json_t *wanted)
                     !text_equal(doc_get_string(reference, "uid"),
                                 doc_get_string(wanted_owner(wanted), "uid")))
                         json_array_append(owners, reference);
-        if (json_array_append_new(owners, json_deep_copy(wanted_owner(wanted))) < 0)
+        if (json_array_append_new(owners, doc_copy(wanted_owner(wanted))) < 0)
                 return json_decref(owners), ERR_NO_MEMORY;
         return json_object_set_new(doc_get_object(now, "metadata"), "ownerReferences", owners) < 0
                        ? ERR_NO_MEMORY

@@ -131,8 +131,8 @@ static int request(const json_t *prepared, const json_t *live, bool adopting, js
 
 int want_creation(const json_t *prepared, json_t **ret, struct error *err)
 {
-        AUTO_JSON json_t *body = json_copy((json_t *)prepared);
-        AUTO_JSON json_t *metadata = json_copy(json_object_get(prepared, "metadata"));
+        AUTO_JSON json_t *body = doc_copy_members(prepared);
+        AUTO_JSON json_t *metadata = doc_copy_members(json_object_get(prepared, "metadata"));
 
         if (!body || !metadata ||
             json_object_set_new(metadata, "resourceVersion", json_string(VERSION_OF_NOTHING)) < 0 ||

@@ -35,7 +35,7 @@ static int add_set(struct packing *p, const char *folder, const struct file_set 
 
 static int add_metadata(struct packing *p, const char *folder, const struct chart *c, struct error *err)
 {
-        AUTO_JSON json_t *doc = json_copy(c->metadata.doc);
+        AUTO_JSON json_t *doc = doc_copy_members(c->metadata.doc);
         AUTO_BUF struct buf text;
 
         buf_init(&text, FILE_SET_FILE_BYTES);
@@ -52,10 +52,11 @@ static int add_metadata(struct packing *p, const char *folder, const struct char
 static int check_schema(const struct chart *c, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
+        int code = c->schema.data ? doc_parse(c->schema, &doc, NULL) : 0;
 
-        if (c->schema.data && doc_parse(c->schema, &doc, NULL) < 0)
-                return error_set(err, ERR_INVALID, "invalid JSON in values.schema.json");
-        return 0;
+        if (code == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        return code < 0 ? error_set(err, ERR_INVALID, "invalid JSON in values.schema.json") : 0;
 }
 
 static int add_chart(struct packing *p, const char *folder, const struct chart *c, struct error *err);

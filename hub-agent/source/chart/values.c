@@ -16,7 +16,7 @@ static int merge(json_t *into, const json_t *over, int depth, struct error *err)
                         TRY(merge(there, value, depth + 1, err));
                         continue;
                 }
-                copy = json_deep_copy(value);
+                copy = doc_copy(value);
                 if (!copy || json_object_set_new_nocheck(into, key, copy) < 0)
                         return error_no_memory(err);
         }
