@@ -28,7 +28,7 @@ static inline struct file_set folder_of(struct arena *arena, const struct test_f
                 s.at[i] = (struct set_file){ .path = files[i].path,
                                              .data = slice_of(files[i].text),
                                              .size = strlen(files[i].text) };
-        file_set_sort(&s);
+        assert_int_equal(file_set_sort(&s), 0);
         return s;
 }
 

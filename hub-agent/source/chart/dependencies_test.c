@@ -1,3 +1,4 @@
+#include "common/json/doc_test.h"
 #include "hub-agent/source/chart/chart_test.h"
 
 #include "hub-agent/source/chart/dependencies.h"
@@ -202,13 +203,60 @@ static void where_it_is_follows_from_its_repository(void **state)
         }
 }
 
+struct adding {
+        struct file_set source;
+        struct slice archive;
+};
+
+static int plan_and_add(void *data)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct adding *a = data;
+        struct dependency_list list;
+        struct error err = { 0 };
+        enum dependency_place place;
+        struct chart c;
+
+        TRY(chart_of_folder(&arena, &a->source, "deploy/app", MOST, &c, &err));
+        TRY(chart_missing(&arena, &c, &list, &err));
+        for (size_t i = 0; i < list.n; i++) {
+                TRY(dependency_place(&list.at[i], &place, &err));
+                if (place == DEPENDENCY_LOCAL)
+                        TRY(chart_add_local(&arena, &a->source, "deploy/app", &list.at[i], MOST, &c, &err));
+                else
+                        TRY(chart_add_remote(&arena, a->archive, &list.at[i], MOST, &c, &err));
+        }
+        return c.n_charts == 2 ? 0 : ERR_INVALID;
+}
+
+/* spec/helm-chart.md checklist 97 */
+static void each_allocation_that_fails_is_told(void **state)
+{
+        static const struct test_file files[] = {
+                { "deploy/app/Chart.yaml", CHART("app", "1.0.0", "") },
+                { "deploy/app/Chart.lock",
+                  "dependencies: [{name: lib, version: 1.5.0, repository: 'file://../../lib'}, "
+                  "{name: a, version: 1.x, repository: 'https://h'}]" },
+                { "lib/Chart.yaml", CHART("lib", "1.5.0", "") },
+                { NULL, NULL },
+        };
+        static const struct test_file fetched[] = { { "Chart.yaml", CHART("a", "1.4.0", "") },
+                                                    { NULL, NULL } };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct adding a = { folder_of(&arena, files), archive_of(&arena, "a", fetched) };
+
+        walk_failing_allocations(plan_and_add, &a);
+}
+
 int main(void)
 {
+        mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_lock_goes_before_and_what_is_there_is_not_missing),
                 cmocka_unit_test(local_ones_are_taken_out_of_the_source),
                 cmocka_unit_test(remote_ones_have_to_be_what_was_asked_for),
                 cmocka_unit_test(where_it_is_follows_from_its_repository),
+                cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

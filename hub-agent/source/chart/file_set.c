@@ -91,14 +91,16 @@ static bool is_sorted(const struct file_set *s)
         return true;
 }
 
-void file_set_sort(struct file_set *s)
+int file_set_sort(struct file_set *s)
 {
         struct placed *all;
         size_t n = 0;
 
         if (is_sorted(s))
-                return;
-        all = mem_must(mem_calloc(s->n, sizeof(*all)));
+                return 0;
+        all = mem_calloc(s->n, sizeof(*all));
+        if (!all)
+                return ERR_NO_MEMORY;
         for (size_t i = 0; i < s->n; i++)
                 all[i] = (struct placed){ s->at[i], i };
         qsort(all, s->n, sizeof(*all), by_path_and_place);
@@ -107,6 +109,7 @@ void file_set_sort(struct file_set *s)
                         s->at[n++] = all[i].file;
         s->n = n;
         mem_free(all);
+        return 0;
 }
 
 /* ---- out of archives ---- */
@@ -241,8 +244,8 @@ static int unpack(struct unpacking *u, struct slice archive, const struct archiv
                 code = error_no_memory(err);
         if (code == 0 && n > 0)
                 memcpy(ret->at, u->files.at, n * sizeof(*ret->at));
-        if (code == 0)
-                file_set_sort(ret);
+        if (code == 0 && file_set_sort(ret) < 0)
+                code = error_no_memory(err);
         vec_free(&u->files);
         return code;
 }

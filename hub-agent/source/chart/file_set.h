@@ -24,8 +24,8 @@ const struct set_file *file_set_find(const struct file_set *s, const char *path)
 struct file_set file_set_below(const struct file_set *s, const char *folder);
 /* The same with paths relative to it: a new array. ERR_NO_MEMORY. */
 int file_set_take(struct arena *arena, const struct file_set *s, const char *folder, struct file_set *ret);
-/* In any order, with several of one path, of which the last counts; in place. */
-void file_set_sort(struct file_set *s);
+/* In any order, with several of one path, of which the last counts; in place. ERR_NO_MEMORY. */
+int file_set_sort(struct file_set *s);
 
 #define FILE_SET_CHART_BYTES (100u << 20)   /* of a chart, unpacked */
 #define FILE_SET_FILE_BYTES (5u << 20)      /* of one of its files */

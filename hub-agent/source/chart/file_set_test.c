@@ -113,7 +113,7 @@ static void what_is_below_a_folder_is_found(void **state)
         struct file_set s = { at, ARRAY_LEN(at) }, below;
         AUTO_ARENA struct arena arena = ARENA_INIT;
 
-        file_set_sort(&s);
+        assert_int_equal(file_set_sort(&s), 0);
         below = file_set_below(&s, "a");
         assert_int_equal(below.n, 2);
         assert_string_equal(below.at[0].path, "a/1/x");

@@ -1,3 +1,4 @@
+#include "common/json/doc_test.h"
 #include "hub-agent/source/chart/chart_test.h"
 
 #include "common/json/doc.h"
@@ -184,13 +185,42 @@ static void a_schema_has_to_be_json(void **state)
         assert_string_equal(err.text, "invalid JSON in values.schema.json");
 }
 
+static int change_and_package(void *source)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *values = NULL;
+        AUTO_BUF struct buf b;
+        struct error err = { 0 };
+        struct chart c;
+        bool changed;
+
+        buf_init(&b, MOST);
+        TRY(chart_of_folder(&arena, source, "", MOST, &c, &err));
+        TRY(chart_values(&c, &values, &err));
+        TRY(chart_set_version(&arena, &c, "6.0.3+2"));
+        TRY(chart_set_values(&arena, &c, values, &changed, &err));
+        TRY(chart_package(&arena, &c, &b, &err));
+        return chart_of_archive(&arena, (struct slice){ b.data, b.len }, MOST, &c, &err);
+}
+
+/* spec/helm-chart.md checklist 97 */
+static void each_allocation_that_fails_is_told(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct file_set source = folder_of(&arena, podinfo);
+
+        walk_failing_allocations(change_and_package, &source);
+}
+
 int main(void)
 {
+        mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(equal_charts_give_equal_bytes_in_one_order),
                 cmocka_unit_test(what_only_the_first_format_has_stays_in_its_files),
                 cmocka_unit_test(version_and_values_are_put_in_their_place),
                 cmocka_unit_test(a_schema_has_to_be_json),
+                cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

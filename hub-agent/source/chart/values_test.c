@@ -63,11 +63,32 @@ static void what_is_no_mapping_is_refused_with_its_path(void **state)
         }
 }
 
+static int parse_merge_and_write(void *unused)
+{
+        AUTO_JSON json_t *into = NULL, *over = NULL;
+        AUTO_BUF struct buf b;
+        struct error err = { 0 };
+
+        buf_init(&b, 1 << 20);
+        TRY(values_parse("a", slice_of("a: {b: 1}\nc: [1]\n---\nd: x\n"), &into, &err));
+        TRY(values_parse("b", slice_of("a: {b: 2, e: {f: y}}\nc: null\n"), &over, &err));
+        TRY(values_merge(into, over, &err));
+        return values_write(into, &b, &err);
+}
+
+/* spec/helm-chart.md checklist 97 */
+static void each_allocation_that_fails_is_told(void **state)
+{
+        walk_failing_allocations(parse_merge_and_write, NULL);
+}
+
 int main(void)
 {
+        mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(mappings_are_merged_and_all_else_is_replaced),
                 cmocka_unit_test(what_is_no_mapping_is_refused_with_its_path),
+                cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
