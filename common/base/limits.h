@@ -63,10 +63,9 @@
 #define LIMIT_CERT_BYTES (1u << 20)
 /* What a ResourceSetInputProvider takes from its source, and what of it its status holds. */
 #define LIMIT_INPUT_PAGES 1000
-#define LIMIT_INPUT_BODY_BYTES (10u << 20)   /* one answer */
-#define LIMIT_INPUT_TOTAL_BYTES (100u << 20) /* all answers of one run */
-#define LIMIT_INPUT_SERVICE_BYTES 921600     /* the answer of an external service */
-#define LIMIT_INPUT_REDIRECTS 10
+#define LIMIT_INPUT_BODY_BYTES (10u << 20)     /* one answer */
+#define LIMIT_INPUT_TOTAL_BYTES (100u << 20)   /* all answers of one run */
+#define LIMIT_INPUT_SERVICE_BYTES 921600       /* the answer of an external service */
 #define LIMIT_EXPORTED_INPUTS_BYTES (1u << 20) /* API servers keep objects of one and a half times that */
 /* One rendering of a template (common/template), and the template itself. */
 #define LIMIT_TEMPLATE_BYTES (3u << 20)        /* its text; as LIMIT_OBJECT_BYTES */

@@ -29,7 +29,7 @@ static const char *const paths[] = {
 };
 
 /* "organization/project/_git/repository" -> the API's path, NULL if it is none. */
-static const char *repository_api(const struct source_url *u, struct arena *arena)
+static const char *repository_api(const struct web_url *u, struct arena *arena)
 {
         struct slice rest = slice_of(u->path + 1), part[4];
 
@@ -70,12 +70,13 @@ static int next_page(struct listing *l, const struct http_response *a, size_t n_
 
 /* An annotated tag is an object of its own, which says what it tags; a plain one is none, and stays as it is.
  */
-static int resolve_tags(struct source *s, const char *api, const struct source_call *call, struct error *err)
+static int resolve_tags(struct source *s, const char *api, const struct transfer_call *call,
+                        struct error *err)
 {
         for (size_t i = 0; i < s->refs.n; i++) {
                 struct input_ref *r = &s->refs.at[i];
                 AUTO_JSON json_t *doc = NULL;
-                struct source_call c = *call;
+                struct transfer_call c = *call;
                 struct http_response a;
                 const char *object;
 
@@ -95,9 +96,9 @@ static int resolve_tags(struct source *s, const char *api, const struct source_c
 
 static int check_url(struct source *s, const char **ret_api, struct error *err)
 {
-        struct source_url u;
+        struct web_url u;
 
-        if (source_url_parse(s->url, s->arena, &u, err) < 0)
+        if (web_url_parse(s->url, s->arena, &u, err) < 0)
                 return source_not_made(err);
         if (!text_equal(u.host, HOST)) {
                 error_set(err, ERR_INVALID, "unsupported Azure DevOps host: %s; expected is " FORM, u.host);
@@ -108,7 +109,7 @@ static int check_url(struct source *s, const char **ret_api, struct error *err)
                 return 0;
         error_set(err, ERR_INVALID,
                   "invalid AzureDevOps URL \"%s\": can't find owner and repository; expected is " FORM,
-                  or_empty(source_public_url(s->url, s->arena)));
+                  or_empty(web_url_public(s->url, s->arena)));
         return source_not_made(err);
 }
 
@@ -133,7 +134,7 @@ int azure_devops_collect(struct source *s, enum listing_of what, struct error *e
         }
         if (!l.call.url)
                 return error_no_memory(err);
-        struct source_call call = l.call;
+        struct transfer_call call = l.call;
 
         TRY(listing_read(&l, err));
         return what == LIST_TAGS ? resolve_tags(s, api, &call, err) : 0;

@@ -18,7 +18,7 @@ const char *source_basic(struct arena *arena, const char *username, const char *
         return arena_printf(arena, "Basic %s", coded);
 }
 
-static int authorize(struct source *s, struct source_call *c, struct error *err)
+static int authorize(struct source *s, struct transfer_call *c, struct error *err)
 {
         const struct source_credentials *k = &s->credentials;
 
@@ -33,13 +33,13 @@ static int authorize(struct source *s, struct source_call *c, struct error *err)
 
 static int call(struct source *s, const char *url, struct http_response *ret, struct error *err)
 {
-        struct source_call c = { .url = s->url,
-                                 .headers = { { "Accept", "application/json" } },
-                                 .n_headers = 1,
-                                 .max_body = LIMIT_INPUT_SERVICE_BYTES,
-                                 .network_retries = RETRIES,
-                                 .retry_ms = RETRY_MS,
-                                 .retry_max_ms = RETRY_MAX_MS };
+        struct transfer_call c = { .url = s->url,
+                                   .headers = { { "Accept", "application/json" } },
+                                   .n_headers = 1,
+                                   .max_body = LIMIT_INPUT_SERVICE_BYTES,
+                                   .network_retries = RETRIES,
+                                   .retry_ms = RETRY_MS,
+                                   .retry_max_ms = RETRY_MAX_MS };
 
         TRY(authorize(s, &c, err));
         int code = source_call(s, &c, ret, err);
@@ -100,7 +100,7 @@ static int check_sets(const json_t *sets, const char *url, struct arena *arena, 
 
 int external_service_collect(struct source *s, enum listing_of what, struct error *err)
 {
-        const char *url = source_public_url(s->url, s->arena);
+        const char *url = web_url_public(s->url, s->arena);
         struct http_response a;
         json_t *sets;
 

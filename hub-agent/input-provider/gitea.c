@@ -17,15 +17,15 @@ int gitea_collect(struct source *s, enum listing_of what, struct error *err)
                              .fields = what == LIST_BRANCHES ? &branches : listing_github_fields(what),
                              .next = listing_next_by_link };
         const char *token = s->credentials.password, *repository;
-        struct source_url u;
+        struct web_url u;
 
-        if (source_url_parse(s->url, s->arena, &u, err) < 0)
+        if (web_url_parse(s->url, s->arena, &u, err) < 0)
                 return source_not_made(err);
         repository = listing_owner_and_repository(&u, s->arena);
         if (!repository) {
                 error_set(err, ERR_INVALID,
                           "invalid Gitea URL \"%s\": can't find owner and repository; expected is " FORM,
-                          or_empty(source_public_url(s->url, s->arena)));
+                          or_empty(web_url_public(s->url, s->arena)));
                 return source_not_made(err);
         }
         l.call.url = arena_printf(s->arena, "%s/api/v1/repos/%s/%s", u.origin, repository, paths[what]);

@@ -8,7 +8,7 @@ static const char *const paths[] = { "branches?per_page=100", "tags?per_page=100
                                      "pulls?state=open&per_page=100" };
 
 /* Where the API is; it ends in a slash. */
-static const char *api_of(const struct source_url *u, struct arena *arena)
+static const char *api_of(const struct web_url *u, struct arena *arena)
 {
         bool is_api = text_starts_with(u->host, "api.") || strstr(u->host, ".api.");
 
@@ -35,17 +35,17 @@ int github_collect(struct source *s, enum listing_of what, struct error *err)
                              .form = FORM,
                              .fields = listing_github_fields(what),
                              .next = listing_next_by_link };
-        struct source_url u;
+        struct web_url u;
         const char *token, *repository, *api;
 
-        if (source_url_parse(s->url, s->arena, &u, err) < 0)
+        if (web_url_parse(s->url, s->arena, &u, err) < 0)
                 return source_not_made(err);
         repository = listing_owner_and_repository(&u, s->arena);
         if (!repository) {
                 error_set(err, ERR_INVALID,
                           "invalid GitHub URL \"%s\": can't find owner and repository; expected "
                           "is " FORM,
-                          or_empty(source_public_url(s->url, s->arena)));
+                          or_empty(web_url_public(s->url, s->arena)));
                 return source_not_made(err);
         }
         api = api_of(&u, s->arena);

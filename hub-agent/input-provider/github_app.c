@@ -71,11 +71,11 @@ static int sign(struct source *s, const char **ret, struct error *err)
 static int ask(struct source *s, const char *method, const char *bearer, const char *url, json_t **ret,
                struct error *err)
 {
-        const struct source_call c = { .method = method,
-                                       .url = url,
-                                       .headers = { { "Accept", "application/vnd.github+json" } },
-                                       .n_headers = 1,
-                                       .secret = { "Authorization", bearer } };
+        const struct transfer_call c = { .method = method,
+                                         .url = url,
+                                         .headers = { { "Accept", "application/vnd.github+json" } },
+                                         .n_headers = 1,
+                                         .secret = { "Authorization", bearer } };
         struct http_response a;
 
         return url ? source_call_json(s, &c, NULL, &a, ret, err) : error_no_memory(err);

@@ -28,11 +28,11 @@ static const char *const paths[] = { "repository/branches?per_page=100", "reposi
 /* The project stands in a path as one segment. Ends in a slash; NULL: no memory, or *ret_bad. */
 static const char *project_api(struct source *s, bool *ret_bad, struct error *err)
 {
-        struct source_url u;
+        struct web_url u;
         AUTO_BUF struct buf project;
 
         *ret_bad = true;
-        if (source_url_parse(s->url, s->arena, &u, err) < 0)
+        if (web_url_parse(s->url, s->arena, &u, err) < 0)
                 return NULL;
         const char *path = u.path + strspn(u.path, "/");
         size_t n = strlen(path);
@@ -46,7 +46,7 @@ static const char *project_api(struct source *s, bool *ret_bad, struct error *er
         if (name && !strchr(name, '/')) {
                 error_set(err, ERR_INVALID,
                           "invalid GitLab URL \"%s\": can't find group and project; expected is " FORM,
-                          or_empty(source_public_url(s->url, s->arena)));
+                          or_empty(web_url_public(s->url, s->arena)));
                 return NULL;
         }
         *ret_bad = false;
@@ -56,14 +56,14 @@ static const char *project_api(struct source *s, bool *ret_bad, struct error *er
         return arena_printf(s->arena, "%s/api/v4/projects/%s/", u.origin, project.data);
 }
 
-static void prepare(struct source *s, struct source_call *c)
+static void prepare(struct source *s, struct transfer_call *c)
 {
-        *c = (struct source_call){ .headers = { { "Accept", "application/json" } },
-                                   .n_headers = 1,
-                                   .secret = { "PRIVATE-TOKEN", s->credentials.password },
-                                   .status_retries = RETRIES,
-                                   .retry_ms = RETRY_MS,
-                                   .retry_max_ms = RETRY_MAX_MS };
+        *c = (struct transfer_call){ .headers = { { "Accept", "application/json" } },
+                                     .n_headers = 1,
+                                     .secret = { "PRIVATE-TOKEN", s->credentials.password },
+                                     .status_retries = RETRIES,
+                                     .retry_ms = RETRY_MS,
+                                     .retry_max_ms = RETRY_MAX_MS };
 }
 
 static const char *page_url(struct arena *arena, const char *first, const struct http_response *a)
@@ -163,7 +163,7 @@ static int take_environment(struct source *s, const char *api, const json_t *env
         int wanted = filter_takes_name(&s->filter, name);
         AUTO_JSON json_t *deployments = NULL;
         struct http_response a;
-        struct source_call c;
+        struct transfer_call c;
         const json_t *d;
 
         if (wanted <= 0)
@@ -178,7 +178,7 @@ static int take_environment(struct source *s, const char *api, const json_t *env
         return d ? export_environment(s, environment, d, err) : 0;
 }
 
-static int read_environments(struct source *s, const char *api, const struct source_call *c,
+static int read_environments(struct source *s, const char *api, const struct transfer_call *c,
                              struct http_response *a, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
@@ -199,7 +199,7 @@ static int read_environments(struct source *s, const char *api, const struct sou
 int gitlab_collect_environments(struct source *s, enum listing_of what, struct error *err)
 {
         struct listing_pages pages = { .words = "GitLab environments" };
-        struct source_call c;
+        struct transfer_call c;
         bool bad;
         const char *api = project_api(s, &bad, err), *first;
 

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "hub-agent/flux_info.h"
 #include "hub-agent/input-provider/input_provider_agent.h"
+#include "hub-agent/transfer/web_url.h"
 
 enum { UID, KIND, NAME, NAMESPACE, READY, REASON, SUSPENDED, URL, N_SHOWN };
 
@@ -43,7 +44,7 @@ void input_provider_show(struct reconcile *rc, const struct input_provider *p)
         struct shown *s = memory_of(&agent_of(rc)->input_providers->shown, &p->object, rc->arena);
         const struct condition *ready =
                 p->status ? condition_find(&p->status->conditions, CONDITION_FLUX_READY) : NULL;
-        const char *url = p->spec ? source_public_url(or_empty(p->spec->url), rc->arena) : "";
+        const char *url = p->spec ? web_url_public(or_empty(p->spec->url), rc->arena) : "";
         const char *labels[N_SHOWN] = {
                 [UID] = p->object.meta.uid,
                 [KIND] = KIND_INPUT_PROVIDER,

@@ -39,10 +39,10 @@ int listing_enter_page(struct listing_pages *p, const char *url, struct arena *a
 int listing_next_by_link(struct listing *l, const struct http_response *a, size_t n_items, const char **ret,
                          struct error *err)
 {
-        struct source_url u;
+        struct web_url u;
 
-        TRY(source_url_parse(l->call.url, l->source->arena, &u, err));
-        return source_next_link(&a->headers, &u, l->source->arena, ret, err);
+        TRY(web_url_parse(l->call.url, l->source->arena, &u, err));
+        return web_url_next(&a->headers, &u, l->source->arena, ret, err);
 }
 
 const char *listing_with_query(struct arena *arena, const char *url, const char *key, const char *value)
@@ -55,7 +55,7 @@ const char *listing_with_query(struct arena *arena, const char *url, const char 
         return b.failed ? NULL : arena_strndup(arena, b.data, b.len);
 }
 
-const char *listing_owner_and_repository(const struct source_url *u, struct arena *arena)
+const char *listing_owner_and_repository(const struct web_url *u, struct arena *arena)
 {
         const char *owner = u->path + 1, *slash = strchr(owner, '/');
         size_t n = slash ? strlen(slash + 1) : 0;
@@ -169,7 +169,7 @@ static int read_page(struct listing *l, struct http_response *a, size_t *ret_n, 
         items = l->fields->items ? doc_get_array(doc, l->fields->items) : doc;
         if (!json_is_array(items))
                 return error_set(err, ERR_INVALID, "%s: the answer is no list",
-                                 or_empty(source_public_url(l->call.url, l->source->arena)));
+                                 or_empty(web_url_public(l->call.url, l->source->arena)));
         json_array_foreach(items, i, item) {
                 if (is_full(l))
                         break;

@@ -25,7 +25,7 @@ struct listing {
         const char *words; /* "GitHub branches" */
         const char *form;  /* how such an URL looks */
         const struct listing_fields *fields;
-        struct source_call call; /* url = the first page */
+        struct transfer_call call; /* url = the first page */
         /* Makes the URL of the page behind this one; NULL: it was the last. n_items: in this page. */
         int (*next)(struct listing *l, const struct http_response *a, size_t n_items, const char **ret,
                     struct error *err);
@@ -45,4 +45,4 @@ int listing_next_by_link(struct listing *l, const struct http_response *a, size_
 /* `key=value` behind the URL's query. NULL on no memory. */
 const char *listing_with_query(struct arena *arena, const char *url, const char *key, const char *value);
 /* "/owner/repo" as it stands in a path: both parts of an URL's path, no more and no less. NULL if not so. */
-const char *listing_owner_and_repository(const struct source_url *u, struct arena *arena);
+const char *listing_owner_and_repository(const struct web_url *u, struct arena *arena);

@@ -54,7 +54,7 @@ static int get_token(struct registry *r, const char *challenge, struct error *er
 {
         struct source *s = r->source;
         const char *realm = parameter(challenge, "realm", s->arena), *token;
-        struct source_call c = { .headers = { { "Accept", "application/json" } }, .n_headers = 1 };
+        struct transfer_call c = { .headers = { { "Accept", "application/json" } }, .n_headers = 1 };
         AUTO_JSON json_t *doc = NULL;
         struct http_response a;
 
@@ -74,7 +74,7 @@ static int get_token(struct registry *r, const char *challenge, struct error *er
                 token = doc_get_string(doc, "access_token");
         if (text_empty(token))
                 return error_set(err, ERR_INVALID, "%s: the answer has no token",
-                                 or_empty(source_public_url(c.url, s->arena)));
+                                 or_empty(web_url_public(c.url, s->arena)));
         r->authorization = arena_printf(s->arena, "Bearer %s", token);
         return r->authorization ? 0 : error_no_memory(err);
 }
@@ -94,7 +94,8 @@ static int log_in(struct registry *r, const struct http_response *a, struct erro
 
 /* ---- requests ---- */
 
-static int call_once(struct registry *r, struct source_call *c, struct http_response *ret, struct error *err)
+static int call_once(struct registry *r, struct transfer_call *c, struct http_response *ret,
+                     struct error *err)
 {
         c->secret = (struct http_header){ "Authorization", r->authorization };
         return source_call(r->source, c, ret, err);
@@ -114,7 +115,7 @@ static int ask(struct registry *r, const char *method, const char *path, const c
                struct http_response *ret, struct error *err)
 {
         struct arena *arena = r->source->arena;
-        struct source_call c = { .method = method, .headers = { { "Accept", accept } }, .n_headers = 1 };
+        struct transfer_call c = { .method = method, .headers = { { "Accept", accept } }, .n_headers = 1 };
         struct error e = { 0 };
 
         c.url = strstr(path, "://") ? path : arena_printf(arena, "%s/v2/%s/%s", r->origin, r->path, path);
@@ -176,7 +177,7 @@ static int list_tags(struct registry *r, struct error *err)
 
         for (const char *path = "tags/list?n=1000"; path;) {
                 struct http_response a;
-                struct source_url u;
+                struct web_url u;
                 const char *url;
 
                 TRY(listing_enter_page(&pages, path, s->arena, err));
@@ -186,8 +187,8 @@ static int list_tags(struct registry *r, struct error *err)
                                           : arena_printf(s->arena, "%s/v2/%s/%s", r->origin, r->path, path);
                 if (!url)
                         return error_no_memory(err);
-                TRY(source_url_parse(url, s->arena, &u, err));
-                TRY(source_next_link(&a.headers, &u, s->arena, &path, err));
+                TRY(web_url_parse(url, s->arena, &u, err));
+                TRY(web_url_next(&a.headers, &u, s->arena, &path, err));
         }
         return filter_best_tags(&s->filter, s->refs.at, &s->refs.n) < 0 ? error_no_memory(err) : 0;
 }
@@ -225,7 +226,7 @@ static int open_registry(struct source *s, struct registry *r, struct error *err
         if (!text_starts_with(s->url, "oci://") || !(slash = strchr(rest, '/')) || slash == rest ||
             !slash[1] || strpbrk(rest, " @?#"))
                 return error_set(err, ERR_INVALID, "not an URL such as oci://host/path: '%s'",
-                                 or_empty(source_public_url(s->url, s->arena)));
+                                 or_empty(web_url_public(s->url, s->arena)));
         r->source = s;
         r->host = arena_strndup(s->arena, rest, (size_t)(slash - rest));
         r->path = arena_strdup(s->arena, slash + 1);

@@ -46,5 +46,3 @@ bool source_is_git(const char *type);
  * else as http_roundtrip(). Texts are in the arena; source_free() for the rest. Parks. */
 int source_collect(struct source *s, struct error *err);
 void source_free(struct source *s);
-/* "https://host/path" for people: without user info and query. */
-const char *source_public_url(const char *url, struct arena *arena);
