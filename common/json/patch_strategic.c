@@ -218,7 +218,18 @@ static int remove_like(json_t *list, const json_t *like, const char *merge_key, 
         return json_array_extend(list, kept) < 0 ? error_no_memory(err) : 0;
 }
 
-/* Acts on the elements that direct; *ret_plain (new) are the others. */
+/* As they stand, also several of one key. */
+static int replace_list(json_t *list, const json_t *elements, struct error *err)
+{
+        json_array_clear(list);
+        for (size_t i = 0; i < json_array_size(elements); i++)
+                if (json_array_append_new(list, plain_copy(json_array_get(elements, i))) < 0)
+                        return error_no_memory(err);
+        return 0;
+}
+
+/* Acts on the elements that direct; *ret_plain (new) are the others, NULL if the list was replaced by them.
+ */
 static int split_list_patch(json_t *list, const json_t *patch, const char *merge_key, json_t **ret_plain,
                             struct error *err)
 {
@@ -239,9 +250,10 @@ static int split_list_patch(json_t *list, const json_t *patch, const char *merge
                     json_array_append(directive == DELETE ? deletes : plain, element) < 0)
                         return error_no_memory(err);
         }
+        *ret_plain = NULL;
         if (replace)
-                json_array_clear(list);
-        else if (json_array_size(deletes))
+                return replace_list(list, plain, err);
+        if (json_array_size(deletes))
                 TRY(remove_like(list, deletes, merge_key, err));
         *ret_plain = TAKE_PTR(plain);
         return 0;
@@ -304,6 +316,8 @@ static int merge_list(json_t *list, const json_t *patch, const json_t *order, co
         TRY(list_index_build(list, merge_key, &before, err));
         if (patch && merge_key) {
                 TRY(split_list_patch(list, patch, merge_key, &plain, err));
+                if (!plain)
+                        return 0;
                 TRY(merge_elements(list, plain, schema, merge_key, err));
         } else if (patch) {
                 TRY(merge_scalars(list, patch, err));

@@ -1,6 +1,7 @@
 /* The strategic three-way patch of client-side apply: what was applied (original), what is wanted (modified),
  * what is there (current). Additions and changes come from current against modified, removals from original
  * against modified; removals of what is not there any more are left out, so that "no difference" is {}. */
+#include "common/base/arena.h"
 #include "common/json/list_key.h"
 #include "common/json/patch.h"
 #include "common/json/schema.h"
@@ -181,6 +182,144 @@ static int diff_list_contents(const struct list_versions *l, const struct schema
         return 0;
 }
 
+/* ---- lists in which a key stands twice: a port of TCP and of UDP ----
+ * A patch cannot tell such elements apart, so it replaces the list: by what is wanted, each with what is
+ * there of its counterpart, and behind it by what others added. */
+
+#define TWINS_MAX                                                                                            \
+        1000 /* elements, since a counterpart is looked for among all; beyond it as kubectl does             \
+              */
+
+static bool has_twins(const json_t *list, const struct list_index *index)
+{
+        return map_count(&index->positions) < json_array_size(list);
+}
+
+static bool are_twins(const struct list_versions *l)
+{
+        const struct versions *v = &l->list;
+
+        return l->merge_key && json_array_size(v->modified) <= TWINS_MAX &&
+               json_array_size(v->current) <= TWINS_MAX && json_array_size(v->original) <= TWINS_MAX &&
+               (has_twins(v->modified, &l->modified) || has_twins(v->current, &l->current));
+}
+
+/* How many members of what is wanted stand there as they are; 0: it has another key. */
+static size_t likeness(const json_t *wanted, const json_t *there, const char *merge_key)
+{
+        const char *key;
+        json_t *value;
+        size_t n = 0;
+
+        if (!doc_equal(json_object_get(wanted, merge_key), json_object_get(there, merge_key)))
+                return 0;
+        json_object_foreach((json_t *)wanted, key, value)
+                n += doc_equal(value, json_object_get(there, key));
+        return n;
+}
+
+/* The one most alike of those that nobody chose; `whole`: one in which all is as wanted, or none. */
+static void choose(const json_t *wanted, const json_t *there, const char *merge_key, bool whole, bool *used,
+                   size_t *pair)
+{
+        size_t best = whole ? json_object_size(wanted) - 1 : 0;
+
+        if (*pair != SIZE_MAX)
+                return;
+        for (size_t j = 0; j < json_array_size(there); j++) {
+                size_t like = used[j] ? 0 : likeness(wanted, json_array_get(there, j), merge_key);
+
+                if (like > best) {
+                        best = like;
+                        *pair = j;
+                }
+        }
+        if (*pair != SIZE_MAX)
+                used[*pair] = true;
+}
+
+/* For each element of `wanted` the place of its counterpart, SIZE_MAX if there is none. Those that are whole
+ * there choose first. */
+static int pair_up(struct arena *arena, const json_t *wanted, const json_t *there, const char *merge_key,
+                   size_t **ret, bool **ret_used, struct error *err)
+{
+        size_t n = json_array_size(wanted), m = json_array_size(there);
+        size_t *pairs = ARENA_NEW_ARRAY(arena, size_t, n + 1);
+        bool *used = ARENA_NEW_ARRAY(arena, bool, m + 1);
+
+        if (!pairs || !used)
+                return error_no_memory(err);
+        for (size_t i = 0; i < n; i++)
+                pairs[i] = SIZE_MAX;
+        for (size_t i = 0; i < n; i++)
+                choose(json_array_get(wanted, i), there, merge_key, true, used, &pairs[i]);
+        for (size_t i = 0; i < n; i++)
+                choose(json_array_get(wanted, i), there, merge_key, false, used, &pairs[i]);
+        *ret = pairs;
+        *ret_used = used;
+        return 0;
+}
+
+static int merge_twin(struct versions v, const struct schema *schema, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *change = json_object();
+
+        if (!change)
+                return error_no_memory(err);
+        if (v.current) {
+                TRY(diff_objects(v, schema->items, schema->patch_retain_keys, change, err));
+                return patch_strategic(v.current, change, schema->items, ret, err);
+        }
+        *ret = doc_copy(v.modified);
+        return *ret ? 0 : error_no_memory(err);
+}
+
+static const json_t *element_at(const json_t *list, size_t at)
+{
+        return at == SIZE_MAX ? NULL : json_array_get(list, at);
+}
+
+/* What the list is to be, into `ret`. */
+static int merge_twins(struct arena *arena, const struct list_versions *l, const struct schema *schema,
+                       json_t *ret, struct error *err)
+{
+        const struct versions *v = &l->list;
+        size_t *now, *before, *unused;
+        bool *is_ours, *was_applied, *unread;
+
+        TRY(pair_up(arena, v->modified, v->current, l->merge_key, &now, &is_ours, err));
+        TRY(pair_up(arena, v->modified, v->original, l->merge_key, &before, &unread, err));
+        TRY(pair_up(arena, v->original, v->current, l->merge_key, &unused, &was_applied, err));
+        for (size_t i = 0; i < json_array_size(v->modified); i++) {
+                struct versions one = { element_at(v->original, before[i]), json_array_get(v->modified, i),
+                                        element_at(v->current, now[i]) };
+                json_t *merged = NULL;
+
+                TRY(merge_twin(one, schema, &merged, err));
+                TRY(append_new(ret, merged, err));
+        }
+        for (size_t i = 0; i < json_array_size(v->current); i++)
+                if (!is_ours[i] && !was_applied[i])
+                        TRY(append_new(ret, doc_copy(json_array_get(v->current, i)), err));
+        return 0;
+}
+
+static int diff_twins(const struct list_versions *l, const struct schema *schema, const char *key,
+                      json_t *patch, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *list = json_array();
+        AUTO_JSON json_t *replace = json_pack("{s:s}", "$patch", "replace");
+
+        if (!list || !replace)
+                return error_no_memory(err);
+        TRY(merge_twins(&arena, l, schema, list, err));
+        if (doc_equal(list, l->list.current))
+                return 0;
+        TRY(append_new(list, TAKE_PTR(replace), err));
+        return set_new(patch, key, TAKE_PTR(list), err);
+}
+
 static int diff_list(struct versions v, const struct schema *schema, const char *key, json_t *patch,
                      struct error *err)
 {
@@ -191,7 +330,8 @@ static int diff_list(struct versions v, const struct schema *schema, const char 
         CLEANUP(list_versions_free) struct list_versions l = { .list = v };
         l.merge_key = objects ? schema->patch_merge_key : NULL;
         TRY(list_versions_init(&l, err));
-        return diff_list_contents(&l, schema, key, patch, err);
+        return are_twins(&l) ? diff_twins(&l, schema, key, patch, err)
+                             : diff_list_contents(&l, schema, key, patch, err);
 }
 
 static int diff_inner_object(struct versions v, const struct schema *schema, const char *key, json_t *patch,

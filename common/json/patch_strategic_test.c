@@ -23,11 +23,10 @@ static const struct schema finalizers = { .type = SCHEMA_ARRAY, .items = &any, .
 static const struct schema keyless = { .type = SCHEMA_ARRAY, .items = &port, .patch_merge = true };
 static const struct schema strategy = { .type = SCHEMA_OBJECT, .patch_retain_keys = true };
 static const struct schema whole = { .type = SCHEMA_OBJECT, .patch_replace = true };
-static const struct schema_property root_fields[] = { { "containers", &containers },
-                                                      { "finalizers", &finalizers },
-                                                      { "keyless", &keyless },
-                                                      { "strategy", &strategy },
-                                                      { "whole", &whole } };
+static const struct schema_property root_fields[] = {
+        { "containers", &containers }, { "finalizers", &finalizers }, { "keyless", &keyless },
+        { "ports", &ports },           { "strategy", &strategy },     { "whole", &whole }
+};
 static const struct schema root = { .type = SCHEMA_OBJECT,
                                     .properties = root_fields,
                                     .n_properties = ARRAY_LEN(root_fields) };
@@ -176,6 +175,26 @@ static const struct {
           "ports':[{'containerPort':80}]}],"
           "'$setElementOrder/containers':[{'name':'a'}]}",
           "{'containers':[{'name':'a','ports':[{'containerPort':80,'protocol':'TCP'}]}]}" },
+        /* One number for two protocols: nothing to do, */
+        { "{'ports':[{'containerPort':53},{'containerPort':53,'protocol':'UDP'}]}",
+          "{'ports':[{'containerPort':53},{'containerPort':53,'protocol':'UDP'}]}",
+          "{'ports':[{'containerPort':53,'protocol':'TCP'},{'containerPort':53,'protocol':'UDP'}]}", "{}",
+          "{'ports':[{'containerPort':53,'protocol':'TCP'},{'containerPort':53,'protocol':'UDP'}]}" },
+        /* the second comes, beside one of others, and what the server gave the first stays, */
+        { "{'ports':[{'containerPort':53}]}",
+          "{'ports':[{'containerPort':53},{'containerPort':53,'protocol':'UDP'}]}",
+          "{'ports':[{'containerPort':9},{'containerPort':53,'protocol':'TCP','node':1}]}",
+          "{'ports':[{'containerPort':53,'protocol':'TCP','node':1},{'containerPort':53,'protocol':'UDP'},"
+          "{'containerPort':9},{'$patch':'replace'}]}",
+          "{'ports':[{'containerPort':53,'protocol':'TCP','node':1},{'containerPort':53,'protocol':'UDP'},"
+          "{'containerPort':9}]}" },
+        /* one changes, loses a field, and the other goes. */
+        { "{'ports':[{'containerPort':53,'a':1},{'containerPort':53,'protocol':'UDP','b':2,'c':3}]}",
+          "{'ports':[{'containerPort':53,'protocol':'UDP','b':4}]}",
+          "{'ports':[{'containerPort':53,'protocol':'TCP','a':1},{'containerPort':53,'protocol':'UDP','b':2,"
+          "'c':3,'d':5}]}",
+          "{'ports':[{'containerPort':53,'protocol':'UDP','b':4,'d':5},{'$patch':'replace'}]}",
+          "{'ports':[{'containerPort':53,'protocol':'UDP','b':4,'d':5}]}" },
 };
 
 static void three_way_patches_are_as_kubectl_computes_them(void **state)
@@ -237,10 +256,19 @@ static void running_out_of_memory_leaks_nothing(void **state)
                 doc_of("{'containers':[{'name':'a','q':1},{'name':'b'}],'finalizers':['x'],'strategy':{'t':1,"
                        "'r':1},'gone':1}"),
         };
-        walk_failing_allocations(apply_three_way, &in);
-        json_decref(in.original);
-        json_decref(in.modified);
-        json_decref(in.current);
+        struct inputs twins = {
+                doc_of("{'ports':[{'containerPort':53,'a':1}]}"),
+                doc_of("{'ports':[{'containerPort':53},{'containerPort':53,'protocol':'UDP'}]}"),
+                doc_of("{'ports':[{'containerPort':9},{'containerPort':53,'a':1}]}"),
+        };
+        struct inputs *both[] = { &in, &twins };
+
+        for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+                walk_failing_allocations(apply_three_way, both[i]);
+                json_decref(both[i]->original);
+                json_decref(both[i]->modified);
+                json_decref(both[i]->current);
+        }
 }
 
 int main(void)

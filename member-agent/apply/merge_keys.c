@@ -96,6 +96,15 @@ static const struct schema_property webhook_properties[] = { { "metadata", &meta
                                                              { "webhooks", &by_name } };
 static const struct schema webhooks = OBJECT(webhook_properties);
 
+static const struct schema selector = { .type = SCHEMA_OBJECT,
+                                        .preserve_unknown = true,
+                                        .patch_replace = true };
+static const struct schema_property budget_spec_properties[] = { { "selector", &selector } };
+static const struct schema budget_spec = OBJECT(budget_spec_properties);
+static const struct schema_property budget_properties[] = { { "metadata", &metadata },
+                                                            { "spec", &budget_spec } };
+static const struct schema budget = OBJECT(budget_properties);
+
 static const struct schema_property plain_properties[] = { { "metadata", &metadata }, { "spec", &any } };
 static const struct schema plain = OBJECT(plain_properties);
 
@@ -114,6 +123,7 @@ static const struct {
         { "apps", "DaemonSet", &workload },
         { "batch", "Job", &workload },
         { "batch", "CronJob", &cron_job },
+        { "policy", "PodDisruptionBudget", &budget },
         { "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", &webhooks },
         { "admissionregistration.k8s.io", "MutatingWebhookConfiguration", &webhooks },
 };
