@@ -4,6 +4,7 @@
 #include "common/base/digest.h"
 #include "common/base/limits.h"
 #include "hub-agent/input-provider/sources.h"
+#include "hub-agent/transfer/secret.h"
 
 #define HUB "index.docker.io"
 #define ACCEPT                                                                                               \
@@ -16,7 +17,7 @@ struct registry {
         const char *host, *path, *name; /* name as users know it: host/path */
         const char *origin;
         const char *authorization; /* once it was asked for */
-        struct oci_login login;
+        struct docker_login login;
         bool asked;
 };
 
@@ -241,7 +242,8 @@ static int open_registry(struct source *s, struct registry *r, struct error *err
         r->origin = arena_printf(s->arena, "https://%s", r->host);
         if (!r->path || !r->origin)
                 return error_no_memory(err);
-        return oci_find_login(s, r->host, r->path, &r->login, err);
+        return docker_config_find(s->credentials.docker_configs, s->credentials.n_docker_configs, r->host,
+                                  r->path, s->arena, &r->login, err);
 }
 
 int oci_collect(struct source *s, enum listing_of what, struct error *err)

@@ -4,12 +4,7 @@
 #pragma once
 
 #include "hub-agent/input-provider/source.h"
-
-/* A Secret as it was read, "namespace/name" for messages. */
-struct secret {
-        const char *name;
-        const json_t *doc;
-};
+#include "hub-agent/transfer/secret.h"
 
 /* Each adds to *ret; texts are in the arena. ERR_INVALID: "invalid secret '...': ...". */
 int secret_git(const struct secret *s, bool app, struct arena *arena, struct source_credentials *ret,

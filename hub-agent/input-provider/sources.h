@@ -24,10 +24,3 @@ int external_service_collect(struct source *s, enum listing_of what, struct erro
 int github_app_token(struct source *s, const char *api, const char **ret, struct error *err);
 /* "Basic ..." in the arena; NULL on no memory. */
 const char *source_basic(struct arena *arena, const char *username, const char *password);
-
-/* A docker config's credentials for a repository "host/path"; both NULL = anonymous. */
-struct oci_login {
-        const char *username, *password;
-};
-int oci_find_login(const struct source *s, const char *host, const char *path, struct oci_login *ret,
-                   struct error *err);

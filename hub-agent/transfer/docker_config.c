@@ -1,5 +1,5 @@
 /* Credentials for registries out of docker configs. spec/resource-set.md 19.7. */
-#include "hub-agent/input-provider/sources.h"
+#include "hub-agent/transfer/secret.h"
 
 #define HUB "index.docker.io"
 
@@ -30,7 +30,7 @@ static size_t covers(struct slice key, const char *repository)
         return repository[key.len] == '/' || !repository[key.len] ? key.len : 0;
 }
 
-static int decode(const char *auth, struct arena *arena, struct oci_login *ret, struct error *err)
+static int decode(const char *auth, struct arena *arena, struct docker_login *ret, struct error *err)
 {
         size_t n = strlen(auth), len;
         char *plain = arena_alloc(arena, n + 1), *colon;
@@ -45,23 +45,23 @@ static int decode(const char *auth, struct arena *arena, struct oci_login *ret, 
                 return error_set(err, ERR_INVALID,
                                  "a registry's auth in the docker config is no user:password");
         *colon = 0;
-        *ret = (struct oci_login){ plain, colon + 1 };
+        *ret = (struct docker_login){ plain, colon + 1 };
         return 0;
 }
 
-int oci_find_login(const struct source *s, const char *host, const char *path, struct oci_login *ret,
-                   struct error *err)
+int docker_config_find(const json_t *const *configs, size_t n, const char *host, const char *path,
+                       struct arena *arena, struct docker_login *ret, struct error *err)
 {
-        const char *repository = arena_printf(s->arena, "%s/%s", host, path), *key;
+        const char *repository = arena_printf(arena, "%s/%s", host, path), *key;
         const json_t *best = NULL;
         size_t best_length = 0;
         json_t *entry;
 
-        *ret = (struct oci_login){ 0 };
+        *ret = (struct docker_login){ 0 };
         if (!repository)
                 return error_no_memory(err);
-        for (size_t i = 0; i < s->credentials.n_docker_configs; i++)
-                json_object_foreach((json_t *)(uintptr_t)s->credentials.docker_configs[i], key, entry) {
+        for (size_t i = 0; i < n; i++)
+                json_object_foreach((json_t *)(uintptr_t)configs[i], key, entry) {
                         size_t length = covers(normalized(key), repository);
 
                         if (length > best_length) {
@@ -75,5 +75,5 @@ int oci_find_login(const struct source *s, const char *host, const char *path, s
         ret->password = doc_get_string(best, "password");
         if (!text_empty(ret->username) || text_empty(doc_get_string(best, "auth")))
                 return 0;
-        return decode(doc_get_string(best, "auth"), s->arena, ret, err);
+        return decode(doc_get_string(best, "auth"), arena, ret, err);
 }
