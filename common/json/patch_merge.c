@@ -111,9 +111,8 @@ static int three_way_member(const json_t *old, const json_t *new, const json_t *
                         return 0;
                 return json_object_set_nocheck(patch, key, inner) < 0 ? ERR_NO_MEMORY : 0;
         }
-        /* As kubectl: a null in the manifest removes only what was applied before. */
-        bool applied_before = old && !json_is_null(old);
-        if (doc_equal(new, now) || (json_is_null(new) && (!now || !applied_before)))
+        /* As kubectl: a null in the manifest removes what is there once, when it comes to stand there. */
+        if (doc_equal(new, now) || (json_is_null(new) && (!now || (old && json_is_null(old)))))
                 return 0;
         return json_object_set_new_nocheck(patch, key, doc_copy(new)) < 0 ? ERR_NO_MEMORY : 0;
 }

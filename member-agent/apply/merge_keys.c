@@ -92,8 +92,11 @@ static const struct schema_property service_account_properties[] = { { "metadata
                                                                      { "secrets", &by_name } };
 static const struct schema service_account = OBJECT(service_account_properties);
 
+static const struct schema_property webhook_fields[] = { { "matchConditions", &by_name } };
+static const struct schema webhook = OBJECT(webhook_fields);
+static const struct schema webhooks_by_name = LIST_BY("name", &webhook);
 static const struct schema_property webhook_properties[] = { { "metadata", &metadata },
-                                                             { "webhooks", &by_name } };
+                                                             { "webhooks", &webhooks_by_name } };
 static const struct schema webhooks = OBJECT(webhook_properties);
 
 static const struct schema selector = { .type = SCHEMA_OBJECT,

@@ -432,8 +432,14 @@ hook = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebh
                                  "resources": ["things"]}]} for n in ("a", "b")]}
 for name, edit in {"a hook less": drop("webhooks", 0), "policy": put("webhooks", 1, "failurePolicy", "Fail"),
                    "an operation more": add("webhooks", 0, "rules", 0, "operations", "UPDATE"),
-                   "hooks in another order": turn("webhooks")}.items():
+                   "hooks in another order": turn("webhooks"),
+                   "a condition": put("webhooks", 0, "matchConditions", [{"name": "mine", "expression": "true"}]),
+                   }.items():
     case("ValidatingWebhookConfiguration: " + name, hook, edit)
+case("ValidatingWebhookConfiguration: a condition of others", hook,
+     put("webhooks", 0, "matchConditions", [{"name": "mine", "expression": "true"}]),
+     {"webhooks": [dict(hook["webhooks"][0], matchConditions=[{"name": "theirs", "expression": "false"}]),
+                   hook["webhooks"][1]]})
 namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "shop"}}}
 case("Namespace: a label", namespace, put("metadata", "labels", "team", "web"))
 case("Namespace: a label of others", namespace, nothing, {"metadata": {"labels": {"team": "x", "y": "z"}}})
@@ -463,3 +469,6 @@ for name, edit in {"a number": put("spec", "size", 2), "a real": put("spec", "ra
 case("Thing: fields of others", thing, put("spec", "map", "d", "x"),
      {"spec": {"size": 9, "extra": [1], "map": {"g": "h"}, "names": ["z"]}})
 case("Thing: removed by others", thing, drop("spec", "map", "d"), {"spec": {"map": None, "on": None}})
+case("Thing: a null for what others set", thing, put("spec", "extra", None), {"spec": {"extra": 1}})
+thing_with_null = dict(thing, spec=dict(thing["spec"], extra=None))
+case("Thing: a null again for what others set", thing_with_null, put("spec", "size", 2), {"spec": {"extra": 1}})
