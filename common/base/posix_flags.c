@@ -242,9 +242,9 @@ int posix_flags_help(const struct flag_table *table, struct buf *b)
         AUTO_BUF struct buf head;
         size_t width = 0;
 
+        buf_init(&head, 4096);
         if (!sorted)
                 return ERR_NO_MEMORY;
-        buf_init(&head, 4096);
         for (size_t i = 0; i < table->n; i++) {
                 sorted[i] = &table->flags[i];
                 buf_clear(&head);

@@ -43,8 +43,8 @@ static int sign(struct devcluster *d, const json_t *claims, struct arena *arena,
 {
         AUTO_BUF struct buf payload;
         AUTO_FREE char *token = NULL;
-        TRY(pki_ensure(d, err));
         buf_init(&payload, LIMIT_TOKEN_BYTES);
+        TRY(pki_ensure(d, err));
         if (doc_write(claims, &payload) < 0)
                 return buf_status(&payload, err, "token");
         TRY(jwt_sign(d->signing_key, "argosy-devcluster", (struct slice){ payload.data, payload.len }, &token,

@@ -367,9 +367,9 @@ int webhook_call(struct policy_review *v, const struct webhook *w, const char *v
         struct http_response answer = { 0 };
         AUTO_BUF struct buf question;
         *ret = (struct webhook_answer){ 0 };
+        buf_init(&question, LIMIT_RESPONSE_BYTES);
         if (!c.cluster)
                 return request_fail_memory(v->rq);
-        buf_init(&question, LIMIT_RESPONSE_BYTES);
         meta_new_uid(v->rq->devcluster->loop, c.uid);
         TRY(write_question(&c, version, &question));
         TRY(roundtrip(&c, (struct slice){ question.data, question.len }, &answer));

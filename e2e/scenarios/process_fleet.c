@@ -143,11 +143,11 @@ static int write_kubeconfig(struct program_fleet *p, unsigned index, const char 
                           "context", "cluster", "c", "user", "u");
         AUTO_BUF struct buf text;
 
+        buf_init(&text, LIMIT_KUBECONFIG_BYTES);
         if (!doc || doc_set(doc_get(json_array_get(doc_get(doc, "clusters"), 0), "cluster"),
                             "certificate-authority-data", doc_base64(slice_of(e->ca_pem))) < 0)
                 return error_no_memory(err);
         TRY(write_account_token(p, index, token_file, err));
-        buf_init(&text, LIMIT_KUBECONFIG_BYTES);
         if (doc_write(doc, &text) < 0)
                 return error_no_memory(err);
         return write_file(p, path, text.data, err);

@@ -90,10 +90,10 @@ static int find_installation(struct source *s, const char *api, const char *bear
         AUTO_BUF struct buf owner;
         int code = ERR_NOT_FOUND;
 
+        buf_init(&owner, LIMIT_HEADER_BYTES);
         *ret = s->credentials.app_installation;
         if (*ret)
                 return 0;
-        buf_init(&owner, LIMIT_HEADER_BYTES);
         TRY(http_escape(&owner, s->credentials.app_owner));
         for (size_t i = 0; code < 0 && code != ERR_CANCELLED && i < ARRAY_LEN(owners); i++)
                 code = ask(s, "GET", bearer,
@@ -128,9 +128,9 @@ static int get_token(struct source *s, const char *api, const char *key, const c
         AUTO_BUF struct buf id;
         int64_t expires_ms;
 
+        buf_init(&id, LIMIT_HEADER_BYTES);
         TRY(sign(s, &bearer, err));
         TRY(find_installation(s, api, bearer, &installation, err));
-        buf_init(&id, LIMIT_HEADER_BYTES);
         TRY(http_escape(&id, installation));
         TRY(ask(s, "POST", bearer,
                 arena_printf(s->arena, "%sapp/installations/%s/access_tokens", api, id.data), &doc, err));

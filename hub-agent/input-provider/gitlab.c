@@ -31,6 +31,7 @@ static const char *project_api(struct source *s, bool *ret_bad, struct error *er
         struct web_url u;
         AUTO_BUF struct buf project;
 
+        buf_init(&project, LIMIT_HEADER_BYTES);
         *ret_bad = true;
         if (web_url_parse(s->url, s->arena, &u, err) < 0)
                 return NULL;
@@ -50,7 +51,6 @@ static const char *project_api(struct source *s, bool *ret_bad, struct error *er
                 return NULL;
         }
         *ret_bad = false;
-        buf_init(&project, LIMIT_HEADER_BYTES);
         if (!name || http_escape(&project, name) < 0)
                 return NULL;
         return arena_printf(s->arena, "%s/api/v4/projects/%s/", u.origin, project.data);

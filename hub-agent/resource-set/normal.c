@@ -104,8 +104,8 @@ int build_spec_digest(const struct resource_set *set, char ret[BUILD_DIGEST_SIZE
         AUTO_BUF struct buf text;
         struct sha256 s;
 
-        TRY(object_to_doc(&set->object, &doc, err));
         buf_init(&text, LIMIT_RESPONSE_BYTES);
+        TRY(object_to_doc(&set->object, &doc, err));
         doc_write_canonical(doc_get(doc, "spec"), &text);
         TRY(buf_status(&text, err, "spec"));
         sha256_init(&s);

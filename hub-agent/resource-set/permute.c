@@ -91,9 +91,9 @@ static int make_permutation(const struct factors *f, json_t *into, struct error 
         json_t *one = json_object();
         char id[16];
 
+        buf_init(&where, 64u << 10);
         if (!one || json_array_append_new(into, one) < 0)
                 return error_no_memory(err);
-        buf_init(&where, 64u << 10);
         for (size_t i = 0; i < f->n; i++) {
                 if (json_object_set(one, f->key[i], json_array_get(f->source[i]->sets, f->at[i])) < 0)
                         return error_no_memory(err);

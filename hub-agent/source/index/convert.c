@@ -206,9 +206,9 @@ static int put_rest(struct conversion *c, struct error *err)
 {
         AUTO_BUF struct buf b;
 
+        buf_init(&b, ENTRY_BYTES);
         if (text_empty(doc_get_string(c->rest, "apiVersion")))
                 return error_set(err, ERR_INVALID, "no API version specified");
-        buf_init(&b, ENTRY_BYTES);
         doc_write(c->rest, &b);
         TRY(buf_status(&b, err, "what the index says of itself"));
         TRY(put_text(c, "\n},", err));
