@@ -1,5 +1,7 @@
 #include "common/base/text.h"
 
+#include <stdio.h>
+
 struct slice slice_of(const char *s)
 {
         return s ? (struct slice){ s, strlen(s) } : (struct slice){ "", 0 };
@@ -263,4 +265,15 @@ bool text_is_label_key(const char *s)
 bool text_is_label_value(const char *s)
 {
         return text_empty(s) || is_qualified_part(slice_of(s));
+}
+
+void text_of_bytes(uint64_t n, char ret[TEXT_BYTES_SIZE])
+{
+        static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+        double size = (double)n;
+        size_t i = 0;
+
+        for (; size >= 1000 && i + 1 < ARRAY_LEN(units); i++)
+                size /= 1000;
+        (void)snprintf(ret, TEXT_BYTES_SIZE, "%.4g%s", size, units[i]);
 }

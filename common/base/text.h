@@ -50,3 +50,6 @@ size_t text_base64_size(size_t n);                              /* including the
 void text_base64_encode(const void *data, size_t n, char *ret); /* text_base64_size(n) bytes */
 int text_base64_decode(struct slice s, void *ret, size_t cap, size_t *ret_len, bool url_alphabet);
 void text_hex_encode(const void *data, size_t n, char *ret); /* 2n+1 bytes, lower case */
+/* Of four digits in decimal units: "30.88kB". */
+#define TEXT_BYTES_SIZE 32
+void text_of_bytes(uint64_t n, char ret[TEXT_BYTES_SIZE]);

@@ -282,3 +282,47 @@ int http_reply(struct http_exchange *x, int status, const char *content_type, st
                 TRY(http_write(x, body.data, body.len));
         return http_end(x);
 }
+
+/* ---- statuses ---- */
+
+const char *http_status_text(int status)
+{
+        static const struct {
+                int status;
+                const char *text;
+        } table[] = {
+                { 101, "Switching Protocols" },
+                { 200, "OK" },
+                { 201, "Created" },
+                { 202, "Accepted" },
+                { 204, "No Content" },
+                { 301, "Moved Permanently" },
+                { 302, "Found" },
+                { 304, "Not Modified" },
+                { 307, "Temporary Redirect" },
+                { 400, "Bad Request" },
+                { 401, "Unauthorized" },
+                { 403, "Forbidden" },
+                { 404, "Not Found" },
+                { 405, "Method Not Allowed" },
+                { 406, "Not Acceptable" },
+                { 409, "Conflict" },
+                { 410, "Gone" },
+                { 413, "Content Too Large" },
+                { 415, "Unsupported Media Type" },
+                { 417, "Expectation Failed" },
+                { 422, "Unprocessable Content" },
+                { 429, "Too Many Requests" },
+                { 431, "Request Header Fields Too Large" },
+                { 500, "Internal Server Error" },
+                { 501, "Not Implemented" },
+                { 502, "Bad Gateway" },
+                { 503, "Service Unavailable" },
+                { 504, "Gateway Timeout" },
+                { 505, "HTTP Version Not Supported" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(table); i++)
+                if (table[i].status == status)
+                        return table[i].text;
+        return "Status";
+}

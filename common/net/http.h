@@ -16,6 +16,7 @@ struct http_headers {
         struct http_header *at;
         size_t n;
 };
+const char *http_status_text(int status);                                    /* "Not Found"; never NULL */
 const char *http_header_get(const struct http_headers *h, const char *name); /* NULL if absent */
 
 struct http_files; /* common/net/http_files.h */

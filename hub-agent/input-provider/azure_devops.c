@@ -128,7 +128,7 @@ int azure_devops_collect(struct source *s, enum listing_of what, struct error *e
         l.call.headers[l.call.n_headers++] = (struct http_header){ "Accept", "application/json" };
         if (s->credentials.password) {
                 l.call.secret = (struct http_header){ "Authorization",
-                                                      source_basic(s->arena, "", s->credentials.password) };
+                                                      transfer_basic(s->arena, "", s->credentials.password) };
                 if (!l.call.secret.value)
                         return error_no_memory(err);
         }

@@ -6,28 +6,16 @@
 #define RETRY_MS 1000
 #define RETRY_MAX_MS 30000
 
-const char *source_basic(struct arena *arena, const char *username, const char *password)
-{
-        const char *plain = arena_printf(arena, "%s:%s", username, password);
-        size_t n = plain ? strlen(plain) : 0;
-        char *coded = arena_alloc(arena, text_base64_size(n));
-
-        if (!plain || !coded)
-                return NULL;
-        text_base64_encode(plain, n, coded);
-        return arena_printf(arena, "Basic %s", coded);
-}
-
 static int authorize(struct source *s, struct transfer_call *c, struct error *err)
 {
         const struct source_credentials *k = &s->credentials;
 
         if (!k->token && !k->username)
                 return 0;
-        c->secret =
-                (struct http_header){ "Authorization",
-                                      k->token ? arena_printf(s->arena, "Bearer %s", k->token)
-                                               : source_basic(s->arena, k->username, or_empty(k->password)) };
+        c->secret = (struct http_header){
+                "Authorization", k->token ? arena_printf(s->arena, "Bearer %s", k->token)
+                                          : transfer_basic(s->arena, k->username, or_empty(k->password))
+        };
         return c->secret.value ? 0 : error_no_memory(err);
 }
 

@@ -65,8 +65,9 @@ static int get_token(struct registry *r, const char *challenge, struct error *er
                                  r->origin);
         c.url = token_url(r, challenge, realm);
         if (r->login.username)
-                c.secret = (struct http_header){ "Authorization", source_basic(s->arena, r->login.username,
-                                                                               or_empty(r->login.password)) };
+                c.secret =
+                        (struct http_header){ "Authorization", transfer_basic(s->arena, r->login.username,
+                                                                              or_empty(r->login.password)) };
         if (!c.url || (r->login.username && !c.secret.value))
                 return error_no_memory(err);
         TRY(source_call_json(s, &c, NULL, &a, &doc, err));
@@ -89,7 +90,7 @@ static int log_in(struct registry *r, const struct http_response *a, struct erro
                 return get_token(r, challenge + 7, err);
         if (strncasecmp(challenge, "Basic", 5) != 0 || !r->login.username)
                 return 0;
-        r->authorization = source_basic(r->source->arena, r->login.username, or_empty(r->login.password));
+        r->authorization = transfer_basic(r->source->arena, r->login.username, or_empty(r->login.password));
         return r->authorization ? 0 : error_no_memory(err);
 }
 

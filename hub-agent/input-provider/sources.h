@@ -22,5 +22,3 @@ int external_service_collect(struct source *s, enum listing_of what, struct erro
 /* The token of the GitHub App's installation, in the arena; from the memory if it is good for a while. `api`
  * ends in a slash. */
 int github_app_token(struct source *s, const char *api, const char **ret, struct error *err);
-/* "Basic ..." in the arena; NULL on no memory. */
-const char *source_basic(struct arena *arena, const char *username, const char *password);

@@ -212,3 +212,15 @@ int transfer_fetch(struct transfer *t, const struct transfer_call *c, const stru
 
         return ask_and_follow(&h, ret, err ? err : &own);
 }
+
+const char *transfer_basic(struct arena *arena, const char *username, const char *password)
+{
+        const char *plain = arena_printf(arena, "%s:%s", username, password);
+        size_t n = plain ? strlen(plain) : 0;
+        char *coded = arena_alloc(arena, text_base64_size(n));
+
+        if (!plain || !coded)
+                return NULL;
+        text_base64_encode(plain, n, coded);
+        return arena_printf(arena, "Basic %s", coded);
+}

@@ -45,3 +45,5 @@ struct transfer_sink {
  * statuses than 2xx are not read. A failure may come when part of it is there. */
 int transfer_fetch(struct transfer *t, const struct transfer_call *c, const struct transfer_sink *sink,
                    struct http_response *ret, struct error *err);
+/* "Basic ..." of Authorization, in the arena; NULL on no memory. */
+const char *transfer_basic(struct arena *arena, const char *username, const char *password);

@@ -6,47 +6,6 @@
 #include "common/base/memory.h"
 #include "e2e/devcluster/serving/http1_conn_internal.h"
 
-static const char *status_text(int status)
-{
-        static const struct {
-                int status;
-                const char *text;
-        } table[] = {
-                { 101, "Switching Protocols" },
-                { 200, "OK" },
-                { 201, "Created" },
-                { 202, "Accepted" },
-                { 204, "No Content" },
-                { 301, "Moved Permanently" },
-                { 302, "Found" },
-                { 304, "Not Modified" },
-                { 307, "Temporary Redirect" },
-                { 400, "Bad Request" },
-                { 401, "Unauthorized" },
-                { 403, "Forbidden" },
-                { 404, "Not Found" },
-                { 405, "Method Not Allowed" },
-                { 406, "Not Acceptable" },
-                { 409, "Conflict" },
-                { 410, "Gone" },
-                { 413, "Content Too Large" },
-                { 415, "Unsupported Media Type" },
-                { 417, "Expectation Failed" },
-                { 422, "Unprocessable Content" },
-                { 429, "Too Many Requests" },
-                { 431, "Request Header Fields Too Large" },
-                { 500, "Internal Server Error" },
-                { 501, "Not Implemented" },
-                { 503, "Service Unavailable" },
-                { 504, "Gateway Timeout" },
-                { 505, "HTTP Version Not Supported" },
-        };
-        for (size_t i = 0; i < ARRAY_LEN(table); i++)
-                if (table[i].status == status)
-                        return table[i].text;
-        return "Status";
-}
-
 static struct http1_conn *conn_of(const struct http_exchange *x)
 {
         return (struct http1_conn *)x;
@@ -96,7 +55,7 @@ static int write_head(struct http1_conn *c, int status, const struct http_header
 {
         AUTO_BUF struct buf head;
         buf_init(&head, LIMIT_HEADER_BYTES);
-        buf_printf(&head, "HTTP/1.1 %d %s\r\n", status, status_text(status));
+        buf_printf(&head, "HTTP/1.1 %d %s\r\n", status, http_status_text(status));
         TRY(choose_framing(c, status, headers, &head));
         for (size_t i = 0; headers && i < headers->n; i++) {
                 const struct http_header *h = &headers->at[i];
