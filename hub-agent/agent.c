@@ -9,6 +9,29 @@ int64_t status_due_in(struct hub_agent *a, struct hold *h, bool settled)
         return settled ? 0 : hold_status(h, &a->held, a->settle_ms, loop_now_ms(a->world->loop));
 }
 
+/* ---- kinds ---- */
+
+static bool is_served(const struct hub_agent *a, const struct kind *kind)
+{
+        size_t n;
+        const struct kube_mapped *all = kube_mapper_all(a->mapper, &n);
+
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(all[i].resource.kind, kind->kind) &&
+                    text_equal(all[i].resource.group, kind->group) &&
+                    text_equal(all[i].resource.version, kind->version))
+                        return true;
+        return false;
+}
+
+bool kinds_are_served(const struct hub_agent *a, const struct kind *const *kinds, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!is_served(a, kinds[i]))
+                        return false;
+        return true;
+}
+
 /* ---- owners ---- */
 
 void emit_owner(const struct object *o, index_emit emit, void *to)

@@ -14,6 +14,7 @@ struct progress_series;
 struct scheduler_memory;
 struct webhook_serving;
 struct input_providers;
+struct sources;
 
 struct hub_agent {
         const struct hub_agent_options *options;
@@ -32,6 +33,7 @@ struct hub_agent {
         struct webhook_serving *webhooks;        /* NULL = none are served */
         struct progress_series *progress;        /* of placements, on /metrics */
         struct input_providers *input_providers; /* NULL = they are left alone */
+        struct sources *sources;                 /* NULL = charts and sources are left alone */
         struct scheduler_memory *scheduler;      /* what it remembers of all placements and members */
         /* What their controllers remember of one object each; `not_reported` of placements,
          * `reported` of Works. */
@@ -41,6 +43,9 @@ struct hub_agent {
         size_t n_watched_configs; /* kinds that ResourceSets copy from, followed by now */
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;
 };
+
+/* As discovery last said. */
+bool kinds_are_served(const struct hub_agent *a, const struct kind *const *kinds, size_t n);
 
 static inline struct hub_agent *agent_of(struct reconcile *rc)
 {

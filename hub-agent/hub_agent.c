@@ -10,6 +10,7 @@
 #include "hub-agent/placement/workload_metrics.h"
 #include "hub-agent/resource-set/resource_set_agent.h"
 #include "hub-agent/scheduler/scheduler_agent.h"
+#include "hub-agent/source/source_agent.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/webhook/policies_agent.h"
 #include "hub-agent/webhook/serving.h"
@@ -148,6 +149,7 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .progress = progress_series_new(),
                 .scheduler = scheduler_memory_new(),
                 .input_providers = o->resource_sets ? input_providers_new() : NULL,
+                .sources = o->sources ? sources_new(o->world, o->sources) : NULL,
                 .group = fiber_group_new(o->world->loop, NULL, "hub-agent"),
                 .snapshot_min_interval_ms =
                         or_default(o->resource_snapshot_min_interval_ms, SNAPSHOT_MIN_INTERVAL_MS),
@@ -167,7 +169,8 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
         a->mapper = kube_mapper_new(&a->kube);
         a->catalog = catalog_new(a);
         if (!a->interns || !a->metrics || !a->bodies || !a->progress || !a->scheduler || !a->group ||
-            !a->mapper || !a->catalog || (o->resource_sets && !a->input_providers))
+            !a->mapper || !a->catalog || (o->resource_sets && !a->input_providers) ||
+            (o->sources && !a->sources))
                 return error_no_memory(err);
         workload_metrics_init(a->metrics);
         metric_set(a->metrics, METRIC_SCHEDULING_WORKERS, 0, NULL);
@@ -191,6 +194,7 @@ static void agent_close(struct hub_agent *a)
         fiber_group_end(a->group);
         scheduler_memory_free(a->scheduler);
         input_providers_free(a->input_providers);
+        sources_free(a->sources);
         memories_free(&a->members);
         memories_free(&a->intakes);
         memories_free(&a->statuses);
@@ -374,6 +378,8 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = await_definitions(&a, err);
         if (code == 0 && o->resource_sets)
                 code = resource_sets_start(&a, err);
+        if (code == 0 && o->sources)
+                code = sources_start(&a, err);
         if (code == 0)
                 code = start_webhooks(&a, err);
         if (code == 0)

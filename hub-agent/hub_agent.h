@@ -9,6 +9,7 @@
 
 struct admission_policies; /* hub-agent/webhook/policies.h */
 struct webhook_options;    /* hub-agent/webhook/serving.h */
+struct source_options;     /* hub-agent/source/options.h */
 
 /* How ResourceSets and their providers are worked on. */
 struct resource_set_pace {
@@ -50,6 +51,7 @@ struct hub_agent_options {
         const struct flag_strings *override_managers; /* whose fields generated objects are rid of; or NULL */
         int64_t requeue_dependency_ms;                /* 0 = the spec's default */
         const struct resource_set_pace *resource_set_pace; /* NULL = the defaults of hub-agent/flags.h */
+        const struct source_options *sources; /* NULL = charts and their sources are left alone */
         bool no_external_snapshots; /* of placements that update runs roll out, only the runs make some */
         /* The admission policies that the agent keeps on the hub; NULL = those it made before are removed. */
         const struct admission_policies *admission_policies;

@@ -23,6 +23,7 @@ struct fleet {
         bool leader_election;
         const struct flag_strings *override_managers;
         const struct resource_set_pace *resource_set_pace;
+        const struct source_options *sources;
         int64_t requeue_dependency_ms;
         bool members_stopped, without_evictions, without_staged_runs, no_external_snapshots;
 };
@@ -92,6 +93,7 @@ static inline void agent_fiber(void *ctx)
                                        .override_managers = f->override_managers,
                                        .resource_set_pace = f->resource_set_pace,
                                        .requeue_dependency_ms = f->requeue_dependency_ms,
+                                       .sources = f->sources,
                                        .admission_policies = f->admission_policies,
                                        .webhooks = f->webhooks,
                                        .metrics_port = -1,

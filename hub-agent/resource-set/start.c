@@ -22,22 +22,11 @@ static int check_selector(struct hub_agent *a, struct error *err)
                        : 0;
 }
 
-static bool is_served(struct hub_agent *a, const struct kind *kind)
+static bool are_served(const struct hub_agent *a)
 {
-        size_t n;
-        const struct kube_mapped *all = kube_mapper_all(a->mapper, &n);
+        static const struct kind *const kinds[] = { &resource_set_kind, &resource_set_input_provider_kind };
 
-        for (size_t i = 0; i < n; i++)
-                if (text_equal(all[i].resource.kind, kind->kind) &&
-                    text_equal(all[i].resource.group, kind->group) &&
-                    text_equal(all[i].resource.version, kind->version))
-                        return true;
-        return false;
-}
-
-static bool are_served(struct hub_agent *a)
-{
-        return is_served(a, &resource_set_kind) && is_served(a, &resource_set_input_provider_kind);
+        return kinds_are_served(a, kinds, ARRAY_LEN(kinds));
 }
 
 /* Each step either happens or may be tried again. */

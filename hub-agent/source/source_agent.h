@@ -1,0 +1,30 @@
+/* What the hub agent keeps for charts and sources, where they are enabled. */
+#pragma once
+
+#include "hub-agent/agent.h"
+#include "hub-agent/source/options.h"
+#include "hub-agent/source/store/store.h"
+
+enum source_which { SOURCE_CHART, SOURCE_HELM, SOURCE_GIT, SOURCE_BUCKET, N_SOURCE_KINDS };
+
+struct sources {
+        const struct source_options *options;
+        struct artifact_store store;
+        struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
+};
+
+/* Of one source. */
+struct source_record {
+        struct memory base;
+        char *tag, *modified; /* validators that came with the index that is kept; NULL = none */
+        char *told;           /* revision that an event said is the newest */
+        int64_t told_ms;      /* loop */
+};
+
+struct sources *sources_new(struct world *w, const struct source_options *o); /* NULL on no memory */
+struct sources *sources_free(struct sources *s);
+/* Works on charts and sources: from now on, or from when the hub serves all kinds. After the first discovery.
+ * ERR_NO_MEMORY. */
+int sources_start(struct hub_agent *a, struct error *err);
+
+extern const struct controller helm_repository_controller;

@@ -1,0 +1,133 @@
+/* Charts and sources within a whole agent, with servers on the simulated network. */
+#pragma once
+
+#include "hub-agent/hub_agent_test.h"
+#include "hub-agent/source/source_agent.h"
+
+#define SOURCES "/apis/source.toolkit.fluxcd.io/v1/namespaces/apps/"
+#define REPOSITORY SOURCES "helmrepositories/podinfo"
+#define MINUTE_MS 60000
+
+struct web {
+        struct rig *rig;
+        struct source_options options;
+        int status, served, not_modified;
+        const char *body, *tag, *authorized; /* NULL = anybody */
+        bool hangs;
+        char said[256]; /* Authorization of the last request */
+};
+
+static inline void answer_web(void *ctx, struct http_exchange *x)
+{
+        struct web *w = ctx;
+        const struct http_header tag = { "ETag", w->tag };
+        const struct http_headers headers = { (struct http_header *)(uintptr_t)&tag, w->tag ? 1 : 0 };
+        const char *secret = http_header_get(&x->headers, "Authorization");
+
+        w->served++;
+        snprintf(w->said, sizeof(w->said), "%s %s", x->path, or_empty(secret));
+        if (w->hangs) {
+                (void)fiber_sleep(x->loop, 3600000);
+                return;
+        }
+        if (w->authorized && !text_equal(w->authorized, secret)) {
+                http_reply(x, 401, "text/plain", SLICE("no"), NULL);
+        } else if (w->tag && text_equal(http_header_get(&x->headers, "If-None-Match"), w->tag)) {
+                w->not_modified++;
+                http_reply(x, 304, NULL, SLICE(""), NULL);
+        } else {
+                http_reply(x, w->status, "text/yaml", slice_of(w->body), &headers);
+        }
+}
+
+static inline void begin_sources(struct rig *r, struct fleet *f, struct web *w)
+{
+        *w = (struct web){ .rig = r,
+                           .options = { .volume = volume_new_in_memory(r->loop),
+                                        .address = "http://hub.example:9090",
+                                        .retention = { SOURCE_RETENTION_MS, SOURCE_RETENTION_RECORDS },
+                                        .index_bytes = SOURCE_INDEX_BYTES,
+                                        .chart_bytes = SOURCE_CHART_BYTES,
+                                        .file_bytes = SOURCE_FILE_BYTES,
+                                        .concurrency = 2 },
+                           .status = 200 };
+        assert_int_equal(loopback_listen(r->net, "charts.example", answer_web, w), 0);
+        start(r, f);
+        stop(f);
+        f->sources = &w->options;
+        f->metrics = metrics_new(METRIC_OF_HUB);
+        start_again(r, f);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"apps\"}}"), 201);
+}
+
+static inline void end_sources(struct rig *r, struct fleet *f, struct web *w)
+{
+        stop(f);
+        metrics_free(f->metrics);
+        loopback_listen(r->net, "charts.example", NULL, NULL);
+        volume_close(w->options.volume);
+}
+
+static inline const char *part_of(struct rig *r, const char *type, const char *part)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, part);
+        return "absent";
+}
+
+/* "" as reason: the condition is absent. */
+static inline void assert_condition(struct rig *r, const char *path, const char *type, const char *status,
+                                    const char *reason, const char *message)
+{
+        assert_int_equal(rig_get(r, path), 200);
+        if (!text_equal(part_of(r, type, "status"), status) ||
+            (reason && !text_equal(part_of(r, type, "reason"), reason)) ||
+            (message && !text_equal(part_of(r, type, "message"), message)))
+                fail_msg("%s is not %s/%s (%s): %s", type, status, or_empty(reason), or_empty(message),
+                         r->text);
+}
+
+static inline bool has_event(struct rig *r, const char *type, const char *reason, const char *message)
+{
+        json_t *e;
+        size_t i;
+
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/apps/events"), 200);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, e)
+                if (text_equal(doc_get_string(e, "type"), type) &&
+                    text_equal(doc_get_string(e, "reason"), reason) &&
+                    strstr(or_empty(doc_get_string(e, "message")), message) &&
+                    text_equal(doc_get_string(e, "source.component"), "source-controller"))
+                        return true;
+        return false;
+}
+
+static inline void pass_time(struct rig *r, int64_t ms)
+{
+        fiber_sleep(r->loop, ms);
+        rig_settle(r);
+}
+
+static inline void add_repository(struct rig *r, const char *spec)
+{
+        AUTO_FREE char *body =
+                mem_printf("{\"apiVersion\":\"source.toolkit.fluxcd.io/v1\",\"kind\":\"HelmRepository\","
+                           "\"metadata\":{\"name\":\"podinfo\"},\"spec\":{%s}}",
+                           spec);
+
+        if (rig_post(r, SOURCES "helmrepositories", body) != 201)
+                fail_msg("%s", r->text);
+        rig_settle(r);
+}
+
+static inline bool is_kept(struct web *w, const char *path)
+{
+        struct volume_info info;
+
+        return volume_look(w->options.volume, path, &info, NULL) == 0;
+}

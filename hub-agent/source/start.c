@@ -1,0 +1,86 @@
+/* Charts and sources are worked on once the hub serves their kinds: spec/helm-chart.md 4.1. */
+#include "common/base/memory.h"
+#include "hub-agent/placement/catalog.h"
+#include "hub-agent/source/source_agent.h"
+
+#define NO_MEMORY_PAUSE_MS 1000
+
+static void clear(void *record)
+{
+        struct source_record *m = record;
+
+        mem_free(m->tag);
+        mem_free(m->modified);
+        mem_free(m->told);
+}
+
+static const struct memory_kind source_record_kind = { sizeof(struct source_record), clear };
+
+struct sources *sources_new(struct world *w, const struct source_options *o)
+{
+        struct sources *s = NEW(struct sources);
+
+        if (!s)
+                return NULL;
+        s->options = o;
+        artifact_store_init(&s->store, w);
+        s->store.volume = o->volume;
+        s->store.address = o->address;
+        s->store.digest = o->digest;
+        s->store.retention = o->retention;
+        for (size_t i = 0; i < ARRAY_LEN(s->remembered); i++)
+                memories_init(&s->remembered[i], &source_record_kind);
+        return s;
+}
+
+struct sources *sources_free(struct sources *s)
+{
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < ARRAY_LEN(s->remembered); i++)
+                memories_free(&s->remembered[i]);
+        artifact_store_free(&s->store);
+        mem_free(s);
+        return NULL;
+}
+
+static bool are_served(const struct hub_agent *a)
+{
+        static const struct kind *const kinds[] = { &helm_chart_kind, &helm_repository_kind,
+                                                    &git_repository_kind, &bucket_kind };
+
+        return kinds_are_served(a, kinds, ARRAY_LEN(kinds));
+}
+
+static int begin(struct hub_agent *a)
+{
+        const struct source_options *o = a->sources->options;
+        const struct controller_pace pace = { o->concurrency, o->retry_least_ms, o->retry_most_ms };
+
+        return manager_add_controller_at(a->manager, &helm_repository_controller, &pace);
+}
+
+static void begin_when_served(void *agent)
+{
+        struct hub_agent *a = agent;
+
+        while (!are_served(a))
+                if (catalog_await_reading(a->catalog) < 0)
+                        return;
+        log_info(&a->log, "charts and their sources are served, and worked on from now on");
+        while (begin(a) < 0) {
+                log_error(&a->log, "no memory to work on charts and their sources, trying again");
+                if (fiber_sleep(a->world->loop, NO_MEMORY_PAUSE_MS) < 0)
+                        return;
+        }
+}
+
+int sources_start(struct hub_agent *a, struct error *err)
+{
+        if (are_served(a))
+                return begin(a) < 0 ? error_no_memory(err) : 0;
+        log_info(&a->log,
+                 "the hub does not serve HelmCharts and their sources: they are worked on when their "
+                 "definitions come");
+        return fiber_spawn(a->following, "sources", begin_when_served, a) ? 0 : error_no_memory(err);
+}
