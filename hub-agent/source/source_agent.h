@@ -27,4 +27,7 @@ struct sources *sources_free(struct sources *s);
  * ERR_NO_MEMORY. */
 int sources_start(struct hub_agent *a, struct error *err);
 
-extern const struct controller helm_repository_controller;
+extern const struct controller helm_repository_controller, helm_chart_controller;
+/* Index "source" of charts: the key of the source they name, of whatever kind. */
+#define INDEX_CHART_SOURCE "source"
+void emit_chart_source(const struct object *o, index_emit emit, void *to);

@@ -52,12 +52,16 @@ static bool are_served(const struct hub_agent *a)
         return kinds_are_served(a, kinds, ARRAY_LEN(kinds));
 }
 
+/* Each step either happens or may be tried again. */
 static int begin(struct hub_agent *a)
 {
         const struct source_options *o = a->sources->options;
         const struct controller_pace pace = { o->concurrency, o->retry_least_ms, o->retry_most_ms };
 
-        return manager_add_controller_at(a->manager, &helm_repository_controller, &pace);
+        TRY(manager_add_controller_at(a->manager, &helm_repository_controller, &pace));
+        TRY(manager_add_controller_at(a->manager, &helm_chart_controller, &pace));
+        return informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
+                                  emit_chart_source);
 }
 
 static void begin_when_served(void *agent)
