@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
 #include "hub-agent/flux_account.h"
+#include "hub-agent/source/store/artifact_digest.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
 
@@ -131,6 +132,41 @@ const struct flag hub_flag_table[] = {
           "After which a ResourceSet, or a provider, that failed is tried again; doubles each time." },
         { "resource-set-max-retry-delay", FLAG_DURATION, "15m", AT(set_retry_most_ms),
           "The longest such delay." },
+        { "enable-sources", FLAG_BOOL, "false", AT(sources),
+          "HelmRepositories and HelmCharts are worked on, once their definitions are there, and their "
+          "artifacts "
+          "are served." },
+        { "allow-local-sources", FLAG_BOOL, "false", AT(local_sources),
+          "Sources may be at addresses of this machine, its link and a cloud's metadata service." },
+        { "storage-path", FLAG_STRING, "", AT(storage_path),
+          "Folder of artifacts; if empty STORAGE_PATH of the environment, else /data." },
+        { "storage-addr", FLAG_STRING, "", AT(storage_address),
+          "Where artifacts are served; if empty STORAGE_ADDRESS of the environment, else :9090." },
+        { "storage-adv-addr", FLAG_STRING, "", AT(storage_advertised),
+          "What URLs of artifacts begin with, http:// unless it says otherwise; if empty STORAGE_ADV_ADDR of "
+          "the environment, else what storage-addr gives." },
+        { "artifact-retention-ttl", FLAG_DURATION, "1m", AT(artifact_ttl_ms),
+          "How long a former artifact is kept." },
+        { "artifact-retention-records", FLAG_INT, "2", AT(artifact_records),
+          "Artifacts kept of an object, the current one among them.", 1, 1000, false },
+        { "artifact-digest-algo", FLAG_STRING, "sha256", AT(artifact_digest),
+          "What digests of artifacts are made with: sha256, sha384 or sha512." },
+        { "helm-index-max-size", FLAG_INT, "52428800", AT(index_bytes), "Most bytes of a repository's index.",
+          1, 1 << 30, false },
+        { "helm-chart-max-size", FLAG_INT, "10485760", AT(chart_bytes), "Most bytes of a chart's archive.", 1,
+          1 << 30, false },
+        { "helm-chart-file-max-size", FLAG_INT, "5242880", AT(chart_file_bytes),
+          "Most bytes of one file of a chart.", 1, 100 << 20, false },
+        { "helm-index-digest", FLAG_STRING, "warn", AT(index_digest),
+          "What becomes of a chart that is not what its index says: warn of it, or enforce." },
+        { "source-concurrent", FLAG_INT, "2", AT(source_concurrency),
+          "Sources of each kind that are worked on at once.", 1, 1000, false },
+        { "source-interval-jitter-percentage", FLAG_INT, "5", AT(source_jitter),
+          "By how much the time until a source's next run may differ from its interval.", 0, 99, false },
+        { "source-min-retry-delay", FLAG_DURATION, "750ms", AT(source_retry_least_ms),
+          "After which a source that failed is tried again; doubles each time." },
+        { "source-max-retry-delay", FLAG_DURATION, "15m", AT(source_retry_most_ms),
+          "The longest such delay." },
         { "default-workload-identity-service-account", FLAG_STRING, "", AT(workload_identity_account),
           "Whose cloud identity input providers would have.",
           .missing = "input providers have no identities of clouds" },
@@ -164,6 +200,19 @@ static void check_sets(struct buf *b, const struct hub_flags *f)
 {
         if (!text_empty(f->resource_set_account) && !flux_account_is_named(f->resource_set_account))
                 buf_append_str(b, "resource-set-account must be NAMESPACE/NAME; ");
+}
+
+static void check_sources(struct buf *b, const struct hub_flags *f)
+{
+        enum artifact_digest digest;
+
+        if (artifact_digest_named(f->artifact_digest, &digest, NULL) < 0)
+                buf_append_str(b, "artifact-digest-algo must be sha256, sha384 or sha512; ");
+        if (!text_equal(f->index_digest, "warn") && !text_equal(f->index_digest, "enforce"))
+                buf_append_str(b, "helm-index-digest must be warn or enforce; ");
+        if (f->source_retry_least_ms < 1 || f->source_retry_least_ms > f->source_retry_most_ms)
+                buf_append_str(b, "source-min-retry-delay must be above 0 and not above "
+                                  "source-max-retry-delay; ");
 }
 
 static void check_webhook(struct buf *b, const struct hub_flags *f)
@@ -215,6 +264,7 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
                                    "resource-set-max-retry-delay; ");
         check_webhook(&b, f);
         check_sets(&b, f);
+        check_sources(&b, f);
         if (b.len == 0)
                 return 0;
         return error_set(err, ERR_INVALID, "%.*s", (int)b.len - 2, b.data);

@@ -369,6 +369,33 @@ static void those_of_resource_sets_have_defaults_and_ranges(void **state)
         assert_int_equal(parse(&f, "--resource-set-min-retry-delay=0s", NULL, &err), ERR_INVALID);
 }
 
+static void assert_refused(const char *flag, const char *words)
+{
+        struct hub_flags f;
+        struct error err = { 0 };
+
+        assert_int_equal(parse(&f, flag, NULL, &err), ERR_INVALID);
+        if (!strstr(err.text, words))
+                fail_msg("%s: %s", flag, err.text);
+}
+
+static void those_of_sources_have_defaults_and_ranges(void **state)
+{
+        struct hub_flags f;
+
+        assert_int_equal(parse(&f, NULL, NULL, NULL), 0);
+        assert_false(f.sources);
+        assert_int_equal(f.artifact_ttl_ms, 60000);
+        assert_int_equal(f.artifact_records, 2);
+        assert_int_equal(f.index_bytes, 52428800);
+        assert_int_equal(f.source_retry_most_ms, 900000);
+        assert_refused("--artifact-digest-algo=md5", "artifact-digest-algo must be sha256, sha384 or sha512");
+        assert_refused("--helm-index-digest=maybe", "helm-index-digest must be warn or enforce");
+        assert_refused("--source-min-retry-delay=16m",
+                       "source-min-retry-delay must be above 0 and not above");
+        assert_refused("--source-interval-jitter-percentage=100", "source-interval-jitter-percentage");
+}
+
 struct environment {
         const char *account, *managers;
 };
@@ -423,6 +450,7 @@ int main(void)
                 cmocka_unit_test(all_violations_are_told_together),
                 cmocka_unit_test(what_is_obsolete_is_refused_or_has_no_effect),
                 cmocka_unit_test(those_of_resource_sets_have_defaults_and_ranges),
+                cmocka_unit_test(those_of_sources_have_defaults_and_ranges),
                 cmocka_unit_test(the_environment_may_name_the_account_and_the_managers),
                 cmocka_unit_test(certificates_from_cert_manager_go_with_workloads_on_the_hub),
                 cmocka_unit_test(the_account_of_sets_has_its_namespace),

@@ -388,6 +388,7 @@ int hub_agent_run(const struct hub_agent_options *o, struct error *err)
                 code = manager_run(a.manager, err);
         fiber_mask_cancel(o->world->loop);
         a.webhooks = webhook_serving_stop(a.webhooks);
+        sources_stop(a.sources);
         if (o->probed)
                 o->probed(o->probed_ctx, NULL, NULL);
         if (metrics)

@@ -9,6 +9,7 @@
 #include "common/net/http_files.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/source/options.h"
 #include "hub-agent/webhook/policies.h"
 #include "hub-agent/webhook/removal.h"
 #include "hub-agent/webhook/serving.h"
@@ -21,6 +22,7 @@ struct agent {
         struct arena arena; /* of the policies' texts */
         struct admission_policies policies;
         struct webhook_options webhooks;
+        struct source_options sources;
         char metrics_host[FLAG_HOST_SIZE], health_host[FLAG_HOST_SIZE], webhook_host[FLAG_HOST_SIZE];
         int metrics_port, health_port, webhook_port;
 };
@@ -166,6 +168,10 @@ static int run_agent(struct agent *a, struct error *err)
                 TRY(read_policies(a, err));
                 o.admission_policies = &a->policies;
         }
+        if (f->sources) {
+                TRY(source_options_open(&p->world, f, &a->arena, &a->sources, err));
+                o.sources = &a->sources;
+        }
         TRY(find_hub(a, err));
         return hub_agent_run(&o, err);
 }
@@ -181,6 +187,7 @@ static int run(struct program *p, struct error *err)
 static void close_agent(struct program *p)
 {
         kube_config_free(&of(p)->hub);
+        volume_close(of(p)->sources.volume);
         arena_free(&of(p)->arena);
 }
 

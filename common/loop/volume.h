@@ -6,6 +6,7 @@
  * Two kinds: a folder of the file system, and memory for tests and the simulation, with faults. */
 #pragma once
 
+#include "common/base/text.h"
 #include "common/loop/world.h"
 
 struct volume;

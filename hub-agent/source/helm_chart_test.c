@@ -1,4 +1,5 @@
 /* Charts within a whole agent: spec/helm-chart.md 5, 8.3, 8.5. */
+#include "common/base/digest.h"
 #include "hub-agent/source/chart/chart.h"
 #include "hub-agent/source/chart/chart_test.h"
 #include "hub-agent/source/source_test.h"
@@ -77,6 +78,32 @@ RIG_TEST(a_chart_is_pulled_as_its_repository_has_it, {
         assert_int_equal(rig_get(r, REPOSITORY), 200);
         assert_string_equal(rig_string(r, "status.artifact.revision"), seen);
         assert_true(has_event(r, "Normal", "ChartPullSucceeded", "pulled 'podinfo' chart"));
+        end_sources(r, &f, &w);
+})
+
+/* spec/helm-chart.md checklist 6 */
+RIG_TEST(the_file_is_served_under_the_address_that_the_status_tells, {
+        struct fleet f;
+        struct web w;
+        struct http_response file, newest;
+
+        begin(r, &f, &w);
+        add_chart(r, "");
+        assert_int_equal(rig_get(r, CHART), 200);
+        AUTO_FREE char *url = mem_strdup(rig_string(r, "status.artifact.url"));
+        AUTO_FREE char *latest = mem_strdup(rig_string(r, "status.url"));
+        AUTO_FREE char *digest = mem_strdup(rig_string(r, "status.artifact.digest"));
+        long long size = doc_get_int(r->answer, "status.artifact.size", 0);
+        char hex[SHA256_HEX_SIZE];
+
+        assert_int_equal(get_file(r, strchr(url + strlen("http://"), '/'), &file), 200);
+        assert_int_equal(file.body.len, size);
+        sha256_hex(file.body.data, file.body.len, hex);
+        assert_string_equal(digest + strlen("sha256:"), hex);
+        assert_int_equal(get_file(r, strchr(latest + strlen("http://"), '/'), &newest), 200);
+        assert_true(slice_equal((struct slice){ file.body.data, file.body.len },
+                                (struct slice){ newest.body.data, newest.body.len }));
+        assert_int_equal(get_file(r, "/helmchart/apps/podinfo/none.tgz", &file), 404);
         end_sources(r, &f, &w);
 })
 
@@ -240,6 +267,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_chart_is_pulled_as_its_repository_has_it),
+                cmocka_unit_test(the_file_is_served_under_the_address_that_the_status_tells),
                 cmocka_unit_test(a_chart_follows_its_repository),
                 cmocka_unit_test(values_files_make_a_chart_of_its_own),
                 cmocka_unit_test(a_chart_that_is_not_there_stalls_until_something_changes),

@@ -2,10 +2,19 @@
 #pragma once
 
 #include "common/loop/volume.h"
+#include "common/net/http_server.h"
 #include "hub-agent/source/store/artifact_digest.h"
 #include "hub-agent/source/store/retention.h"
 
+struct hub_flags;
+
 struct source_options {
+        const char *bind; /* the file server of artifacts */
+        int port;         /* 0 = any, -1 = none */
+        /* Who hands out files, for a network without ports; handle NULL = no longer. NULL = nobody is told.
+         */
+        void (*served)(void *ctx, http_handler_fn handle, void *handle_ctx);
+        void *served_ctx;
         struct volume *volume; /* where artifacts are kept */
         const char *address;   /* what their URLs begin with: "http://host:port" */
         enum artifact_digest digest;
@@ -17,6 +26,15 @@ struct source_options {
         unsigned jitter_percent;
         int64_t retry_least_ms, retry_most_ms;
 };
+
+/* As the flags and the environment (STORAGE_PATH, STORAGE_ADDRESS, STORAGE_ADV_ADDR) say; texts are in the
+ * arena. The volume is opened, and the caller's to close. ERR_INVALID names the flag. */
+int source_options_open(struct world *w, const struct hub_flags *f, struct arena *arena,
+                        struct source_options *ret, struct error *err);
+/* "http://host:port" of what is told to be the address (NULL or "": nothing is), of the server's host and
+ * port, and of the machine's name. NULL on no memory. */
+const char *source_address(struct arena *arena, const char *told, const char *host, int port,
+                           const char *machine);
 
 #define SOURCE_INDEX_BYTES 52428800
 #define SOURCE_CHART_BYTES 10485760

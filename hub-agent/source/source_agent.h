@@ -10,6 +10,7 @@ enum source_which { SOURCE_CHART, SOURCE_HELM, SOURCE_GIT, SOURCE_BUCKET, N_SOUR
 struct sources {
         const struct source_options *options;
         struct artifact_store store;
+        struct http_server *server;                 /* of the artifacts; NULL = none */
         struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
 };
 
@@ -23,9 +24,10 @@ struct source_record {
 
 struct sources *sources_new(struct world *w, const struct source_options *o); /* NULL on no memory */
 struct sources *sources_free(struct sources *s);
-/* Works on charts and sources: from now on, or from when the hub serves all kinds. After the first discovery.
- * ERR_NO_MEMORY. */
+/* Serves artifacts, and works on charts and sources: from now on, or from when the hub serves all kinds.
+ * After the first discovery. ERR_NO_MEMORY, or as http_server_start(). */
 int sources_start(struct hub_agent *a, struct error *err);
+void sources_stop(struct sources *s); /* serving; from a fiber, while the manager is there. NULL is fine */
 
 extern const struct controller helm_repository_controller, helm_chart_controller;
 /* Index "source" of charts: the key of the source they name, of whatever kind. */

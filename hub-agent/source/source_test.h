@@ -53,10 +53,34 @@ static inline void answer_web(void *ctx, struct http_exchange *x)
         }
 }
 
+#define FILES "hub.example"
+static inline void listen_for_files(void *ctx, http_handler_fn handle, void *handle_ctx)
+{
+        struct rig *r = ctx;
+
+        assert_int_equal(loopback_listen(r->net, FILES, handle, handle_ctx), 0);
+}
+
+/* The status; the answer is left in *ret. */
+static inline int get_file(struct rig *r, const char *path, struct http_response *ret)
+{
+        struct http_endpoint endpoint = { .base_url = (char *)(uintptr_t) "https://" FILES };
+        const struct http_request rq = { .endpoint = &endpoint,
+                                         .method = "GET",
+                                         .path = path,
+                                         .deadline_ms = loop_now_ms(r->loop) + 5000 };
+        struct error err = { 0 };
+
+        return http_roundtrip(r->client, &rq, &r->arena, ret, &err) < 0 ? err.code : ret->status;
+}
+
 static inline void begin_sources(struct rig *r, struct fleet *f, struct web *w)
 {
         *w = (struct web){ .rig = r,
                            .options = { .volume = volume_new_in_memory(r->loop),
+                                        .port = -1,
+                                        .served = listen_for_files,
+                                        .served_ctx = r,
                                         .address = "http://hub.example:9090",
                                         .retention = { SOURCE_RETENTION_MS, SOURCE_RETENTION_RECORDS },
                                         .index_bytes = SOURCE_INDEX_BYTES,

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/source/source_agent.h"
+#include "hub-agent/source/store/serve.h"
 
 #define NO_MEMORY_PAUSE_MS 1000
 
@@ -79,8 +80,48 @@ static void begin_when_served(void *agent)
         }
 }
 
+/* ---- the file server ---- */
+
+static void serve_file(void *agent, struct http_exchange *x)
+{
+        struct hub_agent *a = agent;
+
+        a->sources->store.serving = manager_is_leader(a->manager);
+        artifact_serve(&a->sources->store, x);
+}
+
+static int serve(struct hub_agent *a, struct error *err)
+{
+        const struct source_options *o = a->sources->options;
+        const struct http_server_options server = {
+                .bind = o->bind, .port = o->port, .handle = serve_file, .ctx = a
+        };
+
+        if (o->served)
+                o->served(o->served_ctx, serve_file, a);
+        if (o->port < 0)
+                return 0;
+        if (http_server_start(a->world, &server, &a->sources->server, err) < 0)
+                return error_wrap(err, "storage-addr");
+        log_info(&a->log, "artifacts are served", "address", o->address);
+        return 0;
+}
+
+void sources_stop(struct sources *s)
+{
+        if (!s)
+                return;
+        if (s->options->served)
+                s->options->served(s->options->served_ctx, NULL, NULL);
+        if (s->server)
+                s->server = http_server_stop(s->server);
+}
+
+/* ---- the beginning ---- */
+
 int sources_start(struct hub_agent *a, struct error *err)
 {
+        TRY(serve(a, err));
         if (are_served(a))
                 return begin(a) < 0 ? error_no_memory(err) : 0;
         log_info(&a->log,

@@ -1,0 +1,60 @@
+#include "hub-agent/source/options.h"
+
+#include "hub-agent/flags.h"
+
+#define FOLDER "/data"
+#define LISTEN ":9090"
+
+const char *source_address(struct arena *arena, const char *told, const char *host, int port,
+                           const char *machine)
+{
+        size_t n = strlen(or_empty(told));
+
+        while (n > 0 && told[n - 1] == '/')
+                n--;
+        if (n > 0)
+                return arena_printf(arena, "%s%.*s", strstr(told, "://") ? "" : "http://", (int)n, told);
+        if (text_empty(host))
+                host = "localhost";
+        else if (text_equal(host, "0.0.0.0") && !text_empty(machine))
+                host = machine;
+        return arena_printf(arena, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, port);
+}
+
+/* The flag, else the environment, else the default. */
+static const char *pick(const struct world *w, const char *flag, const char *variable, const char *otherwise)
+{
+        const char *value = text_empty(flag) ? w->process->getenv(w->ctx, variable) : flag;
+
+        return text_empty(value) ? otherwise : value;
+}
+
+int source_options_open(struct world *w, const struct hub_flags *f, struct arena *arena,
+                        struct source_options *ret, struct error *err)
+{
+        const char *folder = pick(w, f->storage_path, "STORAGE_PATH", FOLDER);
+        char host[FLAG_HOST_SIZE];
+
+        *ret = (struct source_options){ .retention = { f->artifact_ttl_ms, (size_t)f->artifact_records },
+                                        .index_bytes = (size_t)f->index_bytes,
+                                        .chart_bytes = (size_t)f->chart_bytes,
+                                        .file_bytes = (size_t)f->chart_file_bytes,
+                                        .any_address = f->local_sources,
+                                        .enforces_digests = text_equal(f->index_digest, "enforce"),
+                                        .concurrency = (unsigned)f->source_concurrency,
+                                        .jitter_percent = (unsigned)f->source_jitter,
+                                        .retry_least_ms = f->source_retry_least_ms,
+                                        .retry_most_ms = f->source_retry_most_ms };
+        if (artifact_digest_named(f->artifact_digest, &ret->digest, err) < 0)
+                return error_wrap(err, "artifact-digest-algo");
+        if (flags_address(pick(w, f->storage_address, "STORAGE_ADDRESS", LISTEN), host, &ret->port, err) < 0)
+                return error_wrap(err, "storage-addr");
+        ret->bind = arena_strdup(arena, host);
+        ret->address = source_address(arena, pick(w, f->storage_advertised, "STORAGE_ADV_ADDR", NULL), host,
+                                      ret->port, w->process->getenv(w->ctx, "HOSTNAME"));
+        if (!ret->bind || !ret->address)
+                return error_no_memory(err);
+        if (volume_open(w, folder, &ret->volume, err) < 0)
+                return error_wrap(err, "storage-path: invalid dir path: %s", folder);
+        return 0;
+}
