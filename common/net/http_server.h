@@ -63,7 +63,8 @@ typedef void (*http_handler_fn)(void *ctx, struct http_exchange *x);
 struct tls_identity; /* common/net/cert.h */
 
 /* What a handler sees here beside what is said above:
- * - Path and query were decoded and are escaped again; the path has no "." and ".." segments left.
+ * - Path and query were decoded and are escaped again; the path has no "." and ".." segments left, and a
+ *   plus in it has become a space.
  * - Headers are those that libwebsockets knows, in lower case (Host, Content-Type, Authorization, Accept
  * ...); others are taken and dropped.
  * - gone() and wait() learn of a client that left within a quarter of a second.

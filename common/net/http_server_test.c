@@ -119,12 +119,12 @@ static void say_request(void *ctx, struct http_exchange *x)
 }
 static void read_body(struct rig *r)
 {
-        static const char request[] = "PUT /a%2fb%20c/../d%C3%BC?a=1%262&timeout=5s HTTP/1.1\r\nHost: a\r\n"
+        static const char request[] = "PUT /a%2fb%20c/../d%C3%BC+e?a=1%262&timeout=5s HTTP/1.1\r\nHost: a\r\n"
                                       "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n";
         struct raw k;
         raw_open(&k, r->loop, r->port);
         raw_say(&k, request, strlen(request));
-        raw_await(&k, "[PUT /a/d%C3%BC ? a=1%262&timeout=5s ? application/json ? 1&2 ? 127.0.0.1]");
+        raw_await(&k, "[PUT /a/d%C3%BC%20e ? a=1%262&timeout=5s ? application/json ? 1&2 ? 127.0.0.1]");
         raw_close(&k);
 }
 static void a_handler_sees_method_path_query_and_headers(void **state)

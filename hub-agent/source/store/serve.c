@@ -57,6 +57,24 @@ static int follow(struct download *d, struct error *err)
         return d->path ? volume_look(d->store->volume, d->path, &d->info, err) : error_no_memory(err);
 }
 
+/* The server hands on a plus as a space (common/net/http_server.h), and versions have the former. */
+static int look(struct download *d, struct error *err)
+{
+        int code = volume_look(d->store->volume, d->path, &d->info, err);
+        char *path;
+
+        if (code != ERR_NOT_FOUND || !strchr(d->path, ' '))
+                return code;
+        path = arena_strdup(d->x->arena, d->path);
+        if (!path)
+                return error_no_memory(err);
+        for (char *c = path; *c; c++)
+                if (*c == ' ')
+                        *c = '+';
+        d->path = path;
+        return volume_look(d->store->volume, path, &d->info, err);
+}
+
 static int find(struct download *d, struct error *err)
 {
         struct volume *v = d->store->volume;
@@ -66,7 +84,7 @@ static int find(struct download *d, struct error *err)
         d->path = http_unescape(d->x->arena, slice_of(path), false);
         if (!d->path || !is_shown(d->path))
                 return error_set(err, ERR_NOT_FOUND, "not a file that is kept");
-        TRY(volume_look(v, d->path, &d->info, err));
+        TRY(look(d, err));
         TRY(follow(d, err));
         if (d->info.kind != VOLUME_FILE)
                 return error_set(err, ERR_NOT_FOUND, "%s is no file", d->path);

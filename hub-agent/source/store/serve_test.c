@@ -75,6 +75,9 @@ static void download(struct scene *s)
         assert_string_equal(header(&c, "ETag"), "\"" HELLO_SHA256 "\"");
         assert_string_equal(header(&c, "Last-Modified"), "Thu, 01 Jan 2026 00:00:00 GMT");
         assert_int_equal(get(&c, "/helmchart/apps/podinfo/podinfo-6.0.3%2B1.tgz"), 200);
+        /* what the agent's server makes of a plus */
+        assert_int_equal(get(&c, "/helmchart/apps/podinfo/podinfo-6.0.3%201.tgz"), 200);
+        assert_int_equal(get(&c, "/helmchart/apps/podinfo/podinfo%206.0.3%201.tgz"), 404);
         assert_int_equal(get(&c, "/helmchart/apps/podinfo/latest.tar.gz"), 200);
         assert_body(&c, "hello");
         assert_int_equal(ask(&c, "HEAD", FILE_PATH, NULL, NULL), 200);
