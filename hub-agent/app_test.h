@@ -25,6 +25,17 @@ static inline void install_kinds(struct rig *r)
         rig_settle(r);
 }
 
+static inline const char *part_of_condition(struct rig *r, const char *type, const char *part)
+{
+        json_t *c;
+        size_t i;
+
+        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
+                if (text_equal(doc_get_string(c, "type"), type))
+                        return doc_get_string(c, part);
+        return "absent";
+}
+
 static inline const char *condition_of(struct rig *r, const char *type)
 {
         json_t *c;

@@ -90,17 +90,6 @@ static void add(struct rig *r, const char *annotations, const char *spec)
 
 #define SERVICE "\"type\":\"ExternalService\",\"url\":\"https://svc.example/inputs\""
 
-static const char *part_of_condition(struct rig *r, const char *type, const char *part)
-{
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(doc_get_array(r->answer, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        return doc_get_string(c, part);
-        return "absent";
-}
-
 static void assert_state(struct rig *r, const char *ready, const char *reason, const char *reconciling,
                          const char *stalled)
 {

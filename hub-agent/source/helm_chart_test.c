@@ -127,7 +127,7 @@ RIG_TEST(a_chart_follows_its_repository, {
         assert_int_equal(w.downloads, 2);
         assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded",
                          "pulled 'podinfo' chart with version '5.1.0'");
-        assert_string_equal(part_of(r, "ArtifactOutdated", "status"), "absent");
+        assert_string_equal(part_of_condition(r, "ArtifactOutdated", "status"), "absent");
         assert_true(is_kept(&w, "helmchart/apps/podinfo/podinfo-5.1.0.tgz"));
         rig_delete(r, CHART);
         rig_settle(r);
@@ -230,7 +230,7 @@ RIG_TEST(a_source_that_is_not_there_is_waited_for, {
         w.status = 200;
         pass_time(r, 20 * MINUTE_MS);
         assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
-        assert_string_equal(part_of(r, "FetchFailed", "status"), "absent");
+        assert_string_equal(part_of_condition(r, "FetchFailed", "status"), "absent");
         end_sources(r, &f, &w);
 })
 

@@ -29,7 +29,7 @@ RIG_TEST(an_index_is_fetched_and_kept, {
         AUTO_FREE char *text = mem_printf("stored artifact: revision 'sha256:%.64s'", file + 6);
         assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", text);
         assert_condition(r, REPOSITORY, "ArtifactInStorage", "True", "Succeeded", text);
-        assert_string_equal(part_of(r, "Reconciling", "status"), "absent");
+        assert_string_equal(part_of_condition(r, "Reconciling", "status"), "absent");
         assert_int_equal(doc_get_int(r->answer, "status.observedGeneration", 0), 1);
         AUTO_FREE char *path = mem_printf("helmrepository/apps/podinfo/%s", file);
         assert_string_equal(rig_string(r, "status.artifact.path"), path);
@@ -76,7 +76,7 @@ RIG_TEST(an_index_is_looked_at_again_after_the_interval, {
         pass_time(r, 5 * MINUTE_MS);
         rig_get(r, REPOSITORY);
         assert_string_equal(strrchr(rig_string(r, "status.artifact.path"), '/') + 1, file_of(r, w.body));
-        assert_string_equal(part_of(r, "ArtifactOutdated", "status"), "absent");
+        assert_string_equal(part_of_condition(r, "ArtifactOutdated", "status"), "absent");
         end_sources(r, &f, &w);
 })
 
@@ -123,7 +123,7 @@ RIG_TEST(a_repository_that_fails_keeps_its_index_and_is_tried_again, {
         w.status = 200;
         pass_time(r, 20 * MINUTE_MS);
         assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", NULL);
-        assert_string_equal(part_of(r, "FetchFailed", "status"), "absent");
+        assert_string_equal(part_of_condition(r, "FetchFailed", "status"), "absent");
         w.hangs = true;
         merge(r, REPOSITORY, "{\"spec\":{\"timeout\":\"2s\"}}");
         pass_time(r, 3000);
@@ -219,7 +219,7 @@ RIG_TEST(a_repository_is_asked_with_the_credentials_of_its_secret, {
                          201);
         pass_time(r, 20 * MINUTE_MS);
         assert_condition(r, REPOSITORY, "FetchFailed", "True", "AuthenticationFailed", NULL);
-        assert_true(strstr(part_of(r, "FetchFailed", "message"), "401 Unauthorized"));
+        assert_true(strstr(part_of_condition(r, "FetchFailed", "message"), "401 Unauthorized"));
         assert_null(strstr(r->text, "wrong"));
         merge(r, "/api/v1/namespaces/apps/secrets/login", "{\"stringData\":{\"password\":\"right\"}}");
         pass_time(r, 20 * MINUTE_MS);
