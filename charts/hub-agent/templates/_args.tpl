@@ -71,6 +71,24 @@
 {{- range .overrideManagers }}{{ $args = append $args (printf "--override-manager=%s" .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- with $v.sources -}}
+{{- if .enabled -}}
+{{- $args = concat $args (list
+  "--enable-sources=true"
+  "--storage-path=/data"
+  (printf "--storage-addr=:%d" (int .port))
+  (printf "--storage-adv-addr=%s" (default (printf "%s.%s.svc:%d" (include "hub-agent.artifactsName" $) $v.namespace (int .port)) .address))
+  (printf "--artifact-retention-ttl=%s" .retentionTTL)
+  (printf "--artifact-retention-records=%d" (int .retentionRecords))
+  (printf "--helm-index-max-size=%d" (int64 .indexMaxSize))
+  (printf "--helm-chart-max-size=%d" (int64 .chartMaxSize))
+  (printf "--helm-chart-file-max-size=%d" (int64 .chartFileMaxSize))
+  (printf "--helm-index-digest=%s" .indexDigest)
+  (printf "--source-concurrent=%d" (int .concurrent))
+  (printf "--allow-local-sources=%t" .allowLocal)
+) -}}
+{{- end -}}
+{{- end -}}
 {{- range concat $args $v.extraArgs }}
 - {{ . | quote }}
 {{- end -}}

@@ -25,6 +25,11 @@
 {{- include "hub-agent.fullname" . | trunc 49 | trimSuffix "-" -}}-resource-sets
 {{- end -}}
 
+{{- /* The Service of the archives of sources. */ -}}
+{{- define "hub-agent.artifactsName" -}}
+{{- include "hub-agent.fullname" . | trunc 53 | trimSuffix "-" -}}-artifacts
+{{- end -}}
+
 {{- define "hub-agent.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "hub-agent.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -21,6 +21,7 @@
 {{- include "hub-agent.validateWebhook" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validatePolicyManager" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validateResourceSets" (dict "to" $to "sets" $v.resourceSets) -}}
+{{- include "hub-agent.validateSources" (dict "to" $to "sources" $v.sources "replicas" $v.replicaCount) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
@@ -89,4 +90,16 @@
 {{- include "checks.add" (dict "to" $to "text" "resourceSets.rules have no effect with resourceSets.defaultServiceAccount") -}}
 {{- end -}}
 {{- include "checks.duration" (dict "to" $to "name" "resourceSets.requeueDependency" "value" $s.requeueDependency "least" "100ms" "most" "1h") -}}
+{{- end -}}
+
+{{- define "hub-agent.validateSources" -}}
+{{- $to := .to -}}
+{{- $s := .sources -}}
+{{- include "checks.duration" (dict "to" $to "name" "sources.retentionTTL" "value" $s.retentionTTL "least" "1s" "most" "24h") -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.retentionRecords" "value" $s.retentionRecords "least" 1 "most" 1000) -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.indexMaxSize" "value" $s.indexMaxSize "least" 1 "most" 1073741824) -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.chartMaxSize" "value" $s.chartMaxSize "least" 1 "most" 1073741824) -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.chartFileMaxSize" "value" $s.chartFileMaxSize "least" 1 "most" 104857600) -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.concurrent" "value" $s.concurrent "least" 1 "most" 1000) -}}
+{{- include "checks.match" (dict "to" $to "name" "sources.size" "value" $s.size "pattern" "^[1-9][0-9]*(Mi|Gi|Ti)$" "rule" "a size like 512Mi or 1Gi") -}}
 {{- end -}}
