@@ -6,6 +6,8 @@
 #include "common/loop/loop.h"
 
 struct http_transport; /* common/net/http.h */
+struct confined;       /* common/loop/confined.h */
+struct confined_end;
 
 struct world {
         struct loop *loop;                /* clock, random, timers, fibers */
@@ -62,6 +64,12 @@ struct world_process {
          * end, and killed when it did not. NULL where nothing can be run. */
         int (*run)(void *ctx, const struct world_command *c, char **ret_output, size_t *ret_len,
                    int *ret_code, struct error *err);
+        /* A program of somebody else: parks until nothing of it is left. 0: it was started, *ret tells the
+         * rest. ERR_NOT_FOUND: there is no such program, or no such folder; ERR_CANCELLED: as above;
+         * ERR_SYSTEM. NULL where none can be run. */
+        int (*run_confined)(void *ctx, const struct confined *c, struct confined_end *ret, struct error *err);
+        /* All of it: NAME=value, NULL-terminated, borrowed. NULL where there is none. */
+        const char *const *(*environment)(void *ctx);
 };
 
 /* Fills a world on the real backend; transport stays NULL until common/net sets it. */
