@@ -4,20 +4,26 @@
 
 #define RETRY_AFTER_MAX_S 3600
 
+void source_transfer(const struct source *s, struct transfer *ret)
+{
+        *ret = (struct transfer){ .world = s->world,
+                                  .arena = s->arena,
+                                  .ca_pem = s->credentials.ca_pem,
+                                  .cert_pem = s->credentials.cert_pem,
+                                  .key_pem = s->credentials.key_pem,
+                                  .any_address = s->any_address,
+                                  .deadline_ms = s->deadline_ms,
+                                  .most_bytes = LIMIT_INPUT_TOTAL_BYTES,
+                                  .bytes = s->bytes };
+}
+
 int source_call(struct source *s, const struct transfer_call *c, struct http_response *ret, struct error *err)
 {
-        struct transfer t = { .world = s->world,
-                              .arena = s->arena,
-                              .ca_pem = s->credentials.ca_pem,
-                              .cert_pem = s->credentials.cert_pem,
-                              .key_pem = s->credentials.key_pem,
-                              .any_address = s->any_address,
-                              .deadline_ms = s->deadline_ms,
-                              .most_bytes = LIMIT_INPUT_TOTAL_BYTES,
-                              .bytes = s->bytes };
         struct transfer_call bounded = *c;
+        struct transfer t;
         int code;
 
+        source_transfer(s, &t);
         if (!bounded.max_body)
                 bounded.max_body = LIMIT_INPUT_BODY_BYTES;
         code = transfer_ask(&t, &bounded, ret, err);

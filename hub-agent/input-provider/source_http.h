@@ -4,6 +4,8 @@
 #include "hub-agent/input-provider/source.h"
 #include "hub-agent/transfer/transfer.h"
 
+/* The requests of a run, as its credentials and limits have it; *ret counts bytes for itself. */
+void source_transfer(const struct source *s, struct transfer *ret);
 /* As transfer_ask(), with max_body 0 = LIMIT_INPUT_BODY_BYTES and LIMIT_INPUT_TOTAL_BYTES for all of a run.
  */
 int source_call(struct source *s, const struct transfer_call *c, struct http_response *ret,

@@ -52,7 +52,8 @@ static int decode(const char *auth, struct arena *arena, struct docker_login *re
 int docker_config_find(const json_t *const *configs, size_t n, const char *host, const char *path,
                        struct arena *arena, struct docker_login *ret, struct error *err)
 {
-        const char *repository = arena_printf(arena, "%s/%s", host, path), *key;
+        struct slice place = normalized(host);
+        const char *repository = arena_printf(arena, "%.*s/%s", (int)place.len, place.data, path), *key;
         const json_t *best = NULL;
         size_t best_length = 0;
         json_t *entry;
