@@ -76,7 +76,8 @@ struct policy_changes {
  * that is none (`invalid tag pattern: "..."`), a name that is in both. */
 int policy_changes_read(struct arena *arena, const char *add, const char *remove, struct policy_changes *ret,
                         struct error *err);
-/* What a request that locks says about who and why, unless it says so itself; unlocking takes both back. */
+/* A request that locks says who and why, as locked_user and locked_msg, unless it names them itself: a new
+ * lock replaces what an older one said, and unlocking takes both back. */
 int policy_changes_complete(struct arena *arena, const char *user, const char *message,
                             struct policy_changes *c, struct error *err);
 
@@ -90,8 +91,13 @@ struct annotation_changes {
         size_t n;
 };
 
-/* What has to change in a workload, in order of the request; what is so already is left out. tag_all becomes
- * one of each container. */
-int policy_changes_plan(struct arena *arena, const struct policy_set *have, const struct policy_changes *want,
-                        const char *const *containers, size_t n_containers, struct annotation_changes *ret,
-                        struct error *err);
+struct policy_target {             /* what is to be changed */
+        const json_t *annotations; /* of the object; NULL = none */
+        const struct policy_set *have;
+        const char *const *containers;
+        size_t n_containers;
+};
+/* What has to change, in order of the request; what is so already is left out. tag_all becomes one of each
+ * container that the request does not name by itself. */
+int policy_changes_plan(struct arena *arena, const struct policy_target *t, const struct policy_changes *want,
+                        struct annotation_changes *ret, struct error *err);

@@ -1,0 +1,18 @@
+/* Texts that are put together. Private to this folder. */
+#pragma once
+
+#include "common/base/arena.h"
+#include "common/base/text.h"
+
+const char *words_quote(struct arena *arena, const char *s);  /* as %q; NULL on no memory */
+const char *words_slice(struct arena *arena, struct slice s); /* a copy with its NUL; NULL on no memory */
+/* One non-blank line of a text after the other, trimmed, numbered from 1. False at the end. */
+struct words_lines {
+        struct slice rest;
+        size_t line;
+        bool over;
+};
+struct words_lines words_lines_of(const char *text);
+bool words_next_line(struct words_lines *l, struct slice *ret);
+size_t words_count_lines(const char *text);
+int words_compare(const void *a, const void *b); /* of two const char *, for qsort */
