@@ -190,6 +190,8 @@ static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
                                 e->bearer_token_file,
                                 e->username,
                                 e->password,
+                                e->aws_key ? e->aws_key->access_key : NULL,
+                                e->aws_key ? e->aws_key->secret_key : NULL,
                                 e->insecure_skip_verify ? "insecure" : "",
                                 e->guarded ? "guarded" : "" };
         for (uint64_t k = 0; k < 2; k++) {

@@ -30,6 +30,12 @@ struct http_login {
         uint64_t version; /* of what the endpoint holds, counted from 1 */
 };
 
+/* The key that requests to services in the way of AWS are signed with, Signature Version 4. */
+struct http_aws_key {
+        const char *access_key, *secret_key;
+        const char *region, *service; /* "us-east-1", "s3" */
+};
+
 /* Where and as whom. One per API server and identity; owned by who made it, must outlive its requests. */
 struct http_endpoint {
         char *base_url; /* https://host:port or with a path prefix, without trailing slash */
@@ -44,6 +50,9 @@ struct http_endpoint {
         char *username, *password; /* basic */
         char *user_agent;
         struct http_login *login; /* borrowed; NULL = the fields hold as they are */
+        /* Borrowed; NULL = requests are not signed. What is signed has a query sorted by its names, and for
+         * "s3" a header x-amz-content-sha256. */
+        const struct http_aws_key *aws_key;
         struct http_files
                 *files;      /* behind the three PEM texts (http_files.h); NULL = they are not from files */
         uint64_t generation; /* bumped when certificates or CA change: old connections are not re-used */

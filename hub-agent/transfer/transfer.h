@@ -27,6 +27,7 @@ struct transfer_call {
         struct http_header headers[TRANSFER_HEADERS_MAX];
         size_t n_headers;
         struct http_header secret;           /* for the URL's own origin only; value NULL = none */
+        const struct http_aws_key *aws_key;  /* signs what goes to that origin; NULL = nothing is signed */
         size_t max_body;                     /* 0 = LIMIT_RESPONSE_BYTES; beyond it ERR_LIMIT */
         int network_retries, status_retries; /* the latter on 429 and 5xx; not of what is streamed */
         int64_t retry_ms, retry_max_ms;      /* the first pause, doubled each time */

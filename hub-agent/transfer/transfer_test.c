@@ -158,6 +158,27 @@ static void credentials_stay_at_their_origin(void **state)
         with_hosts(fetch_from_origins);
 }
 
+static void fetch_signed(struct rig *r)
+{
+        static const struct http_aws_key key = { "AK", "secret", "eu-west-1", "s3" };
+        struct transfer_call c = { .url = "https://a.example/away", .aws_key = &key };
+        const struct transfer_sink sink = { take, r };
+        struct http_response a;
+
+        assert_int_equal(transfer_fetch(&r->transfer, &c, &sink, &a, NULL), 0);
+        assert_string_equal(r->body.data, "from b");
+        assert_true(text_starts_with(
+                r->asked.data, "a.example/away AWS4-HMAC-SHA256 Credential=AK/eu-west-1/s3, Signature="));
+        assert_string_equal(strchr(r->asked.data, '\n'), "\nb.example/there\n");
+        assert_null(strstr(r->asked.data, "secret"));
+}
+
+/* spec/helm-chart.md checklist 69 */
+static void what_is_asked_elsewhere_is_not_signed(void **state)
+{
+        with_hosts(fetch_signed);
+}
+
 static void fetch_what_is_refused(struct rig *r)
 {
         static const struct {
@@ -291,6 +312,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(credentials_stay_at_their_origin),
+                cmocka_unit_test(what_is_asked_elsewhere_is_not_signed),
                 cmocka_unit_test(redirects_have_their_bounds),
                 cmocka_unit_test(what_is_too_long_is_stopped_while_it_comes),
                 cmocka_unit_test(only_good_bodies_reach_the_sink),
