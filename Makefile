@@ -31,7 +31,7 @@ DEBUG := -g
 BIN := $(BUILD)/bin
 endif
 
-PACKAGES := libwebsockets libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 zlib libarchive libgit2 libssh2
+PACKAGES := libwebsockets libcurl openssl jansson yaml-0.1 sqlite3 libuv libnghttp2 zlib libarchive expat libgit2 libssh2
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 CFLAGS_ALL = -std=gnu17 $(DEBUG) $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -fvisibility=hidden \
@@ -39,6 +39,8 @@ CFLAGS_ALL = -std=gnu17 $(DEBUG) $(OPTIMISE) -Wall -Wextra -Werror -Wshadow -Wst
 LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
 # Of libarchive only what reads a packed tar is wanted. Shared, it brings libxml2 and with it ICU, 37 MB in every image.
 LIBS := $(patsubst -larchive,-l:libarchive.a,$(LIBS))
+# A library that nothing else in the images needs.
+LIBS := $(patsubst -lexpat,-l:libexpat.a,$(LIBS))
 
 # devcluster lives on documents of many small parts: with this allocator it takes two thirds of the CPU time
 # (docs/benchmarks.md), and so does the simulation, which has it inside. The agents keep glibc's: theirs is little work,
