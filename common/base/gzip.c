@@ -10,6 +10,7 @@
 #define RAW_WINDOW (-15) /* header and trailer are ours */
 #define PIECE_SIZE 16384
 
+enum header_how { MIDDLE = 0, BEST = 2 };
 enum header_flag { HAS_HEADER_CRC = 2, HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
 
 static void *allocate(void *unused, unsigned n, unsigned size)
@@ -161,27 +162,38 @@ static void close_deflate(z_stream *z)
         (void)deflateEnd(z);
 }
 
-static int deflate_into(struct slice data, struct buf *ret, struct error *err)
+static int open_deflate(z_stream *z, int level, struct error *err)
 {
-        CLEANUP(close_deflate)
-        z_stream z = { .zalloc = allocate,
-                       .zfree = release,
-                       .next_in = (Bytef *)(uintptr_t)data.data,
-                       .avail_in = (unsigned)data.len };
-        if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-                return error_no_memory(err);
+        *z = (z_stream){ .zalloc = allocate, .zfree = release };
+        return deflateInit2(z, level, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK
+                       ? 0
+                       : error_no_memory(err);
+}
+
+/* Takes all of it; to the end of the stream if it is the last. */
+static int deflate_piece(z_stream *z, struct slice data, bool last, struct buf *ret, struct error *err)
+{
         int result = Z_OK;
-        while (result != Z_STREAM_END) {
+        z->next_in = (Bytef *)(uintptr_t)data.data;
+        z->avail_in = (unsigned)data.len;
+        do {
                 uint8_t piece[PIECE_SIZE];
-                z.next_out = piece;
-                z.avail_out = sizeof(piece);
-                result = deflate(&z, Z_FINISH);
+                z->next_out = piece;
+                z->avail_out = sizeof(piece);
+                result = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
                 if (result == Z_STREAM_ERROR)
                         return error_set(err, ERR_INTERNAL, "data cannot be packed");
-                if (buf_append(ret, piece, sizeof(piece) - z.avail_out) < 0)
+                if (buf_append(ret, piece, sizeof(piece) - z->avail_out) < 0)
                         return buf_status(ret, err, "packed data");
-        }
+        } while (last ? result != Z_STREAM_END : z->avail_out == 0);
         return 0;
+}
+
+static int deflate_into(struct slice data, struct buf *ret, struct error *err)
+{
+        CLEANUP(close_deflate) z_stream z;
+        TRY(open_deflate(&z, Z_BEST_COMPRESSION, err));
+        return deflate_piece(&z, data, true, ret, err);
 }
 
 static void append_le(struct buf *b, uint32_t value)
@@ -191,14 +203,66 @@ static void append_le(struct buf *b, uint32_t value)
         buf_append(b, bytes, sizeof(bytes));
 }
 
+static void append_header(struct buf *b, uint8_t how)
+{
+        const uint8_t header[HEADER_SIZE] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, how, 255 };
+        buf_append(b, header, sizeof(header));
+}
+
 int gzip_pack(struct slice data, struct buf *ret, struct error *err)
 {
-        static const uint8_t header[HEADER_SIZE] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 2, 255 };
         if (data.len > UINT_MAX)
                 return error_set(err, ERR_LIMIT, "%zu bytes are too many to pack", data.len);
-        buf_append(ret, header, sizeof(header));
+        append_header(ret, BEST);
         TRY(deflate_into(data, ret, err));
         append_le(ret, (uint32_t)crc32_z(0, (const Bytef *)data.data, data.len));
         append_le(ret, (uint32_t)data.len);
         return buf_status(ret, err, "packed data");
+}
+
+/* ---- packing in pieces ---- */
+
+struct gzip_packer {
+        z_stream z;
+        uint32_t crc, size;
+        bool began;
+};
+
+struct gzip_packer *gzip_packer_new(void)
+{
+        struct gzip_packer *p = NEW(struct gzip_packer);
+        if (!p)
+                return NULL;
+        if (open_deflate(&p->z, Z_DEFAULT_COMPRESSION, NULL) < 0) {
+                mem_free(p);
+                return NULL;
+        }
+        p->crc = (uint32_t)crc32_z(0, NULL, 0);
+        return p;
+}
+
+int gzip_packer_add(struct gzip_packer *p, struct slice data, bool last, struct buf *ret, struct error *err)
+{
+        if (data.len > UINT_MAX)
+                return error_set(err, ERR_LIMIT, "%zu bytes are too many to pack", data.len);
+        if (!p->began)
+                append_header(ret, MIDDLE);
+        p->began = true;
+        TRY(deflate_piece(&p->z, data, last, ret, err));
+        p->crc = (uint32_t)crc32_z(p->crc, (const Bytef *)data.data, data.len);
+        p->size += (uint32_t)data.len;
+        if (last) {
+                append_le(ret, p->crc);
+                append_le(ret, p->size);
+        }
+        return buf_status(ret, err, "packed data");
+}
+
+struct gzip_packer *gzip_packer_free(struct gzip_packer *p)
+{
+        if (!p)
+                return NULL;
+        close_deflate(&p->z);
+        mem_free(p);
+        return NULL;
 }

@@ -15,3 +15,11 @@ int gzip_unpack(struct slice data, struct buf *ret, struct error *err);
 /* Appends one member, without time, name or system in its header: equal data give equal bytes (as long as
  * zlib does not change what it makes of them). */
 int gzip_pack(struct slice data, struct buf *ret, struct error *err);
+
+/* The same in pieces. */
+struct gzip_packer;
+struct gzip_packer *gzip_packer_new(void); /* NULL on no memory */
+/* Appends what is packed of it by now, which may be nothing; `last` ends the member. Equal data give equal
+ * bytes however they are cut. */
+int gzip_packer_add(struct gzip_packer *p, struct slice data, bool last, struct buf *ret, struct error *err);
+struct gzip_packer *gzip_packer_free(struct gzip_packer *p); /* NULL is fine; returns NULL */

@@ -174,10 +174,44 @@ static void every_allocation_may_fail(void **state)
         }
 }
 
+/* In pieces of that many bytes. */
+static void packed_in_pieces(const uint8_t *data, size_t n, size_t cut, struct buf *ret)
+{
+        struct gzip_packer *p = gzip_packer_new();
+        buf_init(ret, 64u << 20);
+        assert_non_null(p);
+        for (size_t at = 0; at < n; at += cut) {
+                struct slice piece = { (const char *)data + at, MIN(cut, n - at) };
+                assert_int_equal(gzip_packer_add(p, piece, false, ret, NULL), 0);
+        }
+        assert_int_equal(gzip_packer_add(p, SLICE(""), true, ret, NULL), 0);
+        gzip_packer_free(p);
+}
+
+static void what_was_packed_in_pieces_comes_back_and_is_the_same_in_others(void **state)
+{
+        static const size_t sizes[] = { 0, 1, 100000 };
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+                AUTO_FREE uint8_t *data = mem_alloc(sizes[i]);
+                AUTO_BUF struct buf one, other, back;
+                for (size_t k = 0; k < sizes[i]; k++)
+                        data[k] = (uint8_t)(k * k >> 5);
+                packed_in_pieces(data, sizes[i], 1 << 20, &one);
+                packed_in_pieces(data, sizes[i], 777, &other);
+                assert_int_equal(one.len, other.len);
+                assert_memory_equal(one.data, other.data, one.len);
+                buf_init(&back, sizes[i]);
+                assert_int_equal(gzip_unpack(of_buf(&one), &back, NULL), 0);
+                assert_int_equal(back.len, sizes[i]);
+                assert_memory_equal(back.data, data, sizes[i]);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_was_packed_comes_back),
+                cmocka_unit_test(what_was_packed_in_pieces_comes_back_and_is_the_same_in_others),
                 cmocka_unit_test(equal_data_are_packed_equally_and_say_nothing_of_their_origin),
                 cmocka_unit_test(files_of_other_programs_are_read),
                 cmocka_unit_test(members_behind_one_another_are_one_text),

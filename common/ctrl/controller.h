@@ -173,3 +173,5 @@ void rc_event(struct reconcile *rc, const struct object *about, const char *type
  * failure no further one is begun; the first one's code and error are returned. */
 typedef int (*rc_step)(struct reconcile *one, void *ctx, size_t i);
 int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx);
+/* The same with at most so many at a time. Steps begin in order. */
+int rc_for_each_of(struct reconcile *rc, size_t in_flight, size_t n, rc_step fn, void *ctx);

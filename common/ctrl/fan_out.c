@@ -1,5 +1,5 @@
-/* Independent writes of one reconcile, several in flight: what one after the other would cost a round trip
- * each. */
+/* Independent steps of one reconcile, such as writes, several in flight: what one after the other would cost
+ * a round trip each. */
 #include "common/ctrl/controller.h"
 
 #define IN_FLIGHT 16
@@ -34,6 +34,11 @@ static void work_off(void *ctx)
 
 int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx)
 {
+        return rc_for_each_of(rc, IN_FLIGHT, n, fn, ctx);
+}
+
+int rc_for_each_of(struct reconcile *rc, size_t in_flight, size_t n, rc_step fn, void *ctx)
+{
         struct fan_out f = { .rc = rc, .fn = fn, .ctx = ctx, .n = n };
         struct fiber_group *group;
         int code = 0;
@@ -45,7 +50,7 @@ int rc_for_each(struct reconcile *rc, size_t n, rc_step fn, void *ctx)
         group = fiber_group_new(rc->kube->world->loop, NULL, "writes");
         if (!group)
                 return error_no_memory(rc->err);
-        for (size_t i = 0; code == 0 && i < MIN(n, IN_FLIGHT); i++)
+        for (size_t i = 0; code == 0 && i < MIN(n, in_flight); i++)
                 if (!fiber_spawn(group, "write", work_off, &f))
                         code = i > 0 ? 1 : error_no_memory(rc->err); /* those that run do all the work */
         if (code >= 0 && (code = fiber_group_join(group, DEADLINE_NONE)) < 0)

@@ -73,6 +73,17 @@ static void every_step_is_done_once_and_sixteen_at_a_time(void **state)
         run(all_body);
 }
 
+static void few_body(struct fixture *f)
+{
+        assert_int_equal(rc_for_each_of(&f->rc, 3, 10, step, f), 0);
+        assert_int_equal(f->begun, 10);
+        assert_int_equal(f->most, 3);
+}
+static void so_many_are_in_flight_as_are_wanted(void **state)
+{
+        run(few_body);
+}
+
 static void failure_body(struct fixture *f)
 {
         f->fail_at = 3;
@@ -129,6 +140,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_step_is_done_once_and_sixteen_at_a_time),
+                cmocka_unit_test(so_many_are_in_flight_as_are_wanted),
                 cmocka_unit_test(what_a_step_allocates_dies_with_it),
                 cmocka_unit_test(a_failure_is_returned_and_ends_the_rest),
         };

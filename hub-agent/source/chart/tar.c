@@ -55,16 +55,20 @@ static int append_block(struct buf *b, const struct header *h)
         return buf_append(b, h, sizeof(*h));
 }
 
+size_t tar_padding(uint64_t size)
+{
+        return (BLOCK - size % BLOCK) % BLOCK;
+}
+
 static int append_padded(struct buf *b, struct slice data)
 {
         static const char zeros[BLOCK];
-        size_t over = data.len % BLOCK;
 
         TRY(buf_append(b, data.data, data.len));
-        return over ? buf_append(b, zeros, BLOCK - over) : 0;
+        return buf_append(b, zeros, tar_padding(data.len));
 }
 
-static void begin(struct header *h, const struct tar_entry *e, char type, size_t size)
+static void begin(struct header *h, const struct tar_entry *e, char type, uint64_t size)
 {
         *h = (struct header){ .type = type, .magic = "ustar", .version = { '0', '0' } };
         put_octal(h->mode, sizeof(h->mode), e->mode & 07777);
@@ -94,33 +98,40 @@ static int append_pax(struct buf *b, const struct tar_entry *e, const char *name
         return append_padded(b, (struct slice){ record.data, record.len });
 }
 
-static int append_entry(struct buf *b, const struct tar_entry *e, const char *name)
+static int append_header(struct buf *b, const struct tar_entry *e, const char *name, uint64_t size)
 {
         size_t n = strlen(name);
         struct header h;
 
-        begin(&h, e, e->is_folder ? '5' : '0', e->is_folder ? 0 : e->data.len);
+        begin(&h, e, e->is_folder ? '5' : '0', e->is_folder ? 0 : size);
         if (!put_name(&h, name, n)) {
                 TRY(append_pax(b, e, name));
                 memcpy(h.name, name, MIN(n, sizeof(h.name)));
         }
         seal(&h);
-        TRY(append_block(b, &h));
-        return e->is_folder ? 0 : append_padded(b, e->data);
+        return append_block(b, &h);
 }
 
-int tar_append(struct buf *b, const struct tar_entry *e, struct error *err)
+int tar_begin_file(struct buf *b, const struct tar_entry *e, uint64_t size, struct error *err)
 {
         AUTO_BUF struct buf name;
 
         buf_init(&name, 1u << 20);
         if (!*e->name)
                 return error_set(err, ERR_INVALID, "a file of an archive has no name");
-        if (e->data.len >= SIZE_MAX_BYTES)
+        if (size >= SIZE_MAX_BYTES)
                 return error_set(err, ERR_LIMIT, "%s: larger than a file of an archive may be", e->name);
         (void)buf_printf(&name, "%s%s", e->name, e->is_folder ? "/" : "");
         TRY(buf_status(&name, err, e->name));
-        (void)append_entry(b, e, name.data);
+        (void)append_header(b, e, name.data, size);
+        return buf_status(b, err, "an archive");
+}
+
+int tar_append(struct buf *b, const struct tar_entry *e, struct error *err)
+{
+        TRY(tar_begin_file(b, e, e->data.len, err));
+        if (!e->is_folder)
+                (void)append_padded(b, e->data);
         return buf_status(b, err, "an archive");
 }
 

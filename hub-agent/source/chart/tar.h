@@ -16,4 +16,7 @@ struct tar_entry {
 /* Appends one entry: ustar, and a pax header before it only where the name has no room. uid and gid are 0,
  * names of users none. ERR_LIMIT: the buffer is full, or a file has 8 GiB; ERR_INVALID: the name is empty. */
 int tar_append(struct buf *b, const struct tar_entry *e, struct error *err);
+/* Its header alone, of a file with that many bytes: they are to follow, and then tar_padding() zeros. */
+int tar_begin_file(struct buf *b, const struct tar_entry *e, uint64_t size, struct error *err);
+size_t tar_padding(uint64_t size);
 int tar_end(struct buf *b, struct error *err); /* two empty blocks */
