@@ -69,13 +69,15 @@ struct curl_transfer {
         int failed;          /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
         CURLcode result;
         struct buf body;
+        bool paces, paused; /* a stream that waits for its reader; it does so now */
         struct waitq waits;
 };
 
 /* NULL and err on failure. */
 struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err);
 void curl_pool_free(struct curl_pool *p);
-void curl_multi_connected(struct curl_multi *m); /* the first request needs to be waited for no more */
+void curl_multi_connected(struct curl_multi *m);    /* the first request needs to be waited for no more */
+void curl_multi_wake_touched(struct curl_multi *m); /* outside libcurl only */
 /* A callback had no memory: all transfers of m end so. */
 void curl_multi_die(struct curl_multi *m);
 
@@ -88,6 +90,8 @@ enum curl_way {
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
                         struct arena *arena, enum curl_way way, struct error *err);
 void curl_transfer_end(struct curl_transfer *tr);
+/* The reader took what was there: a paused transfer goes on. */
+void curl_transfer_go_on(struct curl_transfer *tr);
 /* The server answered and closed the stream before it had the whole request, so it did not act on it, and
  * libcurl, which still wanted to send, lost the answer. */
 bool curl_transfer_answer_lost(const struct curl_transfer *tr);

@@ -23,7 +23,7 @@ void curl_multi_connected(struct curl_multi *m)
 }
 
 /* Wakes who waits for a transfer that got bytes or came to its end. Called outside libcurl only. */
-static void wake_touched(struct curl_multi *m)
+void curl_multi_wake_touched(struct curl_multi *m)
 {
         CURLMsg *message;
         int left;
@@ -59,7 +59,7 @@ static void act(struct curl_multi *m, curl_socket_t fd, int events)
 {
         int running;
         CURLMcode r = curl_multi_socket_action(m->handle, fd, events, &running);
-        wake_touched(m);
+        curl_multi_wake_touched(m);
         if (r != CURLM_OK)
                 curl_multi_die(m);
 }

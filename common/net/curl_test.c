@@ -441,6 +441,25 @@ static void a_reader_that_is_too_slow_is_cut(void **state)
         run(slow_body);
 }
 
+static void paced_body(struct rig *r)
+{
+        struct error err = { 0 };
+        struct http_stream *s;
+        size_t n;
+        serve(r, flood);
+        struct http_request rq = request(r, "GET", "/large");
+        assert_int_equal(http_stream_open(r->client, &rq, &s, &err), 0);
+        fiber_sleep(r->loop, 50);
+        assert_true(r->sent < 100); /* the server waits */
+        assert_int_equal(skim(r, s, &n, &err), ERR_CLOSED);
+        assert_int_equal(n, 200 << 20);
+        http_stream_close(s);
+}
+static void a_stream_that_is_no_watch_waits_for_its_reader(void **state)
+{
+        run(paced_body);
+}
+
 static void many_pieces(void *ctx, struct http_exchange *x)
 {
         struct rig *r = ctx;
@@ -769,6 +788,7 @@ int main(void)
                 cmocka_unit_test(a_server_that_never_answers_meets_the_deadline_and_sees_the_client_go),
                 cmocka_unit_test(an_oversize_answer_is_cut_while_it_streams),
                 cmocka_unit_test(a_reader_that_is_too_slow_is_cut),
+                cmocka_unit_test(a_stream_that_is_no_watch_waits_for_its_reader),
                 cmocka_unit_test(a_watch_of_ten_thousand_pieces_arrives_whole),
                 cmocka_unit_test(cut_and_foreign_answers_are_errors_and_redirects_are_not_followed),
                 cmocka_unit_test(two_hundred_requests_at_once_all_come_back),

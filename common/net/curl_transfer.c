@@ -14,6 +14,7 @@
  * event would hang. */
 #define RECEIVE_BYTES (36L << 10)
 #define SEND_BYTES (16L << 10)
+#define PACE_BYTES (1u << 20) /* what a stream that is no watch holds before its server has to wait */
 
 /* ---- what libcurl tells: store, never call back into it ---- */
 
@@ -26,6 +27,11 @@ static void touch(struct curl_transfer *tr)
 static size_t on_body(char *data, size_t size, size_t n, void *ctx)
 {
         struct curl_transfer *tr = ctx;
+
+        if (tr->paces && tr->body.len >= PACE_BYTES) {
+                tr->paused = true;
+                return CURL_WRITEFUNC_PAUSE;
+        }
         int r = buf_append(&tr->body, data, size * n);
         if (r < 0)
                 tr->failed = r;
@@ -362,7 +368,8 @@ static int configure_and_start(struct curl_transfer *tr, const struct http_reque
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
                         struct arena *arena, enum curl_way way, struct error *err)
 {
-        *tr = (struct curl_transfer){ .arena = arena };
+        *tr = (struct curl_transfer){ .arena = arena,
+                                      .paces = way == CURL_WAY_STREAM && rq->priority != HTTP_WATCH };
         list_init(&tr->node);
         list_init(&tr->touched);
         list_init(&tr->waits.waiters);
@@ -378,6 +385,17 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
         if (r < 0)
                 transfer_free(tr);
         return r;
+}
+
+void curl_transfer_go_on(struct curl_transfer *tr)
+{
+        struct curl_multi *m = tr->multi;
+
+        if (!tr->paused || tr->done)
+                return;
+        tr->paused = false;
+        (void)curl_easy_pause(tr->easy, CURLPAUSE_CONT); /* calls back */
+        curl_multi_wake_touched(m);
 }
 
 void curl_transfer_end(struct curl_transfer *tr)

@@ -126,6 +126,7 @@ static int stream_read(struct http_stream *base, int64_t deadline_ms, struct sli
                 tr->body.failed = 0;
                 s->current = arrived;
                 *ret_data = (struct slice){ arrived.data, arrived.len };
+                curl_transfer_go_on(tr);
                 return 0;
         }
         if (tr->failed == ERR_LIMIT)

@@ -89,7 +89,8 @@ struct http_stream {
 struct http_stream_ops {
         /* Parks until bytes arrive. *ret_data is valid until the next call. Returns 0, ERR_CLOSED at a clean
          * end, ERR_RETRY on a broken connection, ERR_TIMEOUT,
-         * ERR_CANCELLED, ERR_LIMIT when the reader was so slow that LIMIT_STREAM_QUEUE_BYTES piled up. */
+         * ERR_CANCELLED, ERR_LIMIT when the reader of an HTTP_WATCH was so slow that LIMIT_STREAM_QUEUE_BYTES
+         * piled up; other servers wait for their reader. */
         int (*read)(struct http_stream *s, int64_t deadline_ms, struct slice *ret_data, struct error *err);
         void (*close)(struct http_stream *s); /* frees s */
 };
