@@ -113,6 +113,7 @@ static int ask(struct hop *h, struct http_response *ret, struct error *err)
                                    .path = h->at.query[0] ? arena_printf(h->transfer->arena, "%s?%s",
                                                                          h->at.path, h->at.query)
                                                           : h->at.path,
+                                   .body = c->body,
                                    .deadline_ms = h->transfer->deadline_ms,
                                    .max_body = most_of(c) };
 
@@ -161,7 +162,9 @@ static int ask_and_follow(struct hop *h, struct http_response *ret, struct error
                 TRY(ask(h, ret, err));
                 const char *to = http_header_get(&ret->headers, "Location");
 
-                if (!is_redirect(ret->status) || !to)
+                if (h->call->ret_at)
+                        *h->call->ret_at = h->at;
+                if (!is_redirect(ret->status) || !to || h->call->stays)
                         return 0;
                 TRY(follow(h, to, err));
         }

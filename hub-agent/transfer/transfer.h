@@ -26,6 +26,9 @@ struct transfer_call {
         const char *url;    /* absolute */
         struct http_header headers[TRANSFER_HEADERS_MAX];
         size_t n_headers;
+        struct slice body;
+        bool stays;                          /* a redirect is not followed: it is the answer */
+        struct web_url *ret_at;              /* where the answer came from; NULL = nobody asks */
         struct http_header secret;           /* for the URL's own origin only; value NULL = none */
         const struct http_aws_key *aws_key;  /* signs what goes to that origin; NULL = nothing is signed */
         size_t max_body;                     /* 0 = LIMIT_RESPONSE_BYTES; beyond it ERR_LIMIT */

@@ -54,7 +54,8 @@ static void answer(void *ctx, struct http_exchange *x)
         const char *secret = http_header_get(&x->headers, "Authorization"),
                    *known = http_header_get(&x->headers, "If-None-Match");
 
-        buf_printf(&h->rig->asked, "%s%s%s%s\n", h->name, x->path, secret ? " " : "", or_empty(secret));
+        buf_printf(&h->rig->asked, "%s%s%s%s%s%.*s\n", h->name, x->path, secret ? " " : "", or_empty(secret),
+                   x->body.len ? " " : "", (int)x->body.len, x->body.data);
         for (const struct page *p = pages; p->host; p++) {
                 struct http_header location = { "Location", p->location };
                 struct http_headers extra = { &location, p->location != NULL };
@@ -256,6 +257,34 @@ static void only_good_bodies_reach_the_sink(void **state)
         with_hosts(fetch_other_answers);
 }
 
+static void post_to_what_moved(struct rig *r)
+{
+        struct web_url at = { 0 };
+        struct transfer_call c = call_of("https://a.example/moved");
+        const struct transfer_sink sink = { take, r };
+        struct http_response a;
+        struct error err;
+
+        c.method = "POST";
+        c.body = SLICE("want");
+        c.ret_at = &at;
+        assert_int_equal(transfer_fetch(&r->transfer, &c, &sink, &a, &err), 0);
+        assert_string_equal(r->asked.data,
+                            "a.example/moved Basic eA== want\na.example/index.yaml Basic eA== want\n");
+        assert_string_equal(at.path, "/index.yaml");
+        buf_clear(&r->asked);
+        c.stays = true;
+        assert_int_equal(transfer_fetch(&r->transfer, &c, &sink, &a, &err), 0);
+        assert_int_equal(a.status, 302);
+        assert_string_equal(r->asked.data, "a.example/moved Basic eA== want\n");
+        assert_string_equal(at.path, "/moved");
+}
+
+static void bodies_are_sent_and_places_told(void **state)
+{
+        with_hosts(post_to_what_moved);
+}
+
 static void origins_are_equal_by_scheme_host_and_port(void **state)
 {
         static const struct {
@@ -316,6 +345,7 @@ int main(void)
                 cmocka_unit_test(redirects_have_their_bounds),
                 cmocka_unit_test(what_is_too_long_is_stopped_while_it_comes),
                 cmocka_unit_test(only_good_bodies_reach_the_sink),
+                cmocka_unit_test(bodies_are_sent_and_places_told),
                 cmocka_unit_test(origins_are_equal_by_scheme_host_and_port),
                 cmocka_unit_test(links_are_seen_from_where_they_stand),
         };
