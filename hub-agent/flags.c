@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
 #include "hub-agent/flux_account.h"
-#include "hub-agent/source/store/artifact_digest.h"
+#include "hub-agent/source/options.h"
 
 #define AT(field) offsetof(struct hub_flags, field)
 
@@ -136,8 +136,9 @@ const struct flag hub_flag_table[] = {
           "HelmRepositories and HelmCharts are worked on, once their definitions are there, and their "
           "artifacts "
           "are served." },
-        { "allow-local-sources", FLAG_BOOL, "false", AT(local_sources),
-          "Sources may be at addresses of this machine, its link and a cloud's metadata service." },
+        { "source-deny-addresses", FLAG_STRING, SOURCE_DENIED, AT(source_denied),
+          "Ranges of addresses where no source is asked, whatever name or redirect leads there; empty: all "
+          "are." },
         { "storage-path", FLAG_STRING, "", AT(storage_path),
           "Folder of artifacts; if empty STORAGE_PATH of the environment, else /data." },
         { "storage-addr", FLAG_STRING, "", AT(storage_address),
@@ -204,12 +205,17 @@ static void check_sets(struct buf *b, const struct hub_flags *f)
 
 static void check_sources(struct buf *b, const struct hub_flags *f)
 {
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct address_ranges denied;
         enum artifact_digest digest;
+        struct error e = { 0 };
 
         if (artifact_digest_named(f->artifact_digest, &digest, NULL) < 0)
                 buf_append_str(b, "artifact-digest-algo must be sha256, sha384 or sha512; ");
         if (!text_equal(f->index_digest, "warn") && !text_equal(f->index_digest, "enforce"))
                 buf_append_str(b, "helm-index-digest must be warn or enforce; ");
+        if (address_ranges_parse(f->source_denied, &arena, &denied, &e) < 0)
+                buf_printf(b, "source-deny-addresses: %s; ", e.text);
         if (f->source_retry_least_ms < 1 || f->source_retry_least_ms > f->source_retry_most_ms)
                 buf_append_str(b, "source-min-retry-delay must be above 0 and not above "
                                   "source-max-retry-delay; ");

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "hub-agent/flags.h"
+#include "hub-agent/source/options.h"
 
 static int parse(struct hub_flags *f, const char *first, const char *second, struct error *err)
 {
@@ -390,6 +391,9 @@ static void those_of_sources_have_defaults_and_ranges(void **state)
         assert_int_equal(f.index_bytes, 52428800);
         assert_int_equal(f.source_retry_most_ms, 900000);
         assert_refused("--artifact-digest-algo=md5", "artifact-digest-algo must be sha256, sha384 or sha512");
+        assert_string_equal(f.source_denied, SOURCE_DENIED);
+        assert_refused("--source-deny-addresses=10.0.0.0/8,10.0.0/33",
+                       "source-deny-addresses: '10.0.0/33' is no range of addresses");
         assert_refused("--helm-index-digest=maybe", "helm-index-digest must be warn or enforce");
         assert_refused("--source-min-retry-delay=16m",
                        "source-min-retry-delay must be above 0 and not above");

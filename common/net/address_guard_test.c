@@ -12,16 +12,21 @@
 #include "common/net/address_guard.h"
 #include "e2e/devcluster/serving/http1_server_test.h"
 
-static const char *refusal(const char *text)
+static const char *refusal_by(const struct address_ranges *denied, const char *text)
 {
         struct sockaddr_in four = { .sin_family = AF_INET };
         struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
 
         if (inet_pton(AF_INET, text, &four.sin_addr) == 1)
-                return address_guard_refuses((struct sockaddr *)&four);
+                return address_guard_refuses(denied, (struct sockaddr *)&four);
         if (inet_pton(AF_INET6, text, &six.sin6_addr) != 1)
                 fail_msg("%s: no address", text);
-        return address_guard_refuses((struct sockaddr *)&six);
+        return address_guard_refuses(denied, (struct sockaddr *)&six);
+}
+
+static const char *refusal(const char *text)
+{
+        return refusal_by(&address_guard_strict, text);
 }
 
 static void addresses_of_hosts_are_asked_and_no_others(void **state)
@@ -65,7 +70,75 @@ static void addresses_of_hosts_are_asked_and_no_others(void **state)
         for (size_t i = 0; i < ARRAY_LEN(bad); i++)
                 if (!refusal(bad[i]))
                         fail_msg("%s: is asked", bad[i]);
-        assert_non_null(address_guard_refuses(&(struct sockaddr){ .sa_family = AF_UNIX }));
+        assert_non_null(
+                address_guard_refuses(&address_guard_strict, &(struct sockaddr){ .sa_family = AF_UNIX }));
+}
+
+/* spec/helm-chart.md checklist 94 */
+static void ranges_are_what_users_write(void **state)
+{
+        static const struct {
+                const char *list, *address;
+                bool refused;
+        } table[] = {
+                { NULL, "127.0.0.1", false },
+                { "", "169.254.169.254", false },
+                { " , ", "169.254.169.254", false },
+                { "169.254.0.0/16,fe80::/10", "169.254.169.254", true },
+                { "169.254.0.0/16,fe80::/10", "169.255.0.1", false },
+                { "169.254.0.0/16,fe80::/10", "febf::1", true },
+                { "169.254.0.0/16, fe80::/10", "::ffff:169.254.1.1", true },
+                { "169.254.0.0/16", "64:ff9b::a9fe:a9fe", true },
+                { "10.1.2.3", "10.1.2.3", true },
+                { "10.1.2.3", "10.1.2.4", false },
+                { "fd00:ec2::254", "fd00:ec2::254", true },
+                { "0.0.0.0/0", "8.8.8.8", true },
+                { "0.0.0.0/0", "2606:4700::1111", false },
+                { "::/0", "2606:4700::1111", true },
+                { "::/0", "8.8.8.8", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct address_ranges denied;
+
+                assert_int_equal(address_ranges_parse(table[i].list, &arena, &denied, NULL), 0);
+                if ((refusal_by(&denied, table[i].address) != NULL) != table[i].refused)
+                        fail_msg("'%s': %s", or_empty(table[i].list), table[i].address);
+        }
+}
+
+static void what_is_no_range_is_told(void **state)
+{
+        static const char *const bad[] = {
+                "x",         "10.0.0.0/33",  "fe80::/129", "10.0.0.0/-1",         "10.0.0.0/",
+                "10.0.0/24", "10.0.0.0/8/8", "localhost",  "10.0.0.0/8 fe80::/10"
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                AUTO_FREE char *words = mem_printf("'%s' is no range of addresses", bad[i]);
+                AUTO_FREE char *list = mem_printf("10.0.0.0/8, %s", bad[i]);
+                struct address_ranges denied;
+                struct error err = { 0 };
+
+                assert_int_equal(address_ranges_parse(list, &arena, &denied, &err), ERR_INVALID);
+                assert_string_equal(err.text, words);
+        }
+}
+
+static void a_list_of_ranges_has_an_end(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_BUF struct buf list;
+        struct address_ranges denied;
+        struct error err = { 0 };
+
+        buf_init(&list, 10000);
+        for (int i = 0; i <= ADDRESS_RANGES_MAX; i++)
+                buf_append_str(&list, "10.0.0.1,");
+        assert_int_equal(address_ranges_parse(list.data, &arena, &denied, &err), ERR_LIMIT);
+        assert_string_equal(err.text, "more than 256 ranges of addresses");
 }
 
 struct rig {
@@ -86,10 +159,10 @@ static void answer(void *ctx, struct http_exchange *x)
         http_reply(x, 200, "text/plain", SLICE("hello"), NULL);
 }
 
-static int ask(struct rig *r, const char *host, bool guarded, struct error *err)
+static int ask(struct rig *r, const char *host, const struct address_ranges *denied, struct error *err)
 {
         AUTO_FREE char *url = mem_printf("http://%s:%d", host, http1_server_port(r->server));
-        struct http_endpoint e = { .base_url = url, .guarded = guarded };
+        struct http_endpoint e = { .base_url = url, .denied = denied };
         struct http_request rq = {
                 .endpoint = &e, .method = "GET", .path = "/", .deadline_ms = loop_now_ms(r->loop) + 20000
         };
@@ -106,15 +179,15 @@ static void ask_all(void *ctx)
         struct error err;
 
         assert_int_equal(http1_server_start(&r->world, &o, &r->server, &err), 0);
-        assert_int_equal(ask(r, "127.0.0.1", false, &err), 0);
-        assert_int_equal(ask(r, "127.0.0.1", true, &err), ERR_FORBIDDEN);
+        assert_int_equal(ask(r, "127.0.0.1", NULL, &err), 0);
+        assert_int_equal(ask(r, "127.0.0.1", &address_guard_strict, &err), ERR_FORBIDDEN);
         assert_string_equal(err.reason, HTTP_REASON_ADDRESS);
         assert_non_null(strstr(err.text, "an address of this machine"));
-        assert_int_equal(ask(r, "localhost", true, &err), ERR_FORBIDDEN);
-        assert_int_equal(ask(r, "[::ffff:127.0.0.1]", true, &err), ERR_FORBIDDEN);
-        assert_int_equal(ask(r, "0", true, &err), ERR_FORBIDDEN);
-        assert_int_equal(ask(r, "0x7f.1", true, &err), ERR_FORBIDDEN);
-        assert_int_equal(ask(r, "localhost", false, &err), 0);
+        assert_int_equal(ask(r, "localhost", &address_guard_strict, &err), ERR_FORBIDDEN);
+        assert_int_equal(ask(r, "[::ffff:127.0.0.1]", &address_guard_strict, &err), ERR_FORBIDDEN);
+        assert_int_equal(ask(r, "0", &address_guard_strict, &err), ERR_FORBIDDEN);
+        assert_int_equal(ask(r, "0x7f.1", &address_guard_strict, &err), ERR_FORBIDDEN);
+        assert_int_equal(ask(r, "localhost", NULL, &err), 0);
         assert_int_equal(r->served, 2);
         http_transport_free(r->client);
         http1_server_stop(r->server);
@@ -122,7 +195,7 @@ static void ask_all(void *ctx)
 }
 
 /* What counts is where the connection goes, not what the URL says; and none that stands is taken. */
-static void a_guarded_endpoint_connects_to_no_refused_address(void **state)
+static void no_connection_is_made_to_a_denied_address(void **state)
 {
         struct error err = { 0 };
         struct rig r = { .loop = loop_new_real(&err) };
@@ -143,7 +216,10 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(addresses_of_hosts_are_asked_and_no_others),
-                cmocka_unit_test(a_guarded_endpoint_connects_to_no_refused_address),
+                cmocka_unit_test(ranges_are_what_users_write),
+                cmocka_unit_test(what_is_no_range_is_told),
+                cmocka_unit_test(a_list_of_ranges_has_an_end),
+                cmocka_unit_test(no_connection_is_made_to_a_denied_address),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

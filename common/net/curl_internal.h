@@ -65,6 +65,7 @@ struct curl_transfer {
         size_t header_bytes;
         int status;
         bool connected, head_done, done;
+        const struct address_ranges *denied;
         const char *refused; /* what the address is that it may not be connected to */
         int failed;          /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
         CURLcode result;

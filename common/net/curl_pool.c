@@ -1,5 +1,6 @@
 #include <uv.h>
 
+#include "common/net/address_guard.h"
 #include "common/net/curl_internal.h"
 
 #define REQUEST_CONNECTIONS 16 /* HTTP/1.1: at most so many at once, the rest waits its turn */
@@ -176,6 +177,17 @@ static uint64_t mix(uint64_t h, const char *s)
         return hash_bytes(s ? s : "", s ? strlen(s) + 1 : 0, h);
 }
 
+static uint64_t mix_ranges(uint64_t h, const struct address_ranges *denied)
+{
+        for (size_t i = 0; denied && i < denied->n; i++) {
+                const struct address_range *r = &denied->at[i];
+                unsigned char bytes[] = { r->six, (unsigned char)r->bits };
+
+                h = hash_bytes(r->first, sizeof(r->first), hash_bytes(bytes, sizeof(bytes), h));
+        }
+        return h;
+}
+
 /* Everything that makes two endpoints different. Not secret and not for attackers: 128 bits of a fast hash
  * do. */
 static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
@@ -192,12 +204,12 @@ static void endpoint_key(const struct http_endpoint *e, uint64_t key[2])
                                 e->password,
                                 e->aws_key ? e->aws_key->access_key : NULL,
                                 e->aws_key ? e->aws_key->secret_key : NULL,
-                                e->insecure_skip_verify ? "insecure" : "",
-                                e->guarded ? "guarded" : "" };
+                                e->insecure_skip_verify ? "insecure" : "" };
         for (uint64_t k = 0; k < 2; k++) {
                 key[k] = hash_bytes(&e->generation, sizeof(e->generation), k);
                 for (size_t i = 0; i < ARRAY_LEN(parts); i++)
                         key[k] = mix(key[k] + i, parts[i]);
+                key[k] = mix_ranges(key[k], e->denied);
         }
 }
 

@@ -39,12 +39,12 @@ static size_t on_body(char *data, size_t size, size_t n, void *ctx)
         return r < 0 ? 0 : size * n;
 }
 
-/* Of a guarded endpoint: the address that is about to be connected to, so no name can lead elsewhere later.
- */
+/* Where some addresses are denied: the one that is about to be connected to, so no name can lead elsewhere
+ * later. */
 static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *a)
 {
         struct curl_transfer *tr = ctx;
-        const char *what = address_guard_refuses(&a->addr);
+        const char *what = address_guard_refuses(tr->denied, &a->addr);
         if (!what)
                 return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
         tr->refused = what;
@@ -289,7 +289,8 @@ static int configure(struct curl_transfer *tr, const struct http_request *rq, en
         TRY(add_headers(tr, rq));
         TRY(set_url(tr, rq));
         TRY(set_tls(tr->easy, e));
-        if (e->guarded) {
+        if (e->denied) {
+                tr->denied = e->denied;
                 curl_easy_setopt(tr->easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
                 curl_easy_setopt(tr->easy, CURLOPT_OPENSOCKETDATA, tr);
         }

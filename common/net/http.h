@@ -19,6 +19,8 @@ struct http_headers {
 const char *http_status_text(int status);                                    /* "Not Found"; never NULL */
 const char *http_header_get(const struct http_headers *h, const char *name); /* NULL if absent */
 
+struct address_ranges; /* common/net/address_guard.h */
+
 struct http_files; /* common/net/http_files.h */
 
 /* Where the credentials of an endpoint are made while requests go on. */
@@ -44,8 +46,9 @@ struct http_endpoint {
         char *tls_server_name;                  /* NULL = from URL */
         char *proxy_url;                        /* NULL = none */
         bool insecure_skip_verify;              /* logged once when used */
-        bool guarded;       /* no connection to what address_guard.h refuses: for URLs that users write */
-        char *bearer_token; /* fixed token, or */
+        /* No connection to these, borrowed: for URLs that users write. NULL = anywhere. */
+        const struct address_ranges *denied;
+        char *bearer_token;        /* fixed token, or */
         char *bearer_token_file;   /* file, re-read when its stamp changes and on 401 */
         char *username, *password; /* basic */
         char *user_agent;
@@ -114,7 +117,7 @@ struct http_transport_ops {
 #define HTTP_REASON_REFUSED "ConnectionRefused"
 #define HTTP_REASON_NAME_UNKNOWN "NameUnknown"
 #define HTTP_REASON_NO_ANSWER "NoAnswer"
-#define HTTP_REASON_ADDRESS "AddressRefused"  /* of a guarded endpoint */
+#define HTTP_REASON_ADDRESS "AddressRefused"  /* one that is denied */
 #define HTTP_REASON_FAILED "ConnectionFailed" /* everything else about the network */
 #define HTTP_REASON_NOT_TLS "NotTLS"
 #define HTTP_REASON_CERT_AUTHORITY "ServerCertificateAuthority"
@@ -130,8 +133,8 @@ struct http_transport_ops {
 /* Both add the endpoint's credentials and user agent to the request; a 401 on a token file makes them read
  * the file again, one on a login refresh it, and, if the credentials changed, ask once more. A status outside
  * 2xx is not an error at this layer. Network failures are ERR_RETRY, a passed deadline ERR_TIMEOUT, over-long
- * answers ERR_LIMIT, bad certificates ERR_UNAUTHORIZED with the reason in words, an address that a guarded
- * endpoint leads to and may not ERR_FORBIDDEN. */
+ * answers ERR_LIMIT, bad certificates ERR_UNAUTHORIZED with the reason in words, an address that is
+ * denied ERR_FORBIDDEN. */
 int http_roundtrip(struct http_transport *t, const struct http_request *rq, struct arena *arena,
                    struct http_response *ret, struct error *err);
 int http_stream_open(struct http_transport *t, const struct http_request *rq, struct http_stream **ret,

@@ -30,7 +30,7 @@ struct source {
         const char *type, *url;
         struct source_credentials credentials;
         struct filter filter;
-        bool insecure, any_address; /* any_address: also those that address_guard.h refuses */
+        bool insecure, any_address; /* any_address: also those that address_guard_strict refuses */
         int64_t deadline_ms;        /* loop time */
 
         size_t bytes; /* of answers so far */

@@ -11,7 +11,7 @@ void source_transfer(const struct source *s, struct transfer *ret)
                                   .ca_pem = s->credentials.ca_pem,
                                   .cert_pem = s->credentials.cert_pem,
                                   .key_pem = s->credentials.key_pem,
-                                  .any_address = s->any_address,
+                                  .denied = s->any_address ? NULL : &address_guard_strict,
                                   .deadline_ms = s->deadline_ms,
                                   .most_bytes = LIMIT_INPUT_TOTAL_BYTES,
                                   .bytes = s->bytes };

@@ -54,7 +54,7 @@ int helm_access_open(struct source_pass *p, const struct helm_repository_spec *s
                                                    .ca_pem = login.ca_pem,
                                                    .cert_pem = login.cert_pem,
                                                    .key_pem = login.key_pem,
-                                                   .any_address = p->sources->options->any_address,
+                                                   .denied = p->sources->options->denied,
                                                    .deadline_ms = loop_now_ms(rc->kube->world->loop) +
                                                                   timeout_ms } };
         if (!login.username)

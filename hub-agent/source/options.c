@@ -35,16 +35,22 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
         const char *folder = pick(w, f->storage_path, "STORAGE_PATH", FOLDER);
         char host[FLAG_HOST_SIZE];
 
+        struct address_ranges *denied = ARENA_NEW(arena, struct address_ranges);
+
+        if (!denied)
+                return error_no_memory(err);
         *ret = (struct source_options){ .retention = { f->artifact_ttl_ms, (size_t)f->artifact_records },
                                         .index_bytes = (size_t)f->index_bytes,
                                         .chart_bytes = (size_t)f->chart_bytes,
                                         .file_bytes = (size_t)f->chart_file_bytes,
-                                        .any_address = f->local_sources,
                                         .enforces_digests = text_equal(f->index_digest, "enforce"),
                                         .concurrency = (unsigned)f->source_concurrency,
                                         .jitter_percent = (unsigned)f->source_jitter,
                                         .retry_least_ms = f->source_retry_least_ms,
                                         .retry_most_ms = f->source_retry_most_ms };
+        if (address_ranges_parse(f->source_denied, arena, denied, err) < 0)
+                return error_wrap(err, "source-deny-addresses");
+        ret->denied = denied;
         if (artifact_digest_named(f->artifact_digest, &ret->digest, err) < 0)
                 return error_wrap(err, "artifact-digest-algo");
         if (flags_address(pick(w, f->storage_address, "STORAGE_ADDRESS", LISTEN), host, &ret->port, err) < 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/loop/volume.h"
+#include "common/net/address_guard.h"
 #include "common/net/http_server.h"
 #include "hub-agent/source/store/artifact_digest.h"
 #include "hub-agent/source/store/retention.h"
@@ -20,7 +21,7 @@ struct source_options {
         enum artifact_digest digest;
         struct retention retention;
         size_t index_bytes, chart_bytes, file_bytes; /* most of an index, a chart, and one file of it */
-        bool any_address;      /* sources may be at addresses that address_guard.h refuses */
+        const struct address_ranges *denied;         /* where no source is; NULL = they may be anywhere */
         bool enforces_digests; /* a chart that is not what its index says is not taken */
         unsigned concurrency;  /* of each kind */
         unsigned jitter_percent;
@@ -36,6 +37,10 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
 const char *source_address(struct arena *arena, const char *told, const char *host, int port,
                            const char *machine);
 
+/* Links, and where clouds tell machines who they are. */
+#define SOURCE_DENIED                                                                                        \
+        "169.254.0.0/16,fe80::/10,100.100.100.200/32,168.63.129.16/32,192.0.0.192/32,fd00:ec2::254/128,"     \
+        "fd20:ce::254/128"
 #define SOURCE_INDEX_BYTES 52428800
 #define SOURCE_CHART_BYTES 10485760
 #define SOURCE_FILE_BYTES 5242880

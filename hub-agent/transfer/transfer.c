@@ -24,8 +24,8 @@ static struct http_endpoint endpoint_of(const struct hop *h, bool own_origin)
                 .client_key_pem = own_origin ? (char *)(uintptr_t)t->key_pem : NULL,
                 .proxy_url = (char *)(uintptr_t)t->proxy_url,
                 .user_agent = (char *)(uintptr_t) "argosy/" ARGOSY_VERSION,
-                .guarded = !t->any_address,
                 .aws_key = own_origin ? h->call->aws_key : NULL,
+                .denied = t->denied,
         };
 }
 

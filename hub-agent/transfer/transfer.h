@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "common/net/address_guard.h"
 #include "hub-agent/transfer/web_url.h"
 
 #define TRANSFER_REDIRECTS 10
@@ -12,13 +13,13 @@
 struct transfer {
         struct world *world;
         struct arena *arena;
-        const char *ca_pem;             /* NULL = the system's */
-        const char *cert_pem, *key_pem; /* for the origin of a call's URL alone; NULL = none */
-        const char *proxy_url;          /* NULL = none */
-        bool any_address;               /* also those that address_guard.h refuses */
-        int64_t deadline_ms;            /* loop time, of all */
-        size_t most_bytes;              /* of all answers together; 0 = no bound */
-        size_t bytes;                   /* of answers so far */
+        const char *ca_pem;                  /* NULL = the system's */
+        const char *cert_pem, *key_pem;      /* for the origin of a call's URL alone; NULL = none */
+        const char *proxy_url;               /* NULL = none */
+        const struct address_ranges *denied; /* no connection to these; NULL = anywhere */
+        int64_t deadline_ms;                 /* loop time, of all */
+        size_t most_bytes;                   /* of all answers together; 0 = no bound */
+        size_t bytes;                        /* of answers so far */
 };
 
 struct transfer_call {

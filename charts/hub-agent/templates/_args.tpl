@@ -85,7 +85,7 @@
   (printf "--helm-chart-file-max-size=%d" (int64 .chartFileMaxSize))
   (printf "--helm-index-digest=%s" .indexDigest)
   (printf "--source-concurrent=%d" (int .concurrent))
-  (printf "--allow-local-sources=%t" .allowLocal)
+  (printf "--source-deny-addresses=%s" (join "," .denyAddresses))
 ) -}}
 {{- end -}}
 {{- end -}}
