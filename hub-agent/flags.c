@@ -158,6 +158,12 @@ const struct flag hub_flag_table[] = {
           1 << 30, false },
         { "helm-chart-file-max-size", FLAG_INT, "5242880", AT(chart_file_bytes),
           "Most bytes of one file of a chart.", 1, 100 << 20, false },
+        { "helm-cache-max-size", FLAG_INT, "0", AT(cache_most),
+          "Indexes of repositories of which memory holds where each chart is; 0 = of none.", 0, 10000,
+          false },
+        { "helm-cache-ttl", FLAG_DURATION, "15m", AT(cache_ttl_ms), "For how long after its last use." },
+        { "helm-cache-purge-interval", FLAG_DURATION, "1m", AT(cache_purge_ms),
+          "How often what was held for that long is let go." },
         { "helm-index-digest", FLAG_STRING, "warn", AT(index_digest),
           "What becomes of a chart that is not what its index says: warn of it, or enforce." },
         { "source-concurrent", FLAG_INT, "2", AT(source_concurrency),
@@ -216,6 +222,8 @@ static void check_sources(struct buf *b, const struct hub_flags *f)
                 buf_append_str(b, "helm-index-digest must be warn or enforce; ");
         if (address_ranges_parse(f->source_denied, &arena, &denied, &e) < 0)
                 buf_printf(b, "source-deny-addresses: %s; ", e.text);
+        if (f->cache_ttl_ms < 1 || f->cache_purge_ms < 1)
+                buf_append_str(b, "helm-cache-ttl and helm-cache-purge-interval must be above 0; ");
         if (f->source_retry_least_ms < 1 || f->source_retry_least_ms > f->source_retry_most_ms)
                 buf_append_str(b, "source-min-retry-delay must be above 0 and not above "
                                   "source-max-retry-delay; ");

@@ -394,6 +394,14 @@ static void those_of_sources_have_defaults_and_ranges(void **state)
         assert_string_equal(f.source_denied, SOURCE_DENIED);
         assert_refused("--source-deny-addresses=10.0.0.0/8,10.0.0/33",
                        "source-deny-addresses: '10.0.0/33' is no range of addresses");
+        assert_int_equal(f.cache_most, 0);
+        assert_int_equal(f.cache_ttl_ms, 900000);
+        assert_int_equal(f.cache_purge_ms, 60000);
+        assert_refused("--helm-cache-ttl=soon", "helm-cache-ttl");
+        assert_refused("--helm-cache-purge-interval=5", "helm-cache-purge-interval");
+        assert_refused("--helm-cache-ttl=0s", "helm-cache-ttl and helm-cache-purge-interval must be above 0");
+        assert_refused("--helm-cache-purge-interval=-1m", "must be above 0");
+        assert_refused("--helm-cache-max-size=-1", "helm-cache-max-size");
         assert_refused("--helm-index-digest=maybe", "helm-index-digest must be warn or enforce");
         assert_refused("--source-min-retry-delay=16m",
                        "source-min-retry-delay must be above 0 and not above");

@@ -11,6 +11,8 @@ LABELS(resource_set_labels, "uid", "kind", "name", "exported_namespace", "ready"
        "resources", "revision");
 LABELS(input_provider_labels, "uid", "kind", "name", "exported_namespace", "ready", "reason", "suspended",
        "url");
+LABELS(source_labels, "kind", "name", "namespace");
+LABELS(cache_labels, "event_type", "name", "namespace");
 LABELS(run_labels, "namespace", "name", "state", "condition", "status", "reason", "failureType");
 LABELS(approval_labels, "namespace", "name", "taskType");
 LABELS(stage_labels, "namespace", "name");
@@ -45,6 +47,9 @@ BUCKETS(apply_s, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.
 BUCKETS(queue_s, 1e-08, 1e-07, 1e-06, 1e-05, 0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000);
 BUCKETS(review_s, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10);
 BUCKETS(rollout_s, 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200);
+/* Ten from 10 ms to half an hour, each the same multiple of the one before. */
+BUCKETS(source_s, 0.01, 0.038363583488692544, 0.14717645380938829, 0.56462161732861693, 2.1660908555907006,
+        8.309900738254731, 31.87975707547831, 122.3021722164349, 469.19495946736532, 1800);
 BUCKETS(request_s, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60);
 
 const struct metric_family metric_families[N_METRICS] = {
@@ -69,6 +74,12 @@ const struct metric_family metric_families[N_METRICS] = {
                                     .help = "1 for each ResourceSetInputProvider, with the state that it is "
                                             "in; "
                                             "gone with it." },
+        [METRIC_SOURCE_SECONDS] = { "gotk_reconcile_duration_seconds", .of = METRIC_OF_HUB,
+                                    .labels = source_labels, HISTOGRAM(source_s),
+                                    .help = "Length of the runs of a chart or a source; gone with it." },
+        [METRIC_INDEX_CACHE] = { "gotk_cache_events_total", METRIC_COUNTER, METRIC_OF_HUB, cache_labels,
+                                 .help = "Looks for a repository's index in memory (cache_hit, cache_miss); "
+                                         "gone with the repository." },
         [METRIC_RUN_STATUS] = { "fleet_workload_update_run_status_last_timestamp_seconds", METRIC_GAUGE,
                                 METRIC_OF_HUB, run_labels,
                                 .help = "When an update run was last seen in the state of its labels, in "

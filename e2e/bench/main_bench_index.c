@@ -82,7 +82,7 @@ static int look_up(struct loop *l, struct buf *kept, const char *name, struct er
         int64_t began_us = loop_now_us(l);
         size_t n;
 
-        TRY(index_lookup(&arena, &source, name, &at, &n, err));
+        TRY(index_lookup(&arena, &source, 0, name, &at, &n, err));
         if (n != VERSIONS)
                 return error_set(err, ERR_INVALID, "%s has %zu versions", name, n);
         bench_line((double)(loop_now_us(l) - began_us) / 1e3, "ms", "helm_index_50mb_lookup_ms");

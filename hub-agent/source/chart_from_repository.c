@@ -2,7 +2,7 @@
 #include "common/base/digest.h"
 #include "hub-agent/source/helm_access.h"
 #include "hub-agent/source/helm_chart.h"
-#include "hub-agent/source/index/lookup.h"
+#include "hub-agent/source/index_access.h"
 
 #define NOT_DOWNLOADED "failed to download chart for remote reference"
 
@@ -46,29 +46,6 @@ static int check_name(struct chart_pass *c)
 
 /* ---- the version ---- */
 
-struct lookup {
-        struct arena *arena;
-        struct volume_reader *index;
-        const char *name;
-        struct chart_version *found;
-        size_t n;
-        struct error err;
-        int code;
-};
-
-static int read_index(void *ctx, uint64_t offset, void *ret, size_t n, size_t *ret_n, struct error *err)
-{
-        return volume_read(ctx, offset, ret, n, ret_n, err);
-}
-
-static void look_up(void *ctx)
-{
-        struct lookup *l = ctx;
-        const struct index_source source = { read_index, l->index };
-
-        l->code = index_lookup(l->arena, &source, l->name, &l->found, &l->n, &l->err);
-}
-
 static int no_version(struct chart_pass *c)
 {
         error_set(c->pass->rc->err, ERR_NOT_FOUND,
@@ -78,17 +55,18 @@ static int no_version(struct chart_pass *c)
         return source_fails(c->pass, &failing_reference);
 }
 
-static int choose(struct chart_pass *c, const struct lookup *l, const struct chart_version **ret)
+static int choose(struct chart_pass *c, const struct chart_version *at, size_t n,
+                  const struct chart_version **ret)
 {
         struct error *err = c->pass->rc->err;
         int code;
 
-        if (l->n == 0) {
+        if (n == 0) {
                 error_set(err, ERR_NOT_FOUND,
                           "failed to get chart version for remote reference: no chart name found");
                 return source_fails(c->pass, &failing_reference);
         }
-        code = select_version(l->found, l->n, or_empty(c->spec->version), ret, err);
+        code = select_version(at, n, or_empty(c->spec->version), ret, err);
         if (code == ERR_NOT_FOUND)
                 return no_version(c);
         if (code == 0)
@@ -97,22 +75,14 @@ static int choose(struct chart_pass *c, const struct lookup *l, const struct cha
         return source_fails(c->pass, &failing_reference);
 }
 
-static int find_version(struct chart_pass *c, const struct source_artifact *index,
+static int find_version(struct chart_pass *c, const struct helm_repository *r,
                         const struct chart_version **ret)
 {
-        struct reconcile *rc = c->pass->rc;
-        CLEANUP(volume_reader_cleanup) struct volume_reader *file = NULL;
-        struct lookup l = { .arena = rc->arena, .name = c->spec->chart };
+        struct chart_version *at = NULL;
+        size_t n = 0;
 
-        if (volume_open_file(c->pass->sources->store.volume, index->path, &file, rc->err) < 0)
-                return source_fails(c->pass, &failing_read);
-        l.index = file;
-        TRY(offload(rc->kube->world->loop, look_up, &l, rc->err));
-        if (l.code == 0)
-                return choose(c, &l, ret);
-        *rc->err = l.err;
-        error_wrap(rc->err, "failed to load chart index '%s'", index->path);
-        return source_fails(c->pass, &failing_read);
+        TRY(index_versions(c->pass, &r->object, r->status->artifact, c->spec->chart, &at, &n));
+        return choose(c, at, n, ret);
 }
 
 /* ---- the archive ---- */
@@ -208,7 +178,7 @@ int chart_from_repository(struct chart_pass *c, const struct helm_repository *r)
         const char *version;
 
         TRY(check_name(c));
-        TRY(find_version(c, r->status->artifact, &v));
+        TRY(find_version(c, r, &v));
         if (c->spec->verify) {
                 error_set(rc->err, ERR_UNSUPPORTED, "not implemented");
                 return source_fails(c->pass, &failing_signature);

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "hub-agent/source/helm_access.h"
 #include "hub-agent/source/index/convert.h"
+#include "hub-agent/source/index_access.h"
 
 #define UNREADABLE "failed to fetch Helm repository index: failed to cache index to temporary file"
 #define RECONCILE_MAX_MS 3600000
@@ -220,6 +221,7 @@ static int store(struct source_pass *p, struct fetched *f, const char *revision)
         const char *file = arena_printf(rc->arena, "index-%s.yaml", strchr(revision, ':') + 1);
         const char *path = file ? artifact_path(rc->arena, p->now, file) : NULL;
         struct source_artifact kept;
+        const char *before;
 
         if (!path)
                 return error_no_memory(rc->err);
@@ -229,7 +231,9 @@ static int store(struct source_pass *p, struct fetched *f, const char *revision)
         TRY(announce(p, revision));
         if (artifact_finish(&w, rc->arena, &kept, rc->err) < 0)
                 return source_fails(p, &failing_storage);
+        before = p->run.status->artifact ? p->run.status->artifact->path : NULL;
         TRY(source_keep(p, &kept, revision));
+        TRY(index_replaced(p, text_equal(before, kept.path) ? NULL : before, kept.path));
         return tell_stored(p, f, revision);
 }
 
@@ -237,6 +241,7 @@ static int store(struct source_pass *p, struct fetched *f, const char *revision)
 
 static int unchanged(struct source_pass *p)
 {
+        index_unchanged(p, p->run.status->artifact->path);
         source_tell_unchanged(p, p->run.status->artifact->revision);
         return 0;
 }

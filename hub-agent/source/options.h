@@ -22,6 +22,8 @@ struct source_options {
         struct retention retention;
         size_t index_bytes, chart_bytes, file_bytes; /* most of an index, a chart, and one file of it */
         const struct address_ranges *denied;         /* where no source is; NULL = they may be anywhere */
+        size_t cache_most; /* indexes of which a directory is in memory; 0 = of none */
+        int64_t cache_ttl_ms, cache_purge_ms;
         bool enforces_digests; /* a chart that is not what its index says is not taken */
         unsigned concurrency;  /* of each kind */
         unsigned jitter_percent;

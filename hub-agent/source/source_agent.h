@@ -10,6 +10,7 @@ enum source_which { SOURCE_CHART, SOURCE_HELM, SOURCE_GIT, SOURCE_BUCKET, N_SOUR
 struct sources {
         const struct source_options *options;
         struct artifact_store store;
+        struct source_indexes *indexes;             /* what is held of them in memory: index_access.h */
         struct http_server *server;                 /* of the artifacts; NULL = none */
         struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
 };

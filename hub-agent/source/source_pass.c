@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "common/base/memory.h"
+#include "hub-agent/source/index_access.h"
 
 #define CONFLICTS_MAX 5
 #define TOLD_AGAIN_MS 3600000
@@ -303,13 +304,27 @@ static int remove_files(struct source_pass *p)
         return rc->err->code;
 }
 
+/* What is remembered and counted of an object that is gone. */
+static void forget(struct source_pass *p)
+{
+        struct reconcile *rc = p->rc;
+        struct metrics *m = agent_of(rc)->metrics;
+        const struct source_status *s = p->now ? ((const struct any_source *)p->now)->status : NULL;
+
+        memory_drop(&p->sources->remembered[p->kind->which], rc->key);
+        metric_remove(m, METRIC_SOURCE_SECONDS,
+                      (const char *const[]){ p->kind->kind->kind, rc->name, rc->ns });
+        if (p->kind->which == SOURCE_HELM)
+                index_forget(p->sources, m, rc->ns, rc->name, s && s->artifact ? s->artifact->path : NULL);
+}
+
 static struct outcome let_go(struct source_pass *p)
 {
         struct reconcile *rc = p->rc;
         bool has_artifact = ((const struct any_source *)p->now)->status &&
                             ((const struct any_source *)p->now)->status->artifact;
 
-        memory_drop(&p->sources->remembered[p->kind->which], rc->key);
+        forget(p);
         if (remove_files(p) < 0)
                 return failed(rc->err);
         if (has_artifact)
@@ -329,7 +344,7 @@ static struct outcome clear(struct source_pass *p)
         if (object_has_finalizer(p->now, SOURCE_FINALIZER)) {
                 if (remove_files(p) < 0 || rc_set_finalizer(rc, p->now, SOURCE_FINALIZER, false, &p->now) < 0)
                         return failed(rc->err);
-                memory_drop(&p->sources->remembered[p->kind->which], rc->key);
+                forget(p);
         }
         if (copy(p, p->now, NULL) < 0)
                 return failed(rc->err);
@@ -353,6 +368,15 @@ static struct outcome hold(struct source_pass *p)
         return source_write(p) < 0 ? failed(p->rc->err) : done();
 }
 
+static void observe(const struct source_pass *p)
+{
+        const struct reconcile *rc = p->rc;
+        int64_t took_ms = loop_now_ms(rc->kube->world->loop) - p->began_ms;
+
+        metric_observe(agent_of(p->rc)->metrics, METRIC_SOURCE_SECONDS, (double)took_ms / 1000,
+                       (const char *const[]){ p->kind->kind->kind, rc->name, rc->ns });
+}
+
 static struct outcome look_at(struct reconcile *rc, const struct source_kind *kind)
 {
         struct source_pass p = { .rc = rc,
@@ -363,7 +387,7 @@ static struct outcome look_at(struct reconcile *rc, const struct source_kind *ki
         if (cache_get(rc, kind->kind, rc->ns, rc->name, &p.now) < 0)
                 return failed(rc->err);
         if (!p.now) {
-                memory_drop(&p.sources->remembered[kind->which], rc->key);
+                forget(&p);
                 return done();
         }
         if (is_deleting(p.now))
@@ -379,7 +403,10 @@ static struct outcome look_at(struct reconcile *rc, const struct source_kind *ki
         p.run.arena = rc->arena;
         p.run.generation = p.now->meta.generation;
         p.run.now_ms = loop_wall_ms(rc->kube->world->loop);
-        return run(&p);
+        struct outcome o = run(&p);
+
+        observe(&p);
+        return o;
 }
 
 struct outcome source_reconcile(struct reconcile *rc, const struct source_kind *kind)

@@ -1,6 +1,7 @@
 /* Charts and sources are worked on once the hub serves their kinds: spec/helm-chart.md 4.1. */
 #include "common/base/memory.h"
 #include "hub-agent/placement/catalog.h"
+#include "hub-agent/source/index_access.h"
 #include "hub-agent/source/source_agent.h"
 #include "hub-agent/source/store/serve.h"
 
@@ -23,6 +24,12 @@ struct sources *sources_new(struct world *w, const struct source_options *o)
 
         if (!s)
                 return NULL;
+        s->indexes = NEW(struct source_indexes);
+        if (!s->indexes) {
+                mem_free(s);
+                return NULL;
+        }
+        source_indexes_init(s->indexes, o);
         s->options = o;
         artifact_store_init(&s->store, w);
         s->store.volume = o->volume;
@@ -41,6 +48,8 @@ struct sources *sources_free(struct sources *s)
         for (size_t i = 0; i < ARRAY_LEN(s->remembered); i++)
                 memories_free(&s->remembered[i]);
         artifact_store_free(&s->store);
+        source_indexes_free(s->indexes);
+        mem_free(s->indexes);
         mem_free(s);
         return NULL;
 }
@@ -117,11 +126,32 @@ void sources_stop(struct sources *s)
                 s->server = http_server_stop(s->server);
 }
 
+/* ---- the cache of indexes ---- */
+
+static void purge(void *agent)
+{
+        struct hub_agent *a = agent;
+        struct sources *s = a->sources;
+
+        while (fiber_sleep(a->world->loop, s->options->cache_purge_ms) == 0)
+                index_cache_purge(&s->indexes->cache, loop_now_ms(a->world->loop));
+}
+
+static int start_cache(struct hub_agent *a)
+{
+        if (a->sources->options->cache_most > 0)
+                return fiber_spawn(a->following, "index-cache", purge, a) ? 0 : ERR_NO_MEMORY;
+        log_info(&a->log, "caching of Helm index files is disabled");
+        return 0;
+}
+
 /* ---- the beginning ---- */
 
 int sources_start(struct hub_agent *a, struct error *err)
 {
         TRY(serve(a, err));
+        if (start_cache(a) < 0)
+                return error_no_memory(err);
         if (are_served(a))
                 return begin(a) < 0 ? error_no_memory(err) : 0;
         log_info(&a->log,

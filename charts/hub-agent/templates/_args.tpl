@@ -84,6 +84,9 @@
   (printf "--helm-chart-max-size=%d" (int64 .chartMaxSize))
   (printf "--helm-chart-file-max-size=%d" (int64 .chartFileMaxSize))
   (printf "--helm-index-digest=%s" .indexDigest)
+  (printf "--helm-cache-max-size=%d" (int .indexCacheSize))
+  (printf "--helm-cache-ttl=%s" .indexCacheTTL)
+  (printf "--helm-cache-purge-interval=%s" .indexCachePurgeInterval)
   (printf "--source-concurrent=%d" (int .concurrent))
   (printf "--source-deny-addresses=%s" (join "," .denyAddresses))
 ) -}}

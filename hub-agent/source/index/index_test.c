@@ -58,7 +58,7 @@ static const char *looked_up(struct arena *arena, const char *text, const char *
         size_t n;
 
         buf_init(&b, 1 << 20);
-        if (index_lookup(arena, &source, name, &at, &n, &err) < 0)
+        if (index_lookup(arena, &source, 0, name, &at, &n, &err) < 0)
                 return arena_strdup(arena, err.text);
         for (size_t i = 0; i < n; i++)
                 buf_printf(&b, "%s %s %s %lld;", at[i].version, at[i].url, at[i].digest,

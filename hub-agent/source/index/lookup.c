@@ -66,10 +66,9 @@ static int take_piece(struct looking *l, struct slice piece, struct error *err)
         return 0;
 }
 
-static int look(struct looking *l, const struct index_source *source, struct error *err)
+static int look(struct looking *l, const struct index_source *source, uint64_t at, struct error *err)
 {
         char *piece = arena_alloc(l->arena, PIECE_BYTES);
-        uint64_t at = 0;
         size_t n;
 
         if (!piece)
@@ -84,7 +83,7 @@ static int look(struct looking *l, const struct index_source *source, struct err
         return l->within && !l->over ? error_set(err, ERR_INVALID, "the index ends within a chart") : 0;
 }
 
-int index_lookup(struct arena *arena, const struct index_source *source, const char *name,
+int index_lookup(struct arena *arena, const struct index_source *source, uint64_t from, const char *name,
                  struct chart_version **ret, size_t *ret_n, struct error *err)
 {
         struct looking l = { .arena = arena };
@@ -97,7 +96,7 @@ int index_lookup(struct arena *arena, const struct index_source *source, const c
         buf_append_str(&l.wanted, ":[");
         code = buf_status(&l.wanted, err, "the name of a chart");
         if (code == 0)
-                code = look(&l, source, err);
+                code = look(&l, source, from, err);
         if (code == 0) {
                 *ret = arena_memdup(arena, l.found.at, l.found.n * sizeof(**ret));
                 *ret_n = l.found.n;

@@ -10,7 +10,8 @@ struct index_source {
         void *ctx;
 };
 
-/* In the order of the file; *ret_n is 0 where there is no such chart. Read from the beginning to the end of
- * its lines, in pieces. Texts are in the arena. ERR_INVALID: the file is not as it was written. */
-int index_lookup(struct arena *arena, const struct index_source *source, const char *name,
+/* In the order of the file; *ret_n is 0 where there is no such chart. Read in pieces, from `from` (0, or what
+ * a directory says) to the end of the chart's lines. Texts are in the arena. ERR_INVALID: the file is not as
+ * it was written. */
+int index_lookup(struct arena *arena, const struct index_source *source, uint64_t from, const char *name,
                  struct chart_version **ret, size_t *ret_n, struct error *err);
