@@ -210,19 +210,25 @@ static bool may_stand_in_header(const char *token)
         return n > 0 && n <= LIMIT_TOKEN_BYTES;
 }
 
+static int no_token(struct registry *r, const char *url, const char *why, struct error *err)
+{
+        const char *shown = web_url_public(url, r->transfer->arena);
+
+        return shown ? error_set(err, ERR_INVALID, "%s: %s", shown, why) : error_no_memory(err);
+}
+
 static int take_token(struct registry *r, const char *url, const json_t *doc, int64_t asked_ms,
                       struct error *err)
 {
-        const char *token = doc_get_string(doc, "token"),
-                   *shown = or_empty(web_url_public(url, r->transfer->arena));
+        const char *token = doc_get_string(doc, "token");
         int64_t seconds = doc_get_int(doc, "expires_in", 0);
 
         if (text_empty(token))
                 token = doc_get_string(doc, "access_token");
         if (text_empty(token))
-                return error_set(err, ERR_INVALID, "%s: the answer has no token", shown);
+                return no_token(r, url, "the answer has no token", err);
         if (!may_stand_in_header(token))
-                return error_set(err, ERR_INVALID, "%s: the token cannot be sent", shown);
+                return no_token(r, url, "the token cannot be sent", err);
         r->authorization = arena_printf(r->transfer->arena, "Bearer %s", token);
         if (!r->authorization)
                 return error_no_memory(err);
