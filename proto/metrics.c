@@ -36,6 +36,7 @@ LABELS(resource, "resource");
 LABELS(server, "server");
 LABELS(server_and_reason, "server", "reason");
 LABELS(state_and_reason, "state", "reason");
+LABELS(success, "success");
 
 BUCKETS(approval_s, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400);
 BUCKETS(stage_s, 15, 30, 60, 120, 300, 600, 1800, 3600);
@@ -51,6 +52,8 @@ BUCKETS(rollout_s, 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 432
 BUCKETS(source_s, 0.01, 0.038363583488692544, 0.14717645380938829, 0.56462161732861693, 2.1660908555907006,
         8.309900738254731, 31.87975707547831, 122.3021722164349, 469.19495946736532, 1800);
 BUCKETS(request_s, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60);
+BUCKETS(sync_s, 0.5, 5, 10, 20, 30, 40, 50, 60, 75, 90, 120, 240);
+BUCKETS(job_s, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600);
 
 const struct metric_family metric_families[N_METRICS] = {
         /* ---- the fleet ---- */
@@ -119,6 +122,22 @@ const struct metric_family metric_families[N_METRICS] = {
                                manifest_labels,
                                .help = "Manifests in those passes, by the reasons of their conditions and "
                                        "whether drifts and differences were found." },
+        [METRIC_SYNC_SECONDS] = { "flux_daemon_sync_duration_seconds", .of = METRIC_OF_GENERATOR,
+                                  .labels = success, HISTOGRAM(sync_s),
+                                  .help = "Length of syncs of a Git repository to the hub." },
+        [METRIC_SYNC_MANIFESTS] = { "flux_daemon_sync_manifests", METRIC_GAUGE, METRIC_OF_GENERATOR, success,
+                                    .help = "Objects of the last sync that are as the repository has them, "
+                                            "and those that could not be made so." },
+        [METRIC_JOB_SECONDS] = { "flux_daemon_job_duration_seconds", .of = METRIC_OF_GENERATOR,
+                                 .labels = success, HISTOGRAM(job_s),
+                                 .help = "Length of jobs, which change the repository." },
+        [METRIC_JOB_WAITED] = { "flux_daemon_queue_duration_seconds", .of = METRIC_OF_GENERATOR,
+                                HISTOGRAM(job_s), .help = "How long jobs waited before they began." },
+        [METRIC_JOBS_WAITING] = { "flux_daemon_queue_length_count", METRIC_GAUGE, METRIC_OF_GENERATOR,
+                                  .help = "Jobs that wait." },
+        [METRIC_GIT_READY] = { "flux_git_ready", METRIC_GAUGE, METRIC_OF_GENERATOR,
+                               .help = "1 if the repository can be read and, unless it is never to be, "
+                                       "written." },
 
         /* ---- the controller frame ---- */
         [METRIC_RECONCILES] = { "controller_runtime_reconcile_total", METRIC_COUNTER, METRIC_OF_BOTH,

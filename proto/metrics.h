@@ -9,7 +9,8 @@
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-enum metric_of { METRIC_OF_HUB = 1, METRIC_OF_MEMBER = 2, METRIC_OF_BOTH = 3 };
+/* Both agents; what they both have the manifest-generator has too. */
+enum metric_of { METRIC_OF_HUB = 1, METRIC_OF_MEMBER = 2, METRIC_OF_BOTH = 3, METRIC_OF_GENERATOR = 4 };
 
 struct metric_family {
         const char *name;
@@ -43,6 +44,12 @@ enum metric_id {
         METRIC_APPLY_SECONDS,
         METRIC_WORKS,
         METRIC_MANIFESTS,
+        METRIC_SYNC_SECONDS,
+        METRIC_SYNC_MANIFESTS,
+        METRIC_JOB_SECONDS,
+        METRIC_JOB_WAITED,
+        METRIC_JOBS_WAITING,
+        METRIC_GIT_READY,
 
         METRIC_RECONCILES,
         METRIC_RECONCILE_ERRORS,

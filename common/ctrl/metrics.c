@@ -83,7 +83,8 @@ struct metrics *metrics_free(struct metrics *m)
 
 static bool is_kept(const struct metrics *m, const struct metric *one)
 {
-        return one->family->of & m->agent;
+        return one->family->of & m->agent ||
+               (m->agent == METRIC_OF_GENERATOR && one->family->of == METRIC_OF_BOTH);
 }
 
 static struct metric *find(const struct metrics *m, unsigned family)

@@ -130,6 +130,19 @@ static void a_source_is_read_off_when_somebody_asks(void **state)
         metrics_remove_source(&r.source);
 }
 
+static void the_manifest_generator_has_what_both_agents_have(void **state)
+{
+        struct metrics *m = metrics_new(METRIC_OF_GENERATOR);
+
+        metric_set(m, METRIC_GIT_READY, 1, NULL);
+        metric_set(m, METRIC_RECONCILE_LIMIT, 2, (const char *const[]){ "x" });
+        metric_set(m, METRIC_SCHEDULING_WORKERS, 3, NULL);
+        assert_int_equal(metric_value(m, METRIC_GIT_READY, NULL), 1);
+        assert_int_equal(metric_value(m, METRIC_RECONCILE_LIMIT, (const char *const[]){ "x" }), 2);
+        assert_int_equal(metric_value(m, METRIC_SCHEDULING_WORKERS, NULL), 0);
+        metrics_free(m);
+}
+
 static void a_full_metric_drops_and_counts_new_series(void **state)
 {
         struct metrics *m = metrics_new(METRIC_OF_BOTH);
@@ -257,6 +270,7 @@ int main(void)
                 cmocka_unit_test(what_is_another_agents_is_neither_kept_nor_told),
                 cmocka_unit_test(a_series_counts_by_itself),
                 cmocka_unit_test(a_source_is_read_off_when_somebody_asks),
+                cmocka_unit_test(the_manifest_generator_has_what_both_agents_have),
                 cmocka_unit_test(a_full_metric_drops_and_counts_new_series),
                 cmocka_unit_test(what_is_removed_is_told_no_more_and_makes_room),
                 cmocka_unit_test(numbers_may_be_endless),

@@ -5,9 +5,9 @@
 #define INTRODUCTION                                                                                         \
         "# Metrics\n\n"                                                                                      \
         "Written by `make generate` from proto/metrics.c; do not edit.\n\n"                                  \
-        "The hub agent serves them on `:8080/metrics`, a member agent on `:8080` and `:8090`, as "           \
-        "Prometheus\n"                                                                                       \
-        "text; flags of both change the ports or switch them off, and the charts' `serviceMonitor` values "  \
+        "The hub agent serves them on `:8080/metrics`, a member agent on `:8080` and `:8090`, the\n"         \
+        "manifest-generator, which has those of both too, on `:8080`, as Prometheus\n"                       \
+        "text; their flags change the ports or switch them off, and the charts' `serviceMonitor` values "    \
         "bring a\n"                                                                                          \
         "ServiceMonitor. Names, labels and buckets are those that dashboards of KubeFleet and of "           \
         "controllers\n"                                                                                      \
@@ -38,9 +38,10 @@ static void write_buckets(const struct metric_family *f, struct buf *b)
 static void write_family(const struct metric_family *f, struct buf *b)
 {
         static const char *const types[] = { "counter", "gauge", "histogram" };
-        static const char *const agents[] = {
-                [METRIC_OF_HUB] = "hub", [METRIC_OF_MEMBER] = "member", [METRIC_OF_BOTH] = "both"
-        };
+        static const char *const agents[] = { [METRIC_OF_HUB] = "hub",
+                                              [METRIC_OF_MEMBER] = "member",
+                                              [METRIC_OF_BOTH] = "both",
+                                              [METRIC_OF_GENERATOR] = "manifest-generator" };
 
         buf_printf(b, "| `%s` | %s | ", f->name, types[f->type]);
         write_labels(f, b);
