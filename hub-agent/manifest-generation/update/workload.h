@@ -38,7 +38,8 @@ struct doc_place {
 };
 json_t *doc_at(const json_t *doc, const struct doc_place *place); /* borrowed; NULL = nothing is there */
 /* Sets the value there, taken, also on failure; a last step that is a key may be new, with the objects on the
- * way. A NULL value removes. ERR_NO_MEMORY or ERR_INVALID: the way leads through something else. */
+ * way; a NULL value is ERR_NO_MEMORY. ERR_INVALID: the way leads through something else. Removing what is not
+ * there is fine. */
 int doc_set_at(json_t *doc, const struct doc_place *place, json_t *value, struct error *err);
 int doc_remove_at(json_t *doc, const struct doc_place *place, struct error *err);
 const char *doc_place_text(struct arena *arena,
@@ -53,6 +54,8 @@ struct workload_container {
         /* The scalar that carries the tag, and whether it is the whole image or the tag alone. */
         struct doc_place place;
         bool tag_alone;
+        size_t n_registry; /* bytes that image.name begins with and the scalar does not: they stand elsewhere
+                            */
         const char
                 *problem; /* why it cannot be updated ("spec.values.image.tag: must be a string ..."); NULL */
 };
@@ -71,8 +74,8 @@ const struct workload_container *workload_find(const struct workload_view *w, co
 /* What the scalar at `place` becomes for the tag: "nginx:1.26", or "1.26". NULL on no memory. */
 const char *workload_image_text(struct arena *arena, const struct workload_container *c, const char *tag);
 
-/* The registry's Secrets that a workload names: imagePullSecrets of its pod template, and the service account
- * whose own count too ("default" if none is named; NULL for a HelmRelease). Borrows. */
+/* The registries' Secrets that a workload names: imagePullSecrets of its pod template, or of a HelmRelease's
+ * values; and the service account whose own count too ("default" if none is named). Borrows. */
 struct workload_credentials {
         const char *const *secrets;
         size_t n;
