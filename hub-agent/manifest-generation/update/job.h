@@ -76,7 +76,9 @@ struct update_result {
         size_t n_containers;
 };
 
-struct update_change {
+/* For commandUpdated, container, image and tag, or policy and value are what updaters are told, once for each
+ * change. */
+struct job_change {
         const struct update_object *object;
         /* Of an image: */
         const char *container; /* NULL = an annotation */
@@ -92,7 +94,7 @@ struct update_change {
 struct job_plan {
         const struct update_result *results; /* in byte order of identities */
         size_t n_results;
-        const struct update_change *changes; /* in order of results */
+        const struct job_change *changes; /* in order of results */
         size_t n_changes;
         bool sets_automated; /* an image poll is due when it is done */
 };
@@ -109,19 +111,15 @@ int job_plan_describe(const struct job_plan *p, struct buf *b);
 
 /* ---- doing it ---- */
 
-/* "FLUX_WORKLOAD=default:deployment/foo", ...: NULL-terminated, PATH not among them. spec/flux-yaml.md 4.2.
- */
-int update_environment(struct arena *arena, const struct update_change *c, const char *const **ret,
-                       struct error *err);
 /* Makes the change in a document: of patchUpdated B becomes C. */
-int update_document(const struct update_change *c, json_t *doc, struct error *err);
+int job_change_document(const struct job_change *c, json_t *doc, struct error *err);
 /* Makes all changes of one raw file: those of the plan whose object's source it is. */
-int update_raw_file(const struct job_plan *p, const char *source, struct slice text, struct buf *ret,
-                    struct error *err);
+int job_edit_file(const struct job_plan *p, const char *source, struct slice text, struct buf *ret,
+                  struct error *err);
 
 /* ---- whether it was done ---- */
 
 /* After an image job: exactly the planned images changed, and no other of any workload. ERR_INVALID with the
  * texts of spec/flux-yaml.md 9.3.4, each behind "verifying changes: failed to verify changes: ". */
-int update_verify(const struct update_objects *before, const struct update_objects *after,
-                  const struct job_plan *p, struct error *err);
+int job_verify(const struct update_objects *before, const struct update_objects *after,
+               const struct job_plan *p, struct error *err);
