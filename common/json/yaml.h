@@ -1,4 +1,4 @@
-/* What the YAML reader and writer share; private to common/json. */
+/* What the YAML reader and writer share, and who writes scalars into a text. */
 #pragma once
 
 #include "common/json/doc.h"
