@@ -1,0 +1,17 @@
+/* What a log of signatures (Rekor) says of one: that it was there at a time. Pure. spec/helm-chart.md 11.4.
+ */
+#pragma once
+
+#include "hub-agent/source/verify/signatures.h"
+
+struct log_entry {
+        int64_t wall_ms; /* when it was put into the log */
+        struct slice body;
+};
+
+/* Of the annotation dev.sigstore.cosign/bundle, whose signature is of a log of the root. ERR_FORBIDDEN. */
+int log_entry_read(const char *bundle, const struct trusted_root *root, struct arena *arena,
+                   struct log_entry *ret, struct error *err);
+/* Whether the entry is of that signature, by that certificate, of that payload. ERR_FORBIDDEN. */
+int log_entry_check(const struct log_entry *e, struct slice payload, struct slice signature, X509 *leaf,
+                    struct arena *arena, struct error *err);
