@@ -11,11 +11,6 @@
 
 /* ---- what the log signed ---- */
 
-struct parts {
-        const char *promise, *body, *log;
-        int64_t seconds, index;
-};
-
 /* Both stand in what was signed as they are: nothing that would have to be escaped, or be written otherwise,
  * may be in them. */
 static bool is_made_of(const char *text, const char *letters)
@@ -23,35 +18,29 @@ static bool is_made_of(const char *text, const char *letters)
         return strspn(text, letters) == strlen(text);
 }
 
-static int read_parts(const json_t *doc, struct parts *ret, struct error *err)
+static int check_parts(const struct log_promise *p, struct error *err)
 {
         static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 
-        ret->seconds = ret->index = -1;
-        TRY(doc_need_string(doc, "SignedEntryTimestamp", &ret->promise, err));
-        TRY(doc_need_string(doc, "Payload.body", &ret->body, err));
-        TRY(doc_need_string(doc, "Payload.logID", &ret->log, err));
-        TRY(doc_want_int(doc, "Payload.integratedTime", &ret->seconds, err));
-        TRY(doc_want_int(doc, "Payload.logIndex", &ret->index, err));
-        if (ret->seconds < 0 || ret->seconds > INT64_MAX / 1000)
+        if (p->seconds < 0 || p->seconds > INT64_MAX / 1000)
                 return error_set(err, ERR_INVALID, "Payload.integratedTime: it is no time");
-        if (ret->index < 0)
+        if (p->index < 0)
                 return error_set(err, ERR_INVALID, "Payload.logIndex: it is no index");
-        if (!is_made_of(ret->body, base64))
+        if (!is_made_of(p->body, base64))
                 return error_set(err, ERR_INVALID, "Payload.body: it is no base64");
-        if (strlen(ret->log) != 2 * LOG_ID_SIZE || !is_made_of(ret->log, "0123456789abcdef"))
+        if (strlen(p->log) != 2 * LOG_ID_SIZE || !is_made_of(p->log, "0123456789abcdef"))
                 return error_set(err, ERR_INVALID, "Payload.logID: it is no SHA-256 in hex");
         return 0;
 }
 
 /* As RFC 8785 writes it. */
-static int write_signed(const struct parts *p, struct buf *b)
+static int write_signed(const struct log_promise *p, struct buf *b)
 {
         return buf_printf(b, "{\"body\":\"%s\",\"integratedTime\":%lld,\"logID\":\"%s\",\"logIndex\":%lld}",
                           p->body, (long long)p->seconds, p->log, (long long)p->index);
 }
 
-static const struct trusted_log *find_log(const struct parts *p, const struct trusted_root *root)
+static const struct trusted_log *find_log(const struct log_promise *p, const struct trusted_root *root)
 {
         char id[LOG_ID_SIZE];
 
@@ -60,38 +49,57 @@ static const struct trusted_log *find_log(const struct parts *p, const struct tr
                                 (struct slice){ id, sizeof(id) }, p->seconds * 1000);
 }
 
-static int check_promise(const struct parts *p, const struct trusted_root *root, struct arena *arena,
-                         struct error *err)
+static int check_signed(const struct log_promise *p, const struct trusted_log *log, struct arena *arena,
+                        struct error *err)
 {
         AUTO_BUF struct buf b;
-        const struct trusted_log *log = find_log(p, root);
-        struct slice promise;
+        struct slice signature;
 
-        buf_init(&b, 2 * SIGNATURE_TEXT_BYTES);
-        if (!log)
-                return error_set(err, ERR_INVALID, "it is of no log of signatures of the trusted root");
-        TRY(decode_base64(p->promise, arena, "SignedEntryTimestamp", &promise, err));
+        buf_init(&b, 2 * SIGNATURE_BYTES);
+        TRY(decode_base64(p->signature, arena, "SignedEntryTimestamp", &signature, err));
         if (write_signed(p, &b) < 0)
-                return error_no_memory(err);
-        if (!public_key_signed(log->key, (struct slice){ b.data, b.len }, promise))
+                return buf_status(&b, err, "what the log signed");
+        if (!public_key_signed(log->key, (struct slice){ b.data, b.len }, signature))
                 return error_set(err, ERR_INVALID, "SignedEntryTimestamp: it is not the log's");
         return 0;
+}
+
+int log_promise_check(const struct log_promise *p, const struct trusted_root *root, struct arena *arena,
+                      struct log_entry *ret, struct error *err)
+{
+        const struct trusted_log *log;
+
+        TRY(check_parts(p, err));
+        log = find_log(p, root);
+        if (!log)
+                return error_set(err, ERR_INVALID, "it is of no log of signatures of the trusted root");
+        TRY(check_signed(p, log, arena, err));
+        TRY(decode_base64(p->body, arena, "Payload.body", &ret->body, err));
+        ret->wall_ms = p->seconds * 1000;
+        return 0;
+}
+
+static int read_promise(const json_t *doc, struct log_promise *ret, struct error *err)
+{
+        ret->seconds = ret->index = -1;
+        TRY(doc_need_string(doc, "SignedEntryTimestamp", &ret->signature, err));
+        TRY(doc_need_string(doc, "Payload.body", &ret->body, err));
+        TRY(doc_need_string(doc, "Payload.logID", &ret->log, err));
+        TRY(doc_want_int(doc, "Payload.integratedTime", &ret->seconds, err));
+        return doc_want_int(doc, "Payload.logIndex", &ret->index, err);
 }
 
 static int read_bundle(const char *bundle, const struct trusted_root *root, struct arena *arena,
                        struct log_entry *ret, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
-        struct parts p = { 0 };
+        struct log_promise p = { 0 };
 
         if (strlen(bundle) > SIGNATURE_TEXT_BYTES)
                 return error_set(err, ERR_LIMIT, "it has more than %u bytes", SIGNATURE_TEXT_BYTES);
         TRY(doc_parse(slice_of(bundle), &doc, err));
-        TRY(read_parts(doc, &p, err));
-        TRY(check_promise(&p, root, arena, err));
-        TRY(decode_base64(p.body, arena, "Payload.body", &ret->body, err));
-        ret->wall_ms = p.seconds * 1000;
-        return 0;
+        TRY(read_promise(doc, &p, err));
+        return log_promise_check(&p, root, arena, ret, err);
 }
 
 int log_entry_read(const char *bundle, const struct trusted_root *root, struct arena *arena,
@@ -104,61 +112,82 @@ int log_entry_read(const char *bundle, const struct trusted_root *root, struct a
 
 /* ---- what is in it ---- */
 
-static int check_hash(const json_t *body, struct slice payload, struct error *err)
-{
-        const char *algorithm = NULL, *value = NULL;
-        char hex[SHA256_HEX_SIZE];
+/* What one kind of entry says, and where. */
+struct named {
+        const char *algorithm, *hash, *signature, *certificate; /* the last two base64 */
+};
 
-        TRY(doc_need_string(body, "spec.data.hash.algorithm", &algorithm, err));
-        TRY(doc_need_string(body, "spec.data.hash.value", &value, err));
-        sha256_hex(payload.data, payload.len, hex);
-        if (!text_equal(algorithm, "sha256") || !text_equal(value, hex))
-                return error_set(err, ERR_INVALID, "it is of another payload");
-        return 0;
+static int read_plain(const json_t *body, struct named *ret, struct error *err)
+{
+        TRY(doc_need_string(body, "spec.data.hash.algorithm", &ret->algorithm, err));
+        TRY(doc_need_string(body, "spec.data.hash.value", &ret->hash, err));
+        TRY(doc_need_string(body, "spec.signature.content", &ret->signature, err));
+        return doc_need_string(body, "spec.signature.publicKey.content", &ret->certificate, err);
 }
 
-static int check_signature(const json_t *body, struct slice signature, struct arena *arena, struct error *err)
+static int read_enveloped(const json_t *body, struct named *ret, struct error *err)
 {
-        const char *text = NULL;
-        struct slice there;
+        const json_t *list = doc_get_array(body, "spec.signatures");
 
-        TRY(doc_need_string(body, "spec.signature.content", &text, err));
-        TRY(decode_base64(text, arena, "spec.signature.content", &there, err));
-        return slice_equal(there, signature) ? 0 : error_set(err, ERR_INVALID, "it is of another signature");
+        if (json_array_size(list) != 1)
+                return error_set(err, ERR_INVALID, "spec.signatures: it has not just one");
+        TRY(doc_need_string(body, "spec.payloadHash.algorithm", &ret->algorithm, err));
+        TRY(doc_need_string(body, "spec.payloadHash.value", &ret->hash, err));
+        TRY(doc_need_string(json_array_get(list, 0), "signature", &ret->signature, err));
+        return doc_need_string(json_array_get(list, 0), "verifier", &ret->certificate, err);
 }
 
-static int check_certificate(const json_t *body, X509 *leaf, struct arena *arena, struct error *err)
+static int read_named(const json_t *body, bool in_envelope, struct named *ret, struct error *err)
 {
-        const char *text = NULL;
+        const char *wanted = in_envelope ? "dsse" : "hashedrekord", *kind = NULL;
+
+        TRY(doc_need_string(body, "kind", &kind, err));
+        if (!text_equal(kind, wanted))
+                return error_set(err, ERR_INVALID, "its kind is '%s' and not '%s'", kind, wanted);
+        return in_envelope ? read_enveloped(body, ret, err) : read_plain(body, ret, err);
+}
+
+static int check_certificate(const struct named *n, X509 *leaf, struct arena *arena, struct error *err)
+{
         struct slice pem;
         X509 *there = NULL;
 
-        TRY(doc_need_string(body, "spec.signature.publicKey.content", &text, err));
-        TRY(decode_base64(text, arena, "spec.signature.publicKey.content", &pem, err));
+        TRY(decode_base64(n->certificate, arena, "its certificate", &pem, err));
         if (certificate_of_pem(pem, arena, &there, err) < 0)
-                return error_wrap(err, "spec.signature.publicKey.content");
+                return error_wrap(err, "its certificate");
         return X509_cmp(there, leaf) == 0 ? 0 : error_set(err, ERR_INVALID, "it is of another certificate");
 }
 
-static int check_body(const struct log_entry *e, struct slice payload, struct slice signature, X509 *leaf,
-                      struct arena *arena, struct error *err)
+static int check_named(const struct named *n, struct slice payload, struct slice signature, X509 *leaf,
+                       struct arena *arena, struct error *err)
 {
-        AUTO_JSON json_t *body = NULL;
-        const char *kind = NULL;
+        char hex[SHA256_HEX_SIZE];
+        struct slice there;
 
-        TRY(doc_parse(e->body, &body, err));
-        TRY(doc_need_string(body, "kind", &kind, err));
-        if (!text_equal(kind, "hashedrekord"))
-                return error_set(err, ERR_INVALID, "its kind is '%s' and not 'hashedrekord'", kind);
-        TRY(check_hash(body, payload, err));
-        TRY(check_signature(body, signature, arena, err));
-        return check_certificate(body, leaf, arena, err);
+        sha256_hex(payload.data, payload.len, hex);
+        if (!text_equal(n->algorithm, "sha256") || !text_equal(n->hash, hex))
+                return error_set(err, ERR_INVALID, "it is of another payload");
+        TRY(decode_base64(n->signature, arena, "its signature", &there, err));
+        if (!slice_equal(there, signature))
+                return error_set(err, ERR_INVALID, "it is of another signature");
+        return check_certificate(n, leaf, arena, err);
 }
 
-int log_entry_check(const struct log_entry *e, struct slice payload, struct slice signature, X509 *leaf,
-                    struct arena *arena, struct error *err)
+static int check_body(const struct log_entry *e, bool in_envelope, struct slice payload,
+                      struct slice signature, X509 *leaf, struct arena *arena, struct error *err)
 {
-        int code = check_body(e, payload, signature, leaf, arena, err);
+        AUTO_JSON json_t *body = NULL;
+        struct named n = { 0 };
+
+        TRY(doc_parse(e->body, &body, err));
+        TRY(read_named(body, in_envelope, &n, err));
+        return check_named(&n, payload, signature, leaf, arena, err);
+}
+
+int log_entry_check(const struct log_entry *e, bool in_envelope, struct slice payload, struct slice signature,
+                    X509 *leaf, struct arena *arena, struct error *err)
+{
+        int code = check_body(e, in_envelope, payload, signature, leaf, arena, err);
 
         return code < 0 ? refuse(err, "the entry of the log") : 0;
 }

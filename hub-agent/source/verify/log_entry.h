@@ -9,9 +9,20 @@ struct log_entry {
         struct slice body;
 };
 
-/* Of the annotation dev.sigstore.cosign/bundle, whose signature is of a log of the root. ERR_FORBIDDEN. */
+/* What a log promised to take in. */
+struct log_promise {
+        const char *signature, *body; /* base64 */
+        const char *log;              /* hex */
+        int64_t seconds, index;
+};
+
+/* Whether it is of a log of the root. ERR_INVALID names the field as bundles of cosign do. */
+int log_promise_check(const struct log_promise *p, const struct trusted_root *root, struct arena *arena,
+                      struct log_entry *ret, struct error *err);
+/* Of the annotation dev.sigstore.cosign/bundle. ERR_FORBIDDEN. */
 int log_entry_read(const char *bundle, const struct trusted_root *root, struct arena *arena,
                    struct log_entry *ret, struct error *err);
-/* Whether the entry is of that signature, by that certificate, of that payload. ERR_FORBIDDEN. */
-int log_entry_check(const struct log_entry *e, struct slice payload, struct slice signature, X509 *leaf,
-                    struct arena *arena, struct error *err);
+/* Whether the entry is of that signature, by that certificate, of that payload, which stands in an envelope
+ * or by itself. ERR_FORBIDDEN. */
+int log_entry_check(const struct log_entry *e, bool in_envelope, struct slice payload, struct slice signature,
+                    X509 *leaf, struct arena *arena, struct error *err);

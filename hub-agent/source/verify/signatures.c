@@ -2,22 +2,46 @@
 
 #include "hub-agent/source/verify/certificate.h"
 #include "hub-agent/source/verify/decode.h"
-#include "hub-agent/source/verify/log_entry.h"
+#include "hub-agent/source/verify/judging.h"
 #include "hub-agent/source/verify/public_key.h"
 
 #define CLAIM_TYPE "cosign container image signature"
 
-/* What one signature is judged by. */
-struct judging {
-        const struct signature_trust *trust;
-        const char *digest;
-        const struct signature *signature;
-        struct slice value; /* its bytes */
-        struct arena *arena;
-        struct error *err;
-};
+/* ---- who signed ---- */
 
-/* ---- what was signed ---- */
+int judge_keyed(const struct judging *j, const struct claim *c)
+{
+        for (size_t i = 0; i < j->trust->n_keys; i++)
+                if (public_key_signed(j->trust->keys[i], c->signed_bytes, c->value))
+                        return 0;
+        return error_set(j->err, ERR_NOT_FOUND, "it is by none of the keys");
+}
+
+static int check_signed(const struct judging *j, const struct claim *c)
+{
+        EVP_PKEY *key = X509_get0_pubkey(c->leaf);
+
+        if (!key || public_key_check(key, j->err) < 0)
+                return error_set(j->err, ERR_FORBIDDEN,
+                                 "the certificate: its key is of no kind that is taken");
+        if (!public_key_signed(key, c->signed_bytes, c->value))
+                return error_set(j->err, ERR_FORBIDDEN, "it is not by the key of its certificate");
+        return 0;
+}
+
+int judge_keyless(const struct judging *j, const struct claim *c)
+{
+        TRY(certificate_check(c->leaf, c->given, j->trust->root, c->entry.wall_ms, j->arena, j->err));
+        TRY(check_signed(j, c));
+        return log_entry_check(&c->entry, c->in_envelope, c->payload, c->value, c->leaf, j->arena, j->err);
+}
+
+int judge_signer(const struct judging *j, const struct claim *c)
+{
+        return certificate_check_signer(c->leaf, j->trust->signers, j->trust->n_signers, j->arena, j->err);
+}
+
+/* ---- what a layer says ---- */
 
 static int check_claims(const json_t *doc, const char *digest, struct error *err)
 {
@@ -45,26 +69,22 @@ static int check_payload(const struct judging *j)
         return read_claims(j) < 0 ? refuse(j->err, "what is signed") : 0;
 }
 
-/* ---- with a key ---- */
-
-static bool is_by_any_key(const struct judging *j)
+static int read_value(const struct judging *j, struct slice *ret)
 {
-        for (size_t i = 0; i < j->trust->n_keys; i++)
-                if (public_key_signed(j->trust->keys[i], j->signature->payload, j->value))
-                        return true;
-        return false;
+        const char *value = j->signature->value;
+
+        if (text_empty(value))
+                return error_set(j->err, ERR_FORBIDDEN,
+                                 "it has no annotation dev.cosignproject.cosign/signature");
+        if (strlen(value) > SIGNATURE_TEXT_BYTES)
+                return error_set(j->err, ERR_FORBIDDEN, "the signature has more than %u bytes",
+                                 SIGNATURE_TEXT_BYTES);
+        return decode_base64(value, j->arena, "dev.cosignproject.cosign/signature", ret, j->err) < 0
+                       ? refuse(j->err, "the signature")
+                       : 0;
 }
 
-static int judge_keyed(const struct judging *j)
-{
-        if (!is_by_any_key(j))
-                return error_set(j->err, ERR_NOT_FOUND, "it is by none of the keys");
-        return check_payload(j);
-}
-
-/* ---- with a certificate ---- */
-
-static int read_certificates(const struct judging *j, X509 **ret, STACK_OF(X509) * *ret_given)
+static int read_certificates(const struct judging *j, struct claim *c)
 {
         const struct signature *s = j->signature;
 
@@ -72,68 +92,41 @@ static int read_certificates(const struct judging *j, X509 **ret, STACK_OF(X509)
                 return error_set(j->err, ERR_FORBIDDEN,
                                  "it has no annotation dev.sigstore.cosign/certificate: with a key it is "
                                  "signed for spec.verify.secretRef");
-        if (certificate_of_pem(slice_of(s->certificate), j->arena, ret, j->err) < 0)
+        if (certificate_of_pem(slice_of(s->certificate), j->arena, &c->leaf, j->err) < 0)
                 return refuse(j->err, "dev.sigstore.cosign/certificate");
-        TRY(certificates_new(j->arena, ret_given, j->err));
-        if (certificates_of_pem(s->chain, j->arena, *ret_given, j->err) < 0)
+        TRY(certificates_new(j->arena, &c->given, j->err));
+        if (certificates_of_pem(s->chain, j->arena, c->given, j->err) < 0)
                 return refuse(j->err, "dev.sigstore.cosign/chain");
         return 0;
 }
 
-static int read_entry(const struct judging *j, struct log_entry *ret)
+static int read_entry(const struct judging *j, struct claim *c)
 {
         if (text_empty(j->signature->bundle))
                 return error_set(
                         j->err, ERR_FORBIDDEN,
                         "it has no annotation dev.sigstore.cosign/bundle, so that nobody says when it "
                         "was made");
-        return log_entry_read(j->signature->bundle, j->trust->root, j->arena, ret, j->err);
+        return log_entry_read(j->signature->bundle, j->trust->root, j->arena, &c->entry, j->err);
 }
 
-static int check_signed(const struct judging *j, X509 *leaf)
+static int judge_layer(const struct judging *j)
 {
-        EVP_PKEY *key = X509_get0_pubkey(leaf);
+        struct claim c = { .signed_bytes = j->signature->payload, .payload = j->signature->payload };
 
-        if (!key || public_key_check(key, j->err) < 0)
-                return error_set(j->err, ERR_FORBIDDEN,
-                                 "the certificate: its key is of no kind that is taken");
-        if (!public_key_signed(key, j->signature->payload, j->value))
-                return error_set(j->err, ERR_FORBIDDEN, "it is not by the key of its certificate");
-        return 0;
-}
-
-static int judge_keyless(const struct judging *j)
-{
-        const struct signature_trust *t = j->trust;
-        struct log_entry entry;
-        STACK_OF(X509) *given = NULL;
-        X509 *leaf = NULL;
-
-        TRY(read_certificates(j, &leaf, &given));
-        TRY(read_entry(j, &entry));
-        TRY(certificate_check(leaf, given, t->root, entry.wall_ms, j->arena, j->err));
-        TRY(check_signed(j, leaf));
-        TRY(log_entry_check(&entry, j->signature->payload, j->value, leaf, j->arena, j->err));
+        TRY(read_value(j, &c.value));
+        if (j->trust->n_keys > 0) {
+                TRY(judge_keyed(j, &c));
+                return check_payload(j);
+        }
+        TRY(read_certificates(j, &c));
+        TRY(read_entry(j, &c));
+        TRY(judge_keyless(j, &c));
         TRY(check_payload(j));
-        return certificate_check_signer(leaf, t->signers, t->n_signers, j->arena, j->err);
+        return judge_signer(j, &c);
 }
 
 /* ---- all of them ---- */
-
-static int judge(struct judging *j)
-{
-        const struct signature *s = j->signature;
-
-        if (text_empty(s->value))
-                return error_set(j->err, ERR_FORBIDDEN,
-                                 "it has no annotation dev.cosignproject.cosign/signature");
-        if (strlen(s->value) > SIGNATURE_TEXT_BYTES)
-                return error_set(j->err, ERR_FORBIDDEN, "the signature has more than %u bytes",
-                                 SIGNATURE_TEXT_BYTES);
-        if (decode_base64(s->value, j->arena, "dev.cosignproject.cosign/signature", &j->value, j->err) < 0)
-                return refuse(j->err, "the signature");
-        return j->trust->n_keys > 0 ? judge_keyed(j) : judge_keyless(j);
-}
 
 /* Of several the first is told that is more than one of somebody else. */
 static bool says_more(const struct error *a, const struct error *b)
@@ -157,8 +150,8 @@ int signatures_check(const struct signature_trust *t, const char *digest, const 
 
         for (size_t i = 0; i < n; i++) {
                 struct error own = { 0 };
-                struct judging j = { t, digest, &all[i], { 0 }, arena, &own };
-                int code = judge(&j);
+                const struct judging j = { t, digest, &all[i], arena, &own };
+                int code = all[i].whole.len > 0 ? judge_bundle(&j) : judge_layer(&j);
 
                 if (code == 0)
                         return 0;

@@ -14,11 +14,14 @@
 #define SIGNATURE_TEXT_BYTES (64u << 10) /* of each annotation */
 #define SIGNATURE_LAYER_TYPE "application/vnd.dev.cosign.simplesigning.v1+json"
 
+#define SIGNATURE_BUNDLE_TYPE "application/vnd.dev.sigstore.bundle.v0.3+json"
+
 /* One layer; annotations that are absent are NULL. */
 struct signature {
         struct slice payload;                     /* the blob: what was signed */
         const char *value;                        /* dev.cosignproject.cosign/signature, base64 */
         const char *certificate, *chain, *bundle; /* dev.sigstore.cosign/..., PEM, PEM, JSON */
+        struct slice whole; /* in place of all that: a blob of SIGNATURE_BUNDLE_TYPE, as cosign 3 has them */
 };
 
 struct signer_pattern {
