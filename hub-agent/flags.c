@@ -166,6 +166,9 @@ const struct flag hub_flag_table[] = {
           "How often what was held for that long is let go." },
         { "helm-index-digest", FLAG_STRING, "warn", AT(index_digest),
           "What becomes of a chart that is not what its index says: warn of it, or enforce." },
+        { "sigstore-trusted-root", FLAG_STRING, "", AT(trusted_root),
+          "File (trusted_root.json) of the authorities and logs that signatures without keys are trusted "
+          "through; if empty those of sigstore.dev as they were when this agent was built." },
         { "source-concurrent", FLAG_INT, "2", AT(source_concurrency),
           "Sources of each kind that are worked on at once.", 1, 1000, false },
         { "source-interval-jitter-percentage", FLAG_INT, "5", AT(source_jitter),

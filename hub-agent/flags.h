@@ -24,7 +24,8 @@ struct hub_flags {
         bool resource_sets, local_input_providers;
         bool sources;
         const char *source_denied;
-        const char *storage_path, *storage_address, *storage_advertised, *artifact_digest, *index_digest;
+        const char *storage_path, *storage_address, *storage_advertised, *artifact_digest, *index_digest,
+                *trusted_root;
         int64_t artifact_ttl_ms, artifact_records, index_bytes, chart_bytes, chart_file_bytes;
         int64_t cache_most, cache_ttl_ms, cache_purge_ms;
         int64_t source_concurrency, source_jitter, source_retry_least_ms, source_retry_most_ms;

@@ -1,6 +1,8 @@
 #include "hub-agent/source/options.h"
 
+#include "common/base/memory.h"
 #include "hub-agent/flags.h"
+#include "hub-agent/source/verify/trusted_root.h"
 
 #define FOLDER "/data"
 #define LISTEN ":9090"
@@ -27,6 +29,20 @@ static const char *pick(const struct world *w, const char *flag, const char *var
         const char *value = text_empty(flag) ? w->process->getenv(w->ctx, variable) : flag;
 
         return text_empty(value) ? otherwise : value;
+}
+
+/* Of the file, or the one that is built in. */
+static int read_trusted_root(struct world *w, const char *path, struct arena *arena,
+                             const struct trusted_root **ret, struct error *err)
+{
+        AUTO_FREE char *text = NULL;
+        size_t n = 0;
+
+        if (text_empty(path))
+                return trusted_root_read(trusted_root_built_in(), arena, ret, err);
+        TRY(w->files->read(w->ctx, path, TRUSTED_ROOT_BYTES, &text, &n, err));
+        return trusted_root_read((struct slice){ text, n }, arena, ret, err) < 0 ? error_wrap(err, "%s", path)
+                                                                                 : 0;
 }
 
 int source_options_open(struct world *w, const struct hub_flags *f, struct arena *arena,
@@ -56,6 +72,8 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
         ret->denied = denied;
         if (artifact_digest_named(f->artifact_digest, &ret->digest, err) < 0)
                 return error_wrap(err, "artifact-digest-algo");
+        if (read_trusted_root(w, f->trusted_root, arena, &ret->trusted_root, err) < 0)
+                return error_wrap(err, "sigstore-trusted-root");
         if (flags_address(pick(w, f->storage_address, "STORAGE_ADDRESS", LISTEN), host, &ret->port, err) < 0)
                 return error_wrap(err, "storage-addr");
         ret->bind = arena_strdup(arena, host);

@@ -8,6 +8,7 @@
 #include "hub-agent/source/store/retention.h"
 
 struct hub_flags;
+struct trusted_root;
 
 struct source_options {
         const char *bind; /* the file server of artifacts */
@@ -24,8 +25,9 @@ struct source_options {
         const struct address_ranges *denied;         /* where no source is; NULL = they may be anywhere */
         size_t cache_most; /* indexes of which a directory is in memory; 0 = of none */
         int64_t cache_ttl_ms, cache_purge_ms;
-        bool enforces_digests; /* a chart that is not what its index says is not taken */
-        unsigned concurrency;  /* of each kind */
+        const struct trusted_root *trusted_root; /* of signatures without keys; NULL = none */
+        bool enforces_digests;                   /* a chart that is not what its index says is not taken */
+        unsigned concurrency;                    /* of each kind */
         unsigned jitter_percent;
         int64_t retry_least_ms, retry_most_ms;
 };
