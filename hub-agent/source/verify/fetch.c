@@ -32,6 +32,7 @@ static struct signature *next(struct found *f, struct error *err)
                 error_set(err, ERR_LIMIT, "it has more than %d signatures", SIGNATURE_LAYERS);
                 return NULL;
         }
+        f->at[f->n] = (struct signature){ 0 };
         return &f->at[f->n];
 }
 
