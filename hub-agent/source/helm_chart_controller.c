@@ -1,6 +1,8 @@
 /* Makes a chart's artifact, and keeps it. spec/helm-chart.md 5. */
 #include "hub-agent/source/helm_chart.h"
 
+#include "hub-agent/source/verify/chart_signatures.h"
+
 #define RECONCILE_MAX_MS 3600000
 #define ANNOTATION_BUILD_METADATA "source.toolkit.fluxcd.io/build-metadata"
 
@@ -273,6 +275,7 @@ static int make_from(struct chart_pass *c, const struct object *source)
                 return source_fails(p, &failing_provider);
         }
         TRY(check_source(p, source));
+        TRY(chart_signatures_refuse(c));
         TRY(list_values(c));
         c->build.values = c->values;
         c->build.n_values = c->n_values;
