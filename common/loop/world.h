@@ -65,8 +65,8 @@ struct world_process {
         int (*run)(void *ctx, const struct world_command *c, char **ret_output, size_t *ret_len,
                    int *ret_code, struct error *err);
         /* A program of somebody else: parks until nothing of it is left. 0: it was started, *ret tells the
-         * rest. ERR_NOT_FOUND: there is no such program, or no such folder; ERR_CANCELLED: as above;
-         * ERR_SYSTEM. NULL where none can be run. */
+         * rest. ERR_NOT_FOUND: there is no such program; ERR_INVALID: no such folder; ERR_CANCELLED: as
+         * above; ERR_SYSTEM. NULL where none can be run. */
         int (*run_confined)(void *ctx, const struct confined *c, struct confined_end *ret, struct error *err);
         /* All of it: NAME=value, NULL-terminated, borrowed. NULL where there is none. */
         const char *const *(*environment)(void *ctx);

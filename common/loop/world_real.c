@@ -208,6 +208,11 @@ static const char *real_getenv(void *ctx, const char *name)
         return getenv(name);
 }
 
+static const char *const *real_environment(void *ctx)
+{
+        return (const char *const *)environ;
+}
+
 void world_init_real(struct world *w, struct loop *l, const struct log_sink *sink)
 {
         static const struct world_files files = {
@@ -223,6 +228,8 @@ void world_init_real(struct world *w, struct loop *l, const struct log_sink *sin
                 .cpu_us = real_cpu_us,
                 .usage = real_usage,
                 .run = real_run,
+                .run_confined = real_run_confined,
+                .environment = real_environment,
         };
         *w = (struct world){ .loop = l,
                              .log_sink = sink,
