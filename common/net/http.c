@@ -308,6 +308,7 @@ const char *http_status_text(int status)
                 { 406, "Not Acceptable" },
                 { 409, "Conflict" },
                 { 410, "Gone" },
+                { 412, "Precondition Failed" },
                 { 413, "Content Too Large" },
                 { 415, "Unsupported Media Type" },
                 { 417, "Expectation Failed" },

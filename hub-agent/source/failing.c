@@ -18,6 +18,7 @@ FETCH(failing_source_kind, "UnsupportedSourceKind", "failed to get source: ", tr
 FETCH(failing_source_empty, "NoSourceArtifact", "", false);
 FETCH(failing_read, "ReadOperationFailed", "", false);
 FETCH(failing_fetch, "Failed", "", false);
+FETCH(failing_bucket, "BucketOperationFailed", "", false);
 FETCH(failing_index, "IndexationFailed", "", false);
 FETCH(failing_provider, "InvalidProviderConfiguration", "", true);
 BUILD(failing_patch, "MetadataPatchError", "chart metadata patch error: ", true);

@@ -30,7 +30,7 @@ struct sources *sources_free(struct sources *s);
 int sources_start(struct hub_agent *a, struct error *err);
 void sources_stop(struct sources *s); /* serving; from a fiber, while the manager is there. NULL is fine */
 
-extern const struct controller helm_repository_controller, helm_chart_controller;
+extern const struct controller helm_repository_controller, bucket_controller, helm_chart_controller;
 /* Index "source" of charts: the key of the source they name, of whatever kind. */
 #define INDEX_CHART_SOURCE "source"
 void emit_chart_source(const struct object *o, index_emit emit, void *to);

@@ -69,6 +69,7 @@ static int begin(struct hub_agent *a)
         const struct controller_pace pace = { o->concurrency, o->retry_least_ms, o->retry_most_ms };
 
         TRY(manager_add_controller_at(a->manager, &helm_repository_controller, &pace));
+        TRY(manager_add_controller_at(a->manager, &bucket_controller, &pace));
         TRY(manager_add_controller_at(a->manager, &helm_chart_controller, &pace));
         return informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
                                   emit_chart_source);

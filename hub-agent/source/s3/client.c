@@ -14,6 +14,7 @@ static struct transfer_call call_of(const struct s3_client *c, const char *metho
         struct transfer_call call = { .method = method,
                                       .url = url,
                                       .aws_key = c->key,
+                                      .stays = c->key, /* elsewhere it would not be signed */
                                       .network_retries = RETRIES,
                                       .status_retries = RETRIES,
                                       .retry_ms = RETRY_MS,
@@ -52,6 +53,8 @@ static int check_status(const struct s3_client *c, const struct transfer_call *c
         error_set(err, code, "%s %s: %d %s%s%s", or_empty(call->method), url, a->status,
                   http_status_text(a->status), *said ? ": " : "", said);
         add_region(c, a, err);
+        if (err)
+                err->http_status = a->status;
         return code;
 }
 

@@ -17,7 +17,8 @@ struct s3_client {
 };
 
 /* All park. Errors as of transfer_ask(), and of a status that is not good: ERR_NOT_FOUND on 404, ERR_CONFLICT
- * on 412, else ERR_RETRY, with the address, the status and what the store says of it. */
+ * on 412, else ERR_RETRY, with the address, the status (as http_status, too) and what the store says of it.
+ */
 
 int s3_look(const struct s3_client *c, struct error *err); /* ERR_NOT_FOUND: there is no such bucket */
 /* All pages; what they have is added. */
