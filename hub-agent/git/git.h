@@ -22,7 +22,7 @@
 #define GIT_PUSH_MAX (64u << 20)          /* bytes of a pack that is sent */
 #define GIT_DEPTH_MAX 64                  /* folders in folders */
 #define GIT_FILES_MAX 100000              /* of a tree */
-#define GIT_COMMITS_MAX 1000000           /* that one question may pass */
+#define GIT_COMMITS_MAX 1000000           /* of a log */
 
 /* SHA-1, 40 digits in lower case; "" = none. */
 struct git_hash {
@@ -165,7 +165,7 @@ struct git_commit_info {
 };
 int repo_commit(struct repo *r, const struct git_hash *commit, struct arena *arena,
                 struct git_commit_info *ret, struct error *err);
-/* A commit is its own ancestor. What is not there (of a shallow repository) has no ancestors. */
+/* A commit is its own ancestor. ERR_NOT_FOUND: history is missing, as in what was fetched at a depth. */
 int repo_is_ancestor(struct repo *r, const struct git_hash *ancestor, const struct git_hash *of, bool *ret,
                      struct error *err);
 struct git_log {
@@ -210,8 +210,8 @@ int repo_entry(struct repo *r, const struct git_hash *of, const char *path, stru
 /* One file. ERR_NOT_FOUND; ERR_INVALID: it is no file; ERR_LIMIT. */
 int repo_file(struct repo *r, const struct git_hash *of, const char *path, size_t max, struct arena *arena,
               struct slice *ret, struct error *err);
-/* All of a tree as files below a folder that is not there yet: 0700, 0600. Links are made as they are unless
- * they lead out of it, submodules are empty folders. */
+/* All of a tree as files in a folder that is not there yet, below one that is the agent's alone
+ * (git_work_name). Links are as they are: who follows them may get anywhere. Submodules are empty folders. */
 int repo_checkout(struct repo *r, const struct git_hash *of, const char *folder, struct error *err);
 
 /* ---- writing ---- */
