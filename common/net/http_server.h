@@ -127,11 +127,11 @@ loopback_free(struct loopback *lb); /* in a fiber: ends open exchanges; outside:
  * cancelled). In a fiber this waits until the last handler returned; outside, handlers may still be unwinding
  * on `ctx`. Never call it from a handler of that server. ERR_NO_MEMORY. */
 int loopback_listen(struct loopback *lb, const char *authority, http_handler_fn handle, void *ctx);
-/* For handlers: when the client sent it (loop_now_ms). */
 /* The Authorization of a request that its endpoint's aws_key signs, as a handler sees it: access key, region,
  * service, and in place of a signature the hash (sha256_hex) of the secret key. */
 #define LOOPBACK_SIGNATURE "AWS4-HMAC-SHA256 Credential=%s/%s/%s, Signature=%s"
 
+/* For handlers: when the client sent it (loop_now_ms). */
 int64_t loopback_sent_ms(const struct http_exchange *x);
 /* For handlers: whether the client will hear their answer, as far as it is known by now: no fault takes it,
  * and the client still waits. */

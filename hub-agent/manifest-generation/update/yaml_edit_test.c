@@ -513,7 +513,6 @@ static void in_files_that_share_values_what_stands_alone_changes(void **state)
 
 static int edit_all(void *data)
 {
-        AUTO_ARENA struct arena arena = ARENA_INIT;
         const struct yaml_object o = { "deployment", NULL, "a" };
         static const struct doc_step steps[] = { { "x", 0 }, { "a", 0 } };
         const struct yaml_edit edits[] = { { o, { steps, 2 }, "true" },
