@@ -136,6 +136,10 @@ const struct flag hub_flag_table[] = {
           "HelmRepositories and HelmCharts are worked on, once their definitions are there, and their "
           "artifacts "
           "are served." },
+        { "watch-all-namespaces", FLAG_BOOL, "true", AT(source_all_namespaces),
+          "Charts and sources of all namespaces are worked on; else those of the agent's own." },
+        { "watch-label-selector", FLAG_STRING, "", AT(source_labels),
+          "Charts and sources that are worked on, by their labels; all if empty." },
         { "source-deny-addresses", FLAG_STRING, SOURCE_DENIED, AT(source_denied),
           "Ranges of addresses where no source is asked, whatever name or redirect leads there; empty: all "
           "are." },
@@ -169,14 +173,13 @@ const struct flag hub_flag_table[] = {
         { "sigstore-trusted-root", FLAG_STRING, "", AT(trusted_root),
           "File (trusted_root.json) of the authorities and logs that signatures without keys are trusted "
           "through; if empty those of sigstore.dev as they were when this agent was built." },
-        { "source-concurrent", FLAG_INT, "2", AT(source_concurrency),
+        { "concurrent", FLAG_INT, "2", AT(source_concurrency),
           "Sources of each kind that are worked on at once.", 1, 1000, false },
-        { "source-interval-jitter-percentage", FLAG_INT, "5", AT(source_jitter),
+        { "interval-jitter-percentage", FLAG_INT, "5", AT(source_jitter),
           "By how much the time until a source's next run may differ from its interval.", 0, 99, false },
-        { "source-min-retry-delay", FLAG_DURATION, "750ms", AT(source_retry_least_ms),
+        { "min-retry-delay", FLAG_DURATION, "750ms", AT(source_retry_least_ms),
           "After which a source that failed is tried again; doubles each time." },
-        { "source-max-retry-delay", FLAG_DURATION, "15m", AT(source_retry_most_ms),
-          "The longest such delay." },
+        { "max-retry-delay", FLAG_DURATION, "15m", AT(source_retry_most_ms), "The longest such delay." },
         { "default-workload-identity-service-account", FLAG_STRING, "", AT(workload_identity_account),
           "Whose cloud identity input providers would have.",
           .missing = "input providers have no identities of clouds" },
@@ -228,8 +231,7 @@ static void check_sources(struct buf *b, const struct hub_flags *f)
         if (f->cache_ttl_ms < 1 || f->cache_purge_ms < 1)
                 buf_append_str(b, "helm-cache-ttl and helm-cache-purge-interval must be above 0; ");
         if (f->source_retry_least_ms < 1 || f->source_retry_least_ms > f->source_retry_most_ms)
-                buf_append_str(b, "source-min-retry-delay must be above 0 and not above "
-                                  "source-max-retry-delay; ");
+                buf_append_str(b, "min-retry-delay must be above 0 and not above max-retry-delay; ");
 }
 
 static void check_webhook(struct buf *b, const struct hub_flags *f)

@@ -22,8 +22,8 @@ struct hub_flags {
         int64_t limiter_base_ms, limiter_max_ms, limiter_qps, limiter_bucket, verbosity;
         bool enable_v1beta1, staged_runs, external_snapshots, inventory, report_back;
         bool resource_sets, local_input_providers;
-        bool sources;
-        const char *source_denied;
+        bool sources, source_all_namespaces;
+        const char *source_denied, *source_labels;
         const char *storage_path, *storage_address, *storage_advertised, *artifact_digest, *index_digest,
                 *trusted_root;
         int64_t artifact_ttl_ms, artifact_records, index_bytes, chart_bytes, chart_file_bytes;

@@ -380,6 +380,7 @@ static void assert_refused(const char *flag, const char *words)
                 fail_msg("%s: %s", flag, err.text);
 }
 
+/* spec/helm-chart.md checklist 11, 13 */
 static void those_of_sources_have_defaults_and_ranges(void **state)
 {
         struct hub_flags f;
@@ -395,6 +396,9 @@ static void those_of_sources_have_defaults_and_ranges(void **state)
         assert_refused("--source-deny-addresses=10.0.0.0/8,10.0.0/33",
                        "source-deny-addresses: '10.0.0/33' is no range of addresses");
         assert_int_equal(f.cache_most, 0);
+        assert_true(f.source_all_namespaces);
+        assert_int_equal(f.source_concurrency, 2);
+        assert_int_equal(f.source_jitter, 5);
         assert_int_equal(f.cache_ttl_ms, 900000);
         assert_int_equal(f.cache_purge_ms, 60000);
         assert_refused("--helm-cache-ttl=soon", "helm-cache-ttl");
@@ -403,9 +407,8 @@ static void those_of_sources_have_defaults_and_ranges(void **state)
         assert_refused("--helm-cache-purge-interval=-1m", "must be above 0");
         assert_refused("--helm-cache-max-size=-1", "helm-cache-max-size");
         assert_refused("--helm-index-digest=maybe", "helm-index-digest must be warn or enforce");
-        assert_refused("--source-min-retry-delay=16m",
-                       "source-min-retry-delay must be above 0 and not above");
-        assert_refused("--source-interval-jitter-percentage=100", "source-interval-jitter-percentage");
+        assert_refused("--min-retry-delay=16m", "min-retry-delay must be above 0 and not above");
+        assert_refused("--interval-jitter-percentage=100", "interval-jitter-percentage");
 }
 
 struct environment {

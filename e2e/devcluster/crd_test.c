@@ -135,6 +135,28 @@ RIG_TEST(status_and_scale_are_subresources, {
         assert_string_equal(json_string_value(json_array_get(cells, 3)), "0s");
 })
 
+/* A client's status is dropped with a new object, and then there is none. */
+RIG_TEST(a_new_object_has_the_defaults_of_its_status, {
+        static const char gadgets[] =
+                "{spec: {group: example.com, names: {plural: gadgets, kind: Gadget}, scope: Namespaced, "
+                "versions: "
+                "[{name: v1, served: true, storage: true, subresources: {status: {}}, schema: "
+                "{openAPIV3Schema: "
+                "{type: object, properties: {status: {type: object, default: {seen: -1}, properties: {seen: "
+                "{type: integer}}}}}}}]}, metadata: {name: gadgets.example.com}}";
+        static const char path[] = "/apis/example.com/v1/namespaces/default/gadgets";
+
+        assert_int_equal(rig_call(r, "POST", CRDS, "application/yaml", gadgets), 201);
+        assert_int_equal(
+                rig_post(r, path,
+                         "{\"apiVersion\":\"example.com/"
+                         "v1\",\"kind\":\"Gadget\",\"metadata\":{\"name\":\"g\"},\"status\":{\"seen\":7}}"),
+                201);
+        assert_int_equal(doc_get_int(r->answer, "status.seen", 0), -1);
+        assert_int_equal(rig_get(r, "/apis/example.com/v1/namespaces/default/gadgets/g"), 200);
+        assert_int_equal(doc_get_int(r->answer, "status.seen", 0), -1);
+})
+
 RIG_TEST(server_side_apply_follows_the_schema, {
         install(r);
         assert_int_equal(rig_apply(r, BETA "/w?fieldManager=m", widget), 500);
@@ -261,6 +283,7 @@ int main(void)
                 cmocka_unit_test(objects_are_defaulted_pruned_and_validated),
                 cmocka_unit_test(a_version_shows_only_its_own_fields_and_writing_through_it_drops_others),
                 cmocka_unit_test(status_and_scale_are_subresources),
+                cmocka_unit_test(a_new_object_has_the_defaults_of_its_status),
                 cmocka_unit_test(server_side_apply_follows_the_schema),
                 cmocka_unit_test(counts_of_the_scale_are_checked_where_they_stand),
                 cmocka_unit_test(an_object_of_another_kind_is_invalid),

@@ -213,6 +213,16 @@ static int show_stored(struct request *rq, const json_t *stored, json_t *doc)
         return replace_document(doc, shown) < 0 ? request_fail_memory(rq) : 0;
 }
 
+/* A status that a client sent with a new object was dropped: what is read of it has the defaults. */
+static int default_anew(struct request *rq, json_t *doc)
+{
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        struct error err = { 0 };
+        if (schema && rq->resource->custom && schema_apply_defaults(schema, doc, &err) < 0)
+                return request_fail_error(rq, &err);
+        return 0;
+}
+
 /* Stores doc (request's version), whose resourceVersion is set to the new one. */
 static int put(struct request *rq, const json_t *live, json_t *doc)
 {
@@ -221,6 +231,8 @@ static int put(struct request *rq, const json_t *live, json_t *doc)
         struct table *t = request_table(rq, true);
         if (!t)
                 return request_fail_memory(rq);
+        if (!live)
+                TRY(default_anew(rq, doc));
         if (convert_to_storage(rq, doc, &stored, &err) < 0 || api_store_put(t, stored, NULL, &err) < 0)
                 return request_fail_error(rq, &err);
         if (json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",

@@ -45,7 +45,7 @@ static int find_source(struct source_pass *p, const struct object **ret)
                 if (!text_equal(ref->kind, source_kinds[i]->kind))
                         continue;
                 TRY(cache_get(rc, source_kinds[i], rc->ns, ref->name, ret));
-                if (*ret)
+                if (*ret && source_is_watched(p->sources->options, *ret))
                         return 0;
                 error_set(rc->err, ERR_NOT_FOUND, "%s.%s \"%s\" not found", source_kinds[i]->plural,
                           source_kinds[i]->group, ref->name);

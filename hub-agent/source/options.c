@@ -1,6 +1,7 @@
 #include "hub-agent/source/options.h"
 
 #include "common/base/memory.h"
+#include "common/kube/selector.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/source/verify/trusted_root.h"
 
@@ -45,6 +46,32 @@ static int read_trusted_root(struct world *w, const char *path, struct arena *ar
                                                                                  : 0;
 }
 
+bool source_is_watched(const struct source_options *o, const struct object *about)
+{
+        return (!o->ns || text_equal(o->ns, about->meta.ns)) &&
+               (!o->labels || label_query_matches_map(o->labels, &about->meta.labels));
+}
+
+static int take_scope(struct world *w, const struct hub_flags *f, struct arena *arena,
+                      struct source_options *o, struct error *err)
+{
+        struct label_query *labels = NULL;
+
+        if (!f->source_all_namespaces) {
+                o->ns = pick(w, NULL, "RUNTIME_NAMESPACE", w->process->getenv(w->ctx, "POD_NAMESPACE"));
+                if (text_empty(o->ns))
+                        return error_set(err, ERR_INVALID,
+                                         "watch-all-namespaces: neither RUNTIME_NAMESPACE nor POD_NAMESPACE "
+                                         "says which is the agent's own");
+        }
+        if (text_empty(f->source_labels))
+                return 0;
+        if (label_query_parse(arena, f->source_labels, &labels, err) < 0)
+                return error_wrap(err, "watch-label-selector");
+        o->labels = labels;
+        return 0;
+}
+
 int source_options_open(struct world *w, const struct hub_flags *f, struct arena *arena,
                         struct source_options *ret, struct error *err)
 {
@@ -70,6 +97,7 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
         if (address_ranges_parse(f->source_denied, arena, denied, err) < 0)
                 return error_wrap(err, "source-deny-addresses");
         ret->denied = denied;
+        TRY(take_scope(w, f, arena, ret, err));
         if (artifact_digest_named(f->artifact_digest, &ret->digest, err) < 0)
                 return error_wrap(err, "artifact-digest-algo");
         if (read_trusted_root(w, f->trusted_root, arena, &ret->trusted_root, err) < 0)

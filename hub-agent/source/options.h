@@ -9,6 +9,8 @@
 
 struct hub_flags;
 struct trusted_root;
+struct label_query;
+struct object;
 
 struct source_options {
         const char *bind; /* the file server of artifacts */
@@ -27,6 +29,8 @@ struct source_options {
         int64_t cache_ttl_ms, cache_purge_ms;
         const struct trusted_root *trusted_root; /* of signatures without keys; NULL = none */
         bool enforces_digests;                   /* a chart that is not what its index says is not taken */
+        const char *ns;                          /* only objects of this namespace; NULL = of all */
+        const struct label_query *labels;        /* and that these select; NULL = all */
         unsigned concurrency;                    /* of each kind */
         unsigned jitter_percent;
         int64_t retry_least_ms, retry_most_ms;
@@ -36,6 +40,7 @@ struct source_options {
  * arena. The volume is opened, and the caller's to close. ERR_INVALID names the flag. */
 int source_options_open(struct world *w, const struct hub_flags *f, struct arena *arena,
                         struct source_options *ret, struct error *err);
+bool source_is_watched(const struct source_options *o, const struct object *about);
 /* "http://host:port" of what is told to be the address (NULL or "": nothing is), of the server's host and
  * port, and of the machine's name. NULL on no memory. */
 const char *source_address(struct arena *arena, const char *told, const char *host, int port,

@@ -10,8 +10,9 @@ enum source_which { SOURCE_CHART, SOURCE_HELM, SOURCE_GIT, SOURCE_BUCKET, N_SOUR
 struct sources {
         const struct source_options *options;
         struct artifact_store store;
-        struct source_indexes *indexes;             /* what is held of them in memory: index_access.h */
-        struct http_server *server;                 /* of the artifacts; NULL = none */
+        struct source_indexes *indexes; /* what is held of them in memory: index_access.h */
+        struct http_server *server;     /* of the artifacts; NULL = none */
+        bool swept[N_SOURCE_KINDS], watches_secrets;
         struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
 };
 
@@ -29,6 +30,12 @@ struct sources *sources_free(struct sources *s);
  * After the first discovery. ERR_NO_MEMORY, or as http_server_start(). */
 int sources_start(struct hub_agent *a, struct error *err);
 void sources_stop(struct sources *s); /* serving; from a fiber, while the manager is there. NULL is fine */
+
+/* Runs for objects that name a Secret when it changes. ERR_NO_MEMORY: may be tried again. */
+int sources_watch_secrets(struct hub_agent *a);
+
+/* Key of no object: for the first pass of a kind, which sweeps its folders, where there are no objects. */
+#define SOURCE_KEY_OF_NONE "-/-"
 
 extern const struct controller helm_repository_controller, bucket_controller, helm_chart_controller;
 /* Index "source" of charts: the key of the source they name, of whatever kind. */

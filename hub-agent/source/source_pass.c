@@ -377,6 +377,33 @@ static void observe(const struct source_pass *p)
                        (const char *const[]){ p->kind->kind->kind, rc->name, rc->ns });
 }
 
+/* ---- what a crash left ---- */
+
+static bool is_there(void *ctx, const char *kind, const char *ns, const char *name)
+{
+        struct source_pass *p = ctx;
+        const struct object *o;
+
+        return cache_get(p->rc, p->kind->kind, ns, name, &o) < 0 || o; /* what is not known stays */
+}
+
+/* In the first pass of a kind, before any writes: its cache is filled, and this agent leads. */
+static void sweep_once(struct source_pass *p)
+{
+        const struct artifact_owners owners = { is_there, p };
+        struct reconcile *rc = p->rc;
+        struct error why = { 0 };
+
+        if (p->sources->swept[p->kind->which])
+                return;
+        p->sources->swept[p->kind->which] = true;
+        if (artifact_sweep(&p->sources->store, p->kind->kind, &owners, &why) < 0)
+                log_warn(&rc->log, "what was left on the volume is not removed", "error", why.text);
+        error_clear(rc->err);
+}
+
+/* ---- all of it ---- */
+
 static struct outcome look_at(struct reconcile *rc, const struct source_kind *kind)
 {
         struct source_pass p = { .rc = rc,
@@ -384,12 +411,15 @@ static struct outcome look_at(struct reconcile *rc, const struct source_kind *ki
                                  .sources = agent_of(rc)->sources,
                                  .began_ms = loop_now_ms(rc->kube->world->loop) };
 
+        sweep_once(&p);
         if (cache_get(rc, kind->kind, rc->ns, rc->name, &p.now) < 0)
                 return failed(rc->err);
         if (!p.now) {
                 forget(&p);
                 return done();
         }
+        if (!source_is_watched(p.sources->options, p.now))
+                return done();
         if (is_deleting(p.now))
                 return let_go(&p);
         if (kind->is_static && kind->is_static(p.now))
@@ -421,11 +451,14 @@ struct outcome source_reconcile(struct reconcile *rc, const struct source_kind *
 
 void map_source_itself(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
+        const struct source_options *o = ((struct hub_agent *)agent)->sources->options;
         const struct object_meta *now = &e->now->meta;
         AUTO_KEY struct key key = KEY_EMPTY;
 
-        if (e->type == INFORMER_UPDATED && e->old->meta.generation == now->generation &&
-            e->old->meta.deletion_ms == now->deletion_ms &&
+        if (!source_is_watched(o, e->now))
+                return;
+        if (e->type == INFORMER_UPDATED && source_is_watched(o, e->old) &&
+            e->old->meta.generation == now->generation && e->old->meta.deletion_ms == now->deletion_ms &&
             text_equal(annotation_of(e->old, ANNOTATION_FLUX_REQUESTED),
                        annotation_of(e->now, ANNOTATION_FLUX_REQUESTED)))
                 return;

@@ -71,8 +71,12 @@ static int begin(struct hub_agent *a)
         TRY(manager_add_controller_at(a->manager, &helm_repository_controller, &pace));
         TRY(manager_add_controller_at(a->manager, &bucket_controller, &pace));
         TRY(manager_add_controller_at(a->manager, &helm_chart_controller, &pace));
-        return informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
-                                  emit_chart_source);
+        TRY(informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
+                               emit_chart_source));
+        TRY(sources_watch_secrets(a));
+        manager_enqueue(a->manager, &helm_repository_controller, SOURCE_KEY_OF_NONE, QUEUE_LOW);
+        manager_enqueue(a->manager, &helm_chart_controller, SOURCE_KEY_OF_NONE, QUEUE_LOW);
+        return 0;
 }
 
 static void begin_when_served(void *agent)

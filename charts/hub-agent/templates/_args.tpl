@@ -87,7 +87,8 @@
   (printf "--helm-cache-max-size=%d" (int .indexCacheSize))
   (printf "--helm-cache-ttl=%s" .indexCacheTTL)
   (printf "--helm-cache-purge-interval=%s" .indexCachePurgeInterval)
-  (printf "--source-concurrent=%d" (int .concurrent))
+  (printf "--concurrent=%d" (int .concurrent))
+  (printf "--watch-label-selector=%s" .watchLabelSelector)
   (printf "--source-deny-addresses=%s" (join "," .denyAddresses))
 ) -}}
 {{- end -}}

@@ -77,4 +77,6 @@ struct artifact_owners {
                          const char *name); /* kind in lower case */
         void *ctx;
 };
-int artifact_sweep(struct artifact_store *s, const struct artifact_owners *owners, struct error *err);
+/* Of one kind. Does not park; no file of it is being written. */
+int artifact_sweep(struct artifact_store *s, const struct kind *kind, const struct artifact_owners *owners,
+                   struct error *err);

@@ -180,7 +180,7 @@ static void crash_everywhere(struct scene *s)
                 map_clear(&s->store.verified);
                 assert_int_equal(artifact_check(&s->store, done ? &new : &old, &state, NULL), 0);
                 assert_int_equal(state, ARTIFACT_GOOD);
-                assert_int_equal(artifact_sweep(&s->store, &owners, NULL), 0);
+                assert_int_equal(artifact_sweep(&s->store, &helm_chart_kind, &owners, NULL), 0);
                 assert_names(s, "helmchart/apps/podinfo", "a.tgz ");
                 assert_true(at < 20);
         }
@@ -262,14 +262,16 @@ static void sweep_up(struct scene *s)
         struct source_artifact a;
         struct volume_info info;
 
-        assert_int_equal(artifact_sweep(&s->store, &owners, NULL), 0); /* nothing there yet */
+        assert_int_equal(artifact_sweep(&s->store, &helm_chart_kind, &owners, NULL),
+                         0); /* nothing there yet */
         assert_int_equal(keep(s, "a.tgz", "hello", &a), 0);
         alter(s, "helmchart/apps/podinfo/" VOLUME_TEMPORARY "1-a.tgz", "hel");
         alter(s, "helmchart/apps/gone/a.tgz", "hello");
         alter(s, "helmrepository/apps/podinfo/index-1.yaml", "{}");
         alter(s, "helmchart/stray", "not ours");
         alter(s, "lost+found/x", "not ours");
-        assert_int_equal(artifact_sweep(&s->store, &owners, NULL), 0);
+        assert_int_equal(artifact_sweep(&s->store, &helm_chart_kind, &owners, NULL), 0);
+        assert_int_equal(artifact_sweep(&s->store, &helm_repository_kind, &owners, NULL), 0);
         assert_names(s, "helmchart/apps", "podinfo ");
         assert_names(s, "helmchart/apps/podinfo", "a.tgz ");
         assert_int_equal(volume_look(s->store.volume, "helmrepository/apps", &info, NULL), ERR_NOT_FOUND);

@@ -1,8 +1,8 @@
 /* What is on the volume and of no use: files of a crash, folders of objects that went while nobody looked. */
+#include <ctype.h>
+
 #include "common/base/memory.h"
 #include "hub-agent/source/store/store.h"
-
-static const char *const kinds[] = { "helmchart", "helmrepository", "gitrepository", "bucket" };
 
 struct sweep {
         struct artifact_store *store;
@@ -58,12 +58,15 @@ static int sweep_namespace(void *ctx, const char *name, struct error *err)
         return 0;
 }
 
-int artifact_sweep(struct artifact_store *s, const struct artifact_owners *owners, struct error *err)
+int artifact_sweep(struct artifact_store *s, const struct kind *kind, const struct artifact_owners *owners,
+                   struct error *err)
 {
-        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-                struct sweep sweep = { s, owners, kinds[i], NULL, NULL };
+        AUTO_FREE char *folder = mem_strdup(kind->kind);
+        struct sweep sweep = { s, owners, folder, NULL, NULL };
 
-                TRY(each_of(&sweep, kinds[i], sweep_namespace, err));
-        }
-        return 0;
+        if (!folder)
+                return error_no_memory(err);
+        for (char *c = folder; *c; c++)
+                *c = (char)tolower((unsigned char)*c);
+        return each_of(&sweep, folder, sweep_namespace, err);
 }

@@ -1,0 +1,254 @@
+/* What starts runs, which objects are worked on, and what another leader finds: spec/helm-chart.md 1, 3, 4.3,
+ * 10, 14, 15. */
+#include "common/kube/selector.h"
+#include "hub-agent/source/chart/chart_test.h"
+#include "hub-agent/source/source_test.h"
+
+#define CHART SOURCES "helmcharts/podinfo"
+#define SECRETS "/api/v1/namespaces/apps/secrets"
+#define FILE_OF_CHART "helmchart/apps/podinfo/podinfo-4.0.6.tgz"
+#define SPEC "\"url\":\"https://charts.example/stable\",\"interval\":\"10h\""
+#define CHART_SPEC                                                                                           \
+        "\"spec\":{\"chart\":\"podinfo\",\"interval\":\"10h\",\"sourceRef\":{\"kind\":\"HelmRepository\","   \
+        "\"name\":\"podinfo\"}}"
+
+static const struct test_file podinfo[] = {
+        { "Chart.yaml", "apiVersion: v2\nname: podinfo\nversion: 4.0.6\n" },
+        { "values.yaml", "replicas: 1\n" },
+        { NULL, NULL },
+};
+
+static void begin(struct rig *r, struct fleet *f, struct web *w)
+{
+        begin_sources(r, f, w);
+        w->body = "apiVersion: v1\nentries:\n  podinfo:\n  - {name: podinfo, version: 4.0.6, urls: "
+                  "[podinfo.tgz]}\n";
+        w->files[0] = (struct web_file){ "/stable/podinfo.tgz", archive_of(&r->arena, "podinfo", podinfo) };
+}
+
+/* `metadata`: members beside the name, each behind a comma. */
+static void add_chart(struct rig *r, const char *metadata)
+{
+        AUTO_FREE char *body =
+                mem_printf("{\"apiVersion\":\"source.toolkit.fluxcd.io/v1\",\"kind\":\"HelmChart\","
+                           "\"metadata\":{\"name\":\"podinfo\"%s}," CHART_SPEC "}",
+                           metadata);
+
+        if (rig_post(r, SOURCES "helmcharts", body) != 201)
+                fail_msg("%s", r->text);
+        rig_settle(r);
+}
+
+static void assert_untouched(struct rig *r, const char *path)
+{
+        assert_int_equal(rig_get(r, path), 200);
+        assert_null(doc_get_array(r->answer, "metadata.finalizers"));
+        if (doc_get_int(r->answer, "status.observedGeneration", 0) != -1)
+                fail_msg("%s", r->text);
+        assert_null(doc_get_array(r->answer, "status.conditions"));
+}
+
+/* spec/helm-chart.md checklist 70 */
+RIG_TEST(a_changed_secret_starts_what_names_it_at_once, {
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        w.authorized = "Basic dTpnb29k"; /* u:good */
+        assert_int_equal(rig_post(r, SECRETS,
+                                  "{\"metadata\":{\"name\":\"login\"},\"stringData\":{\"username\":\"u\","
+                                  "\"password\":\"bad\"}}"),
+                         201);
+        assert_int_equal(rig_post(r, SECRETS,
+                                  "{\"metadata\":{\"name\":\"other\"},\"stringData\":{\"username\":\"u\"}}"),
+                         201);
+        add_repository(r, SPEC ",\"secretRef\":{\"name\":\"login\"}");
+        assert_condition(r, REPOSITORY, "FetchFailed", "True", "AuthenticationFailed", NULL);
+        pass_time(r, 60 * MINUTE_MS); /* the next try is a quarter of an hour away by now */
+        int asked = w.served;
+        merge_and_settle(r, SECRETS "/other", "{\"stringData\":{\"password\":\"x\"}}");
+        assert_int_equal(w.served, asked);
+        merge_and_settle(r, SECRETS "/login", "{\"stringData\":{\"password\":\"good\"}}");
+        assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", NULL);
+        asked = w.served;
+        merge_and_settle(r, SECRETS "/login", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+        assert_int_equal(w.served, asked + 1); /* its metadata tells no more */
+        rig_delete(r, SECRETS "/login");
+        rig_settle(r);
+        assert_condition(r, REPOSITORY, "FetchFailed", "True", "AuthenticationFailed",
+                         "failed to get authentication secret 'apps/login': secrets \"login\" not found");
+        end_sources(r, &f, &w);
+})
+
+RIG_TEST(objects_of_other_namespaces_are_left_alone_where_one_is_watched, {
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        stop(&f);
+        w.options.ns = "fleet-system";
+        start_again(r, &f);
+        add_repository(r, SPEC);
+        add_chart(r, "");
+        pass_time(r, 60 * MINUTE_MS);
+        assert_untouched(r, REPOSITORY);
+        assert_untouched(r, CHART);
+        assert_int_equal(w.served, 0);
+        end_sources(r, &f, &w);
+})
+
+RIG_TEST(labels_may_say_which_objects_are_worked_on, {
+        struct fleet f;
+        struct web w;
+        struct label_query *mine;
+
+        begin(r, &f, &w);
+        stop(&f);
+        assert_int_equal(label_query_parse(&r->arena, "shard=mine", &mine, NULL), 0);
+        w.options.labels = mine;
+        start_again(r, &f);
+        add_repository(r, SPEC);
+        add_chart(r, ",\"labels\":{\"shard\":\"mine\"}");
+        assert_untouched(r, REPOSITORY);
+        assert_condition(
+                r, CHART, "FetchFailed", "True", "SourceUnavailable",
+                "failed to get source: helmrepositories.source.toolkit.fluxcd.io \"podinfo\" not found");
+        merge_and_settle(r, REPOSITORY, "{\"metadata\":{\"labels\":{\"shard\":\"mine\"}}}");
+        assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", NULL);
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        merge_and_settle(r, CHART, "{\"metadata\":{\"labels\":{\"shard\":\"theirs\"}}}");
+        merge_and_settle(r, CHART, "{\"spec\":{\"version\":\"9.x\"}}");
+        assert_int_equal(rig_get(r, CHART), 200);
+        assert_int_equal(doc_get_int(r->answer, "status.observedGeneration", 0), 1);
+        end_sources(r, &f, &w);
+})
+
+/* spec/helm-chart.md checklist 23 */
+RIG_TEST(what_nobody_has_any_more_is_swept_at_the_start, {
+        static const char *const left[] = { "helmchart/apps/podinfo/" VOLUME_TEMPORARY "1",
+                                            "helmchart/apps/gone/gone-1.0.0.tgz",
+                                            "helmrepository/apps/gone/index-1.yaml" };
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, SPEC);
+        add_chart(r, "");
+        stop(&f);
+        for (size_t i = 0; i < ARRAY_LEN(left); i++) {
+                struct volume_writer *file;
+
+                assert_int_equal(volume_create(w.options.volume, left[i], &file, NULL), 0);
+                assert_int_equal(volume_append(file, "x", 1, NULL), 0);
+                assert_int_equal(volume_commit(file, NULL), 0);
+        }
+        start_again(r, &f);
+        rig_settle(r);
+        for (size_t i = 0; i < ARRAY_LEN(left); i++)
+                assert_false(is_kept(&w, left[i]));
+        assert_true(is_kept(&w, FILE_OF_CHART));
+        end_sources(r, &f, &w);
+})
+
+RIG_TEST(folders_are_swept_where_no_object_is_left, {
+        struct fleet f;
+        struct web w;
+        struct volume_writer *file;
+
+        begin(r, &f, &w);
+        stop(&f);
+        assert_int_equal(volume_create(w.options.volume, "helmchart/apps/gone/gone-1.0.0.tgz", &file, NULL),
+                         0);
+        assert_int_equal(volume_commit(file, NULL), 0);
+        start_again(r, &f);
+        rig_settle(r);
+        assert_false(is_kept(&w, "helmchart/apps"));
+        end_sources(r, &f, &w);
+})
+
+/* spec/helm-chart.md checklist 19; 15: a new leader rebuilds only what its disk lacks */
+RIG_TEST(another_leader_makes_only_what_its_disk_lacks, {
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, SPEC);
+        add_chart(r, "");
+        assert_int_equal(rig_get(r, CHART), 200);
+        AUTO_FREE char *version = mem_strdup(rig_string(r, "metadata.resourceVersion"));
+        stop(&f);
+        start_again(r, &f);
+        rig_settle(r);
+        assert_int_equal(w.downloads, 1);
+        assert_int_equal(rig_get(r, CHART), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+        stop(&f);
+        assert_int_equal(volume_remove(w.options.volume, FILE_OF_CHART, NULL), 0);
+        start_again(r, &f);
+        rig_settle(r);
+        assert_int_equal(w.downloads, 2);
+        assert_true(is_kept(&w, FILE_OF_CHART));
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        stop(&f);
+        assert_int_equal(volume_remove_all(w.options.volume, "helmchart", NULL), 0);
+        assert_int_equal(volume_remove_all(w.options.volume, "helmrepository", NULL), 0);
+        start_again(r, &f);
+        pass_time(r, 20 * MINUTE_MS);
+        assert_int_equal(w.downloads, 3);
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", NULL);
+        end_sources(r, &f, &w);
+})
+
+/* spec/helm-chart.md checklist 98 */
+RIG_TEST(a_chart_that_another_controller_made_keeps_its_metadata, {
+        static const char *const fields[] = { "metadata.labels", "metadata.annotations",
+                                              "metadata.ownerReferences" };
+        char *before[ARRAY_LEN(fields)];
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, SPEC);
+        add_chart(r, ",\"labels\":{\"helm.toolkit.fluxcd.io/name\":\"web\",\"helm.toolkit.fluxcd.io/"
+                     "namespace\":\"apps\"},\"annotations\":{\"a.example/x\":\"y\"},\"finalizers\":[\"a."
+                     "example/keep\"],\"ownerReferences\":[{\"apiVersion\":\"helm.toolkit.fluxcd.io/v2\","
+                     "\"kind\":\"HelmRelease\",\"name\":\"web\",\"uid\":\"1-2-3\"}]");
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+                before[i] = json_dumps(doc_get(r->answer, fields[i]), JSON_SORT_KEYS);
+        merge_and_settle(r, CHART, "{\"spec\":{\"version\":\"4.x\"}}");
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+                AUTO_FREE char *now = json_dumps(doc_get(r->answer, fields[i]), JSON_SORT_KEYS);
+
+                assert_string_equal(now, before[i]);
+                mem_free(before[i]);
+        }
+        assert_non_null(strstr(r->text, "a.example/x"));
+        assert_non_null(strstr(r->text, "HelmRelease"));
+        rig_delete(r, CHART);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, CHART), 200); /* the other's finalizer stays */
+        assert_string_equal(
+                json_string_value(json_array_get(doc_get_array(r->answer, "metadata.finalizers"), 0)),
+                "a.example/keep");
+        assert_int_equal(json_array_size(doc_get_array(r->answer, "metadata.finalizers")), 1);
+        assert_false(is_kept(&w, FILE_OF_CHART));
+        end_sources(r, &f, &w);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_changed_secret_starts_what_names_it_at_once),
+                cmocka_unit_test(objects_of_other_namespaces_are_left_alone_where_one_is_watched),
+                cmocka_unit_test(labels_may_say_which_objects_are_worked_on),
+                cmocka_unit_test(what_nobody_has_any_more_is_swept_at_the_start),
+                cmocka_unit_test(folders_are_swept_where_no_object_is_left),
+                cmocka_unit_test(another_leader_makes_only_what_its_disk_lacks),
+                cmocka_unit_test(a_chart_that_another_controller_made_keeps_its_metadata),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
