@@ -167,6 +167,9 @@ int rc_delete_any_version(struct reconcile *rc, const struct object *o);
 /* An event by the controller: common/kube/event.h. */
 void rc_event(struct reconcile *rc, const struct object *about, const char *type, const char *reason,
               const char *fmt, ...) PRINTF_LIKE(5, 6);
+void rc_event_annotated(struct reconcile *rc, const struct object *about,
+                        const struct string_map *annotations, const char *type, const char *reason,
+                        const char *message);
 
 /* Calls fn for 0 to n-1, several at a time on fibers of their own, each with a reconcile whose `err` is its
  * own and whose `arena` dies with the step (the rest is shared), and parks until all are through. After a

@@ -192,15 +192,38 @@ static void tell_outcome(struct running *r, const struct reconcile *rc, int code
                 log_warn(&rc->log, "reconcile failed", "code", error_code_name(code), "error", rc->err->text);
 }
 
-void rc_event(struct reconcile *rc, const struct object *about, const char *type, const char *reason,
-              const char *fmt, ...)
+static const char *source_of_events(const struct reconcile *rc)
 {
-        const char *source = rc->running ? rc->running->controller->event_source : NULL;
+        return rc->running ? rc->running->controller->event_source : NULL;
+}
+
+static void PRINTF_LIKE(6, 7)
+        rc_event_of(struct reconcile *rc, const struct object *about, const struct string_map *annotations,
+                    const char *type, const char *reason, const char *fmt, ...)
+{
         va_list ap;
 
         va_start(ap, fmt);
-        event_recordv(manager_events(rc->manager), source, about, type, reason, fmt, ap);
+        event_recordv(manager_events(rc->manager), source_of_events(rc), annotations, about, type, reason,
+                      fmt, ap);
         va_end(ap);
+}
+
+void rc_event(struct reconcile *rc, const struct object *about, const char *type, const char *reason,
+              const char *fmt, ...)
+{
+        va_list ap;
+
+        va_start(ap, fmt);
+        event_recordv(manager_events(rc->manager), source_of_events(rc), NULL, about, type, reason, fmt, ap);
+        va_end(ap);
+}
+
+void rc_event_annotated(struct reconcile *rc, const struct object *about,
+                        const struct string_map *annotations, const char *type, const char *reason,
+                        const char *message)
+{
+        rc_event_of(rc, about, annotations, type, reason, "%s", message);
 }
 
 static struct outcome run_reconcile(struct attempt *a, struct arena *arena, struct error *err)

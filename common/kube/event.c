@@ -235,8 +235,27 @@ static json_t *event_doc(const struct object *about, const char *name, const cha
                          "");
 }
 
-void event_recordv(struct event_recorder *r, const char *source, const struct object *about, const char *type,
-                   const char *reason, const char *fmt, va_list ap)
+static int annotate(json_t *event, const struct string_map *annotations)
+{
+        json_t *all = annotations ? json_object() : NULL;
+
+        if (!annotations)
+                return 0;
+        for (uint32_t i = 0; i < annotations->n; i++) {
+                const struct string_pair *one = &annotations->at[i];
+
+                if (json_object_set_new(all, one->key, json_string(one->value)) < 0) {
+                        json_decref(all);
+                        return ERR_NO_MEMORY;
+                }
+        }
+        return json_object_set_new(json_object_get(event, "metadata"), "annotations", all) < 0 ? ERR_NO_MEMORY
+                                                                                               : 0;
+}
+
+void event_recordv(struct event_recorder *r, const char *source, const struct string_map *annotations,
+                   const struct object *about, const char *type, const char *reason, const char *fmt,
+                   va_list ap)
 {
         char message[MESSAGE_MAX];
         struct pending *p;
@@ -262,7 +281,7 @@ void event_recordv(struct event_recorder *r, const char *source, const struct ob
                 p->doc = event_doc(about, p->name, p->ns, type, reason, message, &s,
                                    source ? source : r->component);
         }
-        if (!p->doc) {
+        if (!p->doc || annotate(p->doc, annotations) < 0) {
                 pending_free(p);
                 return;
         }
@@ -277,7 +296,7 @@ void event_record(struct event_recorder *r, const struct object *about, const ch
         va_list ap;
 
         va_start(ap, fmt);
-        event_recordv(r, NULL, about, type, reason, fmt, ap);
+        event_recordv(r, NULL, NULL, about, type, reason, fmt, ap);
         va_end(ap);
 }
 
@@ -287,6 +306,6 @@ void event_record_by(struct event_recorder *r, const char *source, const struct 
         va_list ap;
 
         va_start(ap, fmt);
-        event_recordv(r, source, about, type, reason, fmt, ap);
+        event_recordv(r, source, NULL, about, type, reason, fmt, ap);
         va_end(ap);
 }

@@ -22,5 +22,7 @@ void event_record(struct event_recorder *r, const struct object *about,
 /* The same by another source than the recorder's component; static, NULL = the component. */
 void event_record_by(struct event_recorder *r, const char *source, const struct object *about,
                      const char *type, const char *reason, const char *fmt, ...) PRINTF_LIKE(6, 7);
-void event_recordv(struct event_recorder *r, const char *source, const struct object *about, const char *type,
-                   const char *reason, const char *fmt, va_list ap);
+/* With annotations of the event; NULL = none. */
+void event_recordv(struct event_recorder *r, const char *source, const struct string_map *annotations,
+                   const struct object *about, const char *type, const char *reason, const char *fmt,
+                   va_list ap);

@@ -249,7 +249,7 @@ static int store(struct chart_pass *c)
         if (source_stored(&p->run, reason, summary) < 0)
                 return error_no_memory(rc->err);
         if (is_new || p->recovers)
-                rc_event(rc, p->now, "Normal", reason, "%s", summary);
+                source_tell_artifact(p, reason, summary);
         return 0;
 }
 

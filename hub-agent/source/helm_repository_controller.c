@@ -205,12 +205,15 @@ static int tell_stored(struct source_pass *p, const struct fetched *f, const cha
         const char *text = arena_printf(rc->arena, "stored artifact: revision '%s'", revision);
         const char *url = web_url_public(spec_of(p->now)->url, rc->arena);
         char size[TEXT_BYTES_SIZE];
+        const char *event;
 
         if (!text || !url || source_stored(&p->run, "Succeeded", text) < 0)
                 return error_no_memory(rc->err);
         text_of_bytes(f->size, size);
-        rc_event(rc, p->now, "Normal", p->recovers ? "Succeeded" : "NewArtifact",
-                 "stored fetched index of size %s from '%s'", size, url);
+        event = arena_printf(rc->arena, "stored fetched index of size %s from '%s'", size, url);
+        if (!event)
+                return error_no_memory(rc->err);
+        source_tell_artifact(p, p->recovers ? "Succeeded" : "NewArtifact", event);
         return 0;
 }
 

@@ -80,6 +80,7 @@ RIG_TEST(an_index_is_looked_at_again_after_the_interval, {
         end_sources(r, &f, &w);
 })
 
+/* spec/helm-chart.md checklist 64 */
 RIG_TEST(what_the_server_says_has_not_changed_is_not_read, {
         struct fleet f;
         struct web w;

@@ -238,6 +238,61 @@ RIG_TEST(a_chart_that_another_controller_made_keeps_its_metadata, {
         end_sources(r, &f, &w);
 })
 
+/* How many events of that reason there are about the object; the annotation of the last in *ret. */
+static int events_of(struct rig *r, const char *kind, const char *reason, const char **ret_revision,
+                     const char **ret_digest)
+{
+        json_t *e;
+        size_t i;
+        int n = 0;
+
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/apps/events"), 200);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, e) {
+                const json_t *notes = doc_get(e, "metadata.annotations");
+
+                if (!text_equal(doc_get_string(e, "involvedObject.kind"), kind) ||
+                    !text_equal(doc_get_string(e, "reason"), reason) ||
+                    !text_equal(doc_get_string(e, "type"), "Normal"))
+                        continue;
+                n += (int)doc_get_int(e, "count", 0);
+                *ret_revision =
+                        json_string_value(json_object_get(notes, "source.toolkit.fluxcd.io/revision"));
+                *ret_digest = json_string_value(json_object_get(notes, "source.toolkit.fluxcd.io/digest"));
+        }
+        return n;
+}
+
+/* spec/helm-chart.md checklist 95 */
+RIG_TEST(events_name_the_artifact_and_a_recovery_is_told_once, {
+        const char *revision = NULL;
+        const char *digest = NULL;
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, "\"url\":\"https://charts.example/stable\",\"interval\":\"5m\"");
+        add_chart(r, "");
+        assert_int_equal(rig_get(r, CHART), 200);
+        AUTO_FREE char *want = mem_strdup(rig_string(r, "status.artifact.digest"));
+        assert_int_equal(events_of(r, "HelmChart", "ChartPullSucceeded", &revision, &digest), 1);
+        assert_string_equal(revision, "4.0.6");
+        assert_string_equal(digest, want);
+        assert_int_equal(events_of(r, "HelmRepository", "NewArtifact", &revision, &digest), 1);
+        assert_int_equal(rig_get(r, REPOSITORY), 200);
+        AUTO_FREE char *of_index = mem_strdup(rig_string(r, "status.artifact.revision"));
+        w.status = 503;
+        pass_time(r, 20 * MINUTE_MS);
+        assert_condition(r, REPOSITORY, "Ready", "False", "Failed", NULL);
+        assert_int_equal(events_of(r, "HelmRepository", "Succeeded", &revision, &digest), 0);
+        w.status = 200;
+        pass_time(r, 60 * MINUTE_MS);
+        assert_condition(r, REPOSITORY, "Ready", "True", "Succeeded", NULL);
+        assert_int_equal(events_of(r, "HelmRepository", "Succeeded", &revision, &digest), 1);
+        assert_string_equal(revision, of_index);
+        end_sources(r, &f, &w);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -248,6 +303,7 @@ int main(void)
                 cmocka_unit_test(folders_are_swept_where_no_object_is_left),
                 cmocka_unit_test(another_leader_makes_only_what_its_disk_lacks),
                 cmocka_unit_test(a_chart_that_another_controller_made_keeps_its_metadata),
+                cmocka_unit_test(events_name_the_artifact_and_a_recovery_is_told_once),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

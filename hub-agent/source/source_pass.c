@@ -97,6 +97,29 @@ struct source_record *source_record_of(struct source_pass *p)
         return memory_of(&p->sources->remembered[p->kind->which], p->now, p->rc->arena);
 }
 
+void source_tell_artifact(struct source_pass *p, const char *reason, const char *message)
+{
+        const struct source_artifact *a = p->run.status->artifact;
+        struct string_map annotations = { 0 };
+
+        p->told = true;
+        if (string_map_put(&annotations, "source.toolkit.fluxcd.io/revision", or_empty(a->revision),
+                           p->rc->arena) < 0 ||
+            string_map_put(&annotations, "source.toolkit.fluxcd.io/digest", or_empty(a->digest),
+                           p->rc->arena) < 0)
+                return;
+        rc_event_annotated(p->rc, p->now, &annotations, "Normal", reason, message);
+}
+
+/* Once after failures, also where there is nothing new. */
+static void tell_recovery(struct source_pass *p)
+{
+        const struct condition *stored = condition_find(&p->run.status->conditions, CONDITION_SOURCE_STORED);
+
+        if (p->recovers && !p->told && stored && p->run.status->artifact)
+                source_tell_artifact(p, stored->reason, stored->message);
+}
+
 void source_tell_unchanged(struct source_pass *p, const char *revision)
 {
         struct source_record *m = source_record_of(p);
@@ -286,6 +309,7 @@ static struct outcome run(struct source_pass *p)
                 return failed(rc->err);
         }
         source_note_handled(&p->run, requested_at(p));
+        tell_recovery(p);
         return source_write(p) < 0 ? failed(rc->err) : again_after(next_in(p));
 }
 

@@ -32,6 +32,7 @@ struct source_pass {
         struct source_failure failure;
         int64_t began_ms; /* loop */
         bool recovers;    /* the run before failed */
+        bool told;        /* an event said so, or that there is a new artifact */
 };
 
 struct outcome source_reconcile(struct reconcile *rc, const struct source_kind *kind);
@@ -45,6 +46,8 @@ int source_write(struct source_pass *p);
 struct source_record *source_record_of(struct source_pass *p); /* NULL on no memory */
 /* The file is the object's artifact from now on, of that revision. */
 int source_keep(struct source_pass *p, const struct source_artifact *artifact, const char *revision);
+/* A normal event about the artifact that is kept: it is new, or good after a failure. */
+void source_tell_artifact(struct source_pass *p, const char *reason, const char *message);
 /* Says that nothing is new; once an hour for a revision. */
 void source_tell_unchanged(struct source_pass *p, const char *revision);
 /* Of a spec's text; `fallback_ms` where it is absent. */
