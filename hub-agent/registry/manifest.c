@@ -53,17 +53,30 @@ static const char *digest_of(struct arena *arena, struct slice bytes)
         return arena_printf(arena, DIGEST_PREFIX "%s", hex);
 }
 
+/* What is refused without a body, where only a body says why; some registries do not know HEAD at all. */
+static bool wants_get(const struct error *err)
+{
+        return err->http_status >= 400 && err->http_status < 500 && err->http_status != 429;
+}
+
 int registry_resolve(struct registry *r, const char *tag, const char **ret_digest, struct error *err)
 {
         struct registry_question q = { .method = "HEAD",
                                        .accept = ACCEPT,
                                        .max_body = REGISTRY_MANIFEST_BYTES };
+        struct error own = { 0 };
         struct http_response a;
+        int code;
 
         registry_begin(r);
         TRY(manifest_path(r, tag, &q.path, err));
-        TRY(registry_ask(r, &q, &a, err));
-        *ret_digest = http_header_get(&a.headers, "Docker-Content-Digest");
+        code = registry_ask(r, &q, &a, &own);
+        if (code < 0 && !wants_get(&own)) {
+                if (err)
+                        *err = own;
+                return code;
+        }
+        *ret_digest = code < 0 ? NULL : http_header_get(&a.headers, "Docker-Content-Digest");
         if (!text_empty(*ret_digest))
                 return 0;
         q.method = "GET";

@@ -45,6 +45,8 @@ CLIENT_TEST(a_manifest_comes_with_its_digest_and_type, {
         c->sim.said_digest = "";
         works(c, registry_resolve(&c->registry, "1.0.0+b1", &resolved, &c->err));
         assert_string_equal(resolved, digest);
+        fails(c, registry_resolve(&c->registry, "2.0.0", &resolved, &c->err), ERR_NOT_FOUND,
+              "GET \"" MANIFEST "2.0.0\": response status code 404: manifest unknown: manifest unknown");
         fails(c, get(c, "2.0.0", REGISTRY_ONE_CHART, &m), ERR_NOT_FOUND,
               "GET \"" MANIFEST "2.0.0\": response status code 404: manifest unknown: manifest unknown");
 })
