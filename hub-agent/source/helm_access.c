@@ -12,7 +12,8 @@ static int told(struct source_pass *p, int code)
         return code < 0 ? source_fails(p, &failing_login) : 0;
 }
 
-static int read_user(struct source_pass *p, const struct helm_repository_spec *spec, struct source_login *ret)
+static int read_user(struct source_pass *p, const struct helm_repository_spec *spec,
+                     const struct registry_place *place, struct source_login *ret)
 {
         struct reconcile *rc = p->rc;
         struct secret s;
@@ -21,6 +22,8 @@ static int read_user(struct source_pass *p, const struct helm_repository_spec *s
         if (!spec->secret_ref)
                 return 0;
         TRY(source_read_secret(p, or_empty(spec->secret_ref->name), "authentication", &s));
+        if (place)
+                return told(p, source_login_registry(&s, place->host, place->path, rc->arena, ret, rc->err));
         TRY(told(p, source_login_http(&s, rc->arena, ret, rc->err)));
         if (spec->cert_secret_ref)
                 return 0;
@@ -41,13 +44,14 @@ static int read_tls(struct source_pass *p, const struct helm_repository_spec *sp
         return told(p, source_login_tls(&s, p->rc->arena, ret, p->rc->err));
 }
 
-int helm_access_open(struct source_pass *p, const struct helm_repository_spec *spec, struct helm_access *ret)
+static int open_access(struct source_pass *p, const struct helm_repository_spec *spec,
+                       const struct registry_place *place, struct helm_access *ret)
 {
         struct reconcile *rc = p->rc;
         struct source_login login = { 0 };
         int64_t timeout_ms = MIN(source_duration_ms(spec->timeout, TIMEOUT_MS), (int64_t)TIMEOUT_MAX_MS);
 
-        TRY(read_user(p, spec, &login));
+        TRY(read_user(p, spec, place, &login));
         TRY(read_tls(p, spec, &login));
         *ret = (struct helm_access){ .transfer = { .world = rc->kube->world,
                                                    .arena = rc->arena,
@@ -55,12 +59,31 @@ int helm_access_open(struct source_pass *p, const struct helm_repository_spec *s
                                                    .cert_pem = login.cert_pem,
                                                    .key_pem = login.key_pem,
                                                    .denied = p->sources->options->denied,
-                                                   .deadline_ms = loop_now_ms(rc->kube->world->loop) +
-                                                                  timeout_ms } };
-        if (!login.username)
+                                                   .deadline_ms =
+                                                           loop_now_ms(rc->kube->world->loop) + timeout_ms },
+                                     .login = { login.username, login.password },
+                                     .timeout_ms = timeout_ms };
+        return 0;
+}
+
+int helm_access_open(struct source_pass *p, const struct helm_repository_spec *spec, struct helm_access *ret)
+{
+        TRY(open_access(p, spec, NULL, ret));
+        if (!ret->login.username)
                 return 0;
-        ret->authorization = transfer_basic(rc->arena, login.username, login.password);
-        return ret->authorization ? 0 : error_no_memory(rc->err);
+        ret->authorization = transfer_basic(p->rc->arena, ret->login.username, ret->login.password);
+        return ret->authorization ? 0 : error_no_memory(p->rc->err);
+}
+
+int helm_access_open_registry(struct source_pass *p, const struct helm_repository_spec *spec,
+                              const struct registry_place *place, struct helm_access *ret)
+{
+        return open_access(p, spec, place, ret);
+}
+
+bool helm_is_login_error(const struct error *err)
+{
+        return err->code == ERR_UNAUTHORIZED || err->http_status == 401 || err->http_status == 403;
 }
 
 /* ---- addresses ---- */

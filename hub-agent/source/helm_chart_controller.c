@@ -227,6 +227,20 @@ static int note_values(struct chart_pass *c)
         return 0;
 }
 
+static int note_manifest(struct chart_pass *c, struct source_artifact *kept)
+{
+        struct string_pair *pair;
+
+        if (!c->manifest)
+                return 0;
+        pair = ARENA_NEW(c->pass->rc->arena, struct string_pair);
+        if (!pair)
+                return error_no_memory(c->pass->rc->err);
+        *pair = (struct string_pair){ METADATA_MANIFEST, c->manifest };
+        kept->metadata = (struct string_map){ pair, 1, true };
+        return 0;
+}
+
 static int store(struct chart_pass *c)
 {
         struct source_pass *p = c->pass;
@@ -242,6 +256,7 @@ static int store(struct chart_pass *c)
             !text_equal(p->run.status->observed_chart_name, c->build.metadata.name))
                 TRY(announce(c, summary));
         TRY(write_file(c, &kept));
+        TRY(note_manifest(c, &kept));
         is_new = !p->run.status->artifact || !text_equal(p->run.status->artifact->digest, kept.digest);
         TRY(source_keep(p, &kept, c->build.version));
         TRY(note_values(c));
@@ -255,33 +270,50 @@ static int store(struct chart_pass *c)
 
 /* ---- a run ---- */
 
+/* Under a tag there may be anything. */
+static int check_asked(struct chart_pass *c)
+{
+        const struct chart_metadata *m = &c->build.metadata;
+
+        if (!c->asked_name ||
+            (text_equal(m->name, c->asked_name) && text_equal(m->version, c->asked_version)))
+                return 0;
+        error_set(c->pass->rc->err, ERR_INVALID,
+                  "the archive holds chart '%s' with version '%s', asked for was '%s' with version '%s'",
+                  m->name, m->version, c->asked_name, c->asked_version);
+        return source_fails(c->pass, &failing_pull);
+}
+
 /* Only once it was opened is it known what version a chart in an archive has. */
 static int open_archive(struct chart_pass *c)
 {
         struct step open = { .fn = open_step };
 
         TRY(run_step(c, &open));
+        TRY(check_asked(c));
         c->is_same = c->build.of_source && chart_is_kept(c, c->build.metadata.name, c->build.version);
         return 0;
+}
+
+static int get_chart(struct chart_pass *c, const struct object *source)
+{
+        if (is_registry(source))
+                return chart_from_registry(c, (const struct helm_repository *)source);
+        TRY(check_source(c->pass, source));
+        TRY(chart_signatures_refuse(c));
+        if (source->kind == &helm_repository_kind)
+                return chart_from_repository(c, (const struct helm_repository *)source);
+        return chart_from_archive(c, status_of_source(source)->artifact);
 }
 
 static int make_from(struct chart_pass *c, const struct object *source)
 {
         struct source_pass *p = c->pass;
 
-        if (is_registry(source)) {
-                error_set(p->rc->err, ERR_UNSUPPORTED,
-                          "charts of registries are not fetched yet: %s has type oci", source->meta.name);
-                return source_fails(p, &failing_provider);
-        }
-        TRY(check_source(p, source));
-        TRY(chart_signatures_refuse(c));
         TRY(list_values(c));
         c->build.values = c->values;
         c->build.n_values = c->n_values;
-        TRY(source->kind == &helm_repository_kind
-                    ? chart_from_repository(c, (const struct helm_repository *)source)
-                    : chart_from_archive(c, status_of_source(source)->artifact));
+        TRY(get_chart(c, source));
         if (!c->is_same)
                 TRY(open_archive(c));
         if (c->is_same) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hub-agent/agent.h"
+#include "hub-agent/registry/registry.h"
 #include "hub-agent/source/options.h"
 #include "hub-agent/source/store/store.h"
 
@@ -13,6 +14,7 @@ struct sources {
         struct source_indexes *indexes; /* what is held of them in memory: index_access.h */
         struct http_server *server;     /* of the artifacts; NULL = none */
         bool swept[N_SOURCE_KINDS], watches_secrets;
+        struct registry_tokens tokens;              /* of registries that charts are in */
         struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
 };
 

@@ -32,6 +32,7 @@ struct sources *sources_new(struct world *w, const struct source_options *o)
         source_indexes_init(s->indexes, o);
         s->options = o;
         artifact_store_init(&s->store, w);
+        registry_tokens_init(&s->tokens);
         s->store.volume = o->volume;
         s->store.address = o->address;
         s->store.digest = o->digest;
@@ -50,6 +51,7 @@ struct sources *sources_free(struct sources *s)
         artifact_store_free(&s->store);
         source_indexes_free(s->indexes);
         mem_free(s->indexes);
+        registry_tokens_free(&s->tokens);
         mem_free(s);
         return NULL;
 }
