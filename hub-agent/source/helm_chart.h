@@ -27,6 +27,8 @@ int chart_from_repository(struct chart_pass *c, const struct helm_repository *r)
 int chart_from_registry(struct chart_pass *c, const struct helm_repository *r);
 /* From the archive that is kept of a GitRepository or a Bucket. */
 int chart_from_archive(struct chart_pass *c, const struct source_artifact *a);
+/* Adds to build.chart what is in repositories elsewhere. Has told what fails. */
+int chart_add_missing(struct chart_pass *c, const struct dependency_list *missing);
 /* Whether it is one that repositories may have. Has told that it is none. */
 int chart_check_name(struct chart_pass *c);
 /* Ends what the three begin: values, dependencies, packaging. */

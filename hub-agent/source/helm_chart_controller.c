@@ -142,26 +142,17 @@ static int run_step(struct chart_pass *c, struct step *s)
         return c->build.failing ? source_fails(c->pass, c->build.failing) : s->code;
 }
 
-/* What another source has is fetched from repositories, which this version does not do. */
-static int refuse_missing(struct chart_pass *c, const struct dependency_list *missing)
-{
-        if (missing->n == 0)
-                return 0;
-        error_set(c->pass->rc->err, ERR_UNSUPPORTED,
-                  "failed to add remote dependency '%s': dependencies of other repositories are not fetched; "
-                  "put "
-                  "the chart into charts/",
-                  missing->at[0].name);
-        return source_fails(c->pass, &failing_dependency);
-}
-
 int chart_finish(struct chart_pass *c)
 {
         struct step read = { .fn = chart_build_read }, end = { .fn = end_step };
 
         TRY(run_step(c, &read));
-        TRY(refuse_missing(c, &read.missing));
-        return run_step(c, &end);
+        TRY(chart_add_missing(c, &read.missing));
+        TRY(run_step(c, &end));
+        if (c->build.n_missing > 0)
+                rc_event(c->pass->rc, c->pass->now, "Normal", "ResolvedDependencies",
+                         "resolved %zu chart dependencies", c->build.n_missing);
+        return 0;
 }
 
 /* ---- what is told ---- */

@@ -170,6 +170,7 @@ int chart_build_read(struct chart_build *b, struct dependency_list *ret, struct 
         if (!b->folder)
                 return 0;
         TRY(fails(b, &failing_dependency, chart_missing(b->arena, &b->chart, ret, err)));
+        b->n_missing = ret->n;
         for (size_t i = 0, n = ret->n; i < n; i++) {
                 struct chart_dependency d = ret->at[i];
                 enum dependency_place place;

@@ -28,6 +28,7 @@ struct chart_build {
         struct slice chart_archive;
         struct chart chart; /* where it is read whole */
         bool is_read, has_values;
+        size_t n_missing;         /* dependencies that were not in charts/ */
         VEC(const char *) merged; /* values files that are in */
         bool is_packaged;         /* else the bytes are those that were found */
         struct buf packed;
