@@ -3,6 +3,7 @@
 #include "hub-agent/source/chart/chart_test.h"
 #include "hub-agent/source/helm_chart.h"
 #include "hub-agent/source/source_test.h"
+#include "hub-agent/source/verify/sigstore_test.h"
 
 #define CHARTS SOURCES "helmcharts"
 #define CHART CHARTS "/podinfo"
@@ -342,6 +343,59 @@ RIG_TEST(values_files_are_merged_into_what_was_pulled, {
         end(&s);
 })
 
+static void put_signature(struct scene *s, EVP_PKEY *key, const char *digest)
+{
+        struct arena *arena = &s->sim.arena;
+        struct signature what = signed_by(arena, key, digest);
+        const char *tag = arena_printf(arena, "sha256-%s.sig", digest + strlen("sha256:"));
+
+        sim_manifest(&s->sim, WHERE, tag, SIM_OCI_MANIFEST,
+                     arena_printf(arena,
+                                  "{\"config\":{},\"layers\":[{\"mediaType\":\"" SIGNATURE_LAYER_TYPE
+                                  "\",\"digest\":\"%s\",\"size\":%zu,\"annotations\":{"
+                                  "\"dev.cosignproject.cosign/signature\":\"%s\"}}]}",
+                                  sim_blob(&s->sim, WHERE, what.payload), what.payload.len, what.value));
+}
+
+/* spec/helm-chart.md checklist 82, 83, 84, 85 */
+RIG_TEST(only_what_is_signed_is_pulled, {
+        struct scene s;
+
+        begin(r, &s);
+        const char *digest = push(&s, "1.0.0");
+        EVP_PKEY *key = kept_key(&s.sim.arena, EVP_EC_gen("P-256"));
+        AUTO_JSON json_t *keys =
+                secret_with((const char *[]){ "cosign.pub", pem_of_key(&s.sim.arena, key), NULL });
+
+        put_signature(&s, key, digest);
+        json_object_set_new(keys, "metadata", json_pack("{s:s}", "name", "keys"));
+        AUTO_BUF struct buf body;
+
+        buf_init(&body, 1 << 16);
+        doc_write(keys, &body);
+        assert_int_equal(rig_post(r, "/api/v1/namespaces/apps/secrets", body.data), 201);
+        add_chart(&s, ",\"version\":\"1.0.0\",\"verify\":{\"provider\":\"cosign\",\"secretRef\":{\"name\":"
+                      "\"keys\"}}");
+        assert_condition(r, CHART, "SourceVerified", "True", "Succeeded",
+                         "verified signature of version 1.0.0");
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        struct slice other = chart_of(&s, "podinfo", "1.0.0", "evil: true\n");
+
+        sim_chart(&s.sim, WHERE, "1.0.0", NULL, other);
+        run_again(&s, "one");
+        assert_condition(r, CHART, "SourceVerified", "False", "VerificationError",
+                         "chart verification error: failed to verify reg.example/charts/podinfo:1.0.0: no "
+                         "signatures found");
+        assert_condition(r, CHART, "BuildFailed", "True", "ChartVerificationError", NULL);
+        assert_condition(r, CHART, "Ready", "False", "VerificationError", NULL);
+        assert_false(slice_equal(kept(&s, FILE_OF("1.0.0")), other));
+        merge_and_settle(r, CHART, "{\"spec\":{\"verify\":null}}");
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        assert_string_equal(part_of_condition(r, "SourceVerified", "status"), "absent");
+        assert_true(slice_equal(kept(&s, FILE_OF("1.0.0")), other));
+        end(&s);
+})
+
 /* ---- who asks ---- */
 
 #define DOCKER_CONFIG(host)                                                                                  \
@@ -472,6 +526,7 @@ int main(void)
                 cmocka_unit_test(the_archive_is_of_the_chart_that_was_asked_for),
                 cmocka_unit_test(a_chart_may_be_in_a_folder_of_its_repository),
                 cmocka_unit_test(values_files_are_merged_into_what_was_pulled),
+                cmocka_unit_test(only_what_is_signed_is_pulled),
                 cmocka_unit_test(a_wrong_password_is_told_and_a_mended_one_is_taken),
                 cmocka_unit_test(docker_configs_lend_the_credentials_of_their_host),
                 cmocka_unit_test(a_repository_of_type_oci_keeps_nothing),
