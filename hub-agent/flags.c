@@ -133,7 +133,8 @@ const struct flag hub_flag_table[] = {
         { "resource-set-max-retry-delay", FLAG_DURATION, "15m", AT(set_retry_most_ms),
           "The longest such delay." },
         { "enable-sources", FLAG_BOOL, "false", AT(sources),
-          "HelmRepositories and HelmCharts are worked on, once their definitions are there, and their "
+          "HelmRepositories, GitRepositories and HelmCharts are worked on, once their definitions are there, "
+          "and their "
           "artifacts "
           "are served." },
         { "watch-all-namespaces", FLAG_BOOL, "true", AT(source_all_namespaces),
@@ -168,6 +169,8 @@ const struct flag hub_flag_table[] = {
         { "helm-cache-ttl", FLAG_DURATION, "15m", AT(cache_ttl_ms), "For how long after its last use." },
         { "helm-cache-purge-interval", FLAG_DURATION, "1m", AT(cache_purge_ms),
           "How often what was held for that long is let go." },
+        { "git-repository-max-size", FLAG_INT, "268435456", AT(git_bytes),
+          "Most bytes that a Git repository sends for one artifact, packed.", 1, 1 << 30, false },
         { "helm-index-digest", FLAG_STRING, "warn", AT(index_digest),
           "What becomes of a chart that is not what its index says: warn of it, or enforce." },
         { "sigstore-trusted-root", FLAG_STRING, "", AT(trusted_root),

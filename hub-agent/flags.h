@@ -26,7 +26,7 @@ struct hub_flags {
         const char *source_denied, *source_labels;
         const char *storage_path, *storage_address, *storage_advertised, *artifact_digest, *index_digest,
                 *trusted_root;
-        int64_t artifact_ttl_ms, artifact_records, index_bytes, chart_bytes, chart_file_bytes;
+        int64_t artifact_ttl_ms, artifact_records, index_bytes, chart_bytes, chart_file_bytes, git_bytes;
         int64_t cache_most, cache_ttl_ms, cache_purge_ms;
         int64_t source_concurrency, source_jitter, source_retry_least_ms, source_retry_most_ms;
         bool remove_webhooks;

@@ -12,6 +12,7 @@
 #include "common/base/arena.h"
 #include "common/base/text.h"
 #include "common/loop/world.h"
+#include "common/net/address_guard.h"
 
 #define GIT_REFS_MAX 100000
 #define GIT_ADVERTISEMENT_MAX (16u << 20) /* bytes */
@@ -44,7 +45,7 @@ struct remote_access {
         const char *ca_pem, *cert_pem, *key_pem;           /* of https; NULL = the system's, none */
         const char *proxy_url;                             /* of http; NULL = none */
         const char *identity, *key_password, *known_hosts; /* of ssh; texts of files */
-        bool any_address;                                  /* also what address_guard.h refuses */
+        const struct address_ranges *denied;               /* no connection to these; NULL = anywhere */
         uint64_t pack_bytes;                               /* 0 = GIT_PACK_MAX */
 };
 
@@ -95,6 +96,8 @@ struct repo;
  * of remote_open(); ERR_NOT_FOUND: "remote error: upload-pack: not our ref ...". */
 int remote_fetch(struct remote *r, struct repo *into, const struct git_hash *wants, size_t n, unsigned depth,
                  int64_t deadline_ms, struct error *err);
+/* Bytes of the pack that came. */
+uint64_t remote_received(const struct remote *r);
 /* Whether commits that no ref leads to may be asked for. */
 bool remote_gives_any(const struct remote *r);
 /* Fetches all refs that begin with one of the prefixes ("refs/heads/"), with all history, makes them the
@@ -198,8 +201,10 @@ struct git_walk {
                     struct error *err); /* data: of files
                                          * and links */
         void *ctx;
-        uint64_t file_bytes; /* of one file; 0 = GIT_OBJECT_MAX */
-        uint64_t all_bytes;  /* of all that are taken; 0 = no bound */
+        bool into_submodules; /* those whose commits are here are folders with what is in them */
+        int64_t deadline_ms;  /* 0 = none */
+        uint64_t file_bytes;  /* of one file; 0 = GIT_OBJECT_MAX */
+        uint64_t all_bytes;   /* of all that are taken; 0 = no bound */
 };
 /* `of`: a commit or a tree. ERR_NOT_FOUND: no such folder; ERR_LIMIT names the path; ERR_INVALID: a name that
  * may not be (".git", "..", with a slash). */

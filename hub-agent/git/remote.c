@@ -71,6 +71,11 @@ const struct git_refs *remote_refs(const struct remote *r)
         return &r->refs;
 }
 
+uint64_t remote_received(const struct remote *r)
+{
+        return r->received;
+}
+
 bool remote_gives_any(const struct remote *r)
 {
         return capability_is(r->capabilities, "allow-reachable-sha1-in-want");

@@ -125,6 +125,7 @@ static int receive(struct remote *r, struct repo *into, struct slice question, i
                 code = error_set(err, ERR_RETRY, "%s: the answer has no pack", r->wire->public_url);
         if (code == 0 && pack_intake_end(&a.pack, err) < 0)
                 code = error_wrap(err, "%s", r->wire->public_url);
+        r->received = a.pack.scan.bytes;
         pack_intake_free(&a.pack);
         packet_reader_free(&reader);
         return code;

@@ -39,6 +39,7 @@ struct remote {
         struct git_refs refs;
         const char *capabilities;
         bool asked; /* the one question of an open remote */
+        uint64_t received;
 };
 
 const char *remote_service_name(enum remote_service s); /* "git-upload-pack" */

@@ -223,7 +223,7 @@ static void expect_nothing(struct push *p)
                         refuse(&p->updates[i], ERR_RETRY, "the remote has not said what became of it");
 }
 
-static int send(struct push *p, struct slice question, int64_t deadline_ms, struct error *err)
+static int send_all(struct push *p, struct slice question, int64_t deadline_ms, struct error *err)
 {
         bool banded = capability_is(p->remote->capabilities, "side-band-64k");
         struct packet_reader reader;
@@ -272,7 +272,7 @@ static int push_all(struct push *p, struct repo *from, int64_t deadline_ms, stru
         write_commands(p, &question);
         TRY(buf_status(&question, err, "what is to be pushed"));
         TRY(write_pack(p, from, &question, deadline_ms, err));
-        TRY(send(p, (struct slice){ question.data, question.len }, deadline_ms, err));
+        TRY(send_all(p, (struct slice){ question.data, question.len }, deadline_ms, err));
         return say_refused(p, err);
 }
 

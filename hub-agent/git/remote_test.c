@@ -1,7 +1,16 @@
 /* Remotes and repositories, against a server of the same process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
-#include "hub-agent/git/git_server_test.h"
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "e2e/sources/git_server.h"
 
 #define WALL INT64_C(1767225600000)
 #define URL "https://git.example/team/app.git"

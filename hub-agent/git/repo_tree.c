@@ -114,7 +114,9 @@ static int walk_folder(struct repo *r, struct walk_job *j, const git_tree_entry 
         if (j->depth >= GIT_DEPTH_MAX)
                 return error_set(err, ERR_LIMIT, "%s: more than %d folders in each other", j->path.data,
                                  GIT_DEPTH_MAX);
-        GIT_TRY(git_tree_lookup(&tree, r->git, git_tree_entry_id(e)), j->path.data);
+        const struct git_hash of = repo_hash(git_tree_entry_id(e));
+
+        TRY(repo_tree_of(r, &of, &tree, err));
         j->depth++;
         int code = walk_tree(r, j, tree, err);
 
@@ -133,7 +135,9 @@ static int walk_entry(struct repo *r, struct walk_job *j, const git_tree_entry *
         if (has_data(entry.kind))
                 return take_data(r, j, &entry, err);
         TRY(w->take(w->ctx, &entry, (struct slice){ 0 }, err));
-        return entry.kind == GIT_FOLDER ? walk_folder(r, j, e, err) : 0;
+        bool enters = entry.kind == GIT_FOLDER || (w->into_submodules && repo_has(r, &entry.at));
+
+        return enters ? walk_folder(r, j, e, err) : 0;
 }
 
 static int walk_tree(struct repo *r, struct walk_job *j, git_tree *tree, struct error *err)
@@ -144,6 +148,8 @@ static int walk_tree(struct repo *r, struct walk_job *j, git_tree *tree, struct 
                 const git_tree_entry *e = git_tree_entry_byindex(tree, i);
                 const char *name = git_tree_entry_name(e);
 
+                if (repo_must_stop(r))
+                        return error_set(err, ERR_TIMEOUT, "reading its files takes too long");
                 if (++j->n > GIT_FILES_MAX)
                         return error_set(err, ERR_LIMIT, "more than %d files and folders", GIT_FILES_MAX);
                 if (!repo_name_is_fine(name, strlen(name)))
@@ -197,7 +203,7 @@ int repo_walk(struct repo *r, const struct git_hash *of, const struct git_walk *
         struct walk_job j = { .of = of, .walk = w };
 
         buf_init(&j.path, PATH_BYTES);
-        int code = repo_offload(r, walk, &j, err);
+        int code = repo_offload_until(r, walk, &j, w->deadline_ms ? w->deadline_ms : DEADLINE_NONE, err);
 
         git_odb_free(j.odb);
         buf_free(&j.path);

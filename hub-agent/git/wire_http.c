@@ -30,7 +30,7 @@ static struct transfer transfer_of(const struct http_wire *h, int64_t deadline_m
                                   .cert_pem = home ? a->cert_pem : NULL,
                                   .key_pem = home ? a->key_pem : NULL,
                                   .proxy_url = a->proxy_url,
-                                  .any_address = a->any_address,
+                                  .denied = a->denied,
                                   .deadline_ms = deadline_ms };
 }
 

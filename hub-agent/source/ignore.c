@@ -93,6 +93,18 @@ int ignore_add_defaults(struct ignore_rules *r, bool more, struct error *err)
         return more ? ignore_add(r, "", slice_of(unless_said), err) : 0;
 }
 
+void ignore_join(struct ignore_rules *r, const struct ignore_rules *more)
+{
+        if (!more->first)
+                return;
+        if (r->last)
+                r->last->next = more->first;
+        else
+                r->first = more->first;
+        r->last = more->last;
+        r->n += more->n;
+}
+
 /* ---- judging ---- */
 
 /* What of the path is in the folder; NULL data: it is not in there. */

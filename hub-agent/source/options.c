@@ -6,6 +6,7 @@
 #include "hub-agent/source/verify/trusted_root.h"
 
 #define FOLDER "/data"
+#define WORK_FOLDER ".git-work" /* hidden, so it is not served */
 #define LISTEN ":9090"
 
 const char *source_address(struct arena *arena, const char *told, const char *host, int port,
@@ -86,6 +87,7 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
                                         .index_bytes = (size_t)f->index_bytes,
                                         .chart_bytes = (size_t)f->chart_bytes,
                                         .file_bytes = (size_t)f->chart_file_bytes,
+                                        .git_bytes = (uint64_t)f->git_bytes,
                                         .cache_most = (size_t)f->cache_most,
                                         .cache_ttl_ms = f->cache_ttl_ms,
                                         .cache_purge_ms = f->cache_purge_ms,
@@ -108,6 +110,9 @@ int source_options_open(struct world *w, const struct hub_flags *f, struct arena
         ret->address = source_address(arena, pick(w, f->storage_advertised, "STORAGE_ADV_ADDR", NULL), host,
                                       ret->port, w->process->getenv(w->ctx, "HOSTNAME"));
         if (!ret->bind || !ret->address)
+                return error_no_memory(err);
+        ret->work_folder = arena_printf(arena, "%s/" WORK_FOLDER, folder);
+        if (!ret->work_folder)
                 return error_no_memory(err);
         if (volume_open(w, folder, &ret->volume, err) < 0)
                 return error_wrap(err, "storage-path: invalid dir path: %s", folder);

@@ -24,8 +24,11 @@ struct source_options {
         enum artifact_digest digest;
         struct retention retention;
         size_t index_bytes, chart_bytes, file_bytes; /* most of an index, a chart, and one file of it */
-        const struct address_ranges *denied;         /* where no source is; NULL = they may be anywhere */
-        size_t cache_most; /* indexes of which a directory is in memory; 0 = of none */
+        const char
+                *work_folder; /* of what is fetched with Git, while it is looked into; NULL = there is none */
+        uint64_t git_bytes;   /* most that a Git repository may send; 0 = GIT_PACK_MAX */
+        const struct address_ranges *denied; /* where no source is; NULL = they may be anywhere */
+        size_t cache_most;                   /* indexes of which a directory is in memory; 0 = of none */
         int64_t cache_ttl_ms, cache_purge_ms;
         const struct trusted_root *trusted_root; /* of signatures without keys; NULL = none */
         bool enforces_digests;                   /* a chart that is not what its index says is not taken */

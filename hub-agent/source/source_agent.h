@@ -15,6 +15,7 @@ struct sources {
         struct http_server *server;     /* of the artifacts; NULL = none */
         bool swept[N_SOURCE_KINDS], watches_secrets;
         struct registry_tokens tokens;              /* of registries that charts are in */
+        struct git_work *work;                      /* folders of Git; NULL = nothing was fetched yet */
         struct memories remembered[N_SOURCE_KINDS]; /* struct source_record, of each object */
 };
 
@@ -39,7 +40,8 @@ int sources_watch_secrets(struct hub_agent *a);
 /* Key of no object: for the first pass of a kind, which sweeps its folders, where there are no objects. */
 #define SOURCE_KEY_OF_NONE "-/-"
 
-extern const struct controller helm_repository_controller, bucket_controller, helm_chart_controller;
+extern const struct controller helm_repository_controller, bucket_controller, git_repository_controller,
+        helm_chart_controller;
 /* Index "source" of charts: the key of the source they name, of whatever kind. */
 #define INDEX_CHART_SOURCE "source"
 void emit_chart_source(const struct object *o, index_emit emit, void *to);

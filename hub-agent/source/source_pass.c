@@ -138,9 +138,10 @@ void source_tell_unchanged(struct source_pass *p, const char *revision)
 
 /* ---- artifacts ---- */
 
+/* NULL: there is none, or no memory, which the kind's link tells apart. */
 static const char *link_path(struct source_pass *p)
 {
-        return artifact_path(p->rc->arena, p->now, p->kind->link);
+        return p->kind->link ? artifact_path(p->rc->arena, p->now, p->kind->link) : NULL;
 }
 
 /* Where they are served may have changed. */
@@ -152,7 +153,7 @@ static int put_addresses(struct source_pass *p)
 
         s->artifact->url = artifact_url(store, p->rc->arena, s->artifact->path);
         s->url = link ? artifact_url(store, p->rc->arena, link) : NULL;
-        return s->artifact->url && s->url ? 0 : error_no_memory(p->rc->err);
+        return s->artifact->url && (s->url || !p->kind->link) ? 0 : error_no_memory(p->rc->err);
 }
 
 int source_keep(struct source_pass *p, const struct source_artifact *artifact, const char *revision)
@@ -162,13 +163,13 @@ int source_keep(struct source_pass *p, const struct source_artifact *artifact, c
         const char *link = link_path(p);
         struct error why = { 0 };
 
-        if (!kept || !link)
+        if (!kept || (!link && p->kind->link))
                 return error_no_memory(rc->err);
         *kept = *artifact;
         kept->revision = revision;
         p->run.status->artifact = kept;
         TRY(put_addresses(p));
-        if (artifact_link(&p->sources->store, rc->arena, kept->path, p->kind->link, &why) < 0)
+        if (link && artifact_link(&p->sources->store, rc->arena, kept->path, p->kind->link, &why) < 0)
                 rc_event(rc, p->now, "Normal", "SymlinkUpdateFailed",
                          "failed to update status URL symlink: %s", why.text);
         return 0;

@@ -13,7 +13,7 @@ struct source_pass;
 struct source_kind {
         const struct kind *kind;
         enum source_which which;
-        const char *link; /* beside the newest file */
+        const char *link; /* beside the newest file; NULL = none, and no address in the status */
         bool (*is_suspended)(const struct object *o);
         const char *(*interval)(const struct object *o);
         bool (*is_static)(const struct object *o); /* nothing is kept of it; NULL = of none */

@@ -74,13 +74,15 @@ static inline int get_file(struct rig *r, const char *path, struct http_response
         return http_roundtrip(r->client, &rq, &r->arena, ret, &err) < 0 ? err.code : ret->status;
 }
 
-static inline void begin_sources(struct rig *r, struct fleet *f, struct web *w)
+/* With a folder for what is fetched with Git, or NULL. */
+static inline void begin_sources_in(struct rig *r, struct fleet *f, struct web *w, const char *work_folder)
 {
         *w = (struct web){ .rig = r,
                            .options = { .volume = volume_new_in_memory(r->loop),
                                         .port = -1,
                                         .served = listen_for_files,
                                         .served_ctx = r,
+                                        .work_folder = work_folder,
                                         .address = "http://hub.example:9090",
                                         .retention = { SOURCE_RETENTION_MS, SOURCE_RETENTION_RECORDS },
                                         .index_bytes = SOURCE_INDEX_BYTES,
@@ -95,6 +97,11 @@ static inline void begin_sources(struct rig *r, struct fleet *f, struct web *w)
         f->metrics = metrics_new(METRIC_OF_HUB);
         start_again(r, f);
         assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"apps\"}}"), 201);
+}
+
+static inline void begin_sources(struct rig *r, struct fleet *f, struct web *w)
+{
+        begin_sources_in(r, f, w, NULL);
 }
 
 static inline void end_sources(struct rig *r, struct fleet *f, struct web *w)

@@ -1,5 +1,6 @@
 /* Charts and sources are worked on once the hub serves their kinds: spec/helm-chart.md 4.1. */
 #include "common/base/memory.h"
+#include "hub-agent/git/git.h"
 #include "hub-agent/placement/catalog.h"
 #include "hub-agent/source/index_access.h"
 #include "hub-agent/source/source_agent.h"
@@ -48,6 +49,7 @@ struct sources *sources_free(struct sources *s)
                 return NULL;
         for (size_t i = 0; i < ARRAY_LEN(s->remembered); i++)
                 memories_free(&s->remembered[i]);
+        git_work_close(s->work);
         artifact_store_free(&s->store);
         source_indexes_free(s->indexes);
         mem_free(s->indexes);
@@ -72,6 +74,7 @@ static int begin(struct hub_agent *a)
 
         TRY(manager_add_controller_at(a->manager, &helm_repository_controller, &pace));
         TRY(manager_add_controller_at(a->manager, &bucket_controller, &pace));
+        TRY(manager_add_controller_at(a->manager, &git_repository_controller, &pace));
         TRY(manager_add_controller_at(a->manager, &helm_chart_controller, &pace));
         TRY(informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
                                emit_chart_source));

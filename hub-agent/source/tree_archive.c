@@ -8,6 +8,7 @@
 #define HEADERS_BYTES (1u << 20)
 #define PIECE_BYTES (1u << 20)
 #define FILE_MODE 0600
+#define PROGRAM_MODE 0700
 #define FOLDER_MODE 0750
 
 struct tree_archive {
@@ -94,9 +95,9 @@ static int add_folders(struct tree_archive *a, const char *path, struct error *e
         return 0;
 }
 
-int tree_archive_begin(struct tree_archive *a, const char *path, uint64_t size, struct error *err)
+static int begin(struct tree_archive *a, const char *path, unsigned mode, uint64_t size, struct error *err)
 {
-        const struct tar_entry e = { .name = path, .mode = FILE_MODE };
+        const struct tar_entry e = { .name = path, .mode = mode };
         char *name = mem_strdup(path);
 
         if (!name)
@@ -111,6 +112,16 @@ int tree_archive_begin(struct tree_archive *a, const char *path, uint64_t size, 
         TRY(tar_begin_file(&a->headers, &e, size, err));
         a->size = a->left = size;
         return put_headers(a, false, err);
+}
+
+int tree_archive_begin(struct tree_archive *a, const char *path, uint64_t size, struct error *err)
+{
+        return begin(a, path, FILE_MODE, size, err);
+}
+
+int tree_archive_begin_program(struct tree_archive *a, const char *path, uint64_t size, struct error *err)
+{
+        return begin(a, path, PROGRAM_MODE, size, err);
 }
 
 int tree_archive_add(struct tree_archive *a, struct slice data, struct error *err)

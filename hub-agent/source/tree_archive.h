@@ -16,6 +16,8 @@ struct tree_archive *tree_archive_new(const struct archive_sink *sink); /* NULL 
  * order of their bytes, and are relative and clean; folders on the way are added. The first error of the sink
  * is returned. */
 int tree_archive_begin(struct tree_archive *a, const char *path, uint64_t size, struct error *err);
+/* The same with mode 0700. */
+int tree_archive_begin_program(struct tree_archive *a, const char *path, uint64_t size, struct error *err);
 /* ERR_INVALID: that is more than was said. */
 int tree_archive_add(struct tree_archive *a, struct slice data, struct error *err);
 /* After the last file. ERR_INVALID (here and in tree_archive_begin): a file is shorter than was said. */

@@ -83,6 +83,7 @@
   (printf "--helm-index-max-size=%d" (int64 .indexMaxSize))
   (printf "--helm-chart-max-size=%d" (int64 .chartMaxSize))
   (printf "--helm-chart-file-max-size=%d" (int64 .chartFileMaxSize))
+  (printf "--git-repository-max-size=%d" (int64 .gitRepositoryMaxSize))
   (printf "--helm-index-digest=%s" .indexDigest)
   (printf "--helm-cache-max-size=%d" (int .indexCacheSize))
   (printf "--helm-cache-ttl=%s" .indexCacheTTL)

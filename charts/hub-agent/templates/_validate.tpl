@@ -100,6 +100,7 @@
 {{- include "checks.range" (dict "to" $to "name" "sources.indexMaxSize" "value" $s.indexMaxSize "least" 1 "most" 1073741824) -}}
 {{- include "checks.range" (dict "to" $to "name" "sources.chartMaxSize" "value" $s.chartMaxSize "least" 1 "most" 1073741824) -}}
 {{- include "checks.range" (dict "to" $to "name" "sources.chartFileMaxSize" "value" $s.chartFileMaxSize "least" 1 "most" 104857600) -}}
+{{- include "checks.range" (dict "to" $to "name" "sources.gitRepositoryMaxSize" "value" $s.gitRepositoryMaxSize "least" 1 "most" 1073741824) -}}
 {{- include "checks.range" (dict "to" $to "name" "sources.concurrent" "value" $s.concurrent "least" 1 "most" 1000) -}}
 {{- include "checks.match" (dict "to" $to "name" "sources.size" "value" $s.size "pattern" "^[1-9][0-9]*(Mi|Gi|Ti)$" "rule" "a size like 512Mi or 1Gi") -}}
 {{- end -}}

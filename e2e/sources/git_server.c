@@ -1,50 +1,20 @@
-/* A Git server for tests: a repository of libgit2 behind the loopback transport, with faults. */
-#pragma once
+#include "e2e/sources/git_server.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "common/net/http_server.h"
 #include "hub-agent/git/packet.h"
 #include "hub-agent/git/repo_internal.h"
 
-enum git_fault {
-        FAULT_NONE,
-        FAULT_HANGS,        /* never answers */
-        FAULT_GARBAGE,      /* answers with a page */
-        FAULT_CUT_PACK,     /* half of a pack */
-        FAULT_BROKEN_PACK,  /* a byte of it is another */
-        FAULT_LIST_CUT,     /* the list of refs has no end */
-        FAULT_NO_PACK,      /* says that it knows nothing of what is wanted */
-        FAULT_REFUSES_PUSH, /* as a hook does */
-        FAULT_MOVES,        /* another push came first */
-};
-
-struct git_server {
-        struct world *world;
-        struct repo *repo;
-        char folder[64], path[80];
-        const char *prefix;     /* of the paths it serves: "/team/app.git" */
-        const char *authorized; /* value of Authorization; NULL = anybody */
-        const char *moved_to;   /* answers the first request with a redirect there */
-        const char *head;       /* "refs/heads/main" */
-        const char *capabilities;
-        enum git_fault fault;
-        int lists, fetches, pushes, refused;
-        char said[512]; /* Authorization of the last request */
-        size_t sent;    /* bytes of the last pack */
-        int64_t now_s;  /* of commits */
-};
+static void fail(const struct error *err)
+{
+        (void)fprintf(stderr, "the Git server of the test: %s\n", err->text);
+        ASSERT(!"the Git server of the test");
+}
 
 /* ---- the repository ---- */
 
-static inline void git_server_begin(struct git_server *s, struct world *w)
+void git_server_begin(struct git_server *s, struct world *w)
 {
         struct error err = { 0 };
 
@@ -55,24 +25,22 @@ static inline void git_server_begin(struct git_server *s, struct world *w)
                                   .capabilities = "side-band-64k ofs-delta shallow no-progress "
                                                   "allow-tip-sha1-in-want report-status delete-refs atomic" };
         snprintf(s->folder, sizeof(s->folder), "/tmp/argosy-git-XXXXXX");
-        assert_non_null(mkdtemp(s->folder));
+        ASSERT(mkdtemp(s->folder));
         snprintf(s->path, sizeof(s->path), "%s/server", s->folder);
-        if (repo_create(w, s->path, &s->repo, &err) < 0)
-                fail_msg("%s", err.text);
+        ASSERT(repo_create(w, s->path, &s->repo, &err) == 0);
 }
 
-static inline void git_server_end(struct git_server *s)
+void git_server_end(struct git_server *s)
 {
         char command[128];
 
         s->repo = repo_close(s->repo);
         snprintf(command, sizeof(command), "rm -rf %s", s->folder);
-        assert_int_equal(system(command), 0);
+        ASSERT(system(command) == 0);
 }
 
-/* A commit on a branch with that file changed (text NULL: removed). */
-static inline struct git_hash git_server_put(struct git_server *s, const char *branch,
-                                             const struct git_change *changes, size_t n, const char *message)
+struct git_hash git_server_put(struct git_server *s, const char *branch, const struct git_change *changes,
+                               size_t n, const char *message)
 {
         const struct git_person who = { "Ada", "ada@example.com", s->now_s++, 60 };
         struct git_new_commit c = {
@@ -87,12 +55,12 @@ static inline struct git_hash git_server_put(struct git_server *s, const char *b
         (void)repo_ref(s->repo, name, &c.parent, NULL);
         if (repo_make_commit(s->repo, &c, &made, &same, &err) < 0 ||
             repo_set_ref(s->repo, name, &made, &err) < 0)
-                fail_msg("%s", err.text);
+                fail(&err);
         return made;
 }
 
-static inline struct git_hash git_server_commit(struct git_server *s, const char *branch, const char *path,
-                                                const char *text)
+struct git_hash git_server_commit(struct git_server *s, const char *branch, const char *path,
+                                  const char *text)
 {
         const struct git_change c = { path, !text, GIT_FILE, slice_of(text) };
         char message[128];
@@ -101,9 +69,7 @@ static inline struct git_hash git_server_commit(struct git_server *s, const char
         return git_server_put(s, branch, &c, 1, message);
 }
 
-/* An annotated tag, or a light one where the message is NULL. */
-static inline void git_server_tag(struct git_server *s, const char *name, const struct git_hash *of,
-                                  const char *message)
+void git_server_tag(struct git_server *s, const char *name, const struct git_hash *of, const char *message)
 {
         const struct git_new_tag t = { name, *of, { "Ada", "ada@example.com", s->now_s, 0 }, message };
         struct git_hash made = *of;
@@ -111,14 +77,44 @@ static inline void git_server_tag(struct git_server *s, const char *name, const 
 
         snprintf(ref, sizeof(ref), "refs/tags/%s", name);
         if (message)
-                assert_int_equal(repo_make_tag(s->repo, &t, &made, NULL), 0);
-        assert_int_equal(repo_set_ref(s->repo, ref, &made, NULL), 0);
+                ASSERT(repo_make_tag(s->repo, &t, &made, NULL) == 0);
+        ASSERT(repo_set_ref(s->repo, ref, &made, NULL) == 0);
+}
+
+void git_server_add_submodule(struct git_server *s, const char *path, const struct git_hash *at,
+                              const char *url)
+{
+        AUTO_FREE char *text = mem_printf("[submodule \"x\"]\n\tpath = %s\n\turl = %s\n", path, url);
+        git_index *index = NULL;
+        git_commit *parent = NULL;
+        git_tree *tree = NULL;
+        git_signature *who = NULL;
+        git_index_entry e = { .path = path, .mode = GIT_FILEMODE_COMMIT, .id = repo_oid(at) };
+        struct git_hash tip = git_server_commit(s, "main", ".gitmodules", text);
+        git_oid oid = repo_oid(&tip);
+
+        ASSERT(git_commit_lookup(&parent, s->repo->git, &oid) == 0);
+        ASSERT(git_commit_tree(&tree, parent) == 0);
+        ASSERT(git_index_new(&index) == 0);
+        ASSERT(git_index_read_tree(index, tree) == 0);
+        ASSERT(git_index_add(index, &e) == 0);
+        ASSERT(git_index_write_tree_to(&oid, index, s->repo->git) == 0);
+        git_tree_free(tree);
+        ASSERT(git_tree_lookup(&tree, s->repo->git, &oid) == 0);
+        ASSERT(git_signature_new(&who, "Ada", "ada@example.com", 1700000000, 0) == 0);
+        const git_commit *parents[] = { parent };
+
+        ASSERT(git_commit_create(&oid, s->repo->git, "refs/heads/main", who, who, NULL, "module\n", tree, 1,
+                                 parents) == 0);
+        git_signature_free(who);
+        git_tree_free(tree);
+        git_commit_free(parent);
+        git_index_free(index);
 }
 
 /* ---- the list of refs ---- */
 
-static inline void git_server_ref_line(struct buf *b, const char *hex, const char *name,
-                                       const char *capabilities)
+static void ref_line(struct buf *b, const char *hex, const char *name, const char *capabilities)
 {
         AUTO_BUF struct buf line;
 
@@ -132,7 +128,7 @@ static inline void git_server_ref_line(struct buf *b, const char *hex, const cha
         packet_append(b, line.data, line.len);
 }
 
-static inline void git_server_list(struct git_server *s, const char *service, struct buf *b)
+static void list(struct git_server *s, const char *service, struct buf *b)
 {
         git_strarray names = { 0 };
         AUTO_FREE char *capabilities = mem_printf("%s symref=HEAD:%s agent=test", s->capabilities, s->head);
@@ -143,29 +139,29 @@ static inline void git_server_list(struct git_server *s, const char *service, st
         packet_flush(b);
         if (text_equal(service, "git-upload-pack") &&
             git_reference_name_to_id(&oid, s->repo->git, s->head) == 0) {
-                git_server_ref_line(b, repo_hash(&oid).hex, "HEAD", first);
+                ref_line(b, repo_hash(&oid).hex, "HEAD", first);
                 first = NULL;
         }
-        assert_int_equal(git_reference_list(&names, s->repo->git), 0);
+        ASSERT(git_reference_list(&names, s->repo->git) == 0);
         for (size_t i = 0; i < names.count; i++) {
                 git_object *object = NULL, *commit = NULL;
 
-                assert_int_equal(git_reference_name_to_id(&oid, s->repo->git, names.strings[i]), 0);
-                git_server_ref_line(b, repo_hash(&oid).hex, names.strings[i], first);
+                ASSERT(git_reference_name_to_id(&oid, s->repo->git, names.strings[i]) == 0);
+                ref_line(b, repo_hash(&oid).hex, names.strings[i], first);
                 first = NULL;
-                assert_int_equal(git_object_lookup(&object, s->repo->git, &oid, GIT_OBJECT_ANY), 0);
+                ASSERT(git_object_lookup(&object, s->repo->git, &oid, GIT_OBJECT_ANY) == 0);
                 if (git_object_type(object) == GIT_OBJECT_TAG &&
                     git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0) {
                         AUTO_FREE char *name = mem_printf("%s^{}", names.strings[i]);
 
                         peeled = *git_object_id(commit);
-                        git_server_ref_line(b, repo_hash(&peeled).hex, name, NULL);
+                        ref_line(b, repo_hash(&peeled).hex, name, NULL);
                 }
                 git_object_free(object);
                 git_object_free(commit);
         }
         if (first)
-                git_server_ref_line(b, "0000000000000000000000000000000000000000", "capabilities^{}", first);
+                ref_line(b, "0000000000000000000000000000000000000000", "capabilities^{}", first);
         git_strarray_dispose(&names);
         if (s->fault != FAULT_LIST_CUT)
                 packet_flush(b);
@@ -173,7 +169,7 @@ static inline void git_server_list(struct git_server *s, const char *service, st
 
 /* ---- what is asked ---- */
 
-struct git_server_question {
+struct question {
         struct git_server *server;
         struct git_hash wants[64], haves[1024];
         size_t n_wants, n_haves;
@@ -188,22 +184,22 @@ struct git_server_question {
         bool atomic;
 };
 
-static inline void git_server_take_hash(const char *at, struct git_hash *ret)
+static void take_hash(const char *at, struct git_hash *ret)
 {
         memcpy(ret->hex, at, 40);
         ret->hex[40] = '\0';
 }
 
-static inline int git_server_take(void *ctx, struct slice p, struct error *err)
+static int take(void *ctx, struct slice p, struct error *err)
 {
-        struct git_server_question *q = ctx;
+        struct question *q = ctx;
 
         if (!p.data)
                 return 0;
         if (slice_starts_with(p, "want "))
-                git_server_take_hash(p.data + 5, &q->wants[q->n_wants++]);
+                take_hash(p.data + 5, &q->wants[q->n_wants++]);
         else if (slice_starts_with(p, "have "))
-                git_server_take_hash(p.data + 5, &q->haves[q->n_haves++]);
+                take_hash(p.data + 5, &q->haves[q->n_haves++]);
         else if (slice_starts_with(p, "deepen "))
                 q->depth = (unsigned)strtoul(p.data + 7, NULL, 10);
         else if (slice_starts_with(p, "done"))
@@ -214,8 +210,7 @@ static inline int git_server_take(void *ctx, struct slice p, struct error *err)
 }
 
 /* With depth only the commits themselves. */
-static inline int git_server_shallow_pack(struct git_server *s, const struct git_server_question *q,
-                                          struct buf *pack)
+static int shallow_pack(struct git_server *s, const struct question *q, struct buf *pack)
 {
         git_packbuilder *builder = NULL;
         git_buf out = { 0 };
@@ -244,7 +239,7 @@ static inline int git_server_shallow_pack(struct git_server *s, const struct git
         return code;
 }
 
-static inline void git_server_band(struct buf *b, int band, const char *data, size_t n)
+static void band(struct buf *b, int band, const char *data, size_t n)
 {
         for (size_t at = 0; at < n; at += 60000) {
                 AUTO_BUF struct buf piece;
@@ -256,16 +251,16 @@ static inline void git_server_band(struct buf *b, int band, const char *data, si
         }
 }
 
-static inline void git_server_answer_fetch(struct git_server *s, struct slice body, struct buf *b)
+static void answer_fetch(struct git_server *s, struct slice body, struct buf *b)
 {
-        AUTO_FREE struct git_server_question *q = mem_zalloc(sizeof(*q));
+        AUTO_FREE struct question *q = mem_zalloc(sizeof(*q));
         struct packet_reader reader;
         struct error err = { 0 };
         AUTO_BUF struct buf pack;
 
-        packet_reader_init(&reader, git_server_take, q);
+        packet_reader_init(&reader, take, q);
         if (packet_reader_feed(&reader, body.data, body.len, &err) < 0 || !q->done)
-                fail_msg("%s", err.text);
+                fail(&err);
         packet_reader_free(&reader);
         buf_init(&pack, 64 << 20);
         for (size_t i = 0; i < q->n_wants; i++)
@@ -277,34 +272,34 @@ static inline void git_server_answer_fetch(struct git_server *s, struct slice bo
                 for (size_t i = 0; i < q->n_wants; i++)
                         packet_printf(b, "shallow %s\n", q->wants[i].hex);
                 packet_flush(b);
-                assert_int_equal(git_server_shallow_pack(s, q, &pack), 0);
+                ASSERT(shallow_pack(s, q, &pack) == 0);
         } else {
                 const struct pack_order o = { q->wants, q->n_wants, q->haves, q->n_haves, &pack };
 
                 if (repo_pack(s->repo, &o, INT64_MAX, &err) < 0)
-                        fail_msg("%s", err.text);
+                        fail(&err);
         }
         packet_printf(b, "NAK\n");
-        git_server_band(b, 2, "counting", 8);
+        band(b, 2, "counting", 8);
         if (s->fault == FAULT_BROKEN_PACK)
                 pack.data[pack.len - 30] ^= 1;
         s->sent = pack.len;
-        git_server_band(b, 1, pack.data, s->fault == FAULT_CUT_PACK ? pack.len / 2 : pack.len);
+        band(b, 1, pack.data, s->fault == FAULT_CUT_PACK ? pack.len / 2 : pack.len);
         packet_flush(b);
 }
 
 /* ---- what is pushed ---- */
 
-static inline int git_server_take_command(void *ctx, struct slice p, struct error *err)
+static int take_command(void *ctx, struct slice p, struct error *err)
 {
-        struct git_server_question *q = ctx;
+        struct question *q = ctx;
 
         if (!p.data) {
                 q->commands_end = true;
                 return ERR_CLOSED; /* the pack is behind it */
         }
-        git_server_take_hash(p.data, &q->commands[q->n_commands].from);
-        git_server_take_hash(p.data + 41, &q->commands[q->n_commands].to);
+        take_hash(p.data, &q->commands[q->n_commands].from);
+        take_hash(p.data + 41, &q->commands[q->n_commands].to);
         size_t n = strnlen(p.data + 82, p.len - 82);
 
         snprintf(q->commands[q->n_commands++].name, 256, "%.*s", (int)n, p.data + 82);
@@ -313,7 +308,7 @@ static inline int git_server_take_command(void *ctx, struct slice p, struct erro
         return 0;
 }
 
-static inline size_t git_server_length(struct slice rest)
+static size_t length(struct slice rest)
 {
         size_t n = 0;
         char head[5] = "";
@@ -328,8 +323,7 @@ static inline size_t git_server_length(struct slice rest)
         }
 }
 
-static inline const char *git_server_apply(struct git_server *s, const struct git_server_question *q,
-                                           size_t i)
+static const char *apply(struct git_server *s, const struct question *q, size_t i)
 {
         struct git_hash now = { "0000000000000000000000000000000000000000" };
         const char *name = q->commands[i].name;
@@ -346,30 +340,30 @@ static inline const char *git_server_apply(struct git_server *s, const struct gi
         return NULL;
 }
 
-static inline void git_server_answer_push(struct git_server *s, struct slice body, struct buf *b)
+static void answer_push(struct git_server *s, struct slice body, struct buf *b)
 {
-        AUTO_FREE struct git_server_question *q = mem_zalloc(sizeof(*q));
+        AUTO_FREE struct question *q = mem_zalloc(sizeof(*q));
         struct packet_reader reader;
         struct pack_intake pack;
         AUTO_BUF struct buf report;
-        size_t n = git_server_length(body);
+        size_t n = length(body);
         struct error err = { 0 };
 
         buf_init(&report, 1 << 20);
-        packet_reader_init(&reader, git_server_take_command, q);
+        packet_reader_init(&reader, take_command, q);
         (void)packet_reader_feed(&reader, body.data, n, &err);
         packet_reader_free(&reader);
-        assert_true(q->commands_end);
+        ASSERT(q->commands_end);
         if (body.len > n) {
-                assert_int_equal(pack_intake_begin(&pack, s->repo, 64 << 20, INT64_MAX, &err), 0);
+                ASSERT(pack_intake_begin(&pack, s->repo, 64 << 20, INT64_MAX, &err) == 0);
                 if (pack_intake_feed(&pack, body.data + n, body.len - n, &err) < 0 ||
                     pack_intake_end(&pack, &err) < 0)
-                        fail_msg("%s", err.text);
+                        fail(&err);
                 pack_intake_free(&pack);
         }
         packet_printf(&report, "unpack ok\n");
         for (size_t i = 0; i < q->n_commands; i++) {
-                const char *why = git_server_apply(s, q, i);
+                const char *why = apply(s, q, i);
 
                 if (why)
                         packet_printf(&report, "ng %s %s\n", q->commands[i].name, why);
@@ -377,13 +371,13 @@ static inline void git_server_answer_push(struct git_server *s, struct slice bod
                         packet_printf(&report, "ok %s\n", q->commands[i].name);
         }
         packet_flush(&report);
-        git_server_band(b, 1, report.data, report.len);
+        band(b, 1, report.data, report.len);
         packet_flush(b);
 }
 
 /* ---- requests ---- */
 
-static inline bool git_server_refuses(struct git_server *s, struct http_exchange *x)
+static bool refuses(struct git_server *s, struct http_exchange *x)
 {
         const char *secret = http_header_get(&x->headers, "Authorization");
 
@@ -400,16 +394,14 @@ static inline bool git_server_refuses(struct git_server *s, struct http_exchange
         return false;
 }
 
-static inline void git_server_reply(struct http_exchange *x, const char *service, const char *what,
-                                    struct buf *b)
+static void reply(struct http_exchange *x, const char *service, const char *what, struct buf *b)
 {
         AUTO_FREE char *type = mem_printf("application/x-%s-%s", service, what);
 
         http_reply(x, 200, type, (struct slice){ b->data, b->len }, NULL);
 }
 
-/* An http_handler_fn. */
-static inline void git_server_handle(void *ctx, struct http_exchange *x)
+void git_server_handle(void *ctx, struct http_exchange *x)
 {
         struct git_server *s = ctx;
         AUTO_BUF struct buf b;
@@ -417,7 +409,7 @@ static inline void git_server_handle(void *ctx, struct http_exchange *x)
         const char *rest = text_starts_with(x->path, s->prefix) ? x->path + n : "";
 
         buf_init(&b, 64 << 20);
-        if (git_server_refuses(s, x))
+        if (refuses(s, x))
                 return;
         if (s->moved_to) {
                 AUTO_FREE char *to = mem_printf("%s?%s", s->moved_to, x->query);
@@ -431,16 +423,16 @@ static inline void git_server_handle(void *ctx, struct http_exchange *x)
                 const char *service = http_query_get(x, "service");
 
                 s->lists++;
-                git_server_list(s, service, &b);
-                git_server_reply(x, service, "advertisement", &b);
+                list(s, service, &b);
+                reply(x, service, "advertisement", &b);
         } else if (text_equal(rest, "/git-upload-pack")) {
                 s->fetches++;
-                git_server_answer_fetch(s, x->body, &b);
-                git_server_reply(x, "git-upload-pack", "result", &b);
+                answer_fetch(s, x->body, &b);
+                reply(x, "git-upload-pack", "result", &b);
         } else if (text_equal(rest, "/git-receive-pack")) {
                 s->pushes++;
-                git_server_answer_push(s, x->body, &b);
-                git_server_reply(x, "git-receive-pack", "result", &b);
+                answer_push(s, x->body, &b);
+                reply(x, "git-receive-pack", "result", &b);
         } else {
                 http_reply(x, 404, "text/plain", SLICE("no such repository"), NULL);
         }
