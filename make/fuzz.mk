@@ -6,8 +6,8 @@ FUZZ_PROGRAMS := $(patsubst %,$(OBJ)/fuzz_%,$(FUZZ_TARGETS))
 # Of the hub agent what knows no agent: rendering, asking the services that inputs come from, and edits of YAML.
 FUZZ_HUB := $(addprefix hub-agent/resource-set/,build.c inputs.c normal.c order.c permute.c read.c) \
 	$(filter-out %_controller.c %_metrics.c %/read_secrets.c,$(filter hub-agent/input-provider/%,$(LIBRARY_SOURCES))) \
-	$(filter hub-agent/manifest-generation/update/yaml_% %/doc_place.c,$(LIBRARY_SOURCES))
-FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% proto/% common/kube/% common/ctrl/% $(FUZZ_HUB) hub-agent/common.c hub-agent/flux_state.c e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
+	$(filter hub-agent/transfer/% hub-agent/manifest-generation/update/yaml_% %/doc_place.c,$(LIBRARY_SOURCES))
+FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% proto/% common/kube/% common/ctrl/% $(FUZZ_HUB) hub-agent/common.c hub-agent/flux_account.c hub-agent/flux_state.c e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 .PHONY: fuzz-programs

@@ -285,6 +285,8 @@ static void what_is_not_there_or_no_scalar_is_told(void **state)
                        "yaml: line 3: x.y cannot be here: there is no mapping");
         assert_refuses(OBJECT "x: [b]\n", "x|1|y", "v", ERR_NOT_FOUND,
                        "yaml: line 3: x[1].y cannot be here: there is no such item");
+        assert_refuses(OBJECT "x: {}\n", "x|y|1|z", "v", ERR_NOT_FOUND,
+                       "yaml: line 3: x.y[1].z cannot be here: there is no sequence");
         assert_refuses(OBJECT "x: {b: c}\n", "x|1", "v", ERR_NOT_FOUND,
                        "yaml: line 3: x[1] cannot be here: there is no sequence");
         assert_refuses(OBJECT "x: {b: c\n", "x|b", "v", ERR_INVALID,

@@ -213,9 +213,13 @@ static int no_way(struct search *s, const struct yaml_part *at, const char *why)
                          why);
 }
 
-static bool is_null_scalar(const struct yaml_part *p)
+/* The rest of the place can be added: mappings alone. */
+static int check_rest(struct search *s, const struct edit_found *f, const struct yaml_part *at)
 {
-        return is_nothing(p);
+        for (size_t i = f->n_steps; i < s->edit->place.n && s->edit->value; i++)
+                if (!s->edit->place.steps[i].key)
+                        return no_way(s, at, "there is no sequence");
+        return 0;
 }
 
 /* Follows the place as far as it is there. */
@@ -230,8 +234,8 @@ static int follow(struct search *s, struct edit_found *f)
                 bool last = f->n_steps + 1 == place->n;
                 struct edit_level l;
 
-                if (is_null_scalar(at) && step->key)
-                        return 0;
+                if (is_nothing(at) && step->key)
+                        return check_rest(s, f, at);
                 if (at->kind != (step->key ? YAML_PART_MAPPING : YAML_PART_SEQUENCE))
                         return no_way(s, at, step->key ? "there is no mapping" : "there is no sequence");
                 if (step->key)
@@ -241,7 +245,7 @@ static int follow(struct search *s, struct edit_found *f)
                 if (!l.value && !step->key)
                         return no_way(s, at, "there is no such item");
                 if (!l.value)
-                        return 0;
+                        return check_rest(s, f, at);
                 if (f->n == EDIT_LEVELS_MAX)
                         return no_way(s, at, "it is nested too deep");
                 f->levels[f->n++] = l;
