@@ -1,5 +1,7 @@
 #include "hub-agent/source/verify/fetch.h"
 
+#include "hub-agent/source/verify/log_lookup.h"
+
 #define BUNDLE_EMPTY "application/vnd.oci.empty.v1+json"
 
 /* All that was found. */
@@ -188,6 +190,18 @@ static bool ends_all(int code)
 
 typedef int (*fetching)(struct found *f, const char *digest, struct error *err);
 
+/* The time of the registry's operations is over by now. */
+static int ask_logs(struct found *f, const struct signature_trust *t, struct error *err)
+{
+        struct transfer own = *f->registry->transfer;
+
+        if (t->n_keys > 0)
+                return 0;
+        if (f->registry->timeout_ms > 0)
+                own.deadline_ms = loop_now_ms(own.world->loop) + f->registry->timeout_ms;
+        return log_look_up(&own, t->root, f->at, f->n, err);
+}
+
 /* What cannot be fetched does not take away what can. */
 static int try_place(struct found *f, fetching fetch, struct job *j, struct error *ret_trouble,
                      struct error *err)
@@ -200,7 +214,10 @@ static int try_place(struct found *f, fetching fetch, struct job *j, struct erro
                 return code;
         if (code < 0 && ret_trouble->code == 0)
                 *ret_trouble = *err;
-        return f->n > 0 ? judge(j, err) : ERR_NOT_FOUND;
+        if (f->n == 0)
+                return ERR_NOT_FOUND;
+        TRY(ask_logs(f, j->trust, err));
+        return judge(j, err);
 }
 
 static int try_places(struct found *f, struct job *j, struct error *err)

@@ -1,4 +1,4 @@
-/* Fetches what a manifest of a registry is signed with, and judges it. spec/helm-chart.md 11.2. */
+/* Fetches what a manifest of a registry is signed with, and judges it. spec/helm-chart.md 11.2, 11.4. */
 #pragma once
 
 #include "hub-agent/registry/registry.h"

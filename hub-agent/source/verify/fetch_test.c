@@ -208,6 +208,114 @@ CLIENT_TEST(an_older_signature_counts_where_bundles_are_somebody_elses, {
         verifies(&s);
 })
 
+/* ---- signatures without an entry of a log ---- */
+
+struct rekor {
+        struct signing signing;
+        struct sigstore store;
+        struct signature signature;
+        int status, asked;
+        const char *answer;
+        char said[4096];
+};
+
+static void answer_rekor(void *ctx, struct http_exchange *x)
+{
+        struct rekor *r = ctx;
+
+        r->asked++;
+        snprintf(r->said, sizeof(r->said), "%s %s %.*s", x->method, x->path, (int)x->body.len, x->body.data);
+        http_reply(x, r->status, "application/json", slice_of(r->answer), NULL);
+}
+
+/* The bundle, as the log itself answers. */
+static const char *answer_of(struct rekor *r)
+{
+        AUTO_JSON json_t *bundle = NULL, *answer = NULL;
+        AUTO_BUF struct buf b;
+        json_t *entry;
+
+        assert_int_equal(doc_parse(slice_of(r->signature.bundle), &bundle, NULL), 0);
+        entry = doc_copy(doc_get(bundle, "Payload"));
+        assert_int_equal(doc_set_string(entry, "verification.signedEntryTimestamp",
+                                        doc_get_string(bundle, "SignedEntryTimestamp")),
+                         0);
+        answer = json_pack("[{s:o}]", "108e9186e8c5677a", entry);
+        buf_init(&b, 1 << 20);
+        assert_int_equal(doc_write(answer, &b), 0);
+        return arena_strndup(&r->signing.client->arena, b.data, b.len);
+}
+
+static const char *keyless_layer(struct rekor *r)
+{
+        struct registry_sim *sim = &r->signing.client->sim;
+        AUTO_JSON json_t *layer = json_pack(
+                "{s:s, s:s, s:I, s:{s:s, s:s}}", "mediaType", SIGNATURE_LAYER_TYPE, "digest",
+                sim_blob(sim, REPOSITORY, r->signature.payload), "size", (json_int_t)r->signature.payload.len,
+                "annotations", "dev.cosignproject.cosign/signature", r->signature.value,
+                "dev.sigstore.cosign/certificate", r->signature.certificate);
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1 << 20);
+        assert_int_equal(doc_write(layer, &b), 0);
+        return arena_strndup(&sim->arena, b.data, b.len);
+}
+
+static void begin_keyless(struct client *c, struct rekor *r)
+{
+        struct signer_identity ann = { .issuer = TEST_ISSUER, .subject = TEST_MAIL };
+        const struct signer_identity_list l = { &ann, 1, true };
+
+        *r = (struct rekor){ .status = 200 };
+        begin(c, &r->signing);
+        sigstore_begin(&r->store, &c->arena);
+        assert_int_equal(
+                signature_trust_of_signers(&l, r->store.trusted_root, &c->arena, &r->signing.trust, NULL), 0);
+        r->signature = signed_keyless(&r->store, &(struct flaws){ .digest = r->signing.digest });
+        keep_layers(&r->signing, keyless_layer(r));
+        assert_int_equal(loopback_listen(c->net, "rekor.example", answer_rekor, r), 0);
+}
+
+/* spec/helm-chart.md checklist 86 */
+CLIENT_TEST(a_signature_without_an_entry_is_looked_up_in_the_log, {
+        struct rekor r;
+
+        begin_keyless(c, &r);
+        r.answer = answer_of(&r);
+        verifies(&r.signing);
+        assert_int_equal(r.asked, 1);
+        assert_true(text_starts_with(r.said, "POST /api/v1/log/entries/retrieve {\"entries\":[{\"kind\":"
+                                             "\"hashedrekord\",\"apiVersion\":\"0.0.1\",\"spec\":{"));
+        r.signature.bundle = signed_keyless(&r.store, &(struct flaws){ .log_key = r.store.other_key }).bundle;
+        r.answer = answer_of(&r);
+        refuses(&r.signing, FAILED "dev.sigstore.cosign/bundle: SignedEntryTimestamp: it is not the log's");
+        (void)!loopback_listen(c->net, "rekor.example", NULL, NULL);
+})
+
+CLIENT_TEST(a_log_that_is_of_no_help_is_named, {
+        static const char text[] =
+                FAILED "it has no annotation dev.sigstore.cosign/bundle, so that nobody says "
+                       "when it was made: ";
+        struct rekor r;
+
+        begin_keyless(c, &r);
+        r.answer = "[]";
+        refuses(&r.signing,
+                arena_printf(&c->arena, "%shttps://rekor.example: it has no entry of this signature", text));
+        r.answer = "[{\"x\":{}}]";
+        refuses(&r.signing, arena_printf(&c->arena,
+                                         "%shttps://rekor.example: verification.signedEntryTimestamp: is "
+                                         "required",
+                                         text));
+        r.status = 404;
+        refuses(&r.signing,
+                arena_printf(&c->arena, "%sPOST https://rekor.example/api/v1/log/entries/retrieve: HTTP 404",
+                             text));
+        (void)!loopback_listen(c->net, "rekor.example", NULL, NULL);
+})
+
+/* ---- memory ---- */
+
 static bool walk(struct signing *s, uint64_t at)
 {
         struct client *c = s->client;
@@ -235,6 +343,17 @@ CLIENT_TEST(each_allocation_may_fail, {
                 at++;
 })
 
+/* spec/helm-chart.md checklist 97 */
+CLIENT_TEST(each_allocation_of_a_look_up_may_fail, {
+        struct rekor r;
+
+        begin_keyless(c, &r);
+        r.answer = answer_of(&r);
+        for (uint64_t at = 1; walk(&r.signing, at);)
+                at++;
+        (void)!loopback_listen(c->net, "rekor.example", NULL, NULL);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -245,7 +364,10 @@ int main(void)
                 cmocka_unit_test(bundles_that_refer_to_the_manifest_are_found),
                 cmocka_unit_test(bundles_are_found_in_the_index_that_stands_in),
                 cmocka_unit_test(an_older_signature_counts_where_bundles_are_somebody_elses),
+                cmocka_unit_test(a_signature_without_an_entry_is_looked_up_in_the_log),
+                cmocka_unit_test(a_log_that_is_of_no_help_is_named),
                 cmocka_unit_test(each_allocation_may_fail),
+                cmocka_unit_test(each_allocation_of_a_look_up_may_fail),
         };
         mem_hook_libraries();
         return cmocka_run_group_tests(tests, NULL, NULL);

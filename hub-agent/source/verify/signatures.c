@@ -102,12 +102,14 @@ static int read_certificates(const struct judging *j, struct claim *c)
 
 static int read_entry(const struct judging *j, struct claim *c)
 {
-        if (text_empty(j->signature->bundle))
-                return error_set(
-                        j->err, ERR_FORBIDDEN,
-                        "it has no annotation dev.sigstore.cosign/bundle, so that nobody says when it "
-                        "was made");
-        return log_entry_read(j->signature->bundle, j->trust->root, j->arena, &c->entry, j->err);
+        const struct signature *s = j->signature;
+
+        if (!text_empty(s->bundle))
+                return log_entry_read(s->bundle, j->trust->root, j->arena, &c->entry, j->err);
+        return error_set(j->err, ERR_FORBIDDEN,
+                         "it has no annotation dev.sigstore.cosign/bundle, so that nobody says when it was "
+                         "made%s%s",
+                         s->unlogged ? ": " : "", or_empty(s->unlogged));
 }
 
 static int judge_layer(const struct judging *j)

@@ -21,6 +21,7 @@ struct signature {
         struct slice payload;                     /* the blob: what was signed */
         const char *value;                        /* dev.cosignproject.cosign/signature, base64 */
         const char *certificate, *chain, *bundle; /* dev.sigstore.cosign/..., PEM, PEM, JSON */
+        const char *unlogged;                     /* why no log gave a bundle; NULL = none was asked */
         struct slice whole; /* in place of all that: a blob of SIGNATURE_BUNDLE_TYPE, as cosign 3 has them */
 };
 
