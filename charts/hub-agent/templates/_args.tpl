@@ -92,6 +92,9 @@
   (printf "--watch-label-selector=%s" .watchLabelSelector)
   (printf "--source-deny-addresses=%s" (join "," .denyAddresses))
 ) -}}
+{{- with .trustedRootConfigName -}}
+{{- $args = append $args (printf "--sigstore-trusted-root=%s/%s" $v.additionalConfigDataMountPath .) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range concat $args $v.extraArgs }}

@@ -22,6 +22,7 @@
 {{- include "hub-agent.validatePolicyManager" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validateResourceSets" (dict "to" $to "sets" $v.resourceSets) -}}
 {{- include "hub-agent.validateSources" (dict "to" $to "sources" $v.sources "replicas" $v.replicaCount) -}}
+{{- include "hub-agent.validateTrustedRoot" (dict "to" $to "values" $v) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
@@ -73,6 +74,13 @@
 {{- $name := $v.admissionPolicyManagerConfigName -}}
 {{- if and $v.enableAdmissionPolicyManager $name (not (hasKey $v.additionalConfigData $name)) -}}
 {{- include "checks.add" (dict "to" .to "text" (printf "admissionPolicyManagerConfigName: additionalConfigData has no %q" $name)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "hub-agent.validateTrustedRoot" -}}
+{{- $name := .values.sources.trustedRootConfigName -}}
+{{- if and $name (not (hasKey .values.additionalConfigData $name)) -}}
+{{- include "checks.add" (dict "to" .to "text" (printf "sources.trustedRootConfigName: additionalConfigData has no %q" $name)) -}}
 {{- end -}}
 {{- end -}}
 
