@@ -2,7 +2,7 @@
 #include "hub-agent/registry/client_test.h"
 #include "hub-agent/source/verify/fetch.h"
 #include "hub-agent/source/verify/recorded_test.h"
-#include "hub-agent/source/verify/sigstore_test.h"
+#include "hub-agent/source/verify/signed_registry_test.h"
 
 #define REFERENCE HOST "/" REPOSITORY ":1.0.0"
 #define FAILED "failed to verify " REFERENCE ": "
@@ -49,27 +49,12 @@ static void refuses(struct signing *s, const char *words)
 
 static const char *layer_of(struct signing *s, struct signature what)
 {
-        struct registry_sim *sim = &s->client->sim;
-
-        return arena_printf(&sim->arena,
-                            "{\"mediaType\":\"" SIGNATURE_LAYER_TYPE
-                            "\",\"digest\":\"%s\",\"size\":%zu,\"annotations\":{"
-                            "\"dev.cosignproject.cosign/signature\":\"%s\"}}",
-                            sim_blob(sim, REPOSITORY, what.payload), what.payload.len, what.value);
-}
-
-static const char *manifest_of(struct signing *s, const char *layers, const char *more)
-{
-        return arena_printf(
-                &s->client->sim.arena,
-                "{\"schemaVersion\":2,\"mediaType\":\"" SIM_OCI_MANIFEST
-                "\",\"config\":{\"mediaType\":\"x\",\"digest\":\"%s\",\"size\":2},\"layers\":[%s]%s}",
-                sim_blob(&s->client->sim, REPOSITORY, SLICE("{}")), layers, more);
+        return sim_signature(&s->client->sim, REPOSITORY, &what);
 }
 
 static void keep_layers(struct signing *s, const char *layers)
 {
-        sim_manifest(&s->client->sim, REPOSITORY, s->tag, SIM_OCI_MANIFEST, manifest_of(s, layers, ""));
+        sim_sign(&s->client->sim, REPOSITORY, s->digest, layers);
 }
 
 /* Refers to the chart's manifest. */
@@ -86,7 +71,8 @@ static const char *keep_bundle(struct signing *s, const char *bundle)
                                            "\",\"digest\":\"%s\",\"size\":1}",
                                            s->digest);
 
-        return sim_manifest(sim, REPOSITORY, NULL, SIM_OCI_MANIFEST, manifest_of(s, layer, subject));
+        return sim_manifest(sim, REPOSITORY, NULL, SIM_OCI_MANIFEST,
+                            sim_text_of_manifest(sim, REPOSITORY, layer, subject));
 }
 
 /* ---- tests ---- */
@@ -232,7 +218,6 @@ static void answer_rekor(void *ctx, struct http_exchange *x)
 static const char *answer_of(struct rekor *r)
 {
         AUTO_JSON json_t *bundle = NULL, *answer = NULL;
-        AUTO_BUF struct buf b;
         json_t *entry;
 
         assert_int_equal(doc_parse(slice_of(r->signature.bundle), &bundle, NULL), 0);
@@ -241,24 +226,7 @@ static const char *answer_of(struct rekor *r)
                                         doc_get_string(bundle, "SignedEntryTimestamp")),
                          0);
         answer = json_pack("[{s:o}]", "108e9186e8c5677a", entry);
-        buf_init(&b, 1 << 20);
-        assert_int_equal(doc_write(answer, &b), 0);
-        return arena_strndup(&r->signing.client->arena, b.data, b.len);
-}
-
-static const char *keyless_layer(struct rekor *r)
-{
-        struct registry_sim *sim = &r->signing.client->sim;
-        AUTO_JSON json_t *layer = json_pack(
-                "{s:s, s:s, s:I, s:{s:s, s:s}}", "mediaType", SIGNATURE_LAYER_TYPE, "digest",
-                sim_blob(sim, REPOSITORY, r->signature.payload), "size", (json_int_t)r->signature.payload.len,
-                "annotations", "dev.cosignproject.cosign/signature", r->signature.value,
-                "dev.sigstore.cosign/certificate", r->signature.certificate);
-        AUTO_BUF struct buf b;
-
-        buf_init(&b, 1 << 20);
-        assert_int_equal(doc_write(layer, &b), 0);
-        return arena_strndup(&sim->arena, b.data, b.len);
+        return text_in_arena(&r->signing.client->arena, answer);
 }
 
 static void begin_keyless(struct client *c, struct rekor *r)
@@ -266,13 +234,17 @@ static void begin_keyless(struct client *c, struct rekor *r)
         struct signer_identity ann = { .issuer = TEST_ISSUER, .subject = TEST_MAIL };
         const struct signer_identity_list l = { &ann, 1, true };
 
+        struct signature bare;
+
         *r = (struct rekor){ .status = 200 };
         begin(c, &r->signing);
         sigstore_begin(&r->store, &c->arena);
         assert_int_equal(
                 signature_trust_of_signers(&l, r->store.trusted_root, &c->arena, &r->signing.trust, NULL), 0);
         r->signature = signed_keyless(&r->store, &(struct flaws){ .digest = r->signing.digest });
-        keep_layers(&r->signing, keyless_layer(r));
+        bare = r->signature;
+        bare.bundle = NULL;
+        keep_layers(&r->signing, layer_of(&r->signing, bare));
         assert_int_equal(loopback_listen(c->net, "rekor.example", answer_rekor, r), 0);
 }
 
