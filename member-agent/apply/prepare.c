@@ -2,9 +2,9 @@
 
 #include "common/base/limits.h"
 #include "common/json/patch.h"
+#include "common/kube/merge_keys.h"
 #include "member-agent/apply/clean.h"
 #include "member-agent/apply/managed.h"
-#include "member-agent/apply/merge_keys.h"
 
 void prepared_free(struct prepared *p)
 {

@@ -2,8 +2,8 @@
 #include "member-agent/apply/prepare.h"
 
 #include "common/json/patch.h"
+#include "common/kube/merge_keys.h"
 #include "member-agent/apply/clean.h"
-#include "member-agent/apply/merge_keys.h"
 #include "member-agent/apply/testing.h"
 
 static const struct owner us = { "w", "1" };

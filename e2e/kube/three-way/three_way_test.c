@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "common/json/patch.h"
-#include "member-agent/apply/merge_keys.h"
+#include "common/kube/merge_keys.h"
 
 #define RECORD "e2e/kube/three-way/recorded.jsonl"
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"

@@ -1,4 +1,4 @@
-#include "member-agent/apply/merge_keys.h"
+#include "common/kube/merge_keys.h"
 
 /* Building blocks. Properties are sorted by name. */
 #define ANY                                                                                                  \
