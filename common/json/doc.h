@@ -81,6 +81,20 @@ json_t *doc_base64(struct slice data);         /* a string, new; NULL on no memo
 int yaml_parse(struct slice text, json_t **ret, struct error *err); /* exactly one document */
 int yaml_parse_all(struct slice text, json_t **ret_array,
                    struct error *err); /* stream; empty documents dropped; JSON too */
+/* The same of a part of a text, before which so many lines stand: messages count from the text's beginning.
+ */
+int yaml_parse_part(struct slice text, size_t lines_before, json_t **ret_array, struct error *err);
+/* Where something stands in a text that is one document, for messages: lines and columns from 1. */
+struct yaml_place {
+        size_t line, column;
+};
+struct yaml_step {
+        const char *key; /* a member of a mapping; NULL: of a sequence */
+        size_t index;
+};
+/* The key (or the item) that the steps lead to from the topmost value; as far as they do. 1: the text is no
+ * YAML, and this is where. ERR_NO_MEMORY. */
+int yaml_locate(struct slice text, const struct yaml_step *steps, size_t n, struct yaml_place *ret);
 /* A document too large to be held, JSON or YAML, by its parts: mappings and sequences that are entered come
  * member by member, all else is built, handed over and freed. */
 struct doc_walk {

@@ -10,15 +10,20 @@
 /* Values that aliases may copy within one stream; without it a few aliases of aliases grow without bound. */
 enum { ALIAS_VALUES_MAX = 100000 };
 
+static size_t yaml_line(const struct yaml_reader *r, yaml_mark_t mark)
+{
+        return r->lines_before + mark.line + 1;
+}
+
 int yaml_fail(struct yaml_reader *r, const char *words)
 {
-        return error_set(r->err, ERR_INVALID, "yaml: line %zu: %s", r->event.start_mark.line + 1, words);
+        return error_set(r->err, ERR_INVALID, "yaml: line %zu: %s", yaml_line(r, r->event.start_mark), words);
 }
 
 static int limit(struct yaml_reader *r, const char *words, int value)
 {
-        return error_set(r->err, ERR_LIMIT, "yaml: line %zu: more than %d %s", r->event.start_mark.line + 1,
-                         value, words);
+        return error_set(r->err, ERR_LIMIT, "yaml: line %zu: more than %d %s",
+                         yaml_line(r, r->event.start_mark), value, words);
 }
 
 int yaml_next(struct yaml_reader *r)
@@ -29,7 +34,8 @@ int yaml_next(struct yaml_reader *r)
         if (r->parser.error == YAML_MEMORY_ERROR)
                 return error_no_memory(r->err);
         const char *words = r->parser.problem ? r->parser.problem : "cannot be read";
-        return error_set(r->err, ERR_INVALID, "yaml: line %zu: %s", r->parser.problem_mark.line + 1, words);
+        return error_set(r->err, ERR_INVALID, "yaml: line %zu: %s", yaml_line(r, r->parser.problem_mark),
+                         words);
 }
 
 static void unref(void *value)
@@ -55,7 +61,7 @@ static int read_alias(struct yaml_reader *r, json_t **ret)
         const json_t *value = map_get(&r->anchors, name);
         if (!value)
                 return error_set(r->err, ERR_INVALID, "yaml: line %zu: unknown anchor '%s' referenced",
-                                 r->event.start_mark.line + 1, name);
+                                 yaml_line(r, r->event.start_mark), name);
         if (++r->aliases > LIMIT_YAML_ALIASES)
                 return limit(r, "aliases (LIMIT_YAML_ALIASES)", LIMIT_YAML_ALIASES);
         struct doc_measure copied;
@@ -98,7 +104,7 @@ static int binary_value(struct yaml_reader *r, struct slice text, json_t **ret)
 static int cannot_decode(struct yaml_reader *r, struct slice text, const char *type)
 {
         return error_set(r->err, ERR_INVALID, "yaml: line %zu: cannot decode `%.*s` as a %s",
-                         r->event.start_mark.line + 1, (int)MIN(text.len, (size_t)100), text.data, type);
+                         yaml_line(r, r->event.start_mark), (int)MIN(text.len, (size_t)100), text.data, type);
 }
 
 /* A scalar with a tag of a core type must be readable as that type. */
@@ -239,7 +245,8 @@ static int read_member(struct yaml_reader *r, json_t *object)
         TRY(yaml_key_text(r, key, number, &name));
         if (json_object_getn(object, name.data, name.len))
                 return error_set(r->err, ERR_INVALID, "yaml: line %zu: key \"%.*s\" already set in map",
-                                 r->event.start_mark.line + 1, (int)MIN(name.len, (size_t)200), name.data);
+                                 yaml_line(r, r->event.start_mark), (int)MIN(name.len, (size_t)200),
+                                 name.data);
         json_t *value = NULL;
         TRY(yaml_next(r));
         TRY(yaml_read_value(r, &value));
@@ -369,18 +376,19 @@ void yaml_close_reader(struct yaml_reader *r)
         yaml_parser_delete(&r->parser);
 }
 
-static int read_yaml(struct slice text, json_t *documents, struct error *err)
+static int read_yaml(struct slice text, size_t lines_before, json_t *documents, struct error *err)
 {
         struct yaml_reader r;
         int code;
 
         TRY(yaml_open_reader(&r, text, err));
+        r.lines_before = lines_before;
         code = read_stream(&r, documents);
         yaml_close_reader(&r);
         return code;
 }
 
-int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err)
+int yaml_parse_part(struct slice text, size_t lines_before, json_t **ret_array, struct error *err)
 {
         if (text.len > LIMIT_YAML_BYTES)
                 return error_set(err, ERR_LIMIT, "YAML of %zu bytes is larger than %u (LIMIT_YAML_BYTES)",
@@ -391,9 +399,14 @@ int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err)
         int code = read_json(text, documents, err);
         TRY(code);
         if (code == 0)
-                TRY(read_yaml(text, documents, err));
+                TRY(read_yaml(text, lines_before, documents, err));
         *ret_array = TAKE_PTR(documents);
         return 0;
+}
+
+int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err)
+{
+        return yaml_parse_part(text, 0, ret_array, err);
 }
 
 int yaml_parse(struct slice text, json_t **ret, struct error *err)

@@ -11,6 +11,7 @@ struct yaml_reader {
         yaml_event_t event; /* the current one */
         struct map anchors; /* of the document; values are references to json_t */
         size_t depth, aliases, alias_values;
+        size_t lines_before; /* what is read, for messages */
         struct error *err;
 };
 

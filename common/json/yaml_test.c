@@ -271,6 +271,41 @@ static void running_out_of_memory_leaks_nothing(void **state)
         walk_failing_allocations(round_trip, NULL);
 }
 
+static void places_are_found_by_the_way_there(void **state)
+{
+        static const struct yaml_step command[] = { { "a", 0 }, { "list", 0 }, { NULL, 1 }, { "x", 0 } };
+        static const char text[] =
+                "# c\na:\n  other: {x: [1]}\n  list:\n    - x: 1\n    - y: 1\n      x: 2\n";
+        static const struct {
+                size_t n, line, column;
+        } rows[] = { { 0, 2, 1 }, { 1, 2, 1 }, { 2, 4, 3 }, { 3, 6, 7 }, { 4, 7, 7 } };
+        struct yaml_place at;
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                assert_int_equal(yaml_locate(slice_of(text), command, rows[i].n, &at), 0);
+                assert_int_equal(at.line, rows[i].line);
+                assert_int_equal(at.column, rows[i].column);
+        }
+        assert_int_equal(yaml_locate(SLICE("a:\n  list: x\n"), command, 4, &at), 0);
+        assert_int_equal(at.line, 2);
+        assert_int_equal(yaml_locate(SLICE("a: 1\nb: ]\n"), NULL, 0, &at), 1);
+        assert_int_equal(at.line, 2);
+        assert_int_equal(at.column, 4);
+        assert_int_equal(yaml_locate(SLICE(""), command, 1, &at), 0);
+        assert_int_equal(at.line, 1);
+}
+
+static void lines_of_a_part_are_those_of_the_text(void **state)
+{
+        AUTO_JSON json_t *docs = NULL;
+        struct error err = { 0 };
+
+        assert_int_equal(yaml_parse_part(SLICE("a: 1\nb: ]\n"), 10, &docs, &err), ERR_INVALID);
+        assert_true(text_starts_with(err.text, "yaml: line 12: "));
+        assert_int_equal(yaml_parse_part(SLICE("a: 1\na: 2\n"), 10, &docs, &err), ERR_INVALID);
+        assert_true(text_starts_with(err.text, "yaml: line 12: "));
+}
+
 int main(void)
 {
         mem_hook_libraries();
@@ -287,6 +322,8 @@ int main(void)
                 cmocka_unit_test(strings_are_quoted_where_needed),
                 cmocka_unit_test(keys_stand_in_kubectls_order),
                 cmocka_unit_test(reals_have_exponents_where_go_has_them),
+                cmocka_unit_test(places_are_found_by_the_way_there),
+                cmocka_unit_test(lines_of_a_part_are_those_of_the_text),
                 cmocka_unit_test(running_out_of_memory_leaks_nothing),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
