@@ -12,6 +12,8 @@ int volume_refuse(struct error *err, int error_number, const char *verb, const c
         case ELOOP:
         case ENOTDIR:
                 return error_set(err, ERR_NOT_FOUND, "%s %s: a part of it is no folder", verb, path);
+        case ENOMEM:
+                return error_no_memory(err);
         default:
                 return error_errno(err, error_number, "%s %s", verb, path);
         }

@@ -347,13 +347,15 @@ static int real_read_link(struct volume *v, const char *path, char **ret, struct
 {
         const char *name;
         AUTO_FD int folder = open_way(v, path, false, &name);
-        char target[NAME_MAX + 1];
+        char target[PATH_MAX];
         ssize_t n = folder >= 0 ? readlinkat(folder, name, target, sizeof(target)) : -1;
 
         if (n < 0 && folder >= 0 && errno == EINVAL)
                 return error_set(err, ERR_INVALID, "read %s: not a link", path);
         if (n < 0)
                 return volume_refuse(err, errno, "read", path);
+        if (n == sizeof(target))
+                return error_set(err, ERR_LIMIT, "read %s: it leads further than %d bytes", path, PATH_MAX);
         *ret = mem_strndup(target, (size_t)n);
         return *ret ? 0 : error_no_memory(err);
 }
