@@ -57,6 +57,9 @@ struct update_change {
 int updater_environment(struct arena *arena, const char *const *ours, const struct update_change *change,
                         const char *const **ret, struct error *err);
 
+/* Where the target's commands run. `root`: the checkout, absolute. NULL on no memory, as the next two. */
+const char *command_folder(struct arena *arena, const char *root, const struct flux_target *target);
+const char *command_quote(struct arena *arena, const char *text); /* as Go's %q */
 /* A text as a message has it: beyond COMMAND_MESSAGE_BYTES its end is replaced by how much that is. NULL on
  * no memory. */
 const char *command_excerpt(struct arena *arena, struct slice said);

@@ -8,6 +8,7 @@
 struct generator_cache;
 #define GENERATOR_CACHE_BYTES (128u << 20)
 #define GENERATOR_CACHE_ENTRIES 256
+#define GENERATED_BYTES (64u << 20) /* what all generators of one file print */
 
 struct generator_cache *generator_cache_new(void); /* NULL on no memory */
 struct generator_cache *generator_cache_free(struct generator_cache *c);
