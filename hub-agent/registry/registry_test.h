@@ -171,7 +171,8 @@ static inline bool sim_lets_in(struct registry_sim *s, struct http_exchange *x)
                 header.value = arena_printf(
                         x->arena, "Bearer realm=\"%s\",service=\"sim\"",
                         s->realm ? s->realm : arena_printf(x->arena, "https://%s/token", s->realm_host));
-        sim_refuse(x, 401, "UNAUTHORIZED", "authentication required", &extra);
+        if (header.value)
+                sim_refuse(x, 401, "UNAUTHORIZED", "authentication required", &extra);
         return false;
 }
 
@@ -314,6 +315,8 @@ static inline void sim_answer(void *ctx, struct http_exchange *x)
         const struct http_headers extra = { (struct http_header *)(uintptr_t)&wait, 1 };
 
         sim_note(s, x, s->host);
+        if (!path)
+                return; /* no memory: the client hears 500 */
         if (s->failures > 0) {
                 s->failures--;
                 sim_refuse(x, s->failure_status, "TOOMANYREQUESTS", "later", s->retry_after ? &extra : NULL);

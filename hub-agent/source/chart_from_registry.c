@@ -49,14 +49,16 @@ static int check_provider(struct chart_pass *c, const struct helm_repository *r)
 
 static int open_registry(struct chart_pass *c, const struct helm_repository *r, struct helm_registry *ret)
 {
+        struct reconcile *rc = c->pass->rc;
+        struct registry_place place;
         const char *url;
 
         TRY(check_provider(c, r));
         TRY(make_url(c, r, &url));
         TRY(chart_check_name(c));
-        if (helm_registry_open(c->pass, r->spec, url, ret) == 0)
-                return 0;
-        error_wrap(c->pass->rc->err, "invalid Helm repository URL");
+        if (registry_place_parse(url, rc->arena, &place, rc->err) == 0)
+                return helm_registry_open(c->pass, r->spec, url, &place, ret);
+        error_wrap(rc->err, "invalid Helm repository URL");
         return source_fails(c->pass, &failing_url);
 }
 

@@ -88,9 +88,11 @@ static int download(struct chart_pass *c, const struct helm_repository_spec *spe
                     const struct chart_version *v)
 {
         struct error *err = c->pass->rc->err;
+        struct helm_access access;
         bool refused;
 
-        if (helm_download(c->pass, spec, c->spec->chart, v, &c->build.archive) == 0)
+        TRY(helm_access_open(c->pass, spec, &access));
+        if (helm_download(c->pass, spec, &access, c->spec->chart, v, &c->build.archive) == 0)
                 return 0;
         refused = helm_is_login_error(err);
         error_wrap(err, "%s",

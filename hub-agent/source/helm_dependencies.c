@@ -21,6 +21,7 @@ struct remote {
 
 struct remotes {
         struct chart_pass *chart;
+        bool hub_fails; /* it is not a repository that failed */
         VEC(struct remote *) at;
 };
 
@@ -42,32 +43,40 @@ static const char *normalise(struct arena *arena, const char *url)
         return arena_strndup(arena, url, n);
 }
 
-static bool lends(const struct reconcile *rc, const struct helm_repository *r, const char *url)
+static bool lends(const struct source_pass *p, const struct helm_repository *r, const char *url)
 {
         size_t n = strlen(url);
 
-        return text_equal(r->object.meta.ns, rc->ns) && r->spec && !is_deleting(&r->object) &&
-               text_starts_with(r->spec->url, url) &&
+        return text_equal(r->object.meta.ns, p->rc->ns) && r->spec && !is_deleting(&r->object) &&
+               source_is_watched(p->sources->options, &r->object) && text_starts_with(r->spec->url, url) &&
                strspn(r->spec->url + n, "/") == strlen(r->spec->url + n) &&
                text_equal(r->spec->type, "oci") == text_starts_with(url, "oci://");
 }
 
 /* Of several, the first by name. */
-static int find_lender(struct reconcile *rc, struct remote *r)
+static int find_lender(struct source_pass *p, struct remote *r)
 {
         struct object_list all;
 
-        TRY(cache_list(rc, &helm_repository_kind, &all));
+        TRY(cache_list(p->rc, &helm_repository_kind, &all));
         for (size_t i = 0; i < all.n; i++) {
                 const struct helm_repository *one = (const struct helm_repository *)all.at[i];
 
-                if (lends(rc, one, r->url) &&
+                if (lends(p, one, r->url) &&
                     (!r->lender || strcmp(one->object.meta.name, r->lender->object.meta.name) < 0))
                         r->lender = one;
         }
         if (r->lender)
                 r->spec = *r->lender->spec;
         return 0;
+}
+
+/* What was told of a Secret is what the repository fails at. */
+static int by_hub(struct remotes *all, int code)
+{
+        if (code < 0 && !all->chart->pass->failure.reason)
+                all->hub_fails = true;
+        return code;
 }
 
 static int find_remote(struct remotes *all, const char *repository, struct remote **ret)
@@ -85,7 +94,7 @@ static int find_remote(struct remotes *all, const char *repository, struct remot
                 }
         r->url = url;
         r->spec.url = url;
-        TRY(find_lender(rc, r));
+        TRY(by_hub(all, find_lender(all->chart->pass, r)));
         if (vec_push(&all->at, r) < 0)
                 return error_no_memory(rc->err);
         *ret = r;
@@ -108,8 +117,9 @@ static int append(void *ctx, const void *data, size_t n, struct error *err)
         return volume_append(ctx, data, n, err);
 }
 
-static int fetch_index(struct source_pass *p, struct remote *r)
+static int fetch_index(struct remotes *all, struct remote *r)
 {
+        struct source_pass *p = all->chart->pass;
         struct reconcile *rc = p->rc;
         struct transfer_call c = { .max_body = p->sources->options->index_bytes };
         const struct transfer_sink sink = { append, r->fetched };
@@ -119,7 +129,7 @@ static int fetch_index(struct source_pass *p, struct remote *r)
         int code;
 
         TRY(helm_index_url(rc->arena, r->spec.url, &c.url, rc->err));
-        TRY(helm_access_open(p, &r->spec, &access));
+        TRY(by_hub(all, helm_access_open(p, &r->spec, &access)));
         c.secret = (struct http_header){ "Authorization", access.authorization };
         shown = web_url_public(c.url, rc->arena);
         if (!shown)
@@ -166,8 +176,9 @@ static int convert_index(struct source_pass *p, struct remote *r)
         return volume_written(r->converted, &r->text, rc->err);
 }
 
-static int open_index(struct source_pass *p, struct remote *r)
+static int open_index(struct remotes *all, struct remote *r)
 {
+        struct source_pass *p = all->chart->pass;
         struct volume *volume = p->sources->store.volume;
         const char *path = artifact_path(p->rc->arena, p->now, "index.yaml");
 
@@ -177,7 +188,7 @@ static int open_index(struct source_pass *p, struct remote *r)
                 return error_no_memory(p->rc->err);
         TRY(volume_create(volume, path, &r->fetched, p->rc->err));
         TRY(volume_create(volume, path, &r->converted, p->rc->err));
-        TRY(fetch_index(p, r));
+        TRY(fetch_index(all, r));
         return convert_index(p, r);
 }
 
@@ -198,13 +209,13 @@ static void look_up(void *ctx)
         l->code = index_lookup(l->arena, &l->index, 0, l->name, &l->found, &l->n, &l->err);
 }
 
-static int look_into_fetched(struct source_pass *p, struct remote *r, const char *name,
+static int look_into_fetched(struct remotes *all, struct remote *r, const char *name,
                              struct chart_version **ret, size_t *ret_n)
 {
-        struct reconcile *rc = p->rc;
+        struct reconcile *rc = all->chart->pass->rc;
         struct lookup l = { .arena = rc->arena, .index = { read_converted, r }, .name = name };
 
-        TRY(open_index(p, r));
+        TRY(open_index(all, r));
         TRY(offload(rc->kube->world->loop, look_up, &l, rc->err));
         if (l.code < 0) {
                 *rc->err = l.err;
@@ -216,28 +227,30 @@ static int look_into_fetched(struct source_pass *p, struct remote *r, const char
 }
 
 /* What the lender keeps, where it keeps one by now. */
-static int find_versions(struct source_pass *p, struct remote *r, const char *name,
-                         struct chart_version **ret, size_t *ret_n)
+static int find_versions(struct remotes *all, struct remote *r, const char *name, struct chart_version **ret,
+                         size_t *ret_n)
 {
         const struct source_status *s = r->lender ? r->lender->status : NULL;
 
         if (s && s->artifact)
-                return index_versions(p, &r->lender->object, s->artifact, name, ret, ret_n);
-        return look_into_fetched(p, r, name, ret, ret_n);
+                return index_versions(all->chart->pass, &r->lender->object, s->artifact, name, ret, ret_n);
+        return look_into_fetched(all, r, name, ret, ret_n);
 }
 
 /* ---- charts ---- */
 
-static int get_by_index(struct source_pass *p, struct remote *r, const struct chart_dependency *d,
+static int get_by_index(struct remotes *all, struct remote *r, const struct chart_dependency *d,
                         struct slice *ret)
 {
+        struct source_pass *p = all->chart->pass;
         struct error *err = p->rc->err;
         const struct chart_version *v;
         struct chart_version *found = NULL;
+        struct helm_access access;
         size_t n = 0;
         int code;
 
-        TRY(find_versions(p, r, d->name, &found, &n));
+        TRY(find_versions(all, r, d->name, &found, &n));
         if (n == 0)
                 return error_set(err, ERR_NOT_FOUND, "no chart name found");
         code = select_version(found, n, d->version, &v, err);
@@ -245,18 +258,22 @@ static int get_by_index(struct source_pass *p, struct remote *r, const struct ch
                 return error_set(err, code, "no '%s' chart with version matching '%s' found", d->name,
                                  text_empty(d->version) ? "*" : d->version);
         TRY(code);
-        return helm_download(p, &r->spec, d->name, v, ret);
+        TRY(by_hub(all, helm_access_open(p, &r->spec, &access)));
+        return helm_download(p, &r->spec, &access, d->name, v, ret);
 }
 
-static int get_from_registry(struct source_pass *p, struct remote *r, const struct chart_dependency *d,
+static int get_from_registry(struct remotes *all, struct remote *r, const struct chart_dependency *d,
                              struct slice *ret)
 {
-        const char *url = arena_printf(p->rc->arena, "%s/%s", r->url, d->name), *version, *digest;
+        struct reconcile *rc = all->chart->pass->rc;
+        const char *url = arena_printf(rc->arena, "%s/%s", r->url, d->name), *version, *digest;
+        struct registry_place place;
         struct helm_registry h;
 
         if (!url)
-                return error_no_memory(p->rc->err);
-        TRY(helm_registry_open(p, &r->spec, url, &h));
+                return error_no_memory(rc->err);
+        TRY(registry_place_parse(url, rc->arena, &place, rc->err));
+        TRY(by_hub(all, helm_registry_open(all->chart->pass, &r->spec, url, &place, &h)));
         TRY(helm_registry_version(&h, d->name, d->version, &version));
         TRY(helm_registry_resolve(&h, version, &digest));
         return helm_registry_pull(&h, d->name, version, digest, ret);
@@ -270,7 +287,7 @@ static int get(struct remotes *all, const struct chart_dependency *d, struct sli
 
         TRY(dependency_place(d, &place, p->rc->err));
         TRY(find_remote(all, d->repository, &r));
-        return place == DEPENDENCY_OCI ? get_from_registry(p, r, d, ret) : get_by_index(p, r, d, ret);
+        return place == DEPENDENCY_OCI ? get_from_registry(all, r, d, ret) : get_by_index(all, r, d, ret);
 }
 
 struct adding {
@@ -315,7 +332,7 @@ static int add_one(struct remotes *all, const struct chart_dependency *d)
         int code = get(all, d, &a.archive);
 
         if (code < 0)
-                return not_got(p, d, code);
+                return all->hub_fails ? code : not_got(p, d, code);
         TRY(offload(p->rc->kube->world->loop, add, &a, p->rc->err));
         if (a.code == 0)
                 return 0;

@@ -55,29 +55,32 @@ static int cut_reference(struct source_pass *p, const char *url, const char *ver
 }
 
 static int download_from_registry(struct source_pass *p, const struct helm_repository_spec *spec,
-                                  const char *name, const struct chart_version *v, struct slice *ret)
+                                  const struct helm_access *access, const char *name,
+                                  const struct chart_version *v, struct slice *ret)
 {
-        struct helm_repository_spec lent = *spec;
+        struct helm_access lent = *access;
         const char *url, *version, *digest;
+        struct registry_place place;
         struct helm_registry h;
 
         if (!spec->pass_credentials.value)
-                lent.secret_ref = NULL;
-        lent.insecure.value = false;
+                lent.login = (struct docker_login){ 0 };
         TRY(cut_reference(p, v->url, v->version, &url, &version, &digest));
-        TRY(helm_registry_open(p, &lent, url, &h));
+        TRY(registry_place_parse(url, p->rc->arena, &place, p->rc->err));
+        TRY(helm_registry_with(p, &lent, url, &place, REGISTRY_HTTPS, &h));
         if (!digest)
                 TRY(helm_registry_resolve(&h, version, &digest));
         return helm_registry_pull(&h, name, version, digest, ret);
 }
 
-static int download_from_web(struct source_pass *p, const struct helm_repository_spec *spec, const char *name,
+static int download_from_web(struct source_pass *p, const struct helm_repository_spec *spec,
+                             const struct helm_access *access, const char *name,
                              const struct chart_version *v, struct slice *ret)
 {
         struct reconcile *rc = p->rc;
         struct transfer_call call = { .max_body = p->sources->options->chart_bytes };
+        struct transfer transfer = access->transfer;
         struct http_response answer;
-        struct helm_access access;
         struct web_url base, target;
         const char *index;
         int code;
@@ -88,10 +91,9 @@ static int download_from_web(struct source_pass *p, const struct helm_repository
         if (!call.url)
                 return error_no_memory(rc->err);
         TRY(web_url_parse(call.url, rc->arena, &target, rc->err));
-        TRY(helm_access_open(p, spec, &access));
         if (spec->pass_credentials.value || web_url_same_origin(&base, &target))
-                call.secret = (struct http_header){ "Authorization", access.authorization };
-        code = transfer_ask(&access.transfer, &call, &answer, rc->err);
+                call.secret = (struct http_header){ "Authorization", access->authorization };
+        code = transfer_ask(&transfer, &call, &answer, rc->err);
         if (code == ERR_LIMIT)
                 error_set(rc->err, code, "size of chart '%s' exceeds '%zu' bytes limit", name, call.max_body);
         TRY(code);
@@ -101,12 +103,13 @@ static int download_from_web(struct source_pass *p, const struct helm_repository
         return 0;
 }
 
-int helm_download(struct source_pass *p, const struct helm_repository_spec *spec, const char *name,
-                  const struct chart_version *v, struct slice *ret)
+int helm_download(struct source_pass *p, const struct helm_repository_spec *spec,
+                  const struct helm_access *access, const char *name, const struct chart_version *v,
+                  struct slice *ret)
 {
         if (text_empty(v->url))
                 return error_set(p->rc->err, ERR_INVALID, "chart '%s' has no downloadable URLs", name);
-        TRY(text_starts_with(v->url, "oci://") ? download_from_registry(p, spec, name, v, ret)
-                                               : download_from_web(p, spec, name, v, ret));
+        TRY(text_starts_with(v->url, "oci://") ? download_from_registry(p, spec, access, name, v, ret)
+                                               : download_from_web(p, spec, access, name, v, ret));
         return check_digest(p, name, v, *ret);
 }

@@ -1,5 +1,5 @@
-/* Charts out of repositories: an index tells of versions and addresses, a registry of tags. What fails here
- * is in rc->err, and not told yet but for Secrets. spec/helm-chart.md 8.3, 8.5, 9. */
+/* Charts out of repositories: an index tells of versions and addresses, a registry of tags. What the other
+ * side fails at is in rc->err, and not told yet. spec/helm-chart.md 8.5, 9. */
 #pragma once
 
 #include "hub-agent/source/helm_access.h"
@@ -8,8 +8,9 @@
 /* ---- by an index ---- */
 
 /* The archive of a version, with the credentials that the repository lends. */
-int helm_download(struct source_pass *p, const struct helm_repository_spec *spec, const char *name,
-                  const struct chart_version *v, struct slice *ret);
+int helm_download(struct source_pass *p, const struct helm_repository_spec *spec,
+                  const struct helm_access *access, const char *name, const struct chart_version *v,
+                  struct slice *ret);
 
 /* ---- in a registry ---- */
 
@@ -19,8 +20,12 @@ struct helm_registry {
         struct registry registry;
         const char *url; /* "oci://host/path/chart" */
 };
-/* *ret must stay where it is. ERR_INVALID: no such URL. */
+/* *ret must stay where it is; `url` is where the place was taken from. Has told what fails. */
 int helm_registry_open(struct source_pass *p, const struct helm_repository_spec *spec, const char *url,
+                       const struct registry_place *place, struct helm_registry *ret);
+/* The same with an access that is open. */
+int helm_registry_with(struct source_pass *p, const struct helm_access *access, const char *url,
+                       const struct registry_place *place, enum registry_scheme scheme,
                        struct helm_registry *ret);
 /* One of three parts is taken as it is, and nobody asked. ERR_NOT_FOUND with http_status 0: no tag matches.
  */

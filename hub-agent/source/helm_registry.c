@@ -5,21 +5,28 @@
 #define LAYER_TYPE "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 #define OLD_LAYER_TYPE "application/tar+gzip"
 
-int helm_registry_open(struct source_pass *p, const struct helm_repository_spec *spec, const char *url,
+int helm_registry_with(struct source_pass *p, const struct helm_access *access, const char *url,
+                       const struct registry_place *place, enum registry_scheme scheme,
                        struct helm_registry *ret)
 {
-        struct registry_place place;
-
-        TRY(registry_place_parse(url, p->rc->arena, &place, p->rc->err));
-        *ret = (struct helm_registry){ .pass = p, .url = url };
-        TRY(helm_access_open_registry(p, spec, &place, &ret->access));
+        *ret = (struct helm_registry){ .pass = p, .access = *access, .url = url };
         ret->registry = (struct registry){ .transfer = &ret->access.transfer,
                                            .tokens = &p->sources->tokens,
-                                           .place = place,
-                                           .login = ret->access.login,
-                                           .scheme = spec->insecure.value ? REGISTRY_HTTP : REGISTRY_HTTPS,
-                                           .timeout_ms = ret->access.timeout_ms };
+                                           .place = *place,
+                                           .login = access->login,
+                                           .scheme = scheme,
+                                           .timeout_ms = access->timeout_ms };
         return registry_open(&ret->registry, p->rc->err);
+}
+
+int helm_registry_open(struct source_pass *p, const struct helm_repository_spec *spec, const char *url,
+                       const struct registry_place *place, struct helm_registry *ret)
+{
+        struct helm_access access;
+
+        TRY(helm_access_open_registry(p, spec, place, &access));
+        return helm_registry_with(p, &access, url, place,
+                                  spec->insecure.value ? REGISTRY_HTTP : REGISTRY_HTTPS, ret);
 }
 
 /* ---- the version ---- */
