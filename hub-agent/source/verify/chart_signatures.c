@@ -61,11 +61,12 @@ static int read_secret(struct chart_pass *c, struct secret *ret)
         return ret->name ? 0 : error_no_memory(rc->err);
 }
 
-/* Once for each generation: afterwards the condition is True for it. */
+/* Once for each generation: afterwards its status says how verifying it went. */
 static void warn_of_anybody(struct chart_pass *c)
 {
         struct source_pass *p = c->pass;
-        const struct condition *was = condition_find(&p->run.status->conditions, CONDITION_SOURCE_VERIFIED);
+        const struct source_status *s = ((const struct helm_chart *)p->now)->status;
+        const struct condition *was = s ? condition_find(&s->conditions, CONDITION_SOURCE_VERIFIED) : NULL;
 
         if (was && was->observed_generation.value == p->run.generation)
                 return;
