@@ -1,11 +1,13 @@
 /* What a chart is signed with, and the trusted root: whatever they hold, judging ends with a reason. The
  * first line is one byte that picks what the rest is: a trusted root, a key, a certificate, the annotation
- * with what a log promised, a bundle, an entry of a log. */
+ * with what a log promised, a bundle, an entry of a log, a log's proof, a timestamp. */
 #include "e2e/fuzz/fuzz.h"
 #include "hub-agent/source/verify/certificate.h"
 #include "hub-agent/source/verify/certificate_log.h"
 #include "hub-agent/source/verify/judging.h"
+#include "hub-agent/source/verify/log_proof.h"
 #include "hub-agent/source/verify/public_key.h"
+#include "hub-agent/source/verify/timestamp.h"
 
 #define WALL INT64_C(1767225600000)
 #define DIGEST "sha256:1111111111111111111111111111111111111111111111111111111111111111"
@@ -109,10 +111,29 @@ static void try_entry(struct trial *t)
         ASSERT(log_entry_check(&e, true, SLICE("x"), SLICE("y"), other, &t->arena, &err) < 0);
 }
 
+static void try_proof(struct trial *t)
+{
+        AUTO_JSON json_t *entry = parsed(t->bytes);
+        struct error err = { 0 };
+        struct slice body;
+
+        if (entry && log_proof_check(entry, root_of(), WALL, &t->arena, &body, &err) < 0)
+                ASSERT(err.code == ERR_INVALID && *err.text);
+}
+
+static void try_timestamp(struct trial *t)
+{
+        struct error err = { 0 };
+        int64_t ms;
+
+        ASSERT(timestamp_check(t->bytes, SLICE("x"), root_of(), &ms, &err) < 0 && *err.text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static void (*const tries[])(struct trial * t) = { try_root,   try_key,   try_certificate,
-                                                           try_bundle, try_whole, try_entry };
+        static void (*const tries[])(struct trial * t) = { try_root,   try_key,      try_certificate,
+                                                           try_bundle, try_whole,    try_entry,
+                                                           try_proof,  try_timestamp };
         struct trial t = { .bytes = input_of(data, size) };
         struct slice kind = first_line(&t.bytes);
 

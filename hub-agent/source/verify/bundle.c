@@ -3,6 +3,8 @@
 #include "hub-agent/source/verify/certificate.h"
 #include "hub-agent/source/verify/decode.h"
 #include "hub-agent/source/verify/judging.h"
+#include "hub-agent/source/verify/log_proof.h"
+#include "hub-agent/source/verify/timestamp.h"
 
 #define BUNDLE_TYPE_OLD "application/vnd.dev.sigstore.bundle+json;version=0.3"
 #define PAYLOAD_TYPE "application/vnd.in-toto+json"
@@ -90,7 +92,7 @@ static int check_payload(const struct judging *j, const struct claim *c)
         return read_statement(j, c) < 0 ? refuse(j->err, "what is signed") : 0;
 }
 
-/* ---- the log's entry ---- */
+/* ---- when the log had it ---- */
 
 /* Numbers of 64 bits are texts. */
 static int need_number(const json_t *of, const char *path, int64_t *ret, struct error *err)
@@ -107,11 +109,6 @@ static int read_promise(const json_t *entry, struct arena *arena, struct log_pro
         struct slice bytes;
         char *hex;
 
-        if (!doc_get_string(entry, "inclusionPromise.signedEntryTimestamp"))
-                return error_set(
-                        err, ERR_INVALID,
-                        "it has no inclusionPromise; times that come from elsewhere than the log are "
-                        "not verified");
         TRY(doc_need_string(entry, "inclusionPromise.signedEntryTimestamp", &ret->signature, err));
         TRY(doc_need_string(entry, "canonicalizedBody", &ret->body, err));
         TRY(doc_need_string(entry, "logId.keyId", &id, err));
@@ -126,7 +123,41 @@ static int read_promise(const json_t *entry, struct arena *arena, struct log_pro
         return 0;
 }
 
-/* One of them, which names this signature, suffices. */
+/* Of an authority for times, over the signature. */
+static int read_timestamps(const struct judging *j, const json_t *material, struct claim *c)
+{
+        const json_t *list = doc_get_array(material, "timestampVerificationData.rfc3161Timestamps"), *one;
+        size_t i;
+
+        error_set(j->err, ERR_INVALID, "it has neither an inclusionPromise nor a timestamp");
+        json_array_foreach(list, i, one) {
+                const char *text = NULL;
+                struct slice response;
+
+                if (i >= ENTRIES_MAX)
+                        break;
+                TRY(doc_need_string(one, "signedTimestamp", &text, j->err));
+                TRY(decode_base64(text, j->arena, "signedTimestamp", &response, j->err));
+                if (timestamp_check(response, c->value, j->trust->root, &c->entry.wall_ms, j->err) == 0)
+                        return 0;
+        }
+        return error_wrap(j->err, "timestampVerificationData");
+}
+
+/* A log promises to take an entry in, and says when; or it proves that it has it, and another says when. */
+static int read_entry(const struct judging *j, const json_t *material, const json_t *entry, struct claim *c)
+{
+        struct log_promise p = { 0 };
+
+        if (doc_get_string(entry, "inclusionPromise.signedEntryTimestamp")) {
+                TRY(read_promise(entry, j->arena, &p, j->err));
+                return log_promise_check(&p, j->trust->root, j->arena, &c->entry, j->err);
+        }
+        TRY(read_timestamps(j, material, c));
+        return log_proof_check(entry, j->trust->root, c->entry.wall_ms, j->arena, &c->entry.body, j->err);
+}
+
+/* One of them suffices. */
 static int read_entries(const struct judging *j, const json_t *material, struct claim *c)
 {
         const json_t *list = doc_get_array(material, "tlogEntries"), *one;
@@ -135,11 +166,8 @@ static int read_entries(const struct judging *j, const json_t *material, struct 
         if (json_array_size(list) == 0 || json_array_size(list) > ENTRIES_MAX)
                 return error_set(j->err, ERR_INVALID, "it has none, or more than %d", ENTRIES_MAX);
         json_array_foreach(list, i, one) {
-                struct log_promise p = { 0 };
-                int code = read_promise(one, j->arena, &p, j->err);
+                int code = read_entry(j, material, one, c);
 
-                if (code == 0)
-                        code = log_promise_check(&p, j->trust->root, j->arena, &c->entry, j->err);
                 if (code == 0 || code == ERR_NO_MEMORY)
                         return code;
         }

@@ -249,8 +249,8 @@ static void parts_that_are_absent_are_told(void **state)
                             arena_printf(&b.arena, "\"certificate\":%s,\"tlogEntries\":[{}]",
                                          json_of_certificate(&b.arena, cert)),
                             "{}", "AAAA"),
-                FAILED "verificationMaterial.tlogEntries: it has no inclusionPromise; times that come from "
-                       "elsewhere than the log are not verified");
+                FAILED "verificationMaterial.tlogEntries: timestampVerificationData: it has neither an "
+                       "inclusionPromise nor a timestamp");
         arena_free(&b.arena);
 }
 

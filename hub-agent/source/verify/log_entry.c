@@ -114,7 +114,9 @@ int log_entry_read(const char *bundle, const struct trusted_root *root, struct a
 
 /* What one kind of entry says, and where. */
 struct named {
-        const char *algorithm, *hash, *signature, *certificate; /* the last two base64 */
+        const char *algorithm, *hash;        /* of the payload; hex, or base64 in entries of version 0.0.2 */
+        const char *signature, *certificate; /* base64 */
+        bool is_new;                         /* version 0.0.2 */
 };
 
 static int read_plain(const json_t *body, struct named *ret, struct error *err)
@@ -125,47 +127,85 @@ static int read_plain(const json_t *body, struct named *ret, struct error *err)
         return doc_need_string(body, "spec.signature.publicKey.content", &ret->certificate, err);
 }
 
-static int read_enveloped(const json_t *body, struct named *ret, struct error *err)
+/* The only signature of the envelope. */
+static int only_of(const json_t *spec, const json_t **ret, struct error *err)
 {
-        const json_t *list = doc_get_array(body, "spec.signatures");
+        const json_t *list = doc_get_array(spec, "signatures");
 
-        if (json_array_size(list) != 1)
-                return error_set(err, ERR_INVALID, "spec.signatures: it has not just one");
-        TRY(doc_need_string(body, "spec.payloadHash.algorithm", &ret->algorithm, err));
-        TRY(doc_need_string(body, "spec.payloadHash.value", &ret->hash, err));
-        TRY(doc_need_string(json_array_get(list, 0), "signature", &ret->signature, err));
-        return doc_need_string(json_array_get(list, 0), "verifier", &ret->certificate, err);
+        *ret = json_array_get(list, 0);
+        return json_array_size(list) == 1 ? 0
+                                          : error_set(err, ERR_INVALID, "signatures: it has not just one");
+}
+
+static int read_enveloped(const json_t *spec, struct named *ret, struct error *err)
+{
+        const json_t *only;
+
+        TRY(only_of(spec, &only, err));
+        TRY(doc_need_string(spec, "payloadHash.algorithm", &ret->algorithm, err));
+        TRY(doc_need_string(spec, "payloadHash.value", &ret->hash, err));
+        TRY(doc_need_string(only, "signature", &ret->signature, err));
+        return doc_need_string(only, "verifier", &ret->certificate, err);
+}
+
+static int read_enveloped_new(const json_t *spec, struct named *ret, struct error *err)
+{
+        const json_t *only;
+
+        ret->is_new = true;
+        TRY(only_of(spec, &only, err));
+        TRY(doc_need_string(spec, "payloadHash.algorithm", &ret->algorithm, err));
+        TRY(doc_need_string(spec, "payloadHash.digest", &ret->hash, err));
+        TRY(doc_need_string(only, "content", &ret->signature, err));
+        return doc_need_string(only, "verifier.x509Certificate.rawBytes", &ret->certificate, err);
 }
 
 static int read_named(const json_t *body, bool in_envelope, struct named *ret, struct error *err)
 {
         const char *wanted = in_envelope ? "dsse" : "hashedrekord", *kind = NULL;
+        const json_t *newer = doc_get_object(body, "spec.dsseV002");
 
         TRY(doc_need_string(body, "kind", &kind, err));
         if (!text_equal(kind, wanted))
                 return error_set(err, ERR_INVALID, "its kind is '%s' and not '%s'", kind, wanted);
-        return in_envelope ? read_enveloped(body, ret, err) : read_plain(body, ret, err);
+        if (!in_envelope)
+                return read_plain(body, ret, err);
+        return newer ? read_enveloped_new(newer, ret, err)
+                     : read_enveloped(doc_get_object(body, "spec"), ret, err);
 }
 
 static int check_certificate(const struct named *n, X509 *leaf, struct arena *arena, struct error *err)
 {
-        struct slice pem;
+        struct slice coded;
         X509 *there = NULL;
+        int code;
 
-        TRY(decode_base64(n->certificate, arena, "its certificate", &pem, err));
-        if (certificate_of_pem(pem, arena, &there, err) < 0)
+        TRY(decode_base64(n->certificate, arena, "its certificate", &coded, err));
+        code = n->is_new ? certificate_of_der(coded, arena, &there, err)
+                         : certificate_of_pem(coded, arena, &there, err);
+        if (code < 0)
                 return error_wrap(err, "its certificate");
         return X509_cmp(there, leaf) == 0 ? 0 : error_set(err, ERR_INVALID, "it is of another certificate");
+}
+
+static bool is_hash_of(const struct named *n, struct slice payload)
+{
+        char hex[SHA256_HEX_SIZE], bytes[SHA256_SIZE], text[SHA256_HEX_SIZE];
+
+        sha256_hex(payload.data, payload.len, hex);
+        if (!n->is_new)
+                return text_equal(n->algorithm, "sha256") && text_equal(n->hash, hex);
+        decode_hex(hex, bytes, sizeof(bytes));
+        text_base64_encode(bytes, sizeof(bytes), text);
+        return text_equal(n->algorithm, "SHA2_256") && text_equal(n->hash, text);
 }
 
 static int check_named(const struct named *n, struct slice payload, struct slice signature, X509 *leaf,
                        struct arena *arena, struct error *err)
 {
-        char hex[SHA256_HEX_SIZE];
         struct slice there;
 
-        sha256_hex(payload.data, payload.len, hex);
-        if (!text_equal(n->algorithm, "sha256") || !text_equal(n->hash, hex))
+        if (!is_hash_of(n, payload))
                 return error_set(err, ERR_INVALID, "it is of another payload");
         TRY(decode_base64(n->signature, arena, "its signature", &there, err));
         if (!slice_equal(there, signature))

@@ -11,6 +11,7 @@
 
 #include <openssl/ct.h>
 #include <openssl/pem.h>
+#include <openssl/ts.h>
 #include <openssl/x509v3.h>
 
 #include "common/base/digest.h"
@@ -27,7 +28,8 @@
 struct sigstore {
         struct arena *arena;
         EVP_PKEY *root_key, *authority_key, *signer_key, *log_key, *certificate_log_key, *other_key;
-        X509 *root, *authority;
+        EVP_PKEY *proving_key, *clock_key; /* of a log that promises nothing, and of who says when */
+        X509 *root, *authority, *clock;
         const char *trusted; /* trusted_root.json */
         const struct trusted_root *trusted_root;
 };
@@ -47,7 +49,10 @@ struct flaws {
         const char *kind;          /* of the entry in the log */
         const char *entry_payload, *entry_value;
         X509 *entry_certificate;
-        int64_t entry_shift; /* of integratedTime, after it was signed */
+        EVP_PKEY *clock_key, *head_key; /* say when, sign the head of the tree */
+        const char *timed;              /* what the time is of */
+        int64_t tree_shift;             /* of the tree's size, after it was signed */
+        int64_t entry_shift;            /* of integratedTime, after it was signed */
 };
 
 /* ---- arenas keep all ---- */
@@ -321,29 +326,46 @@ static inline const char *json_of_root(const struct sigstore *s)
 {
         struct arena *a = s->arena;
 
-        return arena_printf(
-                a,
-                "{\"mediaType\":\"application/vnd.dev.sigstore.trustedroot+json;version=0.1\",\"tlogs\":[%s],"
-                "\"certificateAuthorities\":[{\"subject\":{\"commonName\":\"x\"},\"certChain\":{"
-                "\"certificates\":[%s,%s]},\"validFor\":{\"start\":\"2021-01-01T00:00:00Z\","
-                "\"end\":\"2026-06-01T00:00:00Z\"}}],"
-                "\"ctlogs\":[%s],\"timestampAuthorities\":[]}",
-                json_of_log(a, s->log_key, "https://rekor.example"), json_of_certificate(a, s->authority),
-                json_of_certificate(a, s->root),
-                json_of_log(a, s->certificate_log_key, "https://ct.example"));
+        return arena_printf(a,
+                            "{\"mediaType\":\"application/"
+                            "vnd.dev.sigstore.trustedroot+json;version=0.1\",\"tlogs\":[%s,%s],"
+                            "\"certificateAuthorities\":[{\"subject\":{\"commonName\":\"x\"},\"certChain\":{"
+                            "\"certificates\":[%s,%s]},\"validFor\":{\"start\":\"2021-01-01T00:00:00Z\","
+                            "\"end\":\"2026-06-01T00:00:00Z\"}}],"
+                            "\"ctlogs\":[%s],\"timestampAuthorities\":[{\"certChain\":{\"certificates\":[%s,%"
+                            "s]},\"validFor\":"
+                            "{\"start\":\"2021-01-01T00:00:00Z\"}}]}",
+                            json_of_log(a, s->log_key, "https://rekor.example"),
+                            json_of_log(a, s->proving_key, ""), json_of_certificate(a, s->authority),
+                            json_of_certificate(a, s->root),
+                            json_of_log(a, s->certificate_log_key, "https://ct.example"),
+                            json_of_certificate(a, s->clock), json_of_certificate(a, s->root));
+}
+
+static inline X509 *new_clock(const struct sigstore *s)
+{
+        X509 *cert = new_certificate(s->arena, "clock", s->root, s->clock_key, SIGNED_MS - INT64_C(86400000),
+                                     SIGNED_MS + INT64_C(86400000) * 365);
+
+        add_extension(cert, NID_key_usage, "critical,digitalSignature");
+        add_extension(cert, NID_ext_key_usage, "critical,timeStamping");
+        assert_true(X509_sign(cert, s->root_key, EVP_sha256()) > 0);
+        return cert;
 }
 
 static inline void sigstore_begin(struct sigstore *s, struct arena *a)
 {
         struct error err = { 0 };
-        EVP_PKEY **keys[] = { &s->root_key, &s->authority_key,       &s->signer_key,
-                              &s->log_key,  &s->certificate_log_key, &s->other_key };
+        EVP_PKEY **keys[] = { &s->root_key,  &s->authority_key,       &s->signer_key, &s->log_key,
+                              &s->clock_key, &s->certificate_log_key, &s->other_key };
 
         *s = (struct sigstore){ .arena = a };
         for (size_t i = 0; i < ARRAY_LEN(keys); i++)
                 *keys[i] = kept_key(a, EVP_EC_gen("P-256"));
+        s->proving_key = kept_key(a, EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"));
         s->root = new_authority(a, "root", NULL, s->root_key, s->root_key);
         s->authority = new_authority(a, "authority", s->root, s->root_key, s->authority_key);
+        s->clock = new_clock(s);
         s->trusted = json_of_root(s);
         if (trusted_root_read(slice_of(s->trusted), a, &s->trusted_root, &err) < 0)
                 fail_msg("%s", err.text);

@@ -143,21 +143,20 @@ static int read_logs(const json_t *doc, const char *name, struct arena *arena, s
         return 0;
 }
 
-static int read_authorities(const json_t *doc, struct arena *arena, struct trusted_root *ret,
-                            struct error *err)
+static int read_authorities(const json_t *doc, const char *name, struct arena *arena,
+                            struct trusted_authority **ret, size_t *ret_n, struct error *err)
 {
-        const char *name = "certificateAuthorities";
         json_t *list, *one;
         size_t i;
 
         TRY(list_of(doc, name, &list, err));
-        ret->authorities = ARENA_NEW_ARRAY(arena, struct trusted_authority, json_array_size(list) + 1);
-        if (!ret->authorities)
+        *ret = ARENA_NEW_ARRAY(arena, struct trusted_authority, json_array_size(list) + 1);
+        if (!*ret)
                 return error_no_memory(err);
         json_array_foreach(list, i, one)
-                if (read_authority(one, arena, &ret->authorities[i], err) < 0)
+                if (read_authority(one, arena, &(*ret)[i], err) < 0)
                         return error_wrap(err, "%s[%zu]", name, i);
-        ret->n_authorities = json_array_size(list);
+        *ret_n = json_array_size(list);
         return 0;
 }
 
@@ -168,7 +167,9 @@ static int read_doc(const json_t *doc, struct arena *arena, struct trusted_root 
         TRY(doc_need_string(doc, "mediaType", &type, err));
         if (!text_starts_with(type, MEDIA_TYPE))
                 return error_set(err, ERR_INVALID, "mediaType: it is '%s' and not '%s...'", type, MEDIA_TYPE);
-        TRY(read_authorities(doc, arena, ret, err));
+        TRY(read_authorities(doc, "certificateAuthorities", arena, &ret->authorities, &ret->n_authorities,
+                             err));
+        TRY(read_authorities(doc, "timestampAuthorities", arena, &ret->clocks, &ret->n_clocks, err));
         TRY(read_logs(doc, "tlogs", arena, &ret->signature_logs, &ret->n_signature_logs, err));
         return read_logs(doc, "ctlogs", arena, &ret->certificate_logs, &ret->n_certificate_logs, err);
 }

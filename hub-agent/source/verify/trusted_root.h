@@ -1,7 +1,7 @@
 /* Whom signatures without a key of one's own are trusted through: certificate authorities (Fulcio), logs of
- * signatures (Rekor), logs of certificates. Read from a file in the format trusted_root.json (media type
- * application/vnd.dev.sigstore.trustedroot+json;version=0.1), never from the network. Pure.
- * spec/helm-chart.md 11. */
+ * signatures (Rekor), logs of certificates, and who says what time it was. Read from a file in the format
+ * trusted_root.json (media type application/vnd.dev.sigstore.trustedroot+json;version=0.1), never from the
+ * network. Pure. spec/helm-chart.md 11. */
 #pragma once
 
 #include <openssl/x509.h>
@@ -30,9 +30,9 @@ struct trusted_log {
 };
 
 struct trusted_root {
-        struct trusted_authority *authorities;
+        struct trusted_authority *authorities, *clocks; /* the latter sign times (RFC 3161) */
         struct trusted_log *signature_logs, *certificate_logs;
-        size_t n_authorities, n_signature_logs, n_certificate_logs;
+        size_t n_authorities, n_clocks, n_signature_logs, n_certificate_logs;
 };
 
 /* As long as the arena. ERR_INVALID names the field: "certificateAuthorities[0]: ...". */
