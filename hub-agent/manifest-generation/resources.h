@@ -25,10 +25,12 @@ struct resource_list {
 
 /* Appends the objects of a stream: documents without kind are passed over, a kind that ends in List is its
  * items, JSON is YAML. ERR_INVALID: `parsing YAML doc from "%s": yaml: line 12: ...` (the line of the whole
- * text), or an object lacks apiVersion or metadata.name. ERR_LIMIT: `scanning multidoc from "%s": ...`. On
- * failure nothing is appended. */
+ * text), or an object lacks apiVersion or metadata.name. Each document has the limits of a text of its own.
+ * ERR_LIMIT: `scanning multidoc from "%s": ...`. On failure nothing is appended. */
 int resources_parse(struct resource_list *into, struct slice text, const char *source,
                     const struct flux_target *target, struct error *err);
+/* Copies it. ERR_LIMIT beyond RESOURCES_MAX. */
+int resources_add(struct resource_list *l, const struct resource *r, struct error *err);
 /* In the order of identities; of equal ones, as they came. */
 int resources_sort(struct resource_list *l, struct error *err);
 /* `default:deployment/a`. NULL on no memory. */
