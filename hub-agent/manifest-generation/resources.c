@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "common/base/limits.h"
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "hub-agent/manifest-generation/documents.h"
 
 #define LISTS_MAX 8 /* in lists */
 
@@ -176,63 +176,6 @@ static int take_document(struct reading *r, json_t *doc, size_t depth, struct er
 
 /* ---- streams ---- */
 
-static bool is_marker(struct slice line)
-{
-        return line.len >= 3 && memcmp(line.data, "---", 3) == 0 &&
-               (line.len == 3 || line.data[3] == ' ' || line.data[3] == '\t' || line.data[3] == '\r');
-}
-
-static bool says_nothing(struct slice line)
-{
-        struct slice text = slice_trim(line);
-
-        return !text.len || text.data[0] == '#' || line.data[0] == '%';
-}
-
-/* A stream, cut where YAML begins a document: so each may be JSON, and has the limit of a text of its own. */
-struct stream {
-        struct slice rest;
-        size_t line; /* of the rest, from 0 */
-};
-
-static struct slice next_line(struct slice text, size_t at)
-{
-        const char *end = memchr(text.data + at, '\n', text.len - at);
-
-        return (struct slice){ text.data + at, end ? (size_t)(end - text.data) - at : text.len - at };
-}
-
-/* False: there is no more. *ret_line: lines before it. */
-static bool next_document(struct stream *s, struct slice *ret, size_t *ret_line)
-{
-        struct slice all = s->rest;
-        size_t at = 0, lines = 0, begin = 0, begin_line = s->line;
-        bool marked = false, any = false;
-
-        if (!all.len)
-                return false;
-        while (at < all.len) {
-                struct slice line = next_line(all, at);
-
-                if (is_marker(line) && (marked || any))
-                        break;
-                marked = marked || is_marker(line);
-                any = any || !says_nothing(line);
-                at += MIN(line.len + 1, all.len - at);
-                lines++;
-                /* a marker alone is left out, which JSON would not have */
-                if (is_marker(line) && slice_trim(line).len == 3 && lines == 1) {
-                        begin = at;
-                        begin_line = s->line + 1;
-                }
-        }
-        *ret = (struct slice){ all.data + begin, at - begin };
-        *ret_line = begin_line;
-        s->rest = (struct slice){ all.data + at, all.len - at };
-        s->line += lines;
-        return true;
-}
-
 static int read_part(struct reading *r, struct slice part, size_t lines_before, struct error *err)
 {
         json_t *docs = NULL, *doc;
@@ -250,12 +193,12 @@ int resources_parse(struct resource_list *into, struct slice text, const char *s
                     const struct flux_target *target, struct error *err)
 {
         struct reading r = { .into = into, .source = source, .target = target };
-        struct stream s = { .rest = text };
+        struct document_cutter s = { .rest = text };
         size_t before = into->n, line;
         struct slice part;
         int code = 0;
 
-        while (code == 0 && next_document(&s, &part, &line))
+        while (code == 0 && document_next(&s, &part, &line))
                 code = read_part(&r, part, line, err);
         if (code == 0)
                 return 0;
