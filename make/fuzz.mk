@@ -3,13 +3,13 @@
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS := $(patsubst e2e/fuzz/fuzz_%.c,%,$(wildcard e2e/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(patsubst %,$(OBJ)/fuzz_%,$(FUZZ_TARGETS))
-# Of the hub agent what knows no agent: rendering, asking the services that inputs come from, and edits of YAML.
+# Of the hub agent what knows no agent: rendering, asking others, signatures, and what turns a checkout into objects.
 FUZZ_HUB := $(addprefix hub-agent/resource-set/,build.c inputs.c normal.c order.c permute.c read.c) \
 	$(filter-out %_controller.c %_metrics.c %/read_secrets.c,$(filter hub-agent/input-provider/%,$(LIBRARY_SOURCES))) \
-	$(filter hub-agent/manifest-generation/update/yaml_% %/doc_place.c,$(LIBRARY_SOURCES))
+	$(addprefix hub-agent/manifest-generation/,commands.c documents.c flux_config.c patch_file.c patch_text.c resources.c tree.c) \
+	$(filter hub-agent/manifest-generation/update/yaml_% %/doc_place.c,$(LIBRARY_SOURCES)) \
+	$(filter hub-agent/transfer/% hub-agent/registry/% hub-agent/git/% hub-agent/source/verify/%,$(LIBRARY_SOURCES))
 FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% proto/% common/kube/% common/ctrl/% $(FUZZ_HUB) hub-agent/common.c hub-agent/flux_account.c hub-agent/flux_state.c e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
-# What charts are signed with, and how others are asked.
-FUZZ_OBJECTS += $(patsubst %,$(OBJ)/%.o,$(filter hub-agent/transfer/% hub-agent/registry/% hub-agent/source/verify/%,$(LIBRARY_SOURCES)))
 # An archive, of which each target takes what it needs: the rest may use what is not in it.
 $(eval $(call archive_rule,libfuzz,$(FUZZ_OBJECTS)))
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -212,8 +212,8 @@ int patch_file_create(struct arena *arena, const struct resource_list *generated
                 code = patch_text_read(arena, before, &text, err);
         if (code == 0)
                 code = index_of(changed, &index, err);
-        if (code == 0 && text.header.len)
-                (void)buf_append(ret, text.header.data, text.header.len);
+        if (code == 0)
+                code = patch_text_begin(&text, ret, err);
         if (code == 0)
                 code = write_all(&sorted, changed, &index, &text, ret, err);
         map_free(&index);

@@ -25,12 +25,25 @@ static struct slice read_header(struct slice text)
                 struct slice words = slice_trim(line);
 
                 if (document_is_marker(line))
-                        return (struct slice){ text.data, at };
-                if (words.len && *words.data != '#')
                         break;
-                at += line.len + 1;
+                if (words.len && *words.data != '#')
+                        return (struct slice){ "", 0 };
+                at += MIN(line.len + 1, text.len - at);
         }
-        return (struct slice){ "", 0 };
+        return (struct slice){ at ? text.data : "", at };
+}
+
+/* A header with what no YAML may hold, even in comments, is not kept. */
+static int check_header(struct patch_text *t, struct error *err)
+{
+        AUTO_JSON json_t *nothing = NULL;
+        int code = yaml_parse_all(t->header, &nothing, NULL);
+
+        if (code == ERR_NO_MEMORY)
+                return error_no_memory(err);
+        if (code < 0)
+                t->header = (struct slice){ "", 0 };
+        return 0;
 }
 
 /* A part of one object; of others nothing is kept. */
@@ -47,6 +60,16 @@ static int read_part(struct patch_text *t, struct slice text, struct error *err)
         return 0;
 }
 
+int patch_text_begin(const struct patch_text *t, struct buf *ret, struct error *err)
+{
+        struct slice h = t->header;
+
+        (void)buf_append(ret, h.data, h.len);
+        if (h.len && h.data[h.len - 1] != '\n')
+                (void)buf_append_char(ret, '\n');
+        return buf_status(ret, err, "a patch file");
+}
+
 int patch_text_read(struct arena *arena, struct slice text, struct patch_text *ret, struct error *err)
 {
         struct document_cutter cutter;
@@ -55,6 +78,7 @@ int patch_text_read(struct arena *arena, struct slice text, struct patch_text *r
 
         *ret = (struct patch_text){ .arena = arena, .header = read_header(text) };
         text = (struct slice){ text.data + ret->header.len, text.len - ret->header.len };
+        TRY(check_header(ret, err));
         cutter = (struct document_cutter){ text, 0 };
         while (document_next(&cutter, &part, &line))
                 n++;
@@ -282,6 +306,20 @@ static int says(struct slice text, const json_t *patch, bool *ret, struct error 
         return code == ERR_NO_MEMORY ? error_no_memory(err) : 0;
 }
 
+/* Without directives and ends of documents, which would not mean the same elsewhere. */
+static bool is_plain(struct slice text)
+{
+        for (size_t at = 0; at < text.len;) {
+                struct slice line = document_line(text, at);
+
+                if (document_is_marker(line) || slice_starts_with(line, "%") ||
+                    slice_starts_with(line, "..."))
+                        return false;
+                at += line.len + 1;
+        }
+        return true;
+}
+
 static bool has_comments(struct slice text)
 {
         return memchr(text.data, '#', text.len) != NULL;
@@ -307,7 +345,7 @@ int patch_text_write(const struct patch_text *t, const char *identity, const jso
 
         buf_init(&plain, ret->max);
         buf_init(&commented, ret->max);
-        if (part && doc_equal(part->doc, patch))
+        if (part && doc_equal(part->doc, patch) && is_plain(part->text))
                 return append_part(ret, part->text, err);
         (void)yaml_write_unfolded(patch, &plain);
         TRY(buf_status(&plain, err, "a patch file"));
