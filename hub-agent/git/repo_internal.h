@@ -90,6 +90,7 @@ struct pack_intake {
         struct pack_limits limits;
         struct pack_scan scan;
         git_indexer *indexer;
+        git_indexer_progress progress; /* libgit2 goes by it from call to call */
         struct buf waiting;
         int64_t deadline_ms;
 };

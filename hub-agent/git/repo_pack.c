@@ -44,10 +44,9 @@ int pack_intake_begin(struct pack_intake *p, struct repo *into, uint64_t pack_by
 static int take_piece(struct repo *r, void *ctx, struct error *err)
 {
         struct pack_intake *p = ctx;
-        git_indexer_progress stats = { 0 };
 
         TRY(pack_scan_feed(&p->scan, p->waiting.data, p->waiting.len, err));
-        GIT_TRY(git_indexer_append(p->indexer, p->waiting.data, p->waiting.len, &stats), "take a pack");
+        GIT_TRY(git_indexer_append(p->indexer, p->waiting.data, p->waiting.len, &p->progress), "take a pack");
         buf_clear(&p->waiting);
         return 0;
 }
@@ -76,9 +75,8 @@ static int commit_pack(struct repo *r, void *ctx, struct error *err)
 {
         struct pack_intake *p = ctx;
         CLEANUP(repo_odb_cleanup) git_odb *odb = NULL;
-        git_indexer_progress stats = { 0 };
 
-        GIT_TRY(git_indexer_commit(p->indexer, &stats), "take a pack");
+        GIT_TRY(git_indexer_commit(p->indexer, &p->progress), "take a pack");
         GIT_TRY(git_repository_odb(&odb, r->git), "take a pack");
         GIT_TRY(git_odb_refresh(odb), "take a pack");
         return 0;

@@ -74,8 +74,10 @@ static int pour(struct hop *h, struct http_stream *s, struct error *err)
                 struct slice piece;
                 int code = http_stream_read(s, t->deadline_ms, &piece, err);
 
-                if (code == ERR_CLOSED)
+                if (code == ERR_CLOSED) {
+                        error_clear(err);
                         return 0;
+                }
                 TRY(code);
                 n += piece.len;
                 if (n > most_of(h->call))
