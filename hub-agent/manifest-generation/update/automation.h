@@ -4,6 +4,9 @@
 
 #include "hub-agent/manifest-generation/update/job.h"
 
+#define IMAGES_UP_TO_DATE "image(s) up to date"
+#define IMAGE_IS_PINNED "image pinned by digest: %s"
+
 /* ---- what registries have ---- */
 
 struct image_tag {
@@ -54,12 +57,11 @@ int automation_candidates(struct arena *arena, const struct update_objects *obje
 
 /* ---- the newest ---- */
 
-/* The tags that a pattern has, newest first. ERR_INVALID `inconsistent repository metadata: missing metadata
- * for image tag "%s"`. */
-int automation_sort(struct arena *arena, const struct image_repository *r, const struct tag_pattern *p,
-                    const struct image_tag *const **ret, size_t *ret_n, struct error *err);
-/* What the container's tag should be: *ret NULL and *ret_why what keeps it as it is ("image(s) up to date",
- * ...). */
+/* What the container's tag should be, of those that the pattern has; *ret_tag NULL: as it is, for the reason
+ * *ret_why (IMAGES_UP_TO_DATE,
+ * ...). A tag that has the pattern and is not older than the newest stays, also when it is not in the list
+ * any more. Where time decides and nobody knows the current one's, nothing changes: it may be the newer one.
+ */
 int automation_newest(struct arena *arena, const struct image_repository *r, const struct tag_pattern *p,
                       const struct image_ref *current, const char **ret_tag, const char **ret_why,
                       struct error *err);
@@ -70,32 +72,34 @@ int automation_plan(struct arena *arena, const struct image_candidates *candidat
 
 /* ---- how fast ---- */
 
-#define RATE_PER_SECOND 200.0
+#define RATE_PER_SECOND 200.0 /* requests to one host */
+#define RATE_LEAST 1.0
 #define RATE_BURST 125.0
 
 /* Requests to one host. All times are of one clock that does not go back. */
 struct rate_limit {
-        double per_second; /* now */
-        double tokens;
-        int64_t at_ms;     /* when `tokens` was right */
-        int64_t slowed_ms; /* of the last 429 that counted */
+        double per_second;  /* now */
+        double tokens;      /* below 0: turns that were given away ahead of their time */
+        int64_t at_ms;      /* when `tokens` was right */
+        int64_t changed_ms; /* when the rate was changed */
 };
 void rate_limit_init(struct rate_limit *l, int64_t now_ms);
 /* Takes a turn: how many milliseconds to wait before it. */
 int64_t rate_limit_take(struct rate_limit *l, int64_t now_ms);
 void rate_limit_slow_down(struct rate_limit *l, int64_t now_ms); /* a 429: half, at most once a second */
-void rate_limit_speed_up(struct rate_limit *l);                  /* an answer that is none: a little faster */
+void rate_limit_speed_up(struct rate_limit *l, int64_t now_ms);  /* another answer: a little, likewise */
 
 /* ---- how long what was read is good for ---- */
 
+/* Lists of tags are for one poll. Manifests of a tag are read again now and then, since tags may move. */
 #define MANIFEST_REFRESH_MIN_MS (INT64_C(5) * 60 * 1000)
+#define MANIFEST_REFRESH_FIRST_MS (INT64_C(60) * 60 * 1000)
 #define MANIFEST_REFRESH_MAX_MS (INT64_C(7) * 24 * 60 * 60 * 1000)
 
 struct manifest_age {
         int64_t read_ms;    /* wall time */
-        int64_t refresh_ms; /* from then on */
+        int64_t refresh_ms; /* from then on; 0 = it was never read */
 };
-/* After a reading: unchanged doubles the time, changed halves it; the first one begins at an hour, or at the
- * least for tags that look as if they move (no version in them). */
-void manifest_age_read(struct manifest_age *a, const char *tag, bool first, bool changed, int64_t wall_ms);
+/* It was just read: unchanged doubles the time until the next reading, changed halves it. */
+void manifest_age_read(struct manifest_age *a, bool changed, int64_t wall_ms);
 bool manifest_age_is_due(const struct manifest_age *a, int64_t wall_ms);

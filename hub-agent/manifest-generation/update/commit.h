@@ -8,7 +8,8 @@
 
 /* The text of --git-ci-skip-message, or that of --git-ci-skip; "" = none. */
 const char *commit_skip_text(bool ci_skip, const char *ci_skip_message);
-/* Of an automatic, image or policy job, without a line feed at its end. */
+/* Of an automatic, image or policy job, with the skip text behind it. An image job without a message of its
+ * own is "Release IMAGES to WORKLOADS". */
 int commit_message(const struct job_request *r, const struct job_plan *p, const char *skip, struct buf *ret,
                    struct error *err);
 
@@ -27,9 +28,10 @@ int commit_author(struct arena *arena, const struct job_request *r, const struct
 
 /* ---- notes ---- */
 
-#define COMMIT_NOTE_BYTES_MAX (1u << 20)
+#define COMMIT_NOTE_BYTES_MAX (8u << 20)
 
-/* {"jobID", "spec": {"type", "cause": {"Message", "User"}, "spec"}, "result"} */
+/* {"jobID", "spec": {"type", "cause": {"Message", "User"}, "spec"}, "result"}; without workloads that were
+ * ignored. */
 int commit_note_write(const char *job_id, const struct job_request *r, const struct job_plan *p,
                       struct buf *ret, struct error *err);
 

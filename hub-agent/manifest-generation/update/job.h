@@ -96,24 +96,27 @@ struct job_plan {
         size_t n_results;
         const struct job_change *changes; /* in order of results */
         size_t n_changes;
-        bool sets_automated; /* an image poll is due when it is done */
+        size_t n_of[UPDATE_FAILED + 1]; /* results of each status */
+        bool sets_automated;            /* an image poll is due when it is done */
 };
 
 struct image_catalog; /* automation.h */
-/* ERR_INVALID `resource %s not found`, `resource %s does not have containers` are not errors of a plan but
- * results of that workload: failed. `catalog` may be NULL unless job_request_wants_images(): tags that a
- * request names are not looked up then. */
+/* What cannot be done is a result of that workload, not an error: a policy job gives `resource %s not found`
+ * and `resource %s does not have containers` (failed), an image job "not found in repository" (skipped) for
+ * what it names, and "not included" (ignored) for what it does not. `catalog` may be NULL unless
+ * job_request_wants_images(): tags that a request names are not looked up then. */
 int job_plan_make(struct arena *arena, const struct job_request *r, const struct update_objects *objects,
                   const struct image_catalog *catalog, struct job_plan *ret, struct error *err);
-/* Counts of the statuses, and the whole in lines for the answer of a request: "default:deployment/foo:
- * success: app: nginx:1.25 -> nginx:1.26". */
+/* In lines, for the answer of a request: "default:deployment/foo: success: app: nginx:1.25 -> nginx:1.26";
+ * what is ignored as a number alone. */
 int job_plan_describe(const struct job_plan *p, struct buf *b);
 
 /* ---- doing it ---- */
 
 /* Makes the change in a document: of patchUpdated B becomes C. */
 int job_change_document(const struct job_change *c, json_t *doc, struct error *err);
-/* Makes all changes of one raw file: those of the plan whose object's source it is. */
+/* Makes all changes of one raw file: those of the plan whose object's source it is. Work that grows with the
+ * file and their number: offload. */
 int job_edit_file(const struct job_plan *p, const char *source, struct slice text, struct buf *ret,
                   struct error *err);
 

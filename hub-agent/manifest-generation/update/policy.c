@@ -145,17 +145,11 @@ struct planning {
 
 static int add_change(struct planning *p, struct annotation_change change)
 {
-        if (p->n == p->cap) {
-                size_t cap = p->cap ? 2 * p->cap : 8;
-                struct annotation_change *at = ARENA_NEW_ARRAY(p->arena, struct annotation_change, cap);
+        struct annotation_change *at = words_grow(p->arena, p->at, p->n, &p->cap, sizeof(*at));
 
-                if (!at)
-                        return error_no_memory(p->err);
-                if (p->n)
-                        memcpy(at, p->at, p->n * sizeof(*at));
-                p->at = at;
-                p->cap = cap;
-        }
+        if (!at)
+                return error_no_memory(p->err);
+        p->at = at;
         p->at[p->n++] = change;
         return 0;
 }

@@ -53,3 +53,19 @@ int words_compare(const void *a, const void *b)
 {
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
+
+void *words_grow(struct arena *arena, void *at, size_t n, size_t *cap, size_t item_size)
+{
+        size_t more = n ? 2 * n : 8;
+        void *larger;
+
+        if (n < *cap)
+                return at;
+        larger = arena_calloc(arena, more, item_size);
+        if (!larger)
+                return NULL;
+        if (n)
+                memcpy(larger, at, n * item_size);
+        *cap = more;
+        return larger;
+}

@@ -15,4 +15,6 @@ struct words_lines {
 struct words_lines words_lines_of(const char *text);
 bool words_next_line(struct words_lines *l, struct slice *ret);
 size_t words_count_lines(const char *text);
+/* Room for one more behind n items: the array, or a larger copy of it. NULL on no memory. */
+void *words_grow(struct arena *arena, void *at, size_t n, size_t *cap, size_t item_size);
 int words_compare(const void *a, const void *b); /* of two const char *, for qsort */

@@ -38,20 +38,15 @@ static int keep_place(struct reading *r, const struct way *w, const char *key, s
 
 static int add(struct reading *r, const struct workload_container *c)
 {
+        struct workload_container *at;
+
         if (r->n == WORKLOAD_CONTAINERS_MAX)
                 return error_set(r->err, ERR_LIMIT, "a workload has more than %d containers",
                                  WORKLOAD_CONTAINERS_MAX);
-        if (r->n == r->cap) {
-                size_t cap = r->cap ? 2 * r->cap : 4;
-                struct workload_container *at = ARENA_NEW_ARRAY(r->arena, struct workload_container, cap);
-
-                if (!at)
-                        return error_no_memory(r->err);
-                if (r->n)
-                        memcpy(at, r->at, r->n * sizeof(*at));
-                r->at = at;
-                r->cap = cap;
-        }
+        at = words_grow(r->arena, r->at, r->n, &r->cap, sizeof(*at));
+        if (!at)
+                return error_no_memory(r->err);
+        r->at = at;
         r->at[r->n++] = *c;
         return 0;
 }
