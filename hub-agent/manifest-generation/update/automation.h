@@ -41,7 +41,7 @@ bool image_filter_has(const struct image_filter *f, const char *canonical); /* e
 struct image_candidate { /* a container that automation may update */
         const struct update_object *object;
         const struct workload_container *container;
-        const struct tag_pattern *pattern; /* NULL: `problem` */
+        const struct tag_pattern *pattern; /* tags that have to be known; NULL: `problem` */
         const char *repository;            /* canonical */
         const char *problem; /* why it is left alone: pinned by digest, an invalid pattern, ...; NULL */
 };
@@ -54,6 +54,11 @@ struct image_candidates {
 /* Containers of workloads that are automated, neither locked nor ignored. */
 int automation_candidates(struct arena *arena, const struct update_objects *objects,
                           const struct image_filter *filter, struct image_candidates *ret, struct error *err);
+
+/* Containers that a request for images means, whose repositories have to be read before it is planned: with
+ * the pattern that decides, or one of the tag alone that the request names. */
+int job_candidates(struct arena *arena, const struct job_request *r, const struct update_objects *objects,
+                   struct image_candidates *ret, struct error *err);
 
 /* ---- the newest ---- */
 

@@ -17,19 +17,45 @@ struct releasing {
         const char *kept; /* why one stays as it is, though there is something newer */
 };
 
-static bool is_meant(struct releasing *r, const struct job_image *want, const struct workload_container *c,
-                     bool *ret_failed)
+static int is_meant(struct arena *arena, const struct job_image *want, const struct workload_container *c,
+                    bool *ret)
 {
         const char *wanted, *has;
 
+        *ret = false;
         if (want->container && strcmp(want->container, c->name) != 0)
-                return false;
-        if (!*want->image.path)
-                return true;
-        wanted = image_canonical(r->b->arena, &want->image);
-        has = *c->image.path ? image_canonical(r->b->arena, &c->image) : "";
-        *ret_failed |= !wanted || !has;
-        return wanted && has && strcmp(wanted, has) == 0;
+                return 0;
+        *ret = !*want->image.path;
+        if (*ret || !*c->image.path)
+                return 0;
+        wanted = image_canonical(arena, &want->image);
+        has = image_canonical(arena, &c->image);
+        *ret = wanted && has && strcmp(wanted, has) == 0;
+        return wanted && has ? 0 : ERR_NO_MEMORY;
+}
+
+/* The first image of the request that means the container; *ret NULL: none does. */
+static int find_wanted(struct arena *arena, const struct job_request *r, const struct workload_container *c,
+                       const struct job_image **ret)
+{
+        *ret = NULL;
+        for (size_t i = 0; i < r->n_images && !*ret; i++) {
+                bool meant;
+
+                TRY(is_meant(arena, &r->images[i], c, &meant));
+                if (meant)
+                        *ret = &r->images[i];
+        }
+        return 0;
+}
+
+/* Of which tags the newest is taken: by force of all, unless every image is meant. */
+static int pattern_of(struct arena *arena, const struct job_request *r, const struct job_image *want,
+                      const struct policy_set *policies, const char *container,
+                      const struct tag_pattern **ret, struct error *err)
+{
+        *ret = &tag_pattern_any;
+        return r->force && *want->image.path ? 0 : policy_set_pattern(arena, policies, container, ret, err);
 }
 
 static const struct image_repository *repository_of(struct releasing *r, const struct workload_container *c,
@@ -53,17 +79,14 @@ static int pick_named(struct releasing *r, const struct image_repository *reposi
         return 0;
 }
 
-/* The newest that the container's pattern has; by force of all, unless every image is meant. */
 static int pick_newest(struct releasing *r, const struct image_repository *repository,
                        const struct job_image *want, const struct workload_container *c, const char **ret)
 {
         const struct tag_pattern *pattern = &tag_pattern_any;
         const char *why = NULL;
         struct error bad = { 0 };
-        int code = 0;
+        int code = pattern_of(r->b->arena, r->request, want, &r->policies, c->name, &pattern, &bad);
 
-        if (!r->request->force || !*want->image.path)
-                code = policy_set_pattern(r->b->arena, &r->policies, c->name, &pattern, &bad);
         if (code == 0 && !repository) {
                 r->not_found = "cannot find one or more images";
                 return 0;
@@ -108,18 +131,13 @@ static int release(struct releasing *r, const struct job_image *want, const stru
         return plan_add_image(r->b, r->object, c, tag, &r->updates[r->n_updates++]);
 }
 
-/* Each container once: by the first image of the request that means it. */
 static int release_container(struct releasing *r, const struct workload_container *c)
 {
-        for (size_t i = 0; i < r->request->n_images; i++) {
-                bool failed = false, meant = is_meant(r, &r->request->images[i], c, &failed);
+        const struct job_image *want;
 
-                if (failed)
-                        return error_no_memory(r->b->err);
-                if (meant)
-                        return release(r, &r->request->images[i], c);
-        }
-        return 0;
+        if (find_wanted(r->b->arena, r->request, c, &want) < 0)
+                return error_no_memory(r->b->err);
+        return want ? release(r, want, c) : 0;
 }
 
 /* Containers that the request names and the workload does not have; NULL = none. */
@@ -189,4 +207,82 @@ int plan_images(struct plan_builder *b, const struct job_request *q, const struc
         for (size_t i = 0; i < r.view.n; i++)
                 TRY(release_container(&r, &r.view.containers[i]));
         return r.n_updates ? add_updates(&r) : add_result(&r);
+}
+
+/* ---- what has to be known for it ---- */
+
+struct looking {
+        struct arena *arena;
+        const struct job_request *request;
+        struct image_candidate *at;
+        size_t n, cap;
+        struct error *err;
+};
+
+static int pattern_to_know(struct looking *l, const struct job_image *want, const struct policy_set *policies,
+                           struct image_candidate *c)
+{
+        struct error bad = { 0 };
+        const char *tag = want->image.tag;
+        int code = *tag ? tag_pattern_parse(l->arena, tag, &c->pattern, &bad)
+                        : pattern_of(l->arena, l->request, want, policies, c->container->name, &c->pattern,
+                                     &bad);
+
+        if (code == ERR_NO_MEMORY)
+                return error_no_memory(l->err);
+        if (code == 0)
+                return 0;
+        c->pattern = NULL;
+        c->problem = arena_strdup(l->arena, bad.text);
+        return c->problem ? 0 : error_no_memory(l->err);
+}
+
+static int look_at_container(struct looking *l, const struct update_object *object,
+                             const struct policy_set *policies, const struct workload_container *c)
+{
+        struct image_candidate *at;
+        const struct job_image *want;
+
+        if (find_wanted(l->arena, l->request, c, &want) < 0)
+                return error_no_memory(l->err);
+        if (!want || c->problem)
+                return 0;
+        at = words_grow(l->arena, l->at, l->n, &l->cap, sizeof(*at));
+        if (!at)
+                return error_no_memory(l->err);
+        l->at = at;
+        at[l->n] = (struct image_candidate){ .object = object,
+                                             .container = c,
+                                             .repository = image_canonical(l->arena, &c->image) };
+        if (!at[l->n].repository)
+                return error_no_memory(l->err);
+        return pattern_to_know(l, want, policies, &at[l->n++]);
+}
+
+static bool is_named(const struct job_request *r, const char *id)
+{
+        return r->all || (r->n_workloads &&
+                          bsearch(&id, r->workloads, r->n_workloads, sizeof(*r->workloads), words_compare));
+}
+
+int job_candidates(struct arena *arena, const struct job_request *r, const struct update_objects *objects,
+                   struct image_candidates *ret, struct error *err)
+{
+        struct looking l = { .arena = arena, .request = r, .err = err };
+        const struct update_object *const *sorted;
+
+        TRY(plan_sort_objects(arena, objects, &sorted, err));
+        for (size_t i = 0; i < objects->n; i++) {
+                struct policy_set policies;
+                struct workload_view w;
+
+                if (!workload_is_kind(doc_get_string(sorted[i]->doc, "kind")) || !is_named(r, sorted[i]->id))
+                        continue;
+                TRY(policy_set_read(arena, sorted[i]->doc, &policies, err));
+                TRY(workload_read(arena, sorted[i]->id, sorted[i]->doc, &w, err));
+                for (size_t k = 0; k < w.n; k++)
+                        TRY(look_at_container(&l, sorted[i], &policies, &w.containers[k]));
+        }
+        *ret = (struct image_candidates){ .at = l.at, .n = l.n };
+        return 0;
 }

@@ -291,6 +291,27 @@ static void tags_are_looked_up_where_registries_are_read(void **state)
         scene_end(&s);
 }
 
+static void what_a_request_has_to_know_is_asked_for(void **state)
+{
+        struct scene s = scene_new();
+        struct job_request r =
+                request_of(&s, "{'type':'image','workloads':'shop:deployment/a','image':'nginx:2\\n"
+                               "b=*\\nbad=*'}");
+        struct image_candidates c;
+
+        scene_workload(&s, ORIGIN_RAW, "a", "{'fluxcd.io/tag.b':'semver:1','fluxcd.io/tag.bad':'semver:one'}",
+                       "'app':'nginx:1','b':'pg:1','bad':'pg:1','odd':'${X}','other':'x:1'");
+        scene_workload(&s, ORIGIN_RAW, "z", "{}", "'app':'nginx:1'");
+        assert_int_equal(job_candidates(&s.arena, &r, &s.all, &c, NULL), 0);
+        assert_int_equal(c.n, 3);
+        assert_string_equal(c.at[0].repository, "index.docker.io/library/nginx");
+        assert_int_equal(tag_pattern_has(c.at[0].pattern, "2"), 1);
+        assert_int_equal(tag_pattern_has(c.at[0].pattern, "3"), 0);
+        assert_int_equal(tag_pattern_order(c.at[1].pattern), TAG_BY_VERSION);
+        assert_string_equal(c.at[2].problem, "invalid tag pattern: \"semver:one\"");
+        scene_end(&s);
+}
+
 static void a_plan_is_told_in_lines(void **state)
 {
         struct scene s = scene_new();
@@ -430,12 +451,14 @@ static int run_all(struct arena *arena, void *data)
 {
         struct allocation_scene *a = data;
         struct job_request policy, image;
+        struct image_candidates c;
         struct job_plan p;
         struct error err;
 
         TRY(job_request_read(arena, a->policy, &policy, &err));
         TRY(job_plan_make(arena, &policy, &a->scene.all, NULL, &p, &err));
         TRY(job_request_read(arena, a->image, &image, &err));
+        TRY(job_candidates(arena, &image, &a->scene.all, &c, &err));
         TRY(job_plan_make(arena, &image, &a->scene.all, &a->catalog, &p, &err));
         return job_verify(&a->scene.all, &a->scene.all, &(struct job_plan){ 0 }, &err);
 }
@@ -473,6 +496,7 @@ int main(void)
                 cmocka_unit_test(an_image_job_changes_who_uses_the_image),
                 cmocka_unit_test(an_image_job_may_name_containers),
                 cmocka_unit_test(tags_are_looked_up_where_registries_are_read),
+                cmocka_unit_test(what_a_request_has_to_know_is_asked_for),
                 cmocka_unit_test(a_plan_is_told_in_lines),
                 cmocka_unit_test(all_changes_of_a_file_are_made),
                 cmocka_unit_test(a_change_is_made_in_a_document),
