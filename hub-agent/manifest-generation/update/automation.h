@@ -91,6 +91,7 @@ struct rate_limit {
 void rate_limit_init(struct rate_limit *l, int64_t now_ms);
 /* Takes a turn: how many milliseconds to wait before it. */
 int64_t rate_limit_take(struct rate_limit *l, int64_t now_ms);
+void rate_limit_give_back(struct rate_limit *l, size_t turns);   /* that were taken and not used */
 void rate_limit_slow_down(struct rate_limit *l, int64_t now_ms); /* a 429: half, at most once a second */
 void rate_limit_speed_up(struct rate_limit *l, int64_t now_ms);  /* another answer: a little, likewise */
 

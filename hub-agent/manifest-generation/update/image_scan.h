@@ -31,8 +31,8 @@ struct image_scan_options {
                 *docker_config; /* --docker-config, its "auths" or the registries themselves; NULL = none */
         const char *const *insecure_hosts; /* that may be asked without TLS */
         size_t n_insecure_hosts;
-        bool any_address;      /* also those that address_guard.h refuses */
-        const char *proxy_url; /* NULL = none */
+        const struct address_ranges *denied; /* no connection to these; NULL = anywhere */
+        const char *proxy_url;               /* NULL = none */
         struct volume *volume; /* what is known of tags is kept there too; NULL = in memory alone */
         int64_t timeout_ms;    /* of each request; 0 = 30 s */
         int64_t most_ms;       /* of one reading; 0 = 5 min. What is missing by then is read in the next */

@@ -26,6 +26,11 @@ int64_t rate_limit_take(struct rate_limit *l, int64_t now_ms)
         return missing <= 0 ? 0 : (int64_t)(missing * 1000 / l->per_second) + 1;
 }
 
+void rate_limit_give_back(struct rate_limit *l, size_t turns)
+{
+        l->tokens += (double)turns;
+}
+
 static bool may_change(struct rate_limit *l, int64_t now_ms)
 {
         if (now_ms - l->changed_ms < STEP_MS)
