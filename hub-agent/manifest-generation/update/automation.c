@@ -1,6 +1,7 @@
 /* What is released by itself: the containers that may be, and the one job of all that is newer. */
 #include "hub-agent/manifest-generation/update/automation.h"
 
+#include "common/base/map.h"
 #include "hub-agent/manifest-generation/update/plan_builder.h"
 #include "hub-agent/manifest-generation/update/words.h"
 
@@ -138,10 +139,37 @@ int automation_candidates(struct arena *arena, const struct update_objects *obje
 struct releasing {
         struct plan_builder b;
         const struct image_catalog *catalog;
+        struct map *newest; /* found_newest by repository and pattern: many workloads have both in common */
         const char *why; /* what keeps containers of the workload as they are, but that they are up to date */
         struct container_update *updates;
         size_t n_updates;
 };
+
+struct found_newest {
+        const struct image_tag *tag;
+        const char *problem;
+};
+
+static int find_newest(struct releasing *r, const struct image_repository *repository,
+                       const struct tag_pattern *p, const struct found_newest **ret)
+{
+        const char *key = arena_printf(r->b.arena, "%s %s", repository->name, tag_pattern_text(p));
+        struct found_newest *f = key ? map_get(r->newest, key) : NULL;
+        struct error bad = { 0 };
+        int code;
+
+        *ret = f;
+        if (f)
+                return 0;
+        f = ARENA_NEW(r->b.arena, struct found_newest);
+        code = f ? newest_find(repository, p, &f->tag, &bad) : ERR_NO_MEMORY;
+        if (code < 0 && code != ERR_NO_MEMORY)
+                f->problem = arena_strdup(r->b.arena, bad.text);
+        if (!key || code == ERR_NO_MEMORY || (code < 0 && !f->problem) || map_put(r->newest, key, f) < 0)
+                return error_no_memory(r->b.err);
+        *ret = f;
+        return 0;
+}
 
 static int keep(struct releasing *r, const struct image_candidate *c, const char *why)
 {
@@ -151,22 +179,33 @@ static int keep(struct releasing *r, const struct image_candidate *c, const char
         return r->why ? 0 : error_no_memory(r->b.err);
 }
 
+static int cannot_read(struct releasing *r, const struct image_candidate *c,
+                       const struct image_repository *repository)
+{
+        const char *why =
+                arena_printf(r->b.arena, "cannot read %s: %s", repository->name, repository->problem);
+
+        return why ? keep(r, c, why) : error_no_memory(r->b.err);
+}
+
 static int release(struct releasing *r, const struct image_candidate *c)
 {
         const struct image_repository *repository =
                 c->problem ? NULL : image_catalog_find(r->catalog, c->repository);
+        const struct found_newest *newest = NULL;
         const char *tag = NULL, *why = NULL;
-        struct error bad = { 0 };
-        int code;
 
         if (c->problem || !repository)
                 return keep(r, c, c->problem ? c->problem : "cannot find one or more images");
-        code = automation_newest(r->b.arena, repository, c->pattern, &c->container->image, &tag, &why, &bad);
-        if (code == ERR_NO_MEMORY)
+        if (repository->problem)
+                return cannot_read(r, c, repository);
+        TRY(find_newest(r, repository, c->pattern, &newest));
+        if (newest->problem)
+                return keep(r, c, newest->problem);
+        if (newest_choose(repository, c->pattern, newest->tag, c->container->image.tag, &tag, &why) < 0)
                 return error_no_memory(r->b.err);
-        if (code < 0 || !tag)
-                return keep(r, c, code < 0 ? bad.text : why);
-        return plan_add_image(&r->b, c->object, c->container, tag, &r->updates[r->n_updates++]);
+        return tag ? plan_add_image(&r->b, c->object, c->container, tag, &r->updates[r->n_updates++])
+                   : keep(r, c, why);
 }
 
 /* The candidates of one workload. */
@@ -193,8 +232,12 @@ static int release_workload(struct releasing *r, const struct image_candidate *a
 int automation_plan(struct arena *arena, const struct image_candidates *candidates,
                     const struct image_catalog *catalog, struct job_plan *ret, struct error *err)
 {
-        struct releasing r = { .b = { .arena = arena, .err = err }, .catalog = catalog };
+        struct releasing r = { .b = { .arena = arena, .err = err },
+                               .catalog = catalog,
+                               .newest = map_of_arena(arena) };
 
+        if (!r.newest)
+                return error_no_memory(err);
         for (size_t i = 0, n; i < candidates->n; i += n) {
                 n = 1;
                 while (i + n < candidates->n && candidates->at[i + n].object == candidates->at[i].object)

@@ -7,6 +7,7 @@
 
 #define MOST_MS (5 * 60 * 1000)
 #define HUB "index.docker.io"
+#define TAGS_A_TURN 256 /* matched against patterns before others run */
 
 struct image_scan *image_scan_new(const struct image_scan_options *o)
 {
@@ -200,18 +201,47 @@ static int list_tags(struct scan_run *run, struct scanned_repository *r, struct 
 
 /* ---- what they lead to ---- */
 
-/* A tag that a pattern has, or that somebody runs: *ret 1. */
-static int is_wanted(const struct scanned_repository *r, const char *tag)
+/* What of the tags has to be known: those in use, and those that a pattern has. */
+struct wanted {
+        struct map *in_use;
+        const struct tag_pattern **patterns; /* each once */
+        size_t n;
+};
+
+static int find_wanted(struct scan_run *run, const struct scanned_repository *r, struct wanted *ret,
+                       struct error *err)
 {
+        struct map *seen = map_of_arena(run->arena);
+
+        *ret = (struct wanted){
+                map_of_arena(run->arena),
+                ARENA_NEW_ARRAY(run->arena, const struct tag_pattern *, r->n_candidates + 1),
+                0,
+        };
+        if (!seen || !ret->in_use || !ret->patterns)
+                return error_no_memory(err);
         for (size_t i = 0; i < r->n_candidates; i++) {
                 const struct image_candidate *c = r->candidates[i];
-                const char *now = c->container->image.tag;
-                int has = strcmp(tag, *now ? now : "latest") == 0 ? 1 : tag_pattern_has(c->pattern, tag);
+                const char *tag = c->container->image.tag, *text = tag_pattern_text(c->pattern);
 
-                if (has)
-                        return has;
+                if (map_put(ret->in_use, *tag ? tag : "latest", run) < 0)
+                        return error_no_memory(err);
+                if (map_has(seen, text))
+                        continue;
+                if (map_put(seen, text, run) < 0)
+                        return error_no_memory(err);
+                ret->patterns[ret->n++] = c->pattern;
         }
         return 0;
+}
+
+static int is_wanted(const struct wanted *w, const char *tag)
+{
+        int has = map_has(w->in_use, tag);
+
+        for (size_t i = 0; i < w->n && has == 0; i++)
+                has = tag_pattern_has(w->patterns[i], tag);
+        return has;
 }
 
 struct errand {
@@ -248,13 +278,17 @@ static int read_tags(struct scan_run *run, struct fiber_group *group, struct sca
                      struct error *err)
 {
         struct loop *l = run->scan->options.world->loop;
+        struct wanted w;
 
+        TRY(find_wanted(run, r, &w, err));
         for (size_t i = 0; i < r->n_tags && run->code == 0 && loop_now_ms(l) < run->deadline_ms; i++) {
                 const struct kept_tag *kept = map_get(&r->kept->tags, r->tags[i]);
-                int wanted = is_wanted(r, r->tags[i]);
+                int wanted = is_wanted(&w, r->tags[i]);
 
                 if (wanted < 0)
                         return error_no_memory(err);
+                if (i % TAGS_A_TURN == TAGS_A_TURN - 1 && fiber_yield(l) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
                 if (wanted && (!kept || manifest_age_is_due(&kept->age, loop_wall_ms(l))))
                         TRY(send_for(run, group, r, r->tags[i], err));
         }
@@ -346,7 +380,14 @@ int image_scan_read(void *scan, const struct update_objects *objects,
         struct image_scan *s = scan;
         int64_t most_ms = s->options.most_ms ? s->options.most_ms : MOST_MS;
         struct loop *l = s->options.world->loop;
-        struct scan_run run = { s, arena, loop_now_ms(l) + most_ms, loop_wall_ms(l), 0 };
+        struct scan_run run = { .scan = s,
+                                .arena = arena,
+                                .deadline_ms = loop_now_ms(l) + most_ms,
+                                .begun_ms = loop_wall_ms(l),
+                                .found = map_of_arena(arena) };
+
+        if (!run.found)
+                return error_no_memory(err);
 
         return read_all(&run, candidates, ret, err);
 }

@@ -37,12 +37,42 @@ static int pass_over(struct finding *f, const char *ns, const char *name, int co
         return f->repository->secrets_problem ? 0 : error_no_memory(f->err);
 }
 
+/* What a run was told of an object: repositories have Secrets in common. */
+struct found_object {
+        const json_t *doc;
+        int code;
+        const char *why;
+};
+
+static int ask_for(struct scan_run *run, const char *kind, const char *ns, const char *name,
+                   struct found_object *ret, struct error *err)
+{
+        const struct image_secrets *secrets = &run->scan->options.secrets;
+
+        ret->code = secrets->find(secrets->ctx, kind, ns, name, run->arena, &ret->doc, err);
+        if (ret->code == 0 || ret->code == ERR_NO_MEMORY || ret->code == ERR_CANCELLED)
+                return ret->code;
+        ret->why = arena_strdup(run->arena, err->text);
+        return ret->why ? 0 : error_no_memory(err);
+}
+
 static int find_object(struct finding *f, const char *kind, const char *ns, const char *name,
                        const json_t **ret, struct error *why)
 {
-        const struct image_secrets *secrets = &f->run->scan->options.secrets;
+        struct scan_run *run = f->run;
+        const char *key = arena_printf(run->arena, "%s %s/%s", kind, ns, name);
+        struct found_object *o = key ? map_get(run->found, key) : NULL;
 
-        return secrets->find(secrets->ctx, kind, ns, name, f->run->arena, ret, why);
+        if (!o) {
+                o = ARENA_NEW(run->arena, struct found_object);
+                if (!key || !o)
+                        return error_no_memory(why);
+                TRY(ask_for(run, kind, ns, name, o, why));
+                if (map_put(run->found, key, o) < 0)
+                        return error_no_memory(why);
+        }
+        *ret = o->doc;
+        return o->code < 0 ? error_set(why, (enum error_code)o->code, "%s", o->why) : 0;
 }
 
 static int add_secret(struct finding *f, const char *ns, const char *name)

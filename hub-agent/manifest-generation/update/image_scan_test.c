@@ -343,6 +343,11 @@ SCAN_TEST(a_private_registry_is_read_with_the_secrets_of_the_workload, {
         doc_set((json_t *)(uintptr_t)o->doc, "spec.template.spec.imagePullSecrets",
                 json_pack("[{s:s},{s:s}]", "name", "missing", "name", "pull"));
         assert_string_equal(catalog_of(s), READ);
+        s->finds = 0;
+        put_image(s, "team/other", "1.0", 1);
+        automated(s, "b", HOST "/team/other:1.0", "glob:*");
+        catalog_of(s);
+        assert_int_equal(s->finds, 3); /* both Secrets and the service account, once each */
 })
 
 /* spec/flux-yaml.md checklist 64 */

@@ -1,7 +1,7 @@
 /* Which of the tags that count is the newest. spec/flux-yaml.md 10.4 - 10.6. */
 #include "common/base/semver.h"
 #include "common/base/timefmt.h"
-#include "hub-agent/manifest-generation/update/automation.h"
+#include "hub-agent/manifest-generation/update/plan_builder.h"
 #include "hub-agent/manifest-generation/update/words.h"
 
 static int by_name(const void *key, const void *item)
@@ -65,9 +65,8 @@ static int no_metadata(const char *tag, struct error *err)
                          "inconsistent repository metadata: missing metadata for image tag \"%s\"", tag);
 }
 
-/* Of all tags that the pattern has; *ret NULL: it has none. */
-static int find_newest(const struct image_repository *r, const struct tag_pattern *p,
-                       const struct image_tag **ret, struct error *err)
+int newest_find(const struct image_repository *r, const struct tag_pattern *p, const struct image_tag **ret,
+                struct error *err)
 {
         bool by_version = tag_pattern_order(p) == TAG_BY_VERSION;
         const struct image_tag *newest = NULL;
@@ -111,28 +110,36 @@ static void choose_by_time(const struct image_repository *r, const struct image_
                 *ret_why = "image with zero created timestamp";
 }
 
+int newest_choose(const struct image_repository *r, const struct tag_pattern *p,
+                  const struct image_tag *newest, const char *current, const char **ret_tag,
+                  const char **ret_why)
+{
+        const char *why = NULL;
+
+        if (!newest)
+                why = "cannot find one or more images";
+        else if (strcmp(newest->tag, current) == 0)
+                why = IMAGES_UP_TO_DATE;
+        else if (tag_pattern_order(p) == TAG_BY_TIME)
+                choose_by_time(r, newest, current, &why);
+        else
+                TRY(choose_by_version(p, newest, current, &why));
+        *ret_why = why;
+        *ret_tag = why ? NULL : newest->tag;
+        return 0;
+}
+
 int automation_newest(struct arena *arena, const struct image_repository *r, const struct tag_pattern *p,
                       const struct image_ref *current, const char **ret_tag, const char **ret_why,
                       struct error *err)
 {
         const struct image_tag *newest = NULL;
-        const char *why = NULL;
 
         *ret_tag = NULL;
         if (r->problem) {
                 *ret_why = arena_printf(arena, "cannot read %s: %s", r->name, r->problem);
                 return *ret_why ? 0 : error_no_memory(err);
         }
-        TRY(find_newest(r, p, &newest, err));
-        if (!newest)
-                why = "cannot find one or more images";
-        else if (strcmp(newest->tag, current->tag) == 0)
-                why = IMAGES_UP_TO_DATE;
-        else if (tag_pattern_order(p) == TAG_BY_TIME)
-                choose_by_time(r, newest, current->tag, &why);
-        else if (choose_by_version(p, newest, current->tag, &why) < 0)
-                return error_no_memory(err);
-        *ret_why = why;
-        *ret_tag = why ? NULL : newest->tag;
-        return 0;
+        TRY(newest_find(r, p, &newest, err));
+        return newest_choose(r, p, newest, current->tag, ret_tag, ret_why) < 0 ? error_no_memory(err) : 0;
 }

@@ -29,3 +29,11 @@ const struct update_object *plan_find_object(const struct update_object *const *
 /* What an image request does to one workload. */
 int plan_images(struct plan_builder *b, const struct job_request *r, const struct update_object *object,
                 bool named, const struct image_catalog *catalog);
+
+/* Of all tags that the pattern has; *ret NULL: it has none. As automation_newest() fails. */
+int newest_find(const struct image_repository *r, const struct tag_pattern *p, const struct image_tag **ret,
+                struct error *err);
+/* What automation_newest() makes of it. ERR_NO_MEMORY. */
+int newest_choose(const struct image_repository *r, const struct tag_pattern *p,
+                  const struct image_tag *newest, const char *current, const char **ret_tag,
+                  const char **ret_why);

@@ -32,6 +32,7 @@ extern const struct tag_pattern tag_pattern_any; /* glob:* */
 /* 1, 0 or ERR_NO_MEMORY. "latest", in any case, only by the pattern glob:latest. */
 int tag_pattern_has(const struct tag_pattern *p, const char *tag);
 enum tag_order tag_pattern_order(const struct tag_pattern *p);
+const char *tag_pattern_text(const struct tag_pattern *p); /* as written */
 /* A star is any run of bytes, everything else is itself. */
 bool star_glob_matches(const char *pattern, const char *text);
 

@@ -5,12 +5,13 @@
 #include "hub-agent/manifest-generation/update/words.h"
 
 struct tag_pattern {
+        const char *text; /* as written */
         const char *glob; /* one of the three */
         const struct semver_range *range;
         const struct regex *regex;
 };
 
-const struct tag_pattern tag_pattern_any = { .glob = "*" };
+const struct tag_pattern tag_pattern_any = { .text = "glob:*", .glob = "*" };
 
 /* A star that took too little takes one byte more: only the last one needs to be tried again. */
 bool star_glob_matches(const char *pattern, const char *text)
@@ -72,6 +73,7 @@ int tag_pattern_parse(struct arena *arena, const char *text, const struct tag_pa
                 return error_no_memory(err);
         if (strlen(text) > POLICY_VALUE_MAX)
                 return error_set(err, ERR_LIMIT, "a tag pattern has more than %d bytes", POLICY_VALUE_MAX);
+        p->text = own;
         code = read_into(arena, own, p, err);
         if (code == ERR_NO_MEMORY)
                 return code;
@@ -97,4 +99,9 @@ int tag_pattern_has(const struct tag_pattern *p, const char *tag)
 enum tag_order tag_pattern_order(const struct tag_pattern *p)
 {
         return p->range ? TAG_BY_VERSION : TAG_BY_TIME;
+}
+
+const char *tag_pattern_text(const struct tag_pattern *p)
+{
+        return p->text;
 }
