@@ -10,6 +10,8 @@ static const struct {
         const struct controller *controller;
 } users[] = {
         { &helm_repository_kind, &helm_repository_controller },
+        { &git_repository_kind, &git_repository_controller },
+        { &bucket_kind, &bucket_controller },
         { &helm_chart_kind, &helm_chart_controller },
 };
 
@@ -21,17 +23,51 @@ static void emit_one(const struct object *o, const struct secret_by_name *ref, i
                 emit(to, key_text(&key, o->meta.ns, ref->name));
 }
 
+static void emit_of_repository(const struct object *o, index_emit emit, void *to)
+{
+        const struct helm_repository_spec *s = ((const struct helm_repository *)o)->spec;
+
+        if (!s)
+                return;
+        emit_one(o, s->secret_ref, emit, to);
+        emit_one(o, s->cert_secret_ref, emit, to);
+}
+
+static void emit_of_git(const struct object *o, index_emit emit, void *to)
+{
+        const struct git_repository_spec *s = ((const struct git_repository *)o)->spec;
+
+        if (!s)
+                return;
+        emit_one(o, s->secret_ref, emit, to);
+        emit_one(o, s->proxy_secret_ref, emit, to);
+        if (s->verify)
+                emit_one(o, s->verify->secret_ref, emit, to);
+}
+
+static void emit_of_bucket(const struct object *o, index_emit emit, void *to)
+{
+        const struct bucket_spec *s = ((const struct bucket *)o)->spec;
+
+        if (!s)
+                return;
+        emit_one(o, s->secret_ref, emit, to);
+        emit_one(o, s->cert_secret_ref, emit, to);
+        emit_one(o, s->proxy_secret_ref, emit, to);
+}
+
 static void emit_secrets(const struct object *o, index_emit emit, void *to)
 {
-        const struct helm_repository_spec *repository = ((const struct helm_repository *)o)->spec;
         const struct helm_chart_spec *chart = ((const struct helm_chart *)o)->spec;
 
-        if (o->kind == &helm_chart_kind && chart && chart->verify)
+        if (o->kind == &helm_repository_kind)
+                emit_of_repository(o, emit, to);
+        else if (o->kind == &git_repository_kind)
+                emit_of_git(o, emit, to);
+        else if (o->kind == &bucket_kind)
+                emit_of_bucket(o, emit, to);
+        else if (chart && chart->verify)
                 emit_one(o, chart->verify->secret_ref, emit, to);
-        if (o->kind == &helm_repository_kind && repository) {
-                emit_one(o, repository->secret_ref, emit, to);
-                emit_one(o, repository->cert_secret_ref, emit, to);
-        }
 }
 
 /* ---- what a change starts ---- */

@@ -80,6 +80,36 @@ RIG_TEST(a_changed_secret_starts_what_names_it_at_once, {
         end_sources(r, &f, &w);
 })
 
+RIG_TEST(a_changed_secret_starts_sources_of_other_kinds_too, {
+        static const char *const controllers[] = { "gitrepository", "bucket" };
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        assert_int_equal(rig_post(r, SECRETS, "{\"metadata\":{\"name\":\"login\"}}"), 201);
+        assert_int_equal(
+                rig_post(r, SOURCES "gitrepositories",
+                         "{\"apiVersion\":\"source.toolkit.fluxcd.io/v1\",\"kind\":\"GitRepository\","
+                         "\"metadata\":{\"name\":\"x\"},\"spec\":{\"url\":\"https://none.example/x\","
+                         "\"interval\":\"10h\",\"secretRef\":{\"name\":\"login\"}}}"),
+                201);
+        assert_int_equal(rig_post(r, SOURCES "buckets",
+                                  "{\"apiVersion\":\"source.toolkit.fluxcd.io/v1\",\"kind\":\"Bucket\","
+                                  "\"metadata\":{\"name\":\"x\"},\"spec\":{\"endpoint\":\"none.example\","
+                                  "\"bucketName\":\"x\",\"interval\":\"10h\",\"certSecretRef\":{\"name\":"
+                                  "\"login\"}}}"),
+                         201);
+        pass_time(r, 60 * MINUTE_MS);
+        for (size_t i = 0; i < ARRAY_LEN(controllers); i++) {
+                int before = passes_of(&f, controllers[i]);
+                AUTO_FREE char *patch = mem_printf("{\"stringData\":{\"a\":\"%zu\"}}", i);
+
+                merge_and_settle(r, SECRETS "/login", patch);
+                assert_true(passes_of(&f, controllers[i]) > before);
+        }
+        end_sources(r, &f, &w);
+})
+
 RIG_TEST(objects_of_other_namespaces_are_left_alone_where_one_is_watched, {
         struct fleet f;
         struct web w;
@@ -297,6 +327,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_changed_secret_starts_what_names_it_at_once),
+                cmocka_unit_test(a_changed_secret_starts_sources_of_other_kinds_too),
                 cmocka_unit_test(objects_of_other_namespaces_are_left_alone_where_one_is_watched),
                 cmocka_unit_test(labels_may_say_which_objects_are_worked_on),
                 cmocka_unit_test(what_nobody_has_any_more_is_swept_at_the_start),

@@ -69,18 +69,18 @@ static bool are_served(const struct hub_agent *a)
 /* Each step either happens or may be tried again. */
 static int begin(struct hub_agent *a)
 {
+        static const struct controller *const all[] = { &helm_repository_controller, &bucket_controller,
+                                                        &git_repository_controller, &helm_chart_controller };
         const struct source_options *o = a->sources->options;
         const struct controller_pace pace = { o->concurrency, o->retry_least_ms, o->retry_most_ms };
 
-        TRY(manager_add_controller_at(a->manager, &helm_repository_controller, &pace));
-        TRY(manager_add_controller_at(a->manager, &bucket_controller, &pace));
-        TRY(manager_add_controller_at(a->manager, &git_repository_controller, &pace));
-        TRY(manager_add_controller_at(a->manager, &helm_chart_controller, &pace));
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+                TRY(manager_add_controller_at(a->manager, all[i], &pace));
         TRY(informer_add_index(manager_informer(a->manager, &helm_chart_kind), INDEX_CHART_SOURCE,
                                emit_chart_source));
         TRY(sources_watch_secrets(a));
-        manager_enqueue(a->manager, &helm_repository_controller, SOURCE_KEY_OF_NONE, QUEUE_LOW);
-        manager_enqueue(a->manager, &helm_chart_controller, SOURCE_KEY_OF_NONE, QUEUE_LOW);
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+                manager_enqueue(a->manager, all[i], SOURCE_KEY_OF_NONE, QUEUE_LOW);
         return 0;
 }
 
