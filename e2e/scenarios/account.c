@@ -13,7 +13,8 @@ extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_age
         hub_agent_report_back_rules_text[], hub_agent_networking_rules_text[], member_agent_rules_text[],
         member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
         hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[], hub_agent_webhooks_role_text[],
-        hub_agent_sets_rules_text[], hub_agent_impersonate_rules_text[], rules_of_sets_text[]; /* rules.S */
+        hub_agent_sets_rules_text[], hub_agent_sources_rules_text[], hub_agent_impersonate_rules_text[],
+        rules_of_sets_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
@@ -65,6 +66,8 @@ static int rules_of(const struct fleet *f, const char *cluster, json_t **ret, st
                 TRY(add_rules(hub_agent_sets_rules_text, rules, err));
                 TRY(add_rules(hub_agent_impersonate_rules_text, rules, err));
         }
+        if (is_hub(cluster) && f->sources)
+                TRY(add_rules(hub_agent_sources_rules_text, rules, err));
         if (is_hub(cluster) && f->admission_policies)
                 TRY(add_rules(hub_agent_policies_rules_text, rules, err));
         if (is_hub(cluster) && f->webhooks)

@@ -39,6 +39,7 @@ struct fleet {
         bool rule_policies;            /* and those that say what the other webhooks say of one object */
         bool webhooks;                 /* the hub agents serve webhooks, and have the rights */
         bool resource_sets;            /* the hub agents work on ResourceSets, and have the rights */
+        bool sources;            /* charts and their sources, too: files are kept below the scratch folder */
         bool networking_agents;  /* the hub agents expect two agents more of each member: a test plays them */
         bool collect_namespaces; /* theirs, too: --enable-namespace-collection-in-property-provider */
         const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */

@@ -224,6 +224,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
         const char *config = arena_printf(&p->arena, "%s/%s.kubeconfig", p->scratch, a->name);
         const char *environment[] = { arena_printf(&p->arena, "HOSTNAME=%s", a->name),
                                       "POD_NAMESPACE=fleet-system", NULL };
+        const char *folder = arena_printf(&p->arena, "--storage-path=%s", p->scratch);
         const char *argv[] = {
                 program(p, "hub-agent"),
                 "--kubeconfig",
@@ -241,6 +242,9 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                                            : "--networking-agents-enabled=false",
                 p->fleet.resource_sets ? "--enable-resource-sets=true" : "--enable-resource-sets=false",
                 "--resource-set-account=" FLEET_SETS_ACCOUNT,
+                p->fleet.sources ? "--enable-sources=true" : "--enable-sources=false",
+                folder,
+                "--storage-addr=127.0.0.1:0",
                 lease.duration,
                 lease.renew,
                 lease.retry,

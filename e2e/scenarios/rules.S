@@ -6,7 +6,7 @@
         .global hub_agent_eviction_policy_text, hub_agent_budget_policy_text, hub_agent_policies_rules_text
         .global hub_agent_webhooks_rules_text, hub_agent_webhooks_role_text
         .global hub_agent_report_back_rules_text, hub_agent_networking_rules_text
-        .global hub_agent_sets_rules_text, hub_agent_impersonate_rules_text, rules_of_sets_text
+        .global hub_agent_sets_rules_text, hub_agent_sources_rules_text, hub_agent_impersonate_rules_text, rules_of_sets_text
 hub_agent_rules_text:
         .incbin "charts/hub-agent/files/rules.yaml"
         .byte 0
@@ -18,6 +18,9 @@ hub_agent_report_back_rules_text:
         .byte 0
 hub_agent_networking_rules_text:
         .incbin "charts/hub-agent/files/rules-networking.yaml"
+        .byte 0
+hub_agent_sources_rules_text:
+        .incbin "charts/hub-agent/files/rules-sources.yaml"
         .byte 0
 hub_agent_sets_rules_text:
         .incbin "charts/hub-agent/files/rules-resource-sets.yaml"
