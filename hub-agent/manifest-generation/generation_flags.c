@@ -48,8 +48,6 @@ const struct flag generation_flag_table[] = {
         { "k8s-secret-name", FLAG_STRING, "flux-git-deploy", AT(git_secret_name),
           "Secret in the agent's namespace with the credentials of the repository: identity and "
           "known_hosts, or username and password." },
-        { "allow-local-git", FLAG_BOOL, "false", AT(local_git),
-          "The repository may be at an address of this machine, its link and a cloud's metadata service." },
 
         { "manifest-generation", FLAG_BOOL, "false", AT(generation),
           "Looks for .flux.yaml, whose commands are run; without it every target path is raw." },

@@ -15,7 +15,6 @@ struct generation_flags {
         const char *git_label, *git_sync_tag, *git_notes_ref, *git_ci_skip_message, *git_secret_name;
         bool git_readonly, git_set_author, git_ci_skip;
         int64_t git_poll_ms, git_timeout_ms;
-        bool local_git; /* addresses that address_guard.h refuses */
 
         bool generation, generator_cache;
         struct flag_strings generator_env;
