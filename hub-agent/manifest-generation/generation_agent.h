@@ -52,6 +52,8 @@ struct generator_agent {
         struct timetable timetable;
         struct hub_view *view;
         struct informer *requests; /* ConfigMaps */
+        struct map answered;       /* uids of those that the cache may not know to be done yet */
+        char *running;             /* uid of the one that this process works on; NULL */
         struct desired *desired;   /* NULL = there was no sync yet */
         unsigned sync_failures;    /* in a row */
 
@@ -77,6 +79,14 @@ static inline struct generator_agent *generator_of(struct reconcile *rc)
         return rc->agent;
 }
 
+/* ---- requests ---- */
+
+int requests_open(struct generator_agent *a); /* ERR_NO_MEMORY */
+size_t requests_waiting(const struct generator_agent *a);
+/* Works on the oldest one. 0, also when it failed; ERR_CANCELLED, ERR_NO_MEMORY. */
+int request_run(struct reconcile *rc);
+int images_poll(struct reconcile *rc); /* the same, of all that is automated */
+
 extern const struct controller work_controller, request_controller;
 #define WORK_KEY "work"
 void work_ask(struct generator_agent *a); /* something may be due */
@@ -96,10 +106,20 @@ int work_sync(struct reconcile *rc, bool confirmed); /* the same, with what is t
 /* What failed or drifted and is due. ERR_CANCELLED, ERR_NO_MEMORY. */
 int sync_mend(struct reconcile *rc, struct error *err);
 
-/* Loads the repository's objects at a commit; texts in the arena. `checkout` may be NULL (made and
- * discarded), or a working folder, of which nothing is kept and nothing taken from what is kept. */
-int sync_load(struct generator_agent *a, const struct git_hash *commit, const struct checkout *checkout,
-              struct arena *arena, struct loaded *ret, struct error *err);
+/* How the files of a checkout become objects. `changed`: they are not the commit's any more, so nothing is
+ * kept of what is generated, and nothing taken. Borrows all. */
+struct load_setup {
+        struct generation generation;
+        struct resource_rules rules;
+        struct load load;
+};
+void load_setup(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
+                bool changed, struct load_setup *ret);
+int sync_load_checkout(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
+                       bool changed, struct arena *arena, struct loaded *ret, struct error *err);
+/* The same in a checkout of its own, which is gone afterwards. */
+int sync_load(struct generator_agent *a, const struct git_hash *commit, struct arena *arena,
+              struct loaded *ret, struct error *err);
 /* Objects in order of applying. */
 int sync_items(struct generator_agent *a, struct desired *d, struct error *err);
 int sync_apply(struct reconcile *rc, struct desired *d, bool due_only, struct error *err);
@@ -110,6 +130,8 @@ int sync_collect(struct reconcile *rc, const struct desired *d, size_t *ret_n, s
 int sync_state_read(struct generator_agent *a, struct git_hash *ret, struct error *err);
 int sync_state_write(struct generator_agent *a, const struct git_hash *to, struct error *err);
 
+bool is_told(struct generator_agent *a, const char *text);   /* and from now on it is */
+void warn_once(struct generator_agent *a, const char *text); /* in the log */
 /* Events about the agent itself; the text is cut where events are. */
 void generation_event(struct generator_agent *a, const char *type, const char *reason, const char *text);
 void generation_event_about(struct generator_agent *a, const struct sync_object *o, const char *type,

@@ -6,6 +6,24 @@
 static const struct kube_resource config_maps = { "", "v1", "configmaps", "ConfigMap", true };
 static const struct kube_write written = { .field_manager = GENERATION_COMPONENT, .force = true };
 
+#define TOLD_MAX 10000 /* then they are told anew */
+
+bool is_told(struct generator_agent *a, const char *text)
+{
+        if (map_has(&a->told, text))
+                return true;
+        if (map_count(&a->told) >= TOLD_MAX)
+                map_clear(&a->told);
+        (void)!map_put(&a->told, text, a);
+        return false;
+}
+
+void warn_once(struct generator_agent *a, const char *text)
+{
+        if (!is_told(a, text))
+                log_warn(&a->log, text);
+}
+
 /* ---- events ---- */
 
 static void record(struct generator_agent *a, const struct kind *kind, const char *ns, const char *name,

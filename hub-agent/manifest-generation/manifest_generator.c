@@ -73,7 +73,8 @@ static int make_manager(struct generator_agent *a, struct error *err)
                 return err && err->code ? err->code : error_no_memory(err);
         v.manager = a->manager;
         a->view = hub_view_new(&v);
-        if (!a->view || manager_add_controller(a->manager, &work_controller) < 0)
+        if (!a->view || manager_add_controller(a->manager, &work_controller) < 0 ||
+            manager_add_controller(a->manager, &request_controller) < 0 || requests_open(a) < 0)
                 return error_no_memory(err);
         return 0;
 }
@@ -111,6 +112,7 @@ static int agent_open(struct generator_agent *a, const struct generation_options
         a->mapper = kube_mapper_new(&a->kube);
         a->records = mem_calloc(a->n_paths, sizeof(*a->records));
         map_init(&a->told, MAP_OWN_KEYS, NULL);
+        map_init(&a->answered, MAP_OWN_KEYS, NULL);
         sync_set_name(slice_of(or_empty(o->url)), o->branch, o->paths, o->n_paths, a->set_name);
         repository_status_init(&a->repository, !text_empty(o->url), o->readonly, o->git_poll_ms);
         timetable_init(&a->timetable, o->sync_interval_ms, o->images.ops && !o->readonly ? o->images_ms : 0,
@@ -141,6 +143,8 @@ static void agent_close(struct generator_agent *a)
         mem_free(a->images);
         json_decref(a->status);
         map_free(&a->told);
+        map_free(&a->answered);
+        mem_free(a->running);
         if (!a->options->metrics)
                 metrics_free(a->metrics);
         intern_table_free(a->interns);

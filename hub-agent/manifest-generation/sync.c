@@ -20,14 +20,6 @@ struct sync {
 
 /* ---- target paths ---- */
 
-static void warn_once(struct generator_agent *a, const char *text)
-{
-        if (map_has(&a->told, text))
-                return;
-        if (map_put(&a->told, text, a) == 0)
-                log_warn(&a->log, text);
-}
-
 static void tell_broken(struct sync *s, const struct loaded_target *t)
 {
         struct generator_agent *a = s->a;
@@ -205,7 +197,7 @@ static int begin(struct sync *s, struct error *err)
         s->d = NEW(struct desired);
         if (!s->d)
                 return error_no_memory(err);
-        TRY(sync_load(a, &s->head, NULL, &s->d->arena, &s->d->loaded, err));
+        TRY(sync_load(a, &s->head, &s->d->arena, &s->d->loaded, err));
         TRY(sync_items(a, s->d, err));
         return look_at_targets(s) < 0 ? error_no_memory(err) : 0;
 }

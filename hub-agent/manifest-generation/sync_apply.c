@@ -40,7 +40,7 @@ static void tell_once(struct generator_agent *a, bool warning, const char *words
 {
         AUTO_FREE char *key = mem_printf("%s %s", words, identity);
 
-        if (!key || map_has(&a->told, key) || map_put(&a->told, key, a) < 0)
+        if (!key || is_told(a, key))
                 return;
         if (warning)
                 log_warn(&a->log, words, "resource", identity);

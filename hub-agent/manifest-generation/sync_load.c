@@ -39,42 +39,47 @@ static int load_known(struct generator_agent *a, const struct load *l, struct ar
         return load_all(arena, l, ret, err);
 }
 
-static int load_from(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
-                     struct generator_cache *cache, struct arena *arena, struct loaded *ret,
-                     struct error *err)
+void load_setup(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
+                bool changed, struct load_setup *ret)
 {
         const struct generation_options *o = a->options;
-        struct generation g = { .commands = &a->commands,
-                                .cache = cache,
+
+        *ret = (struct load_setup){
+                .generation = { .commands = &a->commands,
+                                .cache = changed ? NULL : a->cache,
                                 .commit = commit->hex,
                                 .root = c->root,
                                 .temporary = c->temporary,
-                                .ours = o->environment };
-        const struct resource_rules rules = { .scope_of = scope_of,
-                                              .ctx = a,
-                                              .default_namespace = o->default_namespace };
-        const struct load l = { .tree = &c->tree,
-                                .generation = o->generation ? &g : NULL,
-                                .paths = a->paths,
-                                .n_paths = a->n_paths,
-                                .rules = &rules };
-
-        return load_known(a, &l, arena, ret, err);
+                                .ours = o->environment },
+                .rules = { .scope_of = scope_of, .ctx = a, .default_namespace = o->default_namespace }
+        };
+        ret->load = (struct load){ .tree = &c->tree,
+                                   .generation = o->generation ? &ret->generation : NULL,
+                                   .paths = a->paths,
+                                   .n_paths = a->n_paths,
+                                   .rules = &ret->rules };
 }
 
-int sync_load(struct generator_agent *a, const struct git_hash *commit, const struct checkout *checkout,
-              struct arena *arena, struct loaded *ret, struct error *err)
+int sync_load_checkout(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
+                       bool changed, struct arena *arena, struct loaded *ret, struct error *err)
+{
+        struct load_setup setup;
+
+        load_setup(a, commit, c, changed, &setup);
+        return load_known(a, &setup.load, arena, ret, err) < 0
+                       ? error_wrap(err, "loading resources from repo")
+                       : 0;
+}
+
+int sync_load(struct generator_agent *a, const struct git_hash *commit, struct arena *arena,
+              struct loaded *ret, struct error *err)
 {
         const struct repository *r = &a->options->repository;
-        struct checkout own = { 0 };
-        int code;
+        struct checkout c = { 0 };
+        int code = r->ops->checkout(r->ctx, commit, arena, &c, err);
 
-        if (checkout)
-                code = load_from(a, commit, checkout, NULL, arena, ret, err);
-        else
-                code = r->ops->checkout(r->ctx, commit, arena, &own, err);
-        if (code == 0 && !checkout)
-                code = load_from(a, commit, &own, a->cache, arena, ret, err);
-        r->ops->discard(r->ctx, &own);
-        return code < 0 ? error_wrap(err, "loading resources from repo") : 0;
+        if (code == 0)
+                code = sync_load_checkout(a, commit, &c, false, arena, ret, err);
+        r->ops->discard(r->ctx, &c);
+        return code;
 }

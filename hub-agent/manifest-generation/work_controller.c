@@ -79,6 +79,19 @@ static int mend(struct reconcile *rc)
         return code;
 }
 
+/* ---- images ---- */
+
+static int poll_images(struct reconcile *rc)
+{
+        struct generator_agent *a = generator_of(rc);
+        int code;
+
+        timetable_begin(&a->timetable, TASK_IMAGES);
+        code = images_poll(rc);
+        timetable_done(&a->timetable, TASK_IMAGES, now_of(a));
+        return code;
+}
+
 /* ---- what is next ---- */
 
 static int run_task(struct reconcile *rc, enum task task)
@@ -89,7 +102,9 @@ static int run_task(struct reconcile *rc, enum task task)
         case TASK_MEND:
                 return mend(rc);
         case TASK_JOB:
+                return request_run(rc);
         case TASK_IMAGES:
+                return poll_images(rc);
         case TASK_NONE:
                 break;
         }
@@ -110,13 +125,15 @@ static int tell_status(struct reconcile *rc)
 static struct outcome work_reconcile(struct reconcile *rc)
 {
         struct generator_agent *a = generator_of(rc);
-        enum task task;
         int code;
 
         if (repository_steps(a, rc->err) == ERR_CANCELLED)
                 return failed(rc->err);
-        task = timetable_next(&a->timetable, now_of(a));
-        code = run_task(rc, task);
+        a->timetable.jobs = requests_waiting(a);
+        metric_set(a->metrics, METRIC_JOBS_WAITING, (double)a->timetable.jobs, NULL);
+        code = run_task(rc, timetable_next(&a->timetable, now_of(a)));
+        a->timetable.jobs = requests_waiting(a);
+        metric_set(a->metrics, METRIC_JOBS_WAITING, (double)a->timetable.jobs, NULL);
         if (code == ERR_CANCELLED || tell_status(rc) == ERR_CANCELLED) {
                 error_set(rc->err, ERR_CANCELLED, "cancelled");
                 return failed(rc->err);

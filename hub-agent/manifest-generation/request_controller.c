@@ -1,0 +1,287 @@
+/* Requests in ConfigMaps: each is told at once that it is queued, and worked on in its turn.
+ * spec/flux-yaml.md 9.2. */
+#include "common/base/memory.h"
+#include "hub-agent/manifest-generation/job_run.h"
+#include "hub-agent/manifest-generation/request.h"
+#include "proto/gen/kinds.h"
+
+#define RESUME_COMMITS 100 /* that are looked through for a job that an earlier process may have pushed */
+
+static const struct kube_resource config_maps = { "", "v1", "configmaps", "ConfigMap", true };
+static const struct kube_write written = { .field_manager = GENERATION_COMPONENT };
+
+/* ---- the queue ---- */
+
+static void request_changed(void *ctx, const struct informer_event *e)
+{
+        struct generator_agent *a = ctx;
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (e->type == INFORMER_DELETED)
+                map_remove(&a->answered, or_empty(e->now->meta.uid));
+        else if (request_is_open(&e->now->meta) && object_key(&key, e->now->meta.ns, e->now->meta.name) == 0)
+                manager_enqueue(a->manager, &request_controller, key.text, QUEUE_HIGH);
+}
+
+int requests_open(struct generator_agent *a)
+{
+        const struct informer_options o = { .kind = &partial_object_kind,
+                                            .resource = &config_maps,
+                                            .ns = a->options->agent_namespace,
+                                            .label_selector = REQUEST_LABEL "=true",
+                                            .flags = DECODE_FULL,
+                                            .interns = a->interns };
+
+        TRY(manager_add_informer(a->manager, &o, &a->requests));
+        return informer_add_handler(a->requests, request_changed, a);
+}
+
+static int first_waiting(const struct generator_agent *a, struct arena *arena, const struct object **ret)
+{
+        struct object_list all;
+
+        *ret = NULL;
+        if (!informer_synced(a->requests))
+                return 0;
+        TRY(informer_list(a->requests, arena, &all));
+        *ret = request_first(&all, &a->answered);
+        return 0;
+}
+
+size_t requests_waiting(const struct generator_agent *a)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+        size_t n = 0;
+
+        if (!informer_synced(a->requests) || informer_list(a->requests, &arena, &all) < 0)
+                return 0;
+        for (size_t i = 0; i < all.n; i++)
+                n += request_is_open(&all.at[i]->meta) &&
+                     !map_has(&a->answered, or_empty(all.at[i]->meta.uid));
+        return n;
+}
+
+/* ---- answers ---- */
+
+/* Who took the request away wants no answer. */
+static int answer(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
+                  const char *result, struct error *err)
+{
+        AUTO_JSON json_t *patch = request_answer(status, commit, result);
+        AUTO_JSON json_t *now = NULL;
+        int code;
+
+        if (!patch)
+                return error_no_memory(err);
+        code = kube_doc_patch(rc->kube, &config_maps, m->ns, m->name, KUBE_PATCH_MERGE, patch, &written, &now,
+                              err);
+        if (code != ERR_NOT_FOUND)
+                return code;
+        error_clear(err);
+        return 0;
+}
+
+static struct outcome request_reconcile(struct reconcile *rc)
+{
+        struct generator_agent *a = generator_of(rc);
+        const struct object *o = informer_get(a->requests, rc->ns, rc->name);
+        struct object_meta m;
+
+        if (!o || !request_is_open(&o->meta) || map_has(&a->answered, or_empty(o->meta.uid)))
+                return done();
+        work_ask(a);
+        if (string_map_get(&o->meta.annotations, REQUEST_STATUS) ||
+            text_equal(a->running, or_empty(o->meta.uid)))
+                return done();
+        m = (struct object_meta){ .ns = rc->ns, .name = rc->name };
+        return answer(rc, &m, REQUEST_QUEUED, NULL, NULL, rc->err) < 0 ? failed(rc->err) : done();
+}
+
+const struct controller request_controller = {
+        .name = "manifest-requests",
+        .reconcile = request_reconcile,
+        .concurrency = 1,
+        .event_source = GENERATION_EVENTS,
+};
+
+/* ---- work on one ---- */
+
+struct answer_of {
+        const char *commit; /* NULL = none */
+        struct buf text;
+};
+
+/* What an earlier process pushed is not done again. */
+static int find_pushed(struct reconcile *rc, const char *id, const char **ret, struct error *err)
+{
+        struct generator_agent *a = generator_of(rc);
+        const struct repository *r = &a->options->repository;
+        const struct git_hash none = { "" };
+        struct git_hash head;
+        struct sync_commit *log;
+        size_t n;
+        bool more;
+
+        *ret = NULL;
+        TRY(r->ops->head(r->ctx, &head, err));
+        TRY(r->ops->log(r->ctx, &none, &head, NULL, 0, RESUME_COMMITS, rc->arena, &log, &n, &more, err));
+        for (size_t i = 0; i < n; i++) {
+                struct commit_note note;
+
+                if (log[i].note && commit_note_read(rc->arena, slice_of(log[i].note), &note, NULL) == 0 &&
+                    text_equal(note.job_id, id)) {
+                        *ret = arena_strdup(rc->arena, log[i].at.hex);
+                        return *ret ? 0 : error_no_memory(err);
+                }
+        }
+        return 0;
+}
+
+static int run_sync(struct reconcile *rc, bool confirmed, struct answer_of *ret, struct error *err)
+{
+        struct generator_agent *a = generator_of(rc);
+
+        TRY(repository_refresh(a, err));
+        TRY(work_sync(rc, confirmed));
+        ret->commit = arena_strdup(rc->arena, a->synced.hex);
+        buf_printf(&ret->text, "%zu objects, %zu changed, %zu failed, %zu deleted", a->objects, a->changed,
+                   a->failed, a->deleted);
+        return ret->commit ? 0 : error_no_memory(err);
+}
+
+static void tell_job_failure(struct job *j, const struct error *err)
+{
+        log_warn(&j->a->log, "a job failed", "job", j->id, "error", err->text);
+        generation_event(j->a, "Warning", j->reason, j->message ? j->message : err->text);
+}
+
+static int run_change(struct reconcile *rc, const char *id, const struct job_request *request,
+                      struct answer_of *ret, struct error *err)
+{
+        struct job j = {
+                .a = generator_of(rc), .rc = rc, .id = id, .request = request, .reason = "UpdateFailed"
+        };
+        int code = job_run(&j, err);
+
+        if (code < 0) {
+                if (code != ERR_CANCELLED)
+                        tell_job_failure(&j, err);
+                if (j.message)
+                        buf_append_str(&ret->text, j.message);
+                return code;
+        }
+        TRY(job_plan_describe(&j.plan, &ret->text) < 0 ? error_no_memory(err) : 0);
+        if (git_hash_is_none(&j.commit))
+                return 0;
+        ret->commit = arena_strdup(rc->arena, j.commit.hex);
+        j.a->timetable.sync_asked = true;
+        j.a->timetable.images_asked |= j.plan.sets_automated;
+        return ret->commit ? 0 : error_no_memory(err);
+}
+
+static int run_kind(struct reconcile *rc, const char *id, const struct job_request *request,
+                    struct answer_of *ret, struct error *err)
+{
+        switch (request->type) {
+        case JOB_SYNC:
+                return run_sync(rc, false, ret, err);
+        case JOB_COLLECT:
+                return run_sync(rc, true, ret, err);
+        default:
+                return run_change(rc, id, request, ret, err);
+        }
+}
+
+static int run_request(struct reconcile *rc, const struct object_meta *m, bool resumed, struct answer_of *ret,
+                       struct error *err)
+{
+        AUTO_JSON json_t *doc = NULL;
+        struct job_request request;
+
+        TRY(kube_doc_get(rc->kube, &config_maps, m->ns, m->name, &doc, err));
+        TRY(doc_keep(rc->arena, json_incref(doc), err));
+        TRY(job_request_read(rc->arena, doc, &request, err));
+        if (resumed && !repository_unready(&generator_of(rc)->repository)) {
+                TRY(find_pushed(rc, m->uid, &ret->commit, err));
+                if (ret->commit)
+                        return 0;
+        }
+        return run_kind(rc, m->uid, &request, ret, err);
+}
+
+static void measure(struct generator_agent *a, const struct object_meta *m, bool success, int64_t began_us,
+                    int64_t began_wall_ms)
+{
+        const char *const yes[] = { "true" }, *const no[] = { "false" };
+
+        metric_observe(a->metrics, METRIC_JOB_WAITED, (double)MAX(began_wall_ms - m->creation_ms, 0) / 1e3,
+                       NULL);
+        metric_observe(a->metrics, METRIC_JOB_SECONDS, (double)(loop_now_us(a->world->loop) - began_us) / 1e6,
+                       success ? yes : no);
+}
+
+static int work_on(struct reconcile *rc, const struct object *o)
+{
+        struct generator_agent *a = generator_of(rc);
+        const struct object_meta *m = &o->meta;
+        bool resumed = text_equal(string_map_get(&m->annotations, REQUEST_STATUS), REQUEST_RUNNING);
+        int64_t began_us = loop_now_us(a->world->loop), began_wall_ms = loop_wall_ms(a->world->loop);
+        struct answer_of result = { 0 };
+        struct error err = { 0 };
+        int code;
+
+        buf_init(&result.text, 1u << 20);
+        code = answer(rc, m, REQUEST_RUNNING, NULL, NULL, &err);
+        if (code == 0)
+                code = run_request(rc, m, resumed, &result, &err);
+        if (code == ERR_CANCELLED) {
+                buf_free(&result.text);
+                return error_set(rc->err, code, "cancelled");
+        }
+        measure(a, m, code == 0, began_us, began_wall_ms);
+        if (map_put(&a->answered, or_empty(m->uid), a) < 0)
+                code = error_no_memory(&err);
+        error_clear(rc->err);
+        code = answer(rc, m, code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED, result.commit,
+                      code == 0 || result.text.len ? or_empty(result.text.data) : err.text, rc->err);
+        buf_free(&result.text);
+        return code;
+}
+
+int request_run(struct reconcile *rc)
+{
+        struct generator_agent *a = generator_of(rc);
+        const struct object *o;
+        int code;
+
+        if (first_waiting(a, rc->arena, &o) < 0)
+                return error_no_memory(rc->err);
+        if (!o)
+                return 0;
+        a->running = mem_strdup(or_empty(o->meta.uid));
+        code = work_on(rc, o);
+        mem_free(TAKE_PTR(a->running));
+        return code;
+}
+
+/* ---- polls ---- */
+
+int images_poll(struct reconcile *rc)
+{
+        static const struct job_request automatic = { .type = JOB_AUTO, .user = "", .message = "" };
+        struct generator_agent *a = generator_of(rc);
+        struct job j = { .a = a, .rc = rc, .request = &automatic, .reason = "UpdateFailed" };
+        uint64_t random = loop_random_u64(a->world->loop);
+        int code;
+
+        j.id = arena_printf(rc->arena, "auto-%016llx", (unsigned long long)random);
+        if (!j.id)
+                return error_no_memory(rc->err);
+        code = job_run(&j, rc->err);
+        if (code < 0 && code != ERR_CANCELLED)
+                tell_job_failure(&j, rc->err);
+        if (!git_hash_is_none(&j.commit))
+                a->timetable.sync_asked = true;
+        return code;
+}
